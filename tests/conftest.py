@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from devtools.test import LONG_VARIABLE
-from model import configuration
-from model.configuration import Configuration
+from lanelab.driver.base import configuration
+from lanelab.driver.base.configuration import Configuration
 from tests.kit.handles import LanelabCommand
+from tools.test import LONG_VARIABLE
 
 # Tests share their machine with others: none may fail because it was slow.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])

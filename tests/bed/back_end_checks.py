@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from driver.experiment.arm import Arm
-from driver.run.built_programs import of_servers
-from driver.servers.certificates import Authority
-from driver.servers.life import RunningServer, check_configuration
-from driver.servers.server import Assignment
-from model.errors import ServerError
-from model.site.site import Site, SiteObject
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.servers.certificates import Authority
+from lanelab.driver.arm.servers.life import RunningServer, check_configuration
+from lanelab.driver.arm.servers.server import Assignment
+from lanelab.driver.base.errors import ServerError
+from lanelab.driver.run.built_programs import of_servers
+from lanelab.driver.site.site import Site, SiteObject
 from tests.kit.inside import Check, InsideBed, main
 
 from .serving import ANY_TLS, TLS12, TLS13, await_end, fetch, fetch_whole, site

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from driver.bed.substrate import BedSettings
-from driver.channel.client import Bed
-from driver.host.needs import BED
+from lanelab.driver.base.programs.needs import BED
+from lanelab.driver.bed.substrate import BedSettings
+from lanelab.driver.run.channel.client import Bed
 from tests.kit.handles import OpenBed
 from tests.kit.skipping import skip_without_beds
 

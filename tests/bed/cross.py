@@ -6,16 +6,16 @@ import time
 
 import pytest
 
-from driver.bed.node import NODE_NAMES
-from driver.bed.remote import cross
-from driver.recorders.cross_traffic import Cross
-from driver.recorders.recorder import Context, Recording
-from driver.workloads.cross_verdict import cross_failures
-from model.errors import BedError, InputError
-from model.evidence.cross import CrossEvidence
-from model.link import Link
-from model.reasons import Reason
-from model.record import TrialRecord
+from lanelab.driver.base.errors import BedError, InputError
+from lanelab.driver.bed.node import NODE_NAMES
+from lanelab.driver.bed.remote import cross
+from lanelab.driver.link import Link
+from lanelab.driver.record.evidence.cross import CrossEvidence
+from lanelab.driver.record.reasons import Reason
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.trial.cross_verdict import cross_failures
+from lanelab.driver.trial.recorders.cross_traffic import Cross
+from lanelab.driver.trial.recorders.recorder import Context, Recording
 from tests.kit.inside import Check, InsideBed, main
 
 SHAPED = {"rtt": "40ms", "rate": "10mbit", "queue": "100p"}

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from driver.experiment.arm import Arm
-from driver.host.find_program import find
-from driver.run.built_programs import of_servers
-from driver.servers.server import NOBODY
-from driver.workloads.serving import Served, Serving
-from driver.workloads.spec import TrialSpec
-from model.evidence.server import ServedRequest
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.servers.server import NOBODY
+from lanelab.driver.base.programs.find_program import find
+from lanelab.driver.record.evidence.server import ServedRequest
+from lanelab.driver.run.built_programs import of_servers
+from lanelab.driver.trial.serving import Served, Serving
+from lanelab.driver.trial.spec import TrialSpec
 from tests.bed.serving import fetch, site
 from tests.kit.inside import Check, InsideBed, main
 

@@ -12,8 +12,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from driver.bed.node import Command, Stdio
-from model.evidence.capture import RouterStall
+from lanelab.driver.bed.node import Command, Stdio
+from lanelab.driver.record.evidence.capture import RouterStall
 from tests.kit.inside import InsideBed, main
 
 MOST_US = 20_000

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from driver.servers.resolver import Resolver, use_resolver
-from driver.shaping.addresses import origin_addresses
-from model.errors import NodeError, ServerError
-from model.evidence.server import Query
+from lanelab.driver.arm.servers.resolver import Resolver, use_resolver
+from lanelab.driver.base.errors import NodeError, ServerError
+from lanelab.driver.bed.addresses import origin_addresses
+from lanelab.driver.record.evidence.server import Query
 from tests.kit.inside import InsideBed, main
 
 HOSTS = ("www.site.test", "img.site.test")

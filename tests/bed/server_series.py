@@ -9,12 +9,12 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from driver.bed.node import NODE_NAMES
-from driver.recorders.recorder import Context, Recording, Role
-from driver.recorders.server_series import ServerSeries, ServerSeriesOptions
-from driver.servers.life import RunningServer
-from driver.timeouts import scaled
-from model.evidence.server_series import ServerSeriesEvidence
+from lanelab.driver.arm.servers.life import RunningServer
+from lanelab.driver.base.timeouts import scaled
+from lanelab.driver.bed.node import NODE_NAMES
+from lanelab.driver.record.evidence.server_series import ServerSeriesEvidence
+from lanelab.driver.trial.recorders.recorder import Context, Recording, Role
+from lanelab.driver.trial.recorders.server_series import ServerSeries, ServerSeriesOptions
 from tests.bed.serving import HERE, served, site
 from tests.kit.inside import Check, InsideBed, main
 

@@ -18,18 +18,18 @@ from typing import Any, TypeVar
 
 import pytest
 
-from driver.bed.node import Command, Stdio
-from driver.experiment.arm import Arm
-from driver.host.build.apache_module import module
-from driver.host.find_program import find
-from driver.servers.certificates import Authority, Leaf
-from driver.servers.life import RunningServer, check_configuration
-from driver.servers.registry import SERVERS
-from driver.servers.server import Assignment
-from driver.shaping.addresses import origin_addresses
-from model.errors import InputError, ServerError
-from model.evidence.server import LoggedRequest, ServedRequest
-from model.site.site import Headers, Site, SiteObject
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.servers.certificates import Authority, Leaf
+from lanelab.driver.arm.servers.life import RunningServer, check_configuration
+from lanelab.driver.arm.servers.registry import SERVERS
+from lanelab.driver.arm.servers.server import Assignment
+from lanelab.driver.base.errors import InputError, ServerError
+from lanelab.driver.base.programs.building.apache_module import module
+from lanelab.driver.base.programs.find_program import find
+from lanelab.driver.bed.addresses import origin_addresses
+from lanelab.driver.bed.node import Command, Stdio
+from lanelab.driver.record.evidence.server import LoggedRequest, ServedRequest
+from lanelab.driver.site.site import Headers, Site, SiteObject
 from tests.kit.inside import Check, InsideBed, main
 from tests.kit.server_arms import compressed
 

@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from driver.bed.commands import set_kernel
-from driver.bed.node import NODE_NAMES, Command, Node, Stdio
-from driver.bed.remote import sampler
-from driver.bed.ssh.router import settle_cable
-from driver.recorders.machine import Machine, MachineOptions
-from driver.recorders.recorder import Context, Role
-from driver.recorders.server_series import ServerSeries, ServerSeriesOptions
-from driver.recorders.tcpdump import Capture
-from driver.shaping.host_kernel import KERNEL
-from driver.workloads.page_load.router_watch import RouterWatch
-from model.errors import NodeError
-from model.evidence.machine import MachineEvidence
-from model.evidence.server_series import ServerSeriesEvidence
+from lanelab.driver.base.errors import NodeError
+from lanelab.driver.bed.commands import set_kernel
+from lanelab.driver.bed.node import NODE_NAMES, Command, Node, Stdio
+from lanelab.driver.bed.remote import sampler
+from lanelab.driver.bed.ssh.router import settle_cable
+from lanelab.driver.link.shaping.host_kernel import KERNEL
+from lanelab.driver.record.evidence.machine import MachineEvidence
+from lanelab.driver.record.evidence.server_series import ServerSeriesEvidence
+from lanelab.driver.trial.page_load.router_watch import RouterWatch
+from lanelab.driver.trial.recorders.machine import Machine, MachineOptions
+from lanelab.driver.trial.recorders.recorder import Context, Role
+from lanelab.driver.trial.recorders.server_series import ServerSeries, ServerSeriesOptions
+from lanelab.driver.trial.recorders.tcpdump import Capture
 from tests.kit.inside import InsideBed, main
 
 WORDS = ("a b", "$HOME", "`id`", "'\"", "*", "--", "", "ä\n;", "\\", "!x", "line\nline", "%s")

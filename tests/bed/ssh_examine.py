@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import sys
 
-from driver.bed.ssh.hosts import Hosts
-from driver.bed.ssh.machines import examine
+from lanelab.driver.bed.ssh.hosts import Hosts
+from lanelab.driver.bed.ssh.machines import examine
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from driver.bed.remote import enclosure, namespaces
+from lanelab.driver.bed.remote import enclosure, namespaces
 
 MACHINES = ("client", "router", "server")
 USER = "lanelabtester"

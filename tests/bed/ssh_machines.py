@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from driver.bed.ssh.hosts import Hosts, hosts_of
-from driver.host.find_program import search_path
-from model.paths import PROJECT
+from lanelab.driver.base.paths import PROJECT, SOURCES
+from lanelab.driver.base.programs.find_program import search_path
+from lanelab.driver.bed.ssh.hosts import Hosts, hosts_of
 
 from .ssh_lab import MACHINES, SSHD, USER, address_of
 
@@ -92,7 +92,7 @@ class Machines:
     @property
     def environment(self) -> dict[str, str]:
         """With the folder of ip and ethtool, which an ordinary user's PATH lacks."""
-        return {**os.environ, "PYTHONPATH": str(PROJECT), "PATH": search_path()}
+        return {**os.environ, "PYTHONPATH": f"{SOURCES}:{PROJECT}", "PATH": search_path()}
 
     def snapshot(self, name: str) -> dict[str, Any]:
         """Everything on a machine that a bed could have changed."""

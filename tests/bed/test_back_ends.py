@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from driver.host import needs
-from driver.host.build.back_ends import BACK_ENDS, back_end
-from model.errors import BuildError
+from lanelab.driver.base.errors import BuildError
+from lanelab.driver.base.programs import needs
+from lanelab.driver.base.programs.building.back_ends import BACK_ENDS, back_end
 from tests.kit.inside import results
 
 from .back_end_checks import CHECKS

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from captures.packets import summarise
-from driver.shaping.addresses import ADDRESSES
+from lanelab.driver.bed.addresses import ADDRESSES
+from lanelab.driver.trial.packets.packets import summarise
 from tests.kit import tshark
 from tests.kit.handles import OpenBed
 from tests.kit.scripts import run_script

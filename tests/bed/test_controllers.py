@@ -11,11 +11,11 @@ from contextlib import ExitStack
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from driver.bed.node import Command, Stdio
-from driver.bed.substrate import BedSettings
-from driver.bench.leftovers import Watch
-from driver.channel.client import Bed
-from model.link import Link
+from lanelab.driver.bed.node import Command, Stdio
+from lanelab.driver.bed.substrate import BedSettings
+from lanelab.driver.link import Link
+from lanelab.driver.run.channel.client import Bed
+from tools.bench.leftovers import Watch
 
 ANSWER_WITHIN_S = 120.0
 processes = multiprocessing.get_context("spawn")

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from driver.bed.node import Command, Stdio
-from driver.bed.substrate import BedSettings
-from driver.bench.leftovers import Part, Watch, kill
-from driver.channel.client import Bed
-from driver.shaping.addresses import HOSTS, ORIGINS_NETWORK
-from model.errors import BedError, InputError
-from model.link.profiles import PROFILES
-from model.link.results import SelfTest
+from lanelab.driver.base.errors import BedError, InputError
+from lanelab.driver.bed.addresses import HOSTS, ORIGINS_NETWORK
+from lanelab.driver.bed.node import Command, Stdio
+from lanelab.driver.bed.substrate import BedSettings
+from lanelab.driver.link.profiles import PROFILES
+from lanelab.driver.link.results import SelfTest
+from lanelab.driver.run.channel.client import Bed
 from tests.kit.handles import OpenBed
+from tools.bench.leftovers import Part, Watch, kill
 
 DIRECT, THROUGH_ROUTER = 64, 63  # hops left of a packet that a host has sent
 COUNTERS = "for one in tx_packets rx_packets; do cat /sys/class/net/$1/statistics/$one; done"

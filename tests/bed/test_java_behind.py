@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from driver.host.build.back_ends import BACK_ENDS, back_end
-from driver.host.build.gateway import gateway_program
-from driver.host.find_program import find
+from lanelab.driver.base.programs.building.back_ends import BACK_ENDS, back_end
+from lanelab.driver.base.programs.building.gateway import gateway_program
+from lanelab.driver.base.programs.find_program import find
 from tests.kit.inside import results
 
 from .java_behind import CHECKS

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from driver.bed.routers import uml
-from model.paths import PROJECT
+from lanelab.driver.base.paths import PROJECT, SOURCES
+from lanelab.driver.bed.routers import uml
 from tests.kit.handles import LanelabCommand
 
 
@@ -48,8 +48,8 @@ pytestmark = [
 ]
 
 INSIDE = (
-    f'node router env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="{PROJECT}:{PACKAGES}" LANELAB_NO_INSTALL=1 '
-    f'LANELAB_BUILD=/run/build "{PYTHON}" -P -m driver.cli '
+    f'node router env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="{SOURCES}:{PACKAGES}" LANELAB_NO_INSTALL=1 '
+    f'LANELAB_BUILD=/run/build "{PYTHON}" -P -m lanelab.driver.cli '
 )
 
 
@@ -81,7 +81,7 @@ def test_its_nodes_reach_each_other_by_name(lanelab: LanelabCommand) -> None:
 
 
 def test_where_there_is_no_netem_it_says_so(lanelab: LanelabCommand, tmp_path: Path) -> None:
-    from driver.bed import capabilities  # noqa: PLC0415
+    from lanelab.driver.bed import capabilities  # noqa: PLC0415
 
     if capabilities.kernel_router() is None:
         pytest.skip("this machine's kernel has netem")

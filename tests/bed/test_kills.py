@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from driver.bed import capabilities
-from driver.bed.node import Command, Stdio
-from driver.bed.substrate import BedSettings
-from driver.bench.leftovers import TELLTALE, Part, Watch, carriers_of, kill, parts_of
-from driver.channel.client import Bed
-from model.errors import BedError
-from model.link import Link
+from lanelab.driver.base.errors import BedError
+from lanelab.driver.bed import capabilities
+from lanelab.driver.bed.node import Command, Stdio
+from lanelab.driver.bed.substrate import BedSettings
+from lanelab.driver.link import Link
+from lanelab.driver.run.channel.client import Bed
 from tests.kit.handles import LanelabCommand
+from tools.bench.leftovers import TELLTALE, Part, Watch, carriers_of, kill, parts_of
 
 KILLS = 15
 ENDED_WITHIN_S = 120.0  # on a busy machine too

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from driver.bed.substrate import BedSettings
-from driver.channel.client import Bed
-from model.errors import InputError, LinkError
-from model.link import Link
-from model.link.profiles import PROFILES
+from lanelab.driver.base.errors import InputError, LinkError
+from lanelab.driver.bed.substrate import BedSettings
+from lanelab.driver.link import Link
+from lanelab.driver.link.profiles import PROFILES
+from lanelab.driver.run.channel.client import Bed
 from tests.kit.handles import OpenBed
 from tests.kit.scripts import run_script
 from tests.kit.stalls import stalls

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from driver.bed.commands import set_kernel
-from driver.bed.node import NODE_NAMES, Command, Stdio
-from driver.bed.substrate import BedSettings
-from driver.channel.client import Bed
-from model.errors import NodeError
+from lanelab.driver.base.errors import NodeError
+from lanelab.driver.bed.commands import set_kernel
+from lanelab.driver.bed.node import NODE_NAMES, Command, Stdio
+from lanelab.driver.bed.substrate import BedSettings
+from lanelab.driver.run.channel.client import Bed
 from tests.kit.handles import OpenBed
 from tests.kit.scripts import run_script
 

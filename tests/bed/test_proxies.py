@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from driver.host.build.apache_module import module
-from driver.host.build.gateway import gateway_program
+from lanelab.driver.base.programs.building.apache_module import module
+from lanelab.driver.base.programs.building.gateway import gateway_program
 from tests.kit.inside import results
 
 from .proxies import CHECKS, HERE, possible

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from driver.bed.routers import uml
+from lanelab.driver.bed.routers import uml
 from tests.kit.inside import results
 
 from .pulse import CHECKS

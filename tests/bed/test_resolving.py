@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from driver.host.find_program import find
+from lanelab.driver.base.programs.find_program import find
 from tests.kit.inside import results
 
 from .resolving import CHECKS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from driver.host.build.apache_module import module
+from lanelab.driver.base.programs.building.apache_module import module
 from tests.kit.inside import results
 
 from .serving import CHECKS, HERE

@@ -122,7 +122,7 @@ def test_machines_that_are_fit_are_told_how_they_hang_together(found: dict[str, 
 
 def test_the_command_says_what_to_do_next(machines: Machines) -> None:
     inventory = machines.inventory()
-    argv = machines.inside(sys.executable, "-P", "-m", "driver.cli", "hosts", "check", str(inventory))
+    argv = machines.inside(sys.executable, "-P", "-m", "lanelab.driver.cli", "hosts", "check", str(inventory))
     done = machines.run(argv)
     assert "eth2 leads to the server" in done.stdout
     assert f"lanelab run FILE --substrate ssh --inventory {inventory}" in done.stderr

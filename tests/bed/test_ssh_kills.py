@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from driver.host import needs
-from model.paths import PROJECT
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.base.programs import needs
 
 from .ssh_lab import MACHINES
 from .ssh_machines import Machines, why_not
@@ -43,9 +43,9 @@ seed: 5
 SETTING = """
 import json, os, subprocess, sys
 from pathlib import Path
-from driver.bed.ssh import connection as ssh_line
-from driver.bed.ssh.hosts import Hosts
-from model.errors import HostAway
+from lanelab.driver.bed.ssh import connection as ssh_line
+from lanelab.driver.bed.ssh.hosts import Hosts
+from lanelab.driver.base.errors import HostAway
 def line_to(name):
     host = getattr(Hosts.from_json(json.load(sys.stdin)), name)
     made = ssh_line.SshConnection(name, host, Path(sys.argv[1], "said"), os.getpid())
@@ -76,7 +76,7 @@ class Controller:
     """`lanelab` beside the machines."""
 
     def __init__(self, machines: Machines, folder: Path, *words: str) -> None:
-        argv = machines.inside(sys.executable, "-P", "-m", "driver.cli", *words)
+        argv = machines.inside(sys.executable, "-P", "-m", "lanelab.driver.cli", *words)
         environment = {**machines.environment, "LANELAB_BUILD": str(folder / "build"), "LANELAB_NO_INSTALL": "1"}
         self.process = subprocess.Popen(
             argv, env=environment, cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True

@@ -19,17 +19,17 @@ from typing import Any, TypeVar
 import distributed
 import pytest
 
-from driver.run.events import Event
-from driver.sweep import dask_cluster, own_scheduler
-from driver.sweep.address import SchedulerAddress, address_of
-from driver.sweep.cluster import Away, Finished, Happening, Joined, Left, Told
-from driver.sweep.dask_cluster import DaskCluster
-from driver.sweep.keys import make_keys
-from driver.sweep.own_scheduler import OwnScheduler
-from driver.sweep.probe import require_scheduler
-from driver.sweep.supervisor import Lent, Supervisor
-from model.errors import ClusterAway, ClusterError, InputError
-from model.paths import PROJECT, build_folder
+from lanelab.driver.base.errors import ClusterAway, ClusterError, InputError
+from lanelab.driver.base.paths import PROJECT, SOURCES, build_folder
+from lanelab.driver.run.events import Event
+from lanelab.driver.run.sweep import dask_cluster, own_scheduler
+from lanelab.driver.run.sweep.address import SchedulerAddress, address_of
+from lanelab.driver.run.sweep.cluster import Away, Finished, Happening, Joined, Left, Told
+from lanelab.driver.run.sweep.dask_cluster import DaskCluster
+from lanelab.driver.run.sweep.keys import make_keys
+from lanelab.driver.run.sweep.own_scheduler import OwnScheduler
+from lanelab.driver.run.sweep.probe import require_scheduler
+from lanelab.driver.run.sweep.supervisor import Lent, Supervisor
 
 JOBS = "tests.kit.dask_jobs"
 PATIENCE_S = 90.0  # of a busy machine; nothing here waits so long otherwise
@@ -37,9 +37,9 @@ Kind = TypeVar("Kind", Joined, Left, Finished, Told, Away)
 # A scheduler as a user has one who has no lanelab.
 STRANGER = f"""
 import sys
-sys.path = [each for each in sys.path if each != {str(PROJECT)!r}]
+sys.path = [each for each in sys.path if each != {str(SOURCES)!r}]
 try:
-    import driver
+    import lanelab
 except ImportError:
     from distributed.cli.dask_scheduler import main
     sys.argv[1:] = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", sys.argv[1]]
@@ -264,8 +264,8 @@ def test_a_supervisor_that_is_killed_leaves_no_worker(scheduler: OwnScheduler, w
 
 SUPERVISOR = f"""
 import json, sys, time
-from driver.sweep.address import address_of
-from driver.sweep.supervisor import Lent, Supervisor
+from lanelab.driver.run.sweep.address import address_of
+from lanelab.driver.run.sweep.supervisor import Lent, Supervisor
 import os
 processors = [sorted(os.sched_getaffinity(0))] * 2
 with Supervisor(address_of(sys.argv[1]), Lent(2, "dying", jobs={JOBS!r}), processors=processors) as supervisor:
@@ -277,7 +277,7 @@ with Supervisor(address_of(sys.argv[1]), Lent(2, "dying", jobs={JOBS!r}), proces
 
 
 def test_ctrl_c_ends_lanelab_worker_and_its_workers(scheduler: OwnScheduler, watched: Watched) -> None:
-    program = [sys.executable, "-m", "driver.cli", "worker", str(scheduler.invitation), "--machine", "mine"]
+    program = [sys.executable, "-m", "lanelab.driver.cli", "worker", str(scheduler.invitation), "--machine", "mine"]
     with running(program, stderr=subprocess.PIPE) as process:
         watched.next(Joined, lambda each: each.name == "mine/1")
         process.send_signal(signal.SIGINT)
@@ -292,8 +292,8 @@ def test_the_guides_command_ends_a_worker_and_nothing_else(scheduler: OwnSchedul
     as `pkill` does: the machine may have workers that are none of this test's."""
     guide = (PROJECT / "docs" / "laptop-to-cluster.md").read_text()
     (found,) = re.findall(r"""'pkill -(\w+) -f ("[^"]+")'""", guide)
-    assert "-m driver.cli " in (PROJECT / "lanelab").read_text()
-    program = [sys.executable, "-m", "driver.cli", "worker", str(scheduler.invitation), "--machine", "far"]
+    assert "-m lanelab.driver.cli " in (PROJECT / "lanelab").read_text()
+    program = [sys.executable, "-m", "lanelab.driver.cli", "worker", str(scheduler.invitation), "--machine", "far"]
     with running(program, stderr=subprocess.DEVNULL) as process:
         watched.next(Joined, lambda each: each.name == "far/1")
         look = subprocess.Popen(["sh", "-c", f"pgrep -f {found[1]}; true"], stdout=subprocess.PIPE, text=True)

@@ -13,24 +13,24 @@ from typing import Any
 
 import pytest
 
-from analysis.model import Run
-from analysis.run_folder import read_run
-from driver.channel.client import Bed
-from driver.experiment.read import parse_experiment
-from driver.run import store as stores
-from driver.run.start import BegunRun, begin
-from driver.run.this_machine import this_machine
-from driver.schedule.portions import PlannedPortion, portions_of_round
-from driver.sweep.enrolment import assignment_of
-from driver.sweep.messages import Delivery, PieceRequest, Portion, Qualification, QualifyRequest, SitePiece
-from driver.sweep.packs import PackFile
-from driver.sweep.site_packs import SitePack
-from driver.sweep.worker import jobs, site_cache
-from driver.sweep.worker.context import WorkerContext
-from model.clock import utc_now
-from model.errors import InputError
-from model.version import VERSION
-from sites.load import site_names
+from lanelab.analysis.results.model import Run
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.driver.base.clock import utc_now
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.version import VERSION
+from lanelab.driver.experiment.read import parse_experiment
+from lanelab.driver.experiment.schedule.portions import PlannedPortion, portions_of_round
+from lanelab.driver.run.channel.client import Bed
+from lanelab.driver.run.folder import store as stores
+from lanelab.driver.run.start import BegunRun, begin
+from lanelab.driver.run.sweep.enrolment import assignment_of
+from lanelab.driver.run.sweep.messages import Delivery, PieceRequest, Portion, Qualification, QualifyRequest, SitePiece
+from lanelab.driver.run.sweep.packs import PackFile
+from lanelab.driver.run.sweep.site_packs import SitePack
+from lanelab.driver.run.sweep.worker import jobs, site_cache
+from lanelab.driver.run.sweep.worker.context import WorkerContext
+from lanelab.driver.run.this_machine import this_machine
+from lanelab.driver.site.load import site_names
 
 TEXT = """
 sites: dummy
@@ -232,7 +232,7 @@ def test_what_runs_code_of_its_author_needs_the_owners_word(tmp_path: Path) -> N
 
 def test_a_machine_whose_disk_is_full_is_unfit(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     worker.ask("assign", assignment_of(worker.begun).to_json())
-    monkeypatch.setattr("driver.sweep.worker.work.LITTLE_SPACE_MIB", 1 << 40)
+    monkeypatch.setattr("lanelab.driver.run.sweep.worker.work.LITTLE_SPACE_MIB", 1 << 40)
     made = Qualification.from_json(worker.ask("qualify", QualifyRequest(utc_now(), True).to_json()))
     assert "is full" in made.unfit
     assert "start the worker again" in made.remedy

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from captures.timeline import Stream, read_timeline
-from driver.bed.substrate import BedSettings
-from driver.channel.client import Bed
-from driver.shaping.addresses import ADDRESSES, SERVER
-from driver.shaping.host_kernel import ECN, KEPT, KERNEL, SACK, TAIL_LOSS_PROBE, TIMESTAMPS
-from model.errors import InputError, LinkError
+from lanelab.driver.base.errors import InputError, LinkError
+from lanelab.driver.bed.addresses import ADDRESSES, SERVER
+from lanelab.driver.bed.substrate import BedSettings
+from lanelab.driver.link.shaping.host_kernel import ECN, KEPT, KERNEL, SACK, TAIL_LOSS_PROBE, TIMESTAMPS
+from lanelab.driver.run.channel.client import Bed
+from lanelab.driver.trial.packets.timeline import Stream, read_timeline
 from tests.kit.handles import OpenBed
 from tests.kit.scripts import run_script
 

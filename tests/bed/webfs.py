@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from driver.servers.life import check_configuration
-from driver.servers.server import listening
-from driver.shaping.addresses import origin_addresses
-from model.errors import InputError
-from model.evidence.server import LoggedRequest
-from model.site.site import Site
+from lanelab.driver.arm.servers.life import check_configuration
+from lanelab.driver.arm.servers.server import listening
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.bed.addresses import origin_addresses
+from lanelab.driver.record.evidence.server import LoggedRequest
+from lanelab.driver.site.site import Site
 from tests.bed.serving import (
     a_crash_is_told_and_cleared_away,
     a_port_in_use_is_named,

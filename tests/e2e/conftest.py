@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from driver.host.needs import PAGE_LOAD
+from lanelab.driver.base.programs.needs import PAGE_LOAD
 from tests.kit.skipping import skip_without_beds
 
 

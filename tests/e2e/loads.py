@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from driver.browser.browser import PageRecord, Surroundings
-from driver.browser.chromium.browsers import ChromiumBrowser
-from driver.browser.devices import device_named
-from driver.recorders.tcpdump import Capture
-from driver.servers.certificates import Authority
-from driver.servers.resolver import Resolver, use_resolver
-from driver.shaping.addresses import ADDRESSES
+from lanelab.driver.arm.browsers.browser import PageRecord, Surroundings
+from lanelab.driver.arm.browsers.chromium.browsers import ChromiumBrowser
+from lanelab.driver.arm.browsers.devices import device_named
+from lanelab.driver.arm.servers.certificates import Authority
+from lanelab.driver.arm.servers.resolver import Resolver, use_resolver
+from lanelab.driver.bed.addresses import ADDRESSES
+from lanelab.driver.trial.recorders.tcpdump import Capture
 from tests.e2e import pages
 from tests.kit.inside import InsideBed
 

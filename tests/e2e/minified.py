@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from driver.bed.node import Command
-from driver.browser.browser import Surroundings
-from driver.shaping.addresses import ADDRESSES
-from model.site.site import StoredObject
-from sites.minify import minify, parse_minify
+from lanelab.driver.arm.browsers.browser import Surroundings
+from lanelab.driver.bed.addresses import ADDRESSES
+from lanelab.driver.bed.node import Command
+from lanelab.driver.site.minify import minify, parse_minify
+from lanelab.driver.site.site import StoredObject
 from tests.e2e import pages
 from tests.e2e.loads import Settings, browsers
 from tests.kit.images import drawing, photo, saved

@@ -8,7 +8,7 @@ import time
 import zlib
 from pathlib import Path
 
-from driver.bed.node import Command, Node
+from lanelab.driver.bed.node import Command, Node
 from tests.kit.inside import InsideBed
 
 HOST = "site.example"

@@ -10,17 +10,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from driver.bed.node import Command, Completed, Stdio
-from driver.browser.browser import Surroundings
-from driver.browser.devices import device_named
-from driver.recorders.screenshot import FILE as PICTURE
-from driver.recording.record import Recording, Wish, record
-from driver.servers.certificates import Authority
-from driver.shaping.addresses import ADDRESSES
-from model.errors import LanelabError
-from model.paths import PROJECT
-from sites.load import load_site
-from sites.new_site import Facts, add_site
+from lanelab.driver.arm.browsers.browser import Surroundings
+from lanelab.driver.arm.browsers.devices import device_named
+from lanelab.driver.arm.servers.certificates import Authority
+from lanelab.driver.base.errors import LanelabError
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.bed.addresses import ADDRESSES
+from lanelab.driver.bed.node import Command, Completed, Stdio
+from lanelab.driver.collect.new_site import Facts, add_site
+from lanelab.driver.collect.recording.record import Recording, Wish, record
+from lanelab.driver.site.load import load_site
+from lanelab.driver.trial.recorders.screenshot import FILE as PICTURE
 from tests.e2e import pages
 from tests.e2e.loads import Settings, browsers, running_browsers
 from tests.e2e.pages import await_port
@@ -160,7 +160,7 @@ def by_command(inside: InsideBed) -> dict[str, Any]:
     found: dict[str, Any] = {}
 
     def record_as(name: str, url: str, *options: str) -> Completed:
-        argv = [sys.executable, "-P", "-m", "driver.cli", "site", "record", url, "--name", name, *options]
+        argv = [sys.executable, "-P", "-m", "lanelab.driver.cli", "site", "record", url, "--name", name, *options]
         own = {"PYTHONPATH": str(PROJECT), "LANELAB_SITES": str(archive), "LANELAB_BUILD": str(inside.folder / "build")}
         return inside.client.run(["env", *(f"{key}={value}" for key, value in own.items()), *argv], check=False)
 
@@ -191,7 +191,7 @@ def interrupted(inside: InsideBed, number: int) -> dict[str, Any]:
     inside.client.cover("/etc/hosts", f"{ADDRESSES['server']} {' '.join(page.HTTP_HOSTS)}\n")
     build = inside.folder / "build"
     own = {"PYTHONPATH": str(PROJECT), "LANELAB_SITES": str(inside.folder / "sites"), "LANELAB_BUILD": str(build)}
-    argv = [sys.executable, "-P", "-m", "driver.cli", "site", "record", page.HANGS, "--name", "gone"]
+    argv = [sys.executable, "-P", "-m", "lanelab.driver.cli", "site", "record", page.HANGS, "--name", "gone"]
     with (inside.folder / "said").open("wb") as said:
         process = inside.client.spawn(Command(argv, own), Stdio(stdout=said.fileno(), stderr=said.fileno()))
         until = time.monotonic() + 60

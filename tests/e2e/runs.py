@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from driver.host.build.apache_module import MODULES, module
-from driver.host.build.gateway import gateway_program
-from model.paths import build_folder
+from lanelab.driver.base.paths import build_folder
+from lanelab.driver.base.programs.building.apache_module import MODULES, module
+from lanelab.driver.base.programs.building.gateway import gateway_program
 from tests.kit.handles import LanelabCommand
 
 ACCEPT_LINKS = "--accept-links"

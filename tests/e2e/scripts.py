@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from driver.browser.browser import Repeatable, Surroundings
-from driver.servers.certificates import Authority
-from driver.shaping.addresses import ADDRESSES
+from lanelab.driver.arm.browsers.browser import Repeatable, Surroundings
+from lanelab.driver.arm.servers.certificates import Authority
+from lanelab.driver.bed.addresses import ADDRESSES
 from tests.e2e import pages
 from tests.e2e.loads import Settings, browsers
 from tests.kit.inside import InsideBed

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from driver.bench.leftovers import GRACE_S, carriers_of
 from tests.kit.handles import LanelabCommand
+from tools.bench.leftovers import GRACE_S, carriers_of
 
 from .runs import ACCEPT_LINKS, Played, play, resume
 from .test_resume import await_trials

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.report import page
-from analysis.run_folder import read_run
-from driver.host.find_program import find
+from lanelab.analysis.results.report import page
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.driver.base.programs.find_program import find
 from tests.kit.handles import LanelabCommand
 from tests.kit.machine import needs_namespaces
 

@@ -13,20 +13,20 @@ from pathlib import Path
 
 import pytest
 
-from driver.bed.substrate import BedSettings
-from driver.bench.leftovers import carriers_of
-from driver.channel.client import Bed
-from driver.experiment.arm import Arm
-from driver.experiment.read import parse_experiment
-from driver.run.built_programs import of_servers
-from driver.workloads.page_load.workload import PageLoad
-from driver.workloads.spec import TrialSpec
-from driver.workloads.workload import TrialContext
-from model import paths
-from model.link import Link
-from model.reasons import Reason
-from sites.load import load_site
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.base import paths
+from lanelab.driver.bed.substrate import BedSettings
+from lanelab.driver.experiment.read import parse_experiment
+from lanelab.driver.link import Link
+from lanelab.driver.record.reasons import Reason
+from lanelab.driver.run.built_programs import of_servers
+from lanelab.driver.run.channel.client import Bed
+from lanelab.driver.site.load import load_site
+from lanelab.driver.trial.page_load.workload import PageLoad
+from lanelab.driver.trial.spec import TrialSpec
+from lanelab.driver.trial.workload import TrialContext
 from tests.kit.handles import LanelabCommand
+from tools.bench.leftovers import carriers_of
 
 from .runs import ACCEPT_LINKS, Played, play
 

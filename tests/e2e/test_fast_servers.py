@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from driver.host.find_program import find
+from lanelab.driver.base.programs.find_program import find
 from tests.kit.handles import LanelabCommand
 from tests.kit.machine import needs_namespaces
 

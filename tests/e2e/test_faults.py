@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from analysis.refusals import refusals
-from analysis.stats import KNOWN
-from driver.bed.substrate import BedSettings
-from driver.channel.client import Bed
-from driver.host.find_program import find
-from model.link import Link
-from model.link.results import SelfTest
-from model.reasons import Reason
-from model.record import TrialRecord
+from lanelab.analysis.results.refusals import refusals
+from lanelab.analysis.statistics import KNOWN
+from lanelab.driver.base.programs.find_program import find
+from lanelab.driver.bed.substrate import BedSettings
+from lanelab.driver.link import Link
+from lanelab.driver.link.results import SelfTest
+from lanelab.driver.record.reasons import Reason
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.run.channel.client import Bed
 from tests.kit import bench as benches
 from tests.kit.bench import Bench, Wanted
 from tests.kit.faults import CELL_FAULTS, CLOCK, FAULTS, LINK, Fault

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from driver.host.needs import program
+from lanelab.driver.base.programs.needs import program
 from tests.kit.handles import LanelabCommand
 from tests.kit.machine import needs_namespaces
 

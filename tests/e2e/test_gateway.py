@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from analysis.run_folder import read_run
-from analysis.trial_content import artifact_path, read_record
-from captures.timeline import read_timeline
-from decomposition.decompose import Loaded, decompose
-from driver.shaping.addresses import ADDRESSES
-from model.link import Link
-from model.record import TrialRecord
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.trial_content import artifact_path, read_record
+from lanelab.driver.bed.addresses import ADDRESSES
+from lanelab.driver.link import Link
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.trial.packets.timeline import read_timeline
+from lanelab.driver.trial.parts.decompose import Loaded, decompose
 from tests.kit.handles import LanelabCommand
 
 from . import pages

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from driver.host.find_program import find
+from lanelab.driver.base.programs.find_program import find
 from tests.kit.handles import LanelabCommand
 from tests.kit.machine import needs_namespaces
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from driver.host.build.go import LOAD, toolchain
-from driver.host.build.load_generator import load_generator
-from model.site.manifest import Manifest
-from model.site.site import SiteObject
+from lanelab.driver.base.programs.building.go import LOAD, toolchain
+from lanelab.driver.base.programs.building.load_generator import load_generator
+from lanelab.driver.site.manifest import Manifest
+from lanelab.driver.site.site import SiteObject
 from tests.kit.handles import LanelabCommand
 from tests.kit.machine import needs_namespaces
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from analysis.run_folder import read_run
-from analysis.trial_content import read_record
-from driver.workloads.page_load.link_verdict import LinkVerdict
-from model.link import Link
-from model.reasons import Reason
-from model.record import TrialRecord
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.trial_content import read_record
+from lanelab.driver.link import Link
+from lanelab.driver.record.reasons import Reason
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.trial.page_load.link_verdict import LinkVerdict
 from tests.kit.handles import LanelabCommand
 
 from .runs import play

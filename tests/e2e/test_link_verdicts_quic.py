@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from driver.bed.substrate import BedSettings
-from driver.channel.client import Bed
-from driver.workloads.page_load.link_verdict import LinkVerdict
-from model.link import Link
-from model.reasons import OF_THE_MACHINE, Reason
-from model.record import TrialRecord
+from lanelab.driver.bed.substrate import BedSettings
+from lanelab.driver.link import Link
+from lanelab.driver.record.reasons import OF_THE_MACHINE, Reason
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.run.channel.client import Bed
+from lanelab.driver.trial.page_load.link_verdict import LinkVerdict
 from tests.kit.bench import Bench, Wanted
 from tests.kit.http3_faults import FORCED
 

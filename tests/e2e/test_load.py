@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from driver.bench.leftovers import carriers_of
 from tests.kit.handles import LanelabCommand
 from tests.kit.machine import needs_namespaces
+from tools.bench.leftovers import carriers_of
 
 from .runs import ACCEPT_LINKS, Played, play, resume, share_programs
 

@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from driver.bed.substrate import BedSettings
-from driver.channel.client import Bed
-from driver.experiment.read import parse_experiment
-from driver.servers.registry import SERVERS
-from driver.workloads.page_load.workload import PageLoad
-from driver.workloads.spec import TrialSpec
-from driver.workloads.workload import TrialContext
-from model import paths
-from model.record import TrialRecord
-from model.site.site import Site
-from sites.load import load_site
+from lanelab.driver.arm.servers.registry import SERVERS
+from lanelab.driver.base import paths
+from lanelab.driver.bed.substrate import BedSettings
+from lanelab.driver.experiment.read import parse_experiment
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.run.channel.client import Bed
+from lanelab.driver.site.load import load_site
+from lanelab.driver.site.site import Site
+from lanelab.driver.trial.page_load.workload import PageLoad
+from lanelab.driver.trial.spec import TrialSpec
+from lanelab.driver.trial.workload import TrialContext
 from tests.kit.handles import LanelabCommand
 from tests.kit.server_arms import is_here
 

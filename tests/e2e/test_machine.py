@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from model.evidence.browser import Slowdown
+from lanelab.driver.record.evidence.browser import Slowdown
 from tests.kit.handles import LanelabCommand
 
 from .runs import play

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sites.generate.new import add_generated
-from sites.load import load_site
-from sites.skeleton import add_skeleton
+from lanelab.driver.collect.skeleton import add_skeleton
+from lanelab.driver.site.generate.new import add_generated
+from lanelab.driver.site.load import load_site
 from tests.kit.handles import LanelabCommand
 from tests.unit.test_site_generate import EVERYTHING
 

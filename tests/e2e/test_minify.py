@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
-from sites.minify import ALIASES, FILTERS
+from lanelab.driver.site.minify import ALIASES, FILTERS
 from tests.e2e.minified import PLAIN, RESIZED
 from tests.kit.handles import LanelabCommand
 from tests.kit.inside import call

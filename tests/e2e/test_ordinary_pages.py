@@ -6,8 +6,8 @@ import base64
 
 import pytest
 
-from sites.exchange import Exchange
-from sites.new_site import Facts, add_site
+from lanelab.driver.collect.new_site import Facts, add_site
+from lanelab.driver.site.exchange import Exchange
 from tests.kit.exchanges import exchange
 from tests.kit.handles import LanelabCommand
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from model.evidence.parts import Part
+from lanelab.driver.record.evidence.parts import Part
 from tests.kit.handles import LanelabCommand
 
 from .runs import Played, play, share_programs

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from model.site.manifest import Manifest
-from model.site.site import SiteObject
+from lanelab.driver.site.manifest import Manifest
+from lanelab.driver.site.site import SiteObject
 from tests.e2e.scripts import PLACES
 from tests.kit.handles import LanelabCommand
 from tests.kit.inside import call

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from analysis.report import write_report
+from lanelab.analysis.results.report import write_report
 from tests.kit.reader import Reader, pages_of, reader
 from tests.unit.made_run import Made, make_run
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.run_folder import read_run
-from model import run_format
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.driver.run.folder import format as run_format
 from tests.kit.handles import LanelabCommand
 
 from .runs import ACCEPT_LINKS, Played, share_programs

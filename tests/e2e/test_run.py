@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from model.paths import PROJECT
+from lanelab.driver.base.paths import PROJECT
 from tests.kit import tshark
 from tests.kit.handles import LanelabCommand
 
@@ -140,7 +140,7 @@ def test_a_run_on_one_bed_loads_nothing_of_dask(tmp_path: Path) -> None:
     file.write_text("sites: [dummy]\nlinks: {rate: 20mbit, rtt: 20ms}\narms: {plain: {}}\ntrials: 1\n")
     program = f"""
 import sys
-from driver.cli.main import lanelab
+from lanelab.driver.cli.main import lanelab
 lanelab.main(["run", {str(file)!r}, "--out", {str(tmp_path / "run")!r}, "--accept-links"], standalone_mode=False)
 print("loaded:", sorted({{"dask", "distributed", "tornado"}} & {{name.split(".")[0] for name in sys.modules}}))
 """

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from driver.bed.substrate import BedSettings
-from driver.channel.client import Bed
+from lanelab.driver.bed.substrate import BedSettings
+from lanelab.driver.run.channel.client import Bed
 from tests.kit.bench import Bench, Wanted
 from tests.kit.late_streams import late_streams
 

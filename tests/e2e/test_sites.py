@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from model.paths import PROJECT
+from lanelab.driver.base.paths import PROJECT
 from tests.kit.handles import LanelabCommand
 
 from .runs import Played, play, share_programs

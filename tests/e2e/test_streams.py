@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model.reasons import Reason
+from lanelab.driver.record.reasons import Reason
 from tests.kit.handles import LanelabCommand
 from tests.kit.machine import needs_namespaces
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from analysis.study.report import write_study_report
+from lanelab.analysis.results.study.report import write_study_report
 from tests.kit.reader import Reader, pages_of, reader
 from tests.unit.made_run import Made
 from tests.unit.made_study import make_study_run

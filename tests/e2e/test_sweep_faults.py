@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from driver.bench.leftovers import Part
-from model.paths import PROJECT
+from lanelab.driver.base.paths import PROJECT
 from tests.kit import sweep_machines
 from tests.kit.sweep_checks import problems
 from tests.kit.sweep_machines import Lab, wait_until
 from tests.kit.sweeps import LIMIT_S, NAMES, Sweep
+from tools.bench.leftovers import Part
 
 pytestmark = [
     pytest.mark.skipif(bool(sweep_machines.why_not()), reason=sweep_machines.why_not()),
@@ -25,7 +25,7 @@ pytestmark = [
 ]
 ROUNDS = 6
 SMALL_DISK_MIB = 1500
-MEASURING = "driver/browser/har.py"
+MEASURING = "driver/arm/browsers/har.py"
 
 
 @pytest.fixture

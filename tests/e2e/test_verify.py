@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from model.paths import PROJECT
-from model.site.manifest import read_manifest
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.site.manifest import read_manifest
 from tests.kit.handles import LanelabCommand
 
 from .runs import share_programs

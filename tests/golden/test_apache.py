@@ -14,18 +14,18 @@ from pathlib import Path
 import pytest
 import yaml
 
-from driver.browser.fields import SETTINGS as BROWSER_SETTINGS
-from driver.experiment.arm import Arm
-from driver.experiment.arm_fields import settings_with
-from driver.host import needs
-from driver.host.build import apache_module
-from driver.host.find_program import find
-from driver.proxies.fields import SETTINGS as PROXY_SETTINGS
-from driver.servers.apache.configuration import Modules, configuration, directive_of
-from driver.servers.apache.installation import MODULE_FOLDERS
-from driver.servers.certificates import Authority
-from driver.servers.server import Place
-from sites.pushed import pushed_paths
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.browsers.fields import SETTINGS as BROWSER_SETTINGS
+from lanelab.driver.arm.fields import settings_with
+from lanelab.driver.arm.proxies.fields import SETTINGS as PROXY_SETTINGS
+from lanelab.driver.arm.servers.apache.configuration import Modules, configuration, directive_of
+from lanelab.driver.arm.servers.apache.installation import MODULE_FOLDERS
+from lanelab.driver.arm.servers.certificates import Authority
+from lanelab.driver.arm.servers.server import Place
+from lanelab.driver.base.programs import needs
+from lanelab.driver.base.programs.building import apache_module
+from lanelab.driver.base.programs.find_program import find
+from lanelab.driver.site.pushed import pushed_paths
 from tests.kit.server_arms import DASHES, SITES, compare, hints_of, read
 
 FOLDER = Path(__file__).parent / "apache"

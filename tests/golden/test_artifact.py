@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.study.appendix import Appendix, SiteFacts, appendix
-from analysis.study.judged import judged_study
-from analysis.study.run import read_study_run
+from lanelab.analysis.results.study.appendix import Appendix, SiteFacts, appendix
+from lanelab.analysis.results.study.judged import judged_study
+from lanelab.analysis.results.study.run import read_study_run
 from tests.unit.made_study import judged, make_study_run, study
 
 FILE = Path(__file__).parent / "study" / "ARTIFACT.md"

@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from driver.experiment.arm import Arm
-from driver.experiment.arm_fields import OWNERS
-from driver.host import needs
-from driver.host.build.back_ends import back_end
-from driver.servers.back_ends.configuration import command, configuration, objects
-from driver.servers.registry import SERVERS
-from driver.servers.server import Place
-from model.errors import BuildError, InputError
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.fields import OWNERS
+from lanelab.driver.arm.servers.back_ends.configuration import command, configuration, objects
+from lanelab.driver.arm.servers.registry import SERVERS
+from lanelab.driver.arm.servers.server import Place
+from lanelab.driver.base.errors import BuildError, InputError
+from lanelab.driver.base.programs import needs
+from lanelab.driver.base.programs.building.back_ends import back_end
 from tests.kit.server_arms import DASHES, compare, read
 
 FOLDER = Path(__file__).parent / "back_ends"

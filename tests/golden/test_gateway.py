@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from driver.experiment.arm import Arm
-from driver.gateway.configuration import Names, Place, configuration
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.gateway.configuration import Names, Place, configuration
 
 FILES = sorted((Path(__file__).parent / "gateway").glob("*.txt"))
 DASHES = "----\n"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from driver.workloads.load.registry import GENERATORS
+from lanelab.driver.trial.load.registry import GENERATORS
 from tests.kit.loads import target
 from tests.kit.server_arms import DASHES, compare
 

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from driver.shaping.shaping import Shaping, explain, shape
-from model.link import SETTINGS, Link
-from model.link.profiles import PROFILES, resolve
-from model.units import Duration
+from lanelab.driver.base.units import Duration
+from lanelab.driver.link import SETTINGS, Link
+from lanelab.driver.link.profiles import PROFILES, resolve
+from lanelab.driver.link.shaping.shaping import Shaping, explain, shape
 
 FOLDER = Path(__file__).parent / "links"
 FILES = sorted(FOLDER.glob("*.txt"))

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from driver.experiment.arm import Arm
-from driver.workloads.load.generator import Target
-from driver.workloads.load.generators.k6 import MAIN, SETTINGS, K6Generator
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.trial.load.generator import Target
+from lanelab.driver.trial.load.generators.k6 import MAIN, SETTINGS, K6Generator
 from tests.unit.loads import k6_settings, k6_target
 
 FILES = sorted((Path(__file__).parent / "k6").glob("*.txt"))

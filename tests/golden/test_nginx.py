@@ -16,18 +16,18 @@ from pathlib import Path
 import pytest
 import yaml
 
-from driver.browser.fields import SETTINGS as BROWSER_SETTINGS
-from driver.experiment.arm import Arm
-from driver.experiment.arm_fields import settings_with
-from driver.host.find_program import find
-from driver.proxies.fields import SETTINGS as PROXY_SETTINGS
-from driver.servers.certificates import Authority
-from driver.servers.layout import Layout, lay_out
-from driver.servers.nginx.configuration import Build, configuration, directive_of, refused_directive
-from driver.servers.nginx.installation import BROTLI, MODULE_FOLDERS
-from driver.servers.server import Place
-from model.site.site import Site, SiteObject
-from sites.pushed import pushed_paths
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.browsers.fields import SETTINGS as BROWSER_SETTINGS
+from lanelab.driver.arm.fields import settings_with
+from lanelab.driver.arm.proxies.fields import SETTINGS as PROXY_SETTINGS
+from lanelab.driver.arm.servers.certificates import Authority
+from lanelab.driver.arm.servers.layout import Layout, lay_out
+from lanelab.driver.arm.servers.nginx.configuration import Build, configuration, directive_of, refused_directive
+from lanelab.driver.arm.servers.nginx.installation import BROTLI, MODULE_FOLDERS
+from lanelab.driver.arm.servers.server import Place
+from lanelab.driver.base.programs.find_program import find
+from lanelab.driver.site.pushed import pushed_paths
+from lanelab.driver.site.site import Site, SiteObject
 from tests.kit.server_arms import DASHES, SITES, compare, read
 
 FOLDER = Path(__file__).parent / "nginx"

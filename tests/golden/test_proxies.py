@@ -13,17 +13,17 @@ from pathlib import Path
 import pytest
 import yaml
 
-from driver.experiment.arm import Arm
-from driver.host.build.gateway import gateway_program
-from driver.host.find_program import find
-from driver.proxies.apache import configuration as apache
-from driver.proxies.fields import SETTINGS
-from driver.proxies.gateway import configuration as gateway
-from driver.proxies.haproxy import configuration as haproxy
-from driver.proxies.nginx import configuration as nginx
-from driver.servers.apache.installation import MODULE_FOLDERS
-from driver.servers.certificates import Authority
-from driver.servers.server import Place
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.proxies.apache import configuration as apache
+from lanelab.driver.arm.proxies.fields import SETTINGS
+from lanelab.driver.arm.proxies.gateway import configuration as gateway
+from lanelab.driver.arm.proxies.haproxy import configuration as haproxy
+from lanelab.driver.arm.proxies.nginx import configuration as nginx
+from lanelab.driver.arm.servers.apache.installation import MODULE_FOLDERS
+from lanelab.driver.arm.servers.certificates import Authority
+from lanelab.driver.arm.servers.server import Place
+from lanelab.driver.base.programs.building.gateway import gateway_program
+from lanelab.driver.base.programs.find_program import find
 from tests.kit.server_arms import DASHES, compare
 
 FILES = sorted((Path(__file__).parent / "proxies").glob("*.txt"))

@@ -17,18 +17,18 @@ from pathlib import Path
 import pytest
 import yaml
 
-from driver.bed.node import Node
-from driver.experiment.arm import Arm
-from driver.experiment.arm_fields import settings_with
-from driver.host.find_program import find
-from driver.servers.caddy import installation as of_caddy
-from driver.servers.certificates import Authority
-from driver.servers.h2o import installation as of_h2o
-from driver.servers.lighttpd import installation as of_lighttpd
-from driver.servers.registry import SERVERS
-from driver.servers.server import Assignment, Place, SetUp
-from driver.servers.webfs import installation as of_webfs
-from model.site.site import Site
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.fields import settings_with
+from lanelab.driver.arm.servers.caddy import installation as of_caddy
+from lanelab.driver.arm.servers.certificates import Authority
+from lanelab.driver.arm.servers.h2o import installation as of_h2o
+from lanelab.driver.arm.servers.lighttpd import installation as of_lighttpd
+from lanelab.driver.arm.servers.registry import SERVERS
+from lanelab.driver.arm.servers.server import Assignment, Place, SetUp
+from lanelab.driver.arm.servers.webfs import installation as of_webfs
+from lanelab.driver.base.programs.find_program import find
+from lanelab.driver.bed.node import Node
+from lanelab.driver.site.site import Site
 from tests.kit.server_arms import DASHES, SITES, compare, hints_of, is_here, read
 
 FOLDER = Path(__file__).parent

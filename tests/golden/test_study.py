@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.study.judged import judged_study
-from analysis.study.markdown import markdown
-from analysis.study.run import read_study_run
+from lanelab.analysis.results.study.judged import judged_study
+from lanelab.analysis.results.study.markdown import markdown
+from lanelab.analysis.results.study.run import read_study_run
 from tests.unit.made_study import judged, make_study_run, study
 
 FILE = Path(__file__).parent / "study" / "report.md"

@@ -20,10 +20,10 @@ from pathlib import Path
 
 import pytest
 
-from driver.host.build import once
-from driver.host.find_program import find
-from model.errors import BuildError
-from model.paths import PROJECT, build_folder
+from lanelab.driver.base.errors import BuildError
+from lanelab.driver.base.paths import PROJECT, build_folder
+from lanelab.driver.base.programs.building import once
+from lanelab.driver.base.programs.find_program import find
 from tests.wire.peers import end_group
 
 TOOLS = PROJECT / "requirements-archives.lock"

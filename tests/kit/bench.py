@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from driver.bed.node import Command, Stdio
-from driver.channel.client import Bed
-from driver.experiment.arm import Arm
-from driver.experiment.read import parse_experiment
-from driver.run.built_programs import Programs
-from driver.workloads.page_load.workload import PageLoad
-from driver.workloads.spec import TrialSpec
-from driver.workloads.workload import TrialContext
-from model.link import Link
-from model.record import TrialRecord
-from model.site.site import Site
-from sites.load import load_site, site_names
-from sites.prepare import prepare
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.bed.node import Command, Stdio
+from lanelab.driver.experiment.read import parse_experiment
+from lanelab.driver.link import Link
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.run.built_programs import Programs
+from lanelab.driver.run.channel.client import Bed
+from lanelab.driver.site.load import load_site, site_names
+from lanelab.driver.site.prepare import prepare
+from lanelab.driver.site.site import Site
+from lanelab.driver.trial.page_load.workload import PageLoad
+from lanelab.driver.trial.spec import TrialSpec
+from lanelab.driver.trial.workload import TrialContext
 from tests.kit.handles import OpenBed
 
 EXPERIMENT = "sites: [dummy]\nlinks: {rtt: 40ms}\narms: {one: {}, two: {protocol: spdy/3.1}}\ntrials: 1\n"

@@ -18,7 +18,7 @@ COMMAND = """
 import json, os, sys
 from pathlib import Path
 print(json.dumps({"argv": sys.argv[1:], "cwd": os.getcwd(), "build": os.environ["LANELAB_BUILD"],
-    "prefix": sys.prefix, "here": str(Path(__file__).parents[2]), "pythonpath": os.environ.get("PYTHONPATH")}))
+    "prefix": sys.prefix, "here": str(Path(__file__).parents[4]), "pythonpath": os.environ.get("PYTHONPATH")}))
 """
 TOOLS = (
     "sh",
@@ -41,10 +41,11 @@ TOOLS = (
 
 def make_checkout(folder: Path) -> Path:
     """What a checkout has that the launcher looks at."""
-    (folder / "driver" / "cli").mkdir(parents=True)
-    (folder / "driver" / "__init__.py").touch()
-    (folder / "driver" / "cli" / "__init__.py").touch()
-    (folder / "driver" / "cli" / "__main__.py").write_text(COMMAND)
+    package = folder / "src" / "lanelab"
+    (package / "driver" / "cli").mkdir(parents=True)
+    for each in (package, package / "driver", package / "driver" / "cli"):
+        (each / "__init__.py").touch()
+    (package / "driver" / "cli" / "__main__.py").write_text(COMMAND)
     (folder / "playbooks" / "vars").mkdir(parents=True)
     shutil.copy(ROOT / "playbooks" / "vars" / "packages.yml", folder / "playbooks" / "vars")
     shutil.copy(ROOT / "lanelab", folder)

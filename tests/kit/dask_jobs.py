@@ -7,8 +7,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from driver.sweep.worker.context import WorkerContext
-from model.errors import InputError
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.run.sweep.worker.context import WorkerContext
 
 
 def run(name: str, payload: Mapping[str, Any], context: WorkerContext) -> Any:

@@ -6,7 +6,7 @@ import gzip
 from dataclasses import replace
 from typing import Any
 
-from sites.exchange import Exchange
+from lanelab.driver.site.exchange import Exchange
 
 DATE = "2026-11-22T10:00:00Z"
 PAGE = b"<!doctype html><title>page</title><script src=/a.js></script>"

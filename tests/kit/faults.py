@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from model.paths import PROJECT
+from lanelab.driver.base.paths import PROJECT
 from tests.kit.bench import Bench, Wanted
 from tests.kit.stopping import stop_beside
 

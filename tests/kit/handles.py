@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from driver.bed.node import Command, Completed, Stdio
-from driver.channel.client import Bed
-from model.link import Link
-from model.link.results import Result, SelfTest
-from model.paths import PROJECT
+from lanelab.driver.base.paths import SOURCES
+from lanelab.driver.bed.node import Command, Completed, Stdio
+from lanelab.driver.link import Link
+from lanelab.driver.link.results import Result, SelfTest
+from lanelab.driver.run.channel.client import Bed
 
 
 class OpenBed:
@@ -55,11 +55,11 @@ class LanelabCommand:
     build: Path
 
     def argv(self, *words: str) -> list[str]:
-        return [sys.executable, "-P", "-m", "driver.cli", *words]
+        return [sys.executable, "-P", "-m", "lanelab.driver.cli", *words]
 
     @property
     def environment(self) -> dict[str, str]:
-        return {**os.environ, "PYTHONPATH": str(PROJECT), "LANELAB_BUILD": str(self.build), "LANELAB_NO_INSTALL": "1"}
+        return {**os.environ, "PYTHONPATH": str(SOURCES), "LANELAB_BUILD": str(self.build), "LANELAB_NO_INSTALL": "1"}
 
     def run(
         self, *words: str, stdin: str = "", cwd: Path | None = None, env: dict[str, str] | None = None

@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from driver.bed.node import Node
-from driver.bed.registry import kind_named
-from driver.bed.remote import namespaces
-from driver.bed.ssh.hosts import Hosts
-from driver.bed.substrate import BedSettings, Substrate
-from driver.channel.link_state import LinkState
-from model.paths import PROJECT
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.bed.node import Node
+from lanelab.driver.bed.registry import kind_named
+from lanelab.driver.bed.remote import namespaces
+from lanelab.driver.bed.ssh.hosts import Hosts
+from lanelab.driver.bed.substrate import BedSettings, Substrate
+from lanelab.driver.link.live.state import LinkState
 
 
 @dataclass

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from model.paths import PROJECT
+from lanelab.driver.base.paths import PROJECT
 
 LABS = sorted((PROJECT / "docs" / "labs").glob("[1-9]-*.md"))
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)

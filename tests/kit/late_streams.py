@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from driver.host.build.apache_module import apxs_program, environment
+from lanelab.driver.base.programs.building.apache_module import apxs_program, environment
 
 
 def late_streams(folder: Path) -> str:

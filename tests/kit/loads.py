@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from driver.experiment.arm import Arm
-from driver.workloads.load.generator import Generator, Output, Target
-from model.load import WRK, LoadSettings
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.trial.load.generator import Generator, Output, Target
+from lanelab.driver.trial.load_settings import WRK, LoadSettings
 
 USUAL: Mapping[str, Any] = {
     "script": "", "script_text": "", "users": (), "arrivals": (), "think_s": 0.0, "limit_ms": 3000.0, "warm_up_s": 0.0,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from model.site.site import SiteObject, StoredObject
-from sites.minify import Minified, minify, parse_minify
+from lanelab.driver.site.minify import Minified, minify, parse_minify
+from lanelab.driver.site.site import SiteObject, StoredObject
 
 HOST = "m.test"
 MIMES = {

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from driver.host.build import once
-from model.errors import BuildError
-from model.paths import PROJECT, build_folder
+from lanelab.driver.base.errors import BuildError
+from lanelab.driver.base.paths import PROJECT, build_folder
+from lanelab.driver.base.programs.building import once
 
 LOCK = PROJECT / "requirements-packets.lock"
 

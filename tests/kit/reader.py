@@ -12,7 +12,7 @@ from typing import Any
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 from selenium.webdriver.common.action_chains import ActionChains
 
-from driver.host.find_program import find
+from lanelab.driver.base.programs.find_program import find
 
 
 class Reader:

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from driver.experiment.model import Experiment
-from driver.run.copies import SelfTestCopy, TrialCopy
-from driver.sweep.cluster import Away, Finished, Happening, JobName, Joined, Left
-from driver.sweep.messages import Delivery, Portion, Qualification, RefusedLink
-from model.clock import shifted, utc_now
-from model.errors import BedLost, LanelabError
-from model.link.results import SelfTest
-from model.machines import BedFacts, MachineFacts
-from model.reasons import Reason
-from model.record import TrialRecord
+from lanelab.driver.base.clock import shifted, utc_now
+from lanelab.driver.base.errors import BedLost, LanelabError
+from lanelab.driver.experiment.model import Experiment
+from lanelab.driver.link.results import SelfTest
+from lanelab.driver.record.reasons import Reason
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.run.folder.copies import SelfTestCopy, TrialCopy
+from lanelab.driver.run.machines import BedFacts, MachineFacts
+from lanelab.driver.run.sweep.cluster import Away, Finished, Happening, JobName, Joined, Left
+from lanelab.driver.run.sweep.messages import Delivery, Portion, Qualification, RefusedLink
 
 
 class KilledError(Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 
-from driver.bed.node import Stdio
+from lanelab.driver.bed.node import Stdio
 from tests.kit.handles import OpenBed
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from driver.experiment.arm import Arm
-from driver.host import needs
-from driver.servers.registry import SERVERS
-from model.site.compressed_types import COMPRESSED_TYPES
-from model.site.site import Site, SiteObject
-from sites.hints import hints
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.servers.registry import SERVERS
+from lanelab.driver.base.programs import needs
+from lanelab.driver.site.compressed_types import COMPRESSED_TYPES
+from lanelab.driver.site.hints import hints
+from lanelab.driver.site.site import Site, SiteObject
 
 DASHES = "----\n"
 

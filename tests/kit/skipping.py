@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from driver.bed import capabilities
-from driver.host import needs
+from lanelab.driver.base.programs import needs
+from lanelab.driver.bed import capabilities
 
 
 def skip_without_beds(items: Sequence[pytest.Item], kind: str, purposes: Sequence[str], lost: str) -> None:

@@ -6,18 +6,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from analysis.model import Run
-from analysis.run_folder import read_run
-from driver.bed.substrate import BedSettings
-from driver.channel.client import Bed
-from driver.channel.protocol import Message
-from driver.experiment.read import parse_experiment
-from driver.run.built_programs import Programs
-from driver.run.runner import Runner, StopRequest
-from driver.run.start import begin
-from driver.run.this_machine import this_machine
-from driver.schedule.rounds import Schedule
-from sites.load import site_names
+from lanelab.analysis.results.model import Run
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.driver.bed.substrate import BedSettings
+from lanelab.driver.experiment.read import parse_experiment
+from lanelab.driver.experiment.schedule.rounds import Schedule
+from lanelab.driver.run.built_programs import Programs
+from lanelab.driver.run.channel.client import Bed
+from lanelab.driver.run.channel.protocol import Message
+from lanelab.driver.run.runner import Runner, StopRequest
+from lanelab.driver.run.start import begin
+from lanelab.driver.run.this_machine import this_machine
+from lanelab.driver.site.load import site_names
 from tests.kit.bench import Bench
 
 

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from driver.bench.leftovers import Part
 from tests.kit.sweep_checks import problems
 from tests.kit.sweep_machines import Lab, wait_until
 from tests.kit.sweeps import LIMIT_S, NAMES, Sweep
+from tools.bench.leftovers import Part
 
 LONGEST_PAUSE_S = 10.0  # from fault to fault, beside what the fault itself takes
 LONGEST_CUT_S = 45.0  # longer than it takes for anybody to be given up

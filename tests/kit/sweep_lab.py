@@ -22,7 +22,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from driver.bed.remote import enclosure, namespaces
+from lanelab.driver.bed.remote import enclosure, namespaces
 
 BRIDGE = "switch"
 FIRST = 11

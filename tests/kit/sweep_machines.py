@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from driver.bench.leftovers import Part, parts_of
-from model.paths import PROJECT
+from lanelab.driver.base.paths import PROJECT
+from tools.bench.leftovers import Part, parts_of
 
 PYTHON = sys.executable
 GONE_WITHIN_S = 60.0  # a busy kernel takes its time; nothing waits so long where all is well
@@ -93,7 +93,7 @@ class Machine:
     @property
     def environment(self) -> dict[str, str]:
         own = {
-            "PYTHONPATH": str(self.project),
+            "PYTHONPATH": f"{self.project / 'src'}:{self.project}",
             "LANELAB_BUILD": str(self.build),
             "LANELAB_NO_INSTALL": "1",
             "TMPDIR": str(self.lab.folder / self.name / "tmp"),
@@ -103,7 +103,7 @@ class Machine:
 
     def lanelab(self, *words: str, env: Mapping[str, str] | None = None) -> Program:
         """`./lanelab` there, without the launcher."""
-        return self.run(PYTHON, "-P", "-m", "driver.cli", *words, env=env)
+        return self.run(PYTHON, "-P", "-m", "lanelab.driver.cli", *words, env=env)
 
     def run(self, *argv: str, env: Mapping[str, str] | None = None) -> Program:
         """A command there. It dies with this process, and with the machine."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from driver.bench.leftovers import Part
 from tests.kit.sweep_machines import Lab, Machine, Program, wait_until
+from tools.bench.leftovers import Part
 
 # A link without a rate: nothing here depends on it, and measuring one on a busy machine takes its time.
 EXPERIMENT = """\
@@ -26,8 +26,8 @@ seed: 11
 """
 LIMIT_S = 300.0  # for one event, on a busy machine
 NAMES = ("one", "two", "three")
-WORKER_PROCESS = "driver.sweep.worker.process"  # modules that they are
-SCHEDULER_PROCESS = "driver.sweep.scheduler_process"
+WORKER_PROCESS = "lanelab.driver.run.sweep.worker.process"  # modules that they are
+SCHEDULER_PROCESS = "lanelab.driver.run.sweep.scheduler_process"
 JOIN = re.compile(r"lanelab worker (\S+)")
 
 

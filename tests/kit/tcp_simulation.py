@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from captures.timeline import ACK, SYN, Datagram, Packet, Stream, Timeline
-from decomposition.decompose import Loaded
-from driver.experiment.arm import Arm
-from model.evidence.browser import Request, Timings
-from model.evidence.page_load import PageLoadEvidence
-from model.evidence.server import ServedRequest, ServerLog
-from model.link import Link
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.link import Link
+from lanelab.driver.record.evidence.browser import Request, Timings
+from lanelab.driver.record.evidence.page_load import PageLoadEvidence
+from lanelab.driver.record.evidence.server import ServedRequest, ServerLog
+from lanelab.driver.trial.packets.timeline import ACK, SYN, Datagram, Packet, Stream, Timeline
+from lanelab.driver.trial.parts.decompose import Loaded
 from tests.unit.records import browser, record
 
 MS, S = 1_000_000, 1_000_000_000

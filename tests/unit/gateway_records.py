@@ -6,11 +6,11 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from driver.experiment.arm import Arm
-from driver.workloads.page_load.requests import with_wire
-from model.evidence.packets import Connection, PacketSummary
-from model.record import TrialRecord
-from model.site.site import Site
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.record.evidence.packets import Connection, PacketSummary
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.site.site import Site
+from lanelab.driver.trial.page_load.requests import with_wire
 from tests.unit import records
 from tests.unit.records import BEGAN_US, Data
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from model.link import SETTINGS, GilbertElliott, Link
-from model.units import Duration, Rate, Ratio
+from lanelab.driver.base.units import Duration, Rate, Ratio
+from lanelab.driver.link import SETTINGS, GilbertElliott, Link
 
 
 def part(most: int = 999_999_999) -> st.SearchStrategy[str]:

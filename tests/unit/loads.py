@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from driver.experiment.arm import Arm
-from driver.workloads.load.generator import Target
-from model.load import LoadSettings, Stage
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.trial.load.generator import Target
+from lanelab.driver.trial.load_settings import LoadSettings, Stage
 
 
 def k6_settings(**changes: Any) -> LoadSettings:

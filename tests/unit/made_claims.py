@@ -8,11 +8,11 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from analysis.model import Arm, Cell, Failure, LinkCase, Plan, Run, Trial
-from model.claims import Claim, ClaimKind, Place, Point, Quantifier, digest_of
-from model.link import Link
-from model.looks import Look, only_look
-from model.reasons import Reason
+from lanelab.analysis.results.model import Arm, Cell, Failure, LinkCase, Plan, Run, Trial
+from lanelab.analysis.statistics.looks import Look, only_look
+from lanelab.driver.experiment.claim import Claim, ClaimKind, Place, Point, Quantifier, digest_of
+from lanelab.driver.link import Link
+from lanelab.driver.record.reasons import Reason
 
 BEGAN = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC)
 RTTS = (20, 40, 60)

@@ -9,11 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from driver.workloads.load.derived import derive
-from driver.workloads.load.measures import measures_of
-from model import run_format
-from model.claims import Claim, Place, Point, digest_of
-from model.evidence.load import (
+from lanelab.driver.experiment.claim import Claim, Place, Point, digest_of
+from lanelab.driver.link import Link
+from lanelab.driver.record.evidence.load import (
     ErrorCount,
     GeneratorUse,
     Latency,
@@ -24,10 +22,12 @@ from model.evidence.load import (
     Tally,
     Threshold,
 )
-from model.link import Link
-from model.load import LoadSettings, Stage
-from model.load_series import SERIES
-from model.record import Series
+from lanelab.driver.record.load_series import SERIES
+from lanelab.driver.record.record import Series
+from lanelab.driver.run.folder import format as run_format
+from lanelab.driver.trial.load.derived import derive
+from lanelab.driver.trial.load.measures import measures_of
+from lanelab.driver.trial.load_settings import LoadSettings, Stage
 from tests.unit.made_run import PROVENANCE, digest_all, stamp
 
 TEXT = "name: ramp\n"

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from model import run_format
-from model.claims import Claim, digest_of
-from model.link import Link
-from model.machines import BedFacts, MachineFacts
-from model.run_digests import note_digests
-from model.site.about import AboutSite
+from lanelab.driver.experiment.claim import Claim, digest_of
+from lanelab.driver.link import Link
+from lanelab.driver.run.folder import format as run_format
+from lanelab.driver.run.folder.digests import note_digests
+from lanelab.driver.run.machines import BedFacts, MachineFacts
+from lanelab.driver.site.about import AboutSite
 
 BEGAN = datetime.datetime(2026, 11, 20, 9, 30, tzinfo=datetime.UTC)
 ARMS: Mapping[str, Mapping[str, Any]] = {

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from analysis.claims.verdict import Effect, Interval, Judged, JudgedPlace, Verdict
-from model.claims import Claim, Place, Point
-from model.study import (
+from lanelab.analysis.results.claims.verdict import Effect, Interval, Judged, JudgedPlace, Verdict
+from lanelab.driver.experiment.claim import Claim, Place, Point
+from lanelab.driver.run.study.study import (
     STUDY_RUN_FILE,
     STUDY_RUN_FORMAT,
     Difference,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from model.site.site import SiteObject, StoredObject
-from sites.minify import Minified, Wish, minify, parse_minify
+from lanelab.driver.site.minify import Minified, Wish, minify, parse_minify
+from lanelab.driver.site.site import SiteObject, StoredObject
 
 HOST = "page.test"
 TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "png": "image/png", "gif": "image/gif"}

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from driver.experiment.arm import Arm
-from driver.shaping.addresses import CLIENT, SERVER, route_lines
-from driver.shaping.addresses import Host as BedHost
-from driver.shaping.asked import asked_queues
-from driver.shaping.host_kernel import FORGETS, KERNEL, RECEIVE_BUFFER, TOLD, kernel_lines
-from driver.shaping.shaping import DEVICES, minimum_rto_ms
-from model.evidence.packets import Connection, PacketSummary
-from model.evidence.settings import HostSettings, KernelSettings, RouteSettings, SettingsEvidence
-from model.link import Host, Link
-from model.site.site import Site, SiteObject
-from model.units import Duration
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.base.units import Duration
+from lanelab.driver.bed.addresses import CLIENT, SERVER, route_lines
+from lanelab.driver.bed.addresses import Host as BedHost
+from lanelab.driver.link import Host, Link
+from lanelab.driver.link.shaping.asked import asked_queues
+from lanelab.driver.link.shaping.host_kernel import FORGETS, KERNEL, RECEIVE_BUFFER, TOLD, kernel_lines
+from lanelab.driver.link.shaping.shaping import DEVICES, minimum_rto_ms
+from lanelab.driver.record.evidence.packets import Connection, PacketSummary
+from lanelab.driver.record.evidence.settings import HostSettings, KernelSettings, RouteSettings, SettingsEvidence
+from lanelab.driver.site.site import Site, SiteObject
 
 HASH = "0" * 64
 LINK = Link.parse({"rtt": "40ms", "rate": "10mbit"})

@@ -8,9 +8,9 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from captures.timeline import ACK, SYN, Packet, Stream, Timeline
-from model.link import Link
-from model.units import NS_PER_S
+from lanelab.driver.base.units import NS_PER_S
+from lanelab.driver.link import Link
+from lanelab.driver.trial.packets.timeline import ACK, SYN, Packet, Stream, Timeline
 
 CLIENT, SERVER = "10.10.1.2", "10.10.2.2"
 BARE, SYN_OPTIONS, OPTIONS = 54, 20, 12  # Ethernet, IP and TCP; options of a SYN, and of all others

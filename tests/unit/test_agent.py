@@ -17,18 +17,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.bed.agent_connection import AgentConnection
-from driver.bed.agent_node import AgentNode
-from driver.bed.local import copy_whole
-from driver.bed.node import Command, Stdio, Terminal
-from driver.bed.remote.agent_protocol import CHUNK, WINDOW, Lines, encode
-from driver.bed.terminal import write_all
-from model.errors import CommandFailed, NodeError
-from model.paths import PROJECT
+from lanelab.driver.base.errors import CommandFailed, NodeError
+from lanelab.driver.base.paths import SOURCES
+from lanelab.driver.bed.agent_connection import AgentConnection
+from lanelab.driver.bed.agent_node import AgentNode
+from lanelab.driver.bed.local import copy_whole
+from lanelab.driver.bed.node import Command, Stdio, Terminal
+from lanelab.driver.bed.remote.agent_protocol import CHUNK, WINDOW, Lines, encode
+from lanelab.driver.bed.terminal import write_all
 from tests.kit.processes import command_lines
 
 START = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from driver.bed.remote.agent import Agent;"
+    "import sys; sys.path.insert(0, sys.argv[1]); from lanelab.driver.bed.remote.agent import Agent;"
     "fd = int(sys.argv[2]); Agent(fd, fd).serve()"
 )
 
@@ -36,7 +36,7 @@ START = (
 @pytest.fixture
 def agent() -> Iterator[tuple[AgentNode, subprocess.Popen[bytes]]]:
     ours, theirs = socket.socketpair()
-    argv = [sys.executable, "-I", "-S", "-c", START, str(PROJECT), str(theirs.fileno())]
+    argv = [sys.executable, "-I", "-S", "-c", START, str(SOURCES), str(theirs.fileno())]
     process = subprocess.Popen(argv, pass_fds=[theirs.fileno()])
     theirs.close()
     link = AgentConnection("node", ours)
@@ -160,10 +160,10 @@ def test_whatever_comes_shows_that_the_other_side_is_there() -> None:
     """A beat may have to wait behind the data of a slow line."""
     ours, theirs = socket.socketpair()
     code = (
-        "import sys, os; sys.path.insert(0, sys.argv[1]); from driver.bed.remote.agent import Agent;"
+        "import sys, os; sys.path.insert(0, sys.argv[1]); from lanelab.driver.bed.remote.agent import Agent;"
         "fd = int(sys.argv[2]); Agent(fd, fd, lambda: os.write(1, b'.')).serve()"
     )
-    argv = [sys.executable, "-I", "-S", "-c", code, str(PROJECT), str(theirs.fileno())]
+    argv = [sys.executable, "-I", "-S", "-c", code, str(SOURCES), str(theirs.fileno())]
     with subprocess.Popen(argv, pass_fds=[theirs.fileno()], stdout=subprocess.PIPE) as process, ours:
         theirs.close()
         ours.sendall(b'{"op": "in", "id": 9, "da')

@@ -12,16 +12,17 @@ from typing import Any, cast
 import pytest
 from rich.console import Console
 
-from analysis import terminal, witnesses
-from analysis.model import Run
-from analysis.report import page
-from analysis.run_folder import read_run
-from driver.experiment.arm import Arm
-from driver.experiment.model import Experiment, Tolerances
-from driver.workloads.page_load.workload import PageLoad
-from driver.workloads.workload import TrialContext
-from model.evidence.page_load import PageLoadEvidence, WitnessNames
-from model.link import Link
+from lanelab.analysis.results import terminal, witnesses
+from lanelab.analysis.results.model import Run
+from lanelab.analysis.results.report import page
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.experiment.model import Experiment
+from lanelab.driver.link import Link
+from lanelab.driver.record.evidence.page_load import PageLoadEvidence, WitnessNames
+from lanelab.driver.trial.page_load.workload import PageLoad
+from lanelab.driver.trial.tolerances import Tolerances
+from lanelab.driver.trial.workload import TrialContext
 from tests.unit.gateway_records import Exchange, Plan
 from tests.unit.made_run import Made, changing, make_run
 from tests.unit.records import SITE, record

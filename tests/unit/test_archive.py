@@ -16,12 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
-from model.errors import InputError
-from sites.archive.http_text import chunked, dechunked
-from sites.archive.limits import Limits
-from sites.archive.read_warc import read_warc, read_warcs
-from sites.archive.write_warc import write_warc
-from sites.exchange import Exchange
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.site.archive.http_text import chunked, dechunked
+from lanelab.driver.site.archive.limits import Limits
+from lanelab.driver.site.archive.read_warc import read_warc, read_warcs
+from lanelab.driver.site.archive.write_warc import write_warc
+from lanelab.driver.site.exchange import Exchange
 from tests.kit.exchanges import DATE, HTML, PAGE, answer, exchange, record, zipped
 
 URL = "http://a.test/"

@@ -18,13 +18,13 @@ from pathlib import Path
 
 import pytest
 
-from model.errors import InputError
-from model.site.manifest import read_manifest
-from model.site.site import SiteObject
-from sites.archive.limits import Limits
-from sites.archive.make import make
-from sites.importers.registry import import_from
-from sites.new_site import ARCHIVE, Facts, add_site
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.collect.importers.registry import import_from
+from lanelab.driver.collect.new_site import ARCHIVE, Facts, add_site
+from lanelab.driver.site.archive.limits import Limits
+from lanelab.driver.site.archive.make import make
+from lanelab.driver.site.manifest import read_manifest
+from lanelab.driver.site.site import SiteObject
 from tests.kit import recordings
 
 MUTATED, MUTATED_LONG = 300, 10_000

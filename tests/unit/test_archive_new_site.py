@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from model.errors import InputError, StoreError
-from model.paths import PROJECT
-from model.site.manifest import read_manifest
-from sites import new_site
-from sites.archive.read_warc import read_warc
-from sites.load import load_site, site_names
-from sites.new_site import ARCHIVE, Facts, add_site
+from lanelab.driver.base.errors import InputError, StoreError
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.collect import new_site
+from lanelab.driver.collect.new_site import ARCHIVE, Facts, add_site
+from lanelab.driver.site.archive.read_warc import read_warc
+from lanelab.driver.site.load import load_site, site_names
+from lanelab.driver.site.manifest import read_manifest
 from tests.kit.exchanges import DATE, HTML, PAGE, exchange
 
 FACTS = Facts("A page", "a test")
@@ -165,7 +165,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
 import resource, signal, sys
 sys.path.insert(0, {str(PROJECT)!r})
 from pathlib import Path
-from sites.new_site import Facts, add_site
+from lanelab.driver.collect.new_site import Facts, add_site
 from tests.kit.exchanges import exchange
 import random
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

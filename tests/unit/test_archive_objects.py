@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.errors import InputError
-from sites.archive.addresses import NotServedError, address_of
-from sites.archive.limits import Limits
-from sites.archive.media_types import media_type
-from sites.archive.objects import objects_of
-from sites.archive.secrets import without_secrets
-from sites.exchange import Exchange
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.site.archive.addresses import NotServedError, address_of
+from lanelab.driver.site.archive.limits import Limits
+from lanelab.driver.site.archive.media_types import media_type
+from lanelab.driver.site.archive.objects import objects_of
+from lanelab.driver.site.archive.secrets import without_secrets
+from lanelab.driver.site.exchange import Exchange
 from tests.kit.exchanges import HTML, PAGE, exchange
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from driver.shaping.asked import asked_queues, differences, shown_queues
-from model.link import Link
-from model.units import Duration
+from lanelab.driver.base.units import Duration
+from lanelab.driver.link import Link
+from lanelab.driver.link.shaping.asked import asked_queues, differences, shown_queues
 
 LATE = Duration.parse("150us")
 NETEM = {"ecn": False, "gap": 0}

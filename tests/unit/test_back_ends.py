@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from driver.experiment.arm import Arm
-from driver.experiment.arm_fields import OWNERS
-from driver.experiment.read import parse_experiment
-from driver.host.build.back_ends import BACK_ENDS, SOURCES
-from driver.servers.back_ends import installation, log
-from driver.servers.back_ends.configuration import configuration, headers, question, version_of
-from driver.servers.registry import SERVERS
-from driver.servers.server import BACK_END_PORT, Place, listening
-from model.errors import InputError, MissingProgram, RecordError
-from model.site.site import Site, SiteObject
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.fields import OWNERS
+from lanelab.driver.arm.servers.back_ends import installation, log
+from lanelab.driver.arm.servers.back_ends.configuration import configuration, headers, question, version_of
+from lanelab.driver.arm.servers.registry import SERVERS
+from lanelab.driver.arm.servers.server import BACK_END_PORT, Place, listening
+from lanelab.driver.base.errors import InputError, MissingProgram, RecordError
+from lanelab.driver.base.programs.building.back_ends import BACK_ENDS, SOURCES
+from lanelab.driver.experiment.read import parse_experiment
+from lanelab.driver.site.site import Site, SiteObject
 
 PLACE = Place("/folder", "/content")
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from driver.bed.ssh import kind
-from driver.bed.ssh.hosts import Hosts, SshHost
-from driver.cli import runs
-from driver.cli.options import BedOptions
-from vm import accelerator, inventory
-from vm.substrate import VagrantKind
+from lanelab.driver.bed.ssh import kind
+from lanelab.driver.bed.ssh.hosts import Hosts, SshHost
+from lanelab.driver.bed.vagrant import accelerator, inventory
+from lanelab.driver.bed.vagrant.substrate import VagrantKind
+from lanelab.driver.cli import runs
+from lanelab.driver.cli.options import BedOptions
 
 
 @pytest.fixture(autouse=True)

@@ -11,15 +11,15 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.run_folder import read_run
-from driver.cli import experiments as plan_command
-from driver.experiment.read import over_beds, parse_experiment
-from driver.run.current_bed import BEDS_LOST_IN_A_ROW
-from driver.run.store import Store
-from driver.schedule.blocks import blocks, stages
-from driver.schedule.estimate import SiteLoad, estimate
-from driver.schedule.warnings import warnings
-from model.errors import BedLost, InputError
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.driver.base.errors import BedLost, InputError
+from lanelab.driver.cli import experiments as plan_command
+from lanelab.driver.experiment.read import over_beds, parse_experiment
+from lanelab.driver.experiment.schedule.blocks import blocks, stages
+from lanelab.driver.experiment.schedule.estimate import SiteLoad, estimate
+from lanelab.driver.experiment.schedule.warnings import warnings
+from lanelab.driver.run.current_bed import BEDS_LOST_IN_A_ROW
+from lanelab.driver.run.folder.store import Store
 from tests.unit.experiments import PATIENT, SMALL, read
 from tests.unit.test_runner import TWO_ARMS, Play, StandIn
 from tests.unit.test_runner import _judged_as_recorded as _judged_as_recorded  # noqa: PLC0414 - a fixture
@@ -176,7 +176,7 @@ def test_what_was_given_up_is_made_on_the_last_bed(play: Callable[[str], Play]) 
 
 
 def test_the_number_of_beds_is_part_of_the_run(tmp_path: Path) -> None:
-    from driver.run import start  # noqa: PLC0415
+    from lanelab.driver.run import start  # noqa: PLC0415
 
     path = tmp_path / "made.yaml"
     path.write_text(f"{TWO_ARMS}trials: 6\n")

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from driver.bench.disturbance import Block, figures
+from tools.bench.disturbance import Block, figures
 
 
 def blocks(seed: int, count: int, slower: float) -> list[Block]:

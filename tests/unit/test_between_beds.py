@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from analysis import export, tables
-from analysis.between_beds import BedsOfRun, beds_alike, beds_of_run, between, hodges_lehmann, sentences
-from analysis.distributions import f_above, t_above, t_quantile
-from analysis.model import Run
-from analysis.report.page import page
-from analysis.run_folder import read_run
-from analysis.terminal import results
+from lanelab.analysis.results import export, tables
+from lanelab.analysis.results.between_beds import BedsOfRun, beds_alike, beds_of_run, between, hodges_lehmann, sentences
+from lanelab.analysis.results.model import Run
+from lanelab.analysis.results.report.page import page
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.terminal import results
+from lanelab.analysis.statistics.distributions import f_above, t_above, t_quantile
 from tests.unit.made_run import Made, make_run
 
 

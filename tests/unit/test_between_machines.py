@@ -15,20 +15,21 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from analysis import comparisons, export, over_places, stats, tables
-from analysis.between_machines import nested
-from analysis.claims.judge import judge
-from analysis.distributions import t_above
-from analysis.machines import MachinesOfRun
-from analysis.model import Machine, Run
-from analysis.report.page import page
-from analysis.run_folder import read_run
-from analysis.stats.disagreement import apart, brunner_munzel, p_apart, welch
-from analysis.stats.two_samples import innermost, p_of_shift, shift
-from analysis.terminal import results
-from driver.experiment.read import parse_experiment
-from driver.schedule.until import unknown_changes
-from model.looks import Look
+from lanelab.analysis import statistics as stats
+from lanelab.analysis.results import comparisons, export, over_places, tables
+from lanelab.analysis.results.between_machines import nested
+from lanelab.analysis.results.claims.judge import judge
+from lanelab.analysis.results.machines import MachinesOfRun
+from lanelab.analysis.results.model import Machine, Run
+from lanelab.analysis.results.report.page import page
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.terminal import results
+from lanelab.analysis.statistics.disagreement import apart, brunner_munzel, p_apart, welch
+from lanelab.analysis.statistics.distributions import t_above
+from lanelab.analysis.statistics.looks import Look
+from lanelab.analysis.statistics.two_samples import innermost, p_of_shift, shift
+from lanelab.driver.experiment.read import parse_experiment
+from lanelab.driver.experiment.schedule.until import unknown_changes
 from tests.unit.made_claims import made_claim, noise
 from tests.unit.made_claims import made_run as made_run_of_claims
 from tests.unit.made_run import Made, MadeMachine, make_run

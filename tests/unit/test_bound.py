@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures.packets import summarise
-from driver.bed.capabilities import router_for
-from driver.bed.substrate import ROUTER_KINDS
-from driver.experiment.arm import Arm
-from driver.workloads.page_load.bound import COMPENSATION, physical_bound
-from model.evidence.packets import PacketSummary
-from model.link import Link
-from model.record import TrialRecord
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.bed.capabilities import router_for
+from lanelab.driver.bed.substrate import ROUTER_KINDS
+from lanelab.driver.link import Link
+from lanelab.driver.record.evidence.packets import PacketSummary
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.trial.packets.packets import summarise
+from lanelab.driver.trial.page_load.bound import COMPENSATION, physical_bound
 from tests.unit.frames import Recorder, Talk
 from tests.unit.links import links
 from tests.unit.records import Data, browser, record, request, served

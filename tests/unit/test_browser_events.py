@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from driver.browser.chromium import events
-from driver.browser.chromium.timings import timings
-from model.errors import RecordError
-from model.evidence.browser import WebSocket
+from lanelab.driver.arm.browsers.chromium import events
+from lanelab.driver.arm.browsers.chromium.timings import timings
+from lanelab.driver.base.errors import RecordError
+from lanelab.driver.record.evidence.browser import WebSocket
 
 DATA = Path(__file__).with_name("data")
 TIMING = {

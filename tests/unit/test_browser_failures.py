@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from driver.browser.chromium.chromedriver import reason_of
-from model.reasons import Reason
+from lanelab.driver.arm.browsers.chromium.chromedriver import reason_of
+from lanelab.driver.record.reasons import Reason
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from driver.browser.browser import Surroundings
-from driver.browser.chromium import flags
-from driver.browser.chromium.fields import FLAGS_REFUSED
+from lanelab.driver.arm.browsers.browser import Surroundings
+from lanelab.driver.arm.browsers.chromium import flags
+from lanelab.driver.arm.browsers.chromium.fields import FLAGS_REFUSED
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from driver.browser.chromium import events
-from driver.browser.har import har
-from driver.experiment.arm import Arm
-from model.record import TrialRecord
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.browsers.chromium import events
+from lanelab.driver.arm.browsers.har import har
+from lanelab.driver.record.record import TrialRecord
 from tests.unit import records
 
 DATA = Path(__file__).with_name("data")

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from driver.bed.node import Completed
-from driver.browser import binaries
-from driver.browser.binaries import Binary
-from driver.browser.browser import Surroundings
-from driver.browser.chromium import browsers as module
-from driver.browser.chromium.browsers import ChromiumBrowser
-from driver.browser.chromium.page import ChromiumPage
-from driver.browser.failures import BrowserError
-from driver.browser.kept import MOST_PAGES
-from model.errors import NodeError
-from model.reasons import Reason
+from lanelab.driver.arm.browsers import binaries
+from lanelab.driver.arm.browsers.binaries import Binary
+from lanelab.driver.arm.browsers.browser import Surroundings
+from lanelab.driver.arm.browsers.chromium import browsers as module
+from lanelab.driver.arm.browsers.chromium.browsers import ChromiumBrowser
+from lanelab.driver.arm.browsers.chromium.page import ChromiumPage
+from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.arm.browsers.kept import MOST_PAGES
+from lanelab.driver.base.errors import NodeError
+from lanelab.driver.bed.node import Completed
+from lanelab.driver.record.reasons import Reason
 from tests.unit.test_browser_flags import AROUND, Settings
 
 URL = "http://a.example/"

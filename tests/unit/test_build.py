@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from driver.host import needs
-from driver.host.build import apache_module, gateway, go, once
-from driver.host.build.go import Go
-from driver.host.find_program import find
-from model.errors import BuildError
+from lanelab.driver.base.errors import BuildError
+from lanelab.driver.base.programs import needs
+from lanelab.driver.base.programs.building import apache_module, gateway, go, once
+from lanelab.driver.base.programs.building.go import Go
+from lanelab.driver.base.programs.find_program import find
 from tests.kit.checkout import run
 from tests.kit.machine import ROOT, needs_namespaces, on_changed_machine
 
@@ -120,10 +120,10 @@ def test_a_full_disk_is_named(tmp_path: Path) -> None:
     script = 'mount -t tmpfs -o size=64k none "$1/disk"; LANELAB_BUILD="$1/disk" PYTHONPATH="$2" "$3" -c "$4"'
     python = """
 from pathlib import Path
-from driver.host.build import once
-from model.errors import BuildError
-from driver.host.find_program import find
-from model.paths import build_folder
+from lanelab.driver.base.programs.building import once
+from lanelab.driver.base.errors import BuildError
+from lanelab.driver.base.programs.find_program import find
+from lanelab.driver.base.paths import build_folder
 try:
     once.made_once("x", build_folder() / "x", "a", lambda f, log: (f / "big").write_bytes(bytes(1 << 20)), about_s=1)
 except BuildError as error:
@@ -224,7 +224,7 @@ def test_builds_the_gateway_again_when_its_sources_change(project: Path) -> None
 
 def test_says_which_packages_mod_spdy_wants(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     assert folder
-    monkeypatch.setattr("driver.host.install.family", lambda: "debian-12")
+    monkeypatch.setattr("lanelab.driver.base.programs.install.family", lambda: "debian-12")
     monkeypatch.setattr(needs, "missing", lambda _wanted: [needs.program("apxs")])
     with pytest.raises(BuildError, match=r"(?s)apxs missing\..*install-packages apache2-dev"):
         apache_module.module("mod_spdy")
@@ -238,7 +238,7 @@ def test_builds_mod_spdy_again_for_another_apache(
     sources = tmp_path / "mod_spdy"
     (sources / "tests").mkdir(parents=True)
     (sources / "Makefile").write_text("all:\n\techo made >$(OUT)/mod_spdy.so\n")
-    monkeypatch.setattr(apache_module, "PROJECT", tmp_path)
+    monkeypatch.setattr(apache_module, "NATIVE", tmp_path)
     monkeypatch.setenv("MAKEFLAGS", "--no-such-flag")
     first = apache_module.module("mod_spdy", out=io.StringIO())
     assert first.read_text() == "made\n"

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from analysis.stats.by_chance import DRAWS, one_way
+from lanelab.analysis.statistics.by_chance import DRAWS, one_way
 
 
 def star(links: int, arms: int, rounds: int) -> list[tuple[int, int, int]]:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from captures.frames import COOKED, COOKED_2, LOOP, NULL, RAW, RAW_4, RAW_6
-from captures.packets import PacketSummary, summarise
-from captures.timeline import read_timeline
-from model.errors import CaptureError
-from model.paths import PROJECT
+from lanelab.driver.base.errors import CaptureError
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.trial.packets.frames import COOKED, COOKED_2, LOOP, NULL, RAW, RAW_4, RAW_6
+from lanelab.driver.trial.packets.packets import PacketSummary, summarise
+from lanelab.driver.trial.packets.timeline import read_timeline
 from tests.kit import tshark
 from tests.unit.frames import ACK, CLIENT, PSH, SERVER, SYN, ip6, pcap, tcp, udp
 

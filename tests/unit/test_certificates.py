@@ -15,9 +15,9 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from driver.host.find_program import find
-from driver.servers.certificates import KINDS, Authority, Leaf
-from model.errors import InputError
+from lanelab.driver.arm.servers.certificates import KINDS, Authority, Leaf
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.programs.find_program import find
 
 NAMES = ("www.site.test", "img.site.test", "x" * 60 + ".site.test")
 kinds = pytest.mark.parametrize("kind", KINDS)
@@ -134,7 +134,7 @@ def test_an_authority_that_is_about_to_expire_is_made_anew(
     authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = authority.certificate.read_bytes()
-    monkeypatch.setattr("driver.servers.certificates.VALID_AT_LEAST", datetime.timedelta(days=400))
+    monkeypatch.setattr("lanelab.driver.arm.servers.certificates.VALID_AT_LEAST", datetime.timedelta(days=400))
     assert Authority.make(authority.folder).certificate.read_bytes() != old
 
 

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.channel.bed_start import own
-from driver.channel.protocol import Channel, error_from_message, error_to_message
-from model import errors
-from model.errors import BedError, InputError, LanelabError
+from lanelab.driver.base import errors
+from lanelab.driver.base.errors import BedError, InputError, LanelabError
+from lanelab.driver.run.channel.bed_start import own
+from lanelab.driver.run.channel.protocol import Channel, error_from_message, error_to_message
 
 
 def pair() -> tuple[Channel, Channel]:

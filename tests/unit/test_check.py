@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from devtools import check as checking
-from driver.host import needs
-from driver.host.build import go
-from driver.host.build.go import Go
-from driver.host.find_program import find
-from model.errors import BuildError
+from lanelab.driver.base.errors import BuildError
+from lanelab.driver.base.programs import needs
+from lanelab.driver.base.programs.building import go
+from lanelab.driver.base.programs.building.go import Go
+from lanelab.driver.base.programs.find_program import find
+from tools import check as checking
 
 
 @pytest.fixture

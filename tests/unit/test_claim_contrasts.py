@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from driver.experiment import Experiment
-from model.claims import Claim
-from model.errors import InputError
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.experiment import Experiment
+from lanelab.driver.experiment.claim import Claim
 from tests.unit.experiments import read
 from tests.unit.test_experiment_schema import complaints
 

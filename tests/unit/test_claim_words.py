@@ -7,13 +7,13 @@ import math
 
 import pytest
 
-from analysis.claims.estimates import OverBeds, OverRounds
-from analysis.claims.levels import Levels
-from analysis.claims.needed import is_known, numbers_needed
-from analysis.claims.simulation import equivalent, made_claim
-from analysis.claims.together import wrong_by_chance
-from analysis.claims.verdict import Effect, Interval, Judged, JudgedPlace, Verdict
-from analysis.claims.words import base_words, estimate_words, verdict_words
+from lanelab.analysis.results.claims.estimates import OverBeds, OverRounds
+from lanelab.analysis.results.claims.levels import Levels
+from lanelab.analysis.results.claims.needed import is_known, numbers_needed
+from lanelab.analysis.results.claims.together import wrong_by_chance
+from lanelab.analysis.results.claims.verdict import Effect, Interval, Judged, JudgedPlace, Verdict
+from lanelab.analysis.results.claims.words import base_words, estimate_words, verdict_words
+from tools.simulations.claims import equivalent, made_claim
 
 ALONE = Effect(8, 1, False, 0.9, Interval(0.8, 1.0), Interval(0.7, 1.1), 0.5, 0.5, 0.5, 0.5)
 OVER = dataclasses.replace(ALONE, n=12, beds=3, between_beds=True)

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.claims.as_kept import judge_as_kept
-from analysis.claims.judge import judge
-from analysis.model import Run
-from analysis.run_folder import read_run
+from lanelab.analysis.results.claims.as_kept import judge_as_kept
+from lanelab.analysis.results.claims.judge import judge
+from lanelab.analysis.results.model import Run
+from lanelab.analysis.results.run_folder import read_run
 from tests.unit.made_run import Made, make_run
 from tests.unit.made_study import claims
 

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from analysis.claims.judge import judge
-from analysis.claims.levels import levels_after
-from analysis.claims.quantified import over_looks
-from analysis.claims.together import together
-from analysis.claims.verdict import Judged, JudgedPlace, Verdict
-from model.claims import Claim, ClaimKind, Place, Point, Quantifier
-from model.errors import InputError
-from model.evidence.parts import Part
-from model.looks import ALPHA, looks
+from lanelab.analysis.results.claims.judge import judge
+from lanelab.analysis.results.claims.levels import levels_after
+from lanelab.analysis.results.claims.quantified import over_looks
+from lanelab.analysis.results.claims.together import together
+from lanelab.analysis.results.claims.verdict import Judged, JudgedPlace, Verdict
+from lanelab.analysis.statistics.looks import ALPHA, looks
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.experiment.claim import Claim, ClaimKind, Place, Point, Quantifier
+from lanelab.driver.record.evidence.parts import Part
 from tests.unit.made_claims import LATE, Loads, made_claim, made_run, places, point, with_effect
 
 HELD, DIRECTION, REFUTED, OPEN, UNTESTED = Verdict  # in its order

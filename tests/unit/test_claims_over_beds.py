@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from analysis.claims.levels import levels_after
-from analysis.claims.place import judge_place
-from analysis.claims.samples import Observed
-from analysis.claims.verdict import Verdict
-from model.looks import only_look
+from lanelab.analysis.results.claims.levels import levels_after
+from lanelab.analysis.results.claims.place import judge_place
+from lanelab.analysis.results.claims.samples import Observed
+from lanelab.analysis.results.claims.verdict import Verdict
+from lanelab.analysis.statistics.looks import only_look
 from tests.unit.made_study import claims
 
 

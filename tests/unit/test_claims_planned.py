@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from driver.cli.claims_planned import about, published
-from driver.cli.experiments import EXAMPLE, plan
-from driver.schedule.verdicts import claim_warnings
+from lanelab.driver.cli.claims_planned import about, published
+from lanelab.driver.cli.experiments import EXAMPLE, plan
+from lanelab.driver.experiment.schedule.verdicts import claim_warnings
 from tests.unit.experiments import SMALL, read
 
 WHERE = "where: {rtt: 20ms}"

@@ -7,12 +7,12 @@ import math
 
 import pytest
 
-from analysis.claims import simulation
-from analysis.claims.judge import judge
-from analysis.claims.simulation import DESIGNS, QUANTIFIED, Design
-from analysis.claims.verdict import Verdict
-from model.looks import looks
+from lanelab.analysis.results.claims.judge import judge
+from lanelab.analysis.results.claims.verdict import Verdict
+from lanelab.analysis.statistics.looks import looks
 from tests.unit.made_claims import made_claim, made_run, with_effect
+from tools.simulations import claims as simulation
+from tools.simulations.claims import DESIGNS, QUANTIFIED, Design
 
 RUNS = 150
 

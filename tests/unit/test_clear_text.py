@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from captures.clear_text import ClearExchange, read_clear_text
+from lanelab.driver.trial.packets.clear_text import ClearExchange, read_clear_text
 from tests.unit.frames import CLIENT, RST, Recorder, Talk
 
 PORTS = frozenset({80})

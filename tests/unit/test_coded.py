@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.coded import Coded, later
-from model.errors import RecordError
-from model.reasons import Failure, Reason
-from model.record import Series, TrialRecord
+from lanelab.driver.base.coded import Coded, later
+from lanelab.driver.base.errors import RecordError
+from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.record.record import Series, TrialRecord
 
 
 class Colour(StrEnum):

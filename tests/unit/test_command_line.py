@@ -10,14 +10,14 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from driver.cli.lazy import LONGEST_LINE, LazyGroup
-from driver.cli.main import lanelab
-from model.configuration import PROJECT
+from lanelab.driver.base.configuration import PROJECT
+from lanelab.driver.cli.lazy import LONGEST_LINE, LazyGroup
+from lanelab.driver.cli.main import lanelab
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_streams_that_are_closed_do_no_harm(closed: str) -> None:
-    words = [sys.executable, "-m", "driver.cli", "link", "list", "--json"]
+    words = [sys.executable, "-m", "lanelab.driver.cli", "link", "list", "--json"]
     argv = ["sh", "-c", f'exec "$@" {closed}', "sh", *words]
     done = subprocess.run(argv, cwd=PROJECT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -45,15 +45,18 @@ def test_a_command_is_where_its_group_says_and_has_a_line_that_a_terminal_shows_
 def test_help_and_a_wrong_name_import_no_command() -> None:
     program = """
 import sys
-from driver.cli.main import main
+from lanelab.driver.cli.main import main
 sys.argv = ["lanelab", *sys.argv[1:]]
 try:
     main()
 except SystemExit:
     pass
-print("loaded:", sorted(name for name in sys.modules if name.split(".")[0] in ("analysis", "driver", "sites", "rich")))
+rooms = ("lanelab.driver.", "lanelab.analysis", "tools", "rich")
+loaded = {name for name in sys.modules if name.startswith(rooms) and not name.startswith("lanelab.driver.base")}
+print("loaded:", *sorted(loaded))
 """
-    loaded = "loaded: ['driver', 'driver.cli', 'driver.cli.lazy', 'driver.cli.main']"
+    own = ("", ".checkout_tools", ".lazy", ".main")
+    loaded = " ".join(["loaded:", *(f"lanelab.driver.cli{name}" for name in own)])
     for word in ("--help", "shwo"):
         argv = [sys.executable, "-c", program, word]
         done = subprocess.run(argv, cwd=PROJECT, capture_output=True, text=True, check=False)

@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from analysis.compare_runs import Against, against, sentences, status
-from analysis.conditions import differing
-from analysis.run_folder import read_run
-from analysis.stats.two_samples import innermost, shift
-from driver.cli.compare import compare
-from model.errors import InputError, StoreError
+from lanelab.analysis.results.compare_runs import Against, against, sentences, status
+from lanelab.analysis.results.conditions import differing
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.statistics.two_samples import innermost, shift
+from lanelab.driver.base.errors import InputError, StoreError
+from lanelab.driver.cli.compare import compare
 from tests.unit.made_run import Made, changing, make_run
 
 SMALL = {"http": {"protocol": "http/1.1"}, "h2": {"protocol": "h2", "tls": "1.3"}}

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from analysis import export, over_places, tables, terminal
-from analysis.model import Run
-from analysis.report.page import page
-from analysis.report.sentences import sentences
-from analysis.run_folder import read_run
+from lanelab.analysis.results import export, over_places, tables, terminal
+from lanelab.analysis.results.model import Run
+from lanelab.analysis.results.report.page import page
+from lanelab.analysis.results.report.sentences import sentences
+from lanelab.analysis.results.run_folder import read_run
 from tests.unit.made_run import ARMS, Made, make_run
 
 TWO = {"http": ARMS["http"], "h2": ARMS["h2"]}

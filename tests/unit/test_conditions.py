@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from analysis import conditions, export, tables, terminal
-from analysis.model import Run
-from analysis.report import page
-from analysis.report.sentences import sentences
-from analysis.run_folder import read_run
+from lanelab.analysis.results import conditions, export, tables, terminal
+from lanelab.analysis.results.model import Run
+from lanelab.analysis.results.report import page
+from lanelab.analysis.results.report.sentences import sentences
+from lanelab.analysis.results.run_folder import read_run
 from tests.unit.made_run import PROVENANCE, Made, changing, make_run, self_test, stamp
 
 ALL = "The nodes' processors were emulated: page load times tell how slow these machines are"

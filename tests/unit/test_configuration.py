@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from driver import timeouts
-from driver.channel import client
-from driver.channel.client import Bed
-from driver.cli.main import lanelab
-from model import configuration
-from model.configuration import FACTOR_OF_EMULATED, PROJECT, TIMEOUTS, Configuration
-from model.errors import InputError
+from lanelab.driver.base import configuration, timeouts
+from lanelab.driver.base.configuration import FACTOR_OF_EMULATED, PROJECT, TIMEOUTS, Configuration
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.cli.main import lanelab
+from lanelab.driver.run.channel import client
+from lanelab.driver.run.channel.client import Bed
 
 
 def test_each_variable_has_its_setting() -> None:

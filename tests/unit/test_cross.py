@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from driver.bed.cross_flows import settles_s
-from driver.experiment.model import LATER_LINK_SETTINGS
-from driver.recorders.cross_traffic import evidence_of, measures_of
-from driver.workloads.cross_verdict import cross_failures
-from model.errors import InputError
-from model.evidence.cross import CrossEvidence
-from model.link import Link
-from model.reasons import Failure, Reason
-from model.record import TrialRecord
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.experiment.model import LATER_LINK_SETTINGS
+from lanelab.driver.link import Link
+from lanelab.driver.link.live.cross_flows import settles_s
+from lanelab.driver.record.evidence.cross import CrossEvidence
+from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.trial.cross_verdict import cross_failures
+from lanelab.driver.trial.recorders.cross_traffic import evidence_of, measures_of
 from tests.unit.experiments import ARMS, read
 
 SHAPED = {"rtt": "40ms", "rate": "10mbit"}

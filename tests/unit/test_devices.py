@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
-from driver.browser.devices import DEVICES, Device, devices_table
-from driver.experiment.arm import Arm
-from driver.experiment.model import Tolerances
-from driver.recorders.tcpdump import CaptureOptions
-from driver.workloads.page_load.device_verdict import device_failures, device_missing
-from driver.workloads.page_load.expected import Expected
-from driver.workloads.page_load.verdict import judge
-from model.errors import InputError
-from model.evidence.browser import BrowserEvidence, Slowdown
-from model.reasons import Reason
-from model.record import TrialRecord
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.browsers.devices import DEVICES, Device, devices_table
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.record.evidence.browser import BrowserEvidence, Slowdown
+from lanelab.driver.record.reasons import Reason
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.trial.page_load.device_verdict import device_failures, device_missing
+from lanelab.driver.trial.page_load.expected import Expected
+from lanelab.driver.trial.page_load.verdict import judge
+from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
+from lanelab.driver.trial.tolerances import Tolerances
 from tests.unit.records import LINK, SITE, browser, record
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "devices.md"

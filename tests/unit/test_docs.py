@@ -11,11 +11,11 @@ from pathlib import Path
 import click
 import pytest
 
-from driver.cli.main import lanelab
-from model.errors import LanelabError
-from model.link import SETTINGS
-from model.link.profiles import resolve
-from model.paths import PROJECT
+from lanelab.driver.base.errors import LanelabError
+from lanelab.driver.base.paths import PACKAGE, PROJECT
+from lanelab.driver.cli.main import lanelab
+from lanelab.driver.link import SETTINGS
+from lanelab.driver.link.profiles import resolve
 
 COMMANDS = PROJECT / "docs" / "reference" / "commands.md"
 DOCUMENTS = sorted([*PROJECT.glob("*.md"), *(PROJECT / "docs").rglob("*.md")])
@@ -152,7 +152,7 @@ def test_examples_are_found() -> None:
 
 def test_what_the_code_refers_to_is_there() -> None:
     """Error messages send users to these."""
-    sources = "\n".join(file.read_text() for file in (PROJECT / "driver").rglob("*.py"))
+    sources = "\n".join(file.read_text() for file in (PACKAGE / "driver").rglob("*.py"))
     for name in set(re.findall(r"docs/[\w/-]+\.md", sources)):
         assert (PROJECT / name).exists(), name
     for name, heading in re.findall(r"(docs/[\w/-]+\.md), '([^']+)'", sources):

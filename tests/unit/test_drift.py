@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from analysis.drift import drift, theil_sen
-from analysis.stats.ranks import ranks
+from lanelab.analysis.results.drift import drift, theil_sen
+from lanelab.analysis.statistics.ranks import ranks
 
 
 def made_drift(change: float, seed: int, n: int = 60) -> list[tuple[str, float, float]]:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from captures.emulation import emulation_error
-from captures.link_evidence import link_evidence
-from model.link import Link
+from lanelab.driver.link import Link
+from lanelab.driver.trial.packets.emulation import emulation_error
+from lanelab.driver.trial.packets.link_evidence import link_evidence
 from tests.unit.simulated_link import MS, Load
 
 BASE = {"rtt": "20ms", "rate": "10mbit", "queue": "1000p"}

@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 
-from driver.experiment.arm import Arm
-from driver.experiment.read import parse_experiment
-from driver.recorders.tcpdump import CaptureOptions
-from driver.workloads.page_load.expected import Expected
-from driver.workloads.page_load.verdict import judge
-from driver.workloads.page_load.workload import PageLoad
-from driver.workloads.workload import TrialContext
-from model.coded import Coded
-from model.errors import RecordError
-from model.evidence.machine import MachineEvidence, MachineUse
-from model.link import Link
-from model.reasons import Failure, Reason
-from model.record import TrialRecord
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.errors import RecordError
+from lanelab.driver.experiment.read import parse_experiment
+from lanelab.driver.link import Link
+from lanelab.driver.record.evidence.machine import MachineEvidence, MachineUse
+from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.trial.page_load.expected import Expected
+from lanelab.driver.trial.page_load.verdict import judge
+from lanelab.driver.trial.page_load.workload import PageLoad
+from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
+from lanelab.driver.trial.workload import TrialContext
 from tests.unit.gateway_records import Exchange, Plan
 from tests.unit.records import SITE, Data, record
 

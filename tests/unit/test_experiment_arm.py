@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.browser.chromium.fields import FLAGS_REFUSED
-from driver.experiment import Arm
-from driver.experiment.arm_fields import ARM, OWNERS, settings_with
-from driver.experiment.read import parse_experiment
-from driver.experiment.stream_fields import STREAM_SETTINGS
-from driver.servers.apache.fields import ApacheSettings
-from driver.servers.nginx.fields import NginxSettings
-from model.errors import InputError
+from lanelab.driver.arm.browsers.chromium.fields import FLAGS_REFUSED
+from lanelab.driver.arm.fields import ARM, OWNERS, settings_with
+from lanelab.driver.arm.servers.apache.fields import ApacheSettings
+from lanelab.driver.arm.servers.nginx.fields import NginxSettings
+from lanelab.driver.arm.stream_fields import STREAM_SETTINGS
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.experiment import Arm
+from lanelab.driver.experiment.read import parse_experiment
 from tests.unit.experiments import PATIENT, arm_settings
 
 

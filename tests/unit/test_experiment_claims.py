@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.experiment import Experiment
-from model.claims import Claim, digest_of
-from model.errors import InputError
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.experiment import Experiment
+from lanelab.driver.experiment.claim import Claim, digest_of
 from tests.unit.experiments import ARMS, PATIENT, SMALL, read
 from tests.unit.test_experiment_schema import complaints
 

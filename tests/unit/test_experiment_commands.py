@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from driver.cli.experiments import minutes, new, plan, size
-from driver.experiment import read_experiment
-from driver.schedule.estimate import SiteLoad, estimate
-from driver.schedule.warnings import warnings
-from model.errors import InputError
-from model.paths import PROJECT
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.cli.experiments import minutes, new, plan, size
+from lanelab.driver.experiment import read_experiment
+from lanelab.driver.experiment.schedule.estimate import SiteLoad, estimate
+from lanelab.driver.experiment.schedule.warnings import warnings
 
 QUICKSTART = PROJECT / "experiments" / "quickstart.yaml"
 GRID = PROJECT / "experiments" / "rtt-bandwidth-grid.yaml"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from driver.experiment import Experiment
-from model.errors import InputError
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.experiment import Experiment
 from tests.unit.experiments import read
 
 ARMS = "arms: {http: {}, https: {tls: 1.3}, h2: {protocol: h2, tls: 1.3}}\n"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.experiment import Figure
-from model.errors import InputError
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.experiment import Figure
 from tests.unit.experiments import ARMS, PATIENT, read
 
 GRID = f"sites: dummy\nlinks: {{rate: [1mbit, 10mbit], rtt: [20ms, 50ms, 100ms]}}\n{ARMS}"

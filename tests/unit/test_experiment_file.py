@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.experiment import Repeat, Tolerances, read_experiment
-from driver.recorders.machine import MachineOptions
-from driver.recorders.tcpdump import CaptureOptions
-from model.errors import InputError
-from model.link import Link
-from model.paths import PROJECT
-from model.settings.kinds import LARGEST_SEED
-from model.units import Ratio
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.base.settings.kinds import LARGEST_SEED
+from lanelab.driver.base.units import Ratio
+from lanelab.driver.experiment import Repeat, Tolerances, read_experiment
+from lanelab.driver.link import Link
+from lanelab.driver.trial.recorders.machine import MachineOptions
+from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
 from tests.unit.experiments import ARMS, PATIENT, SMALL, read
 from tests.unit.links import settings
 

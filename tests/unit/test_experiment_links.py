@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.errors import InputError
-from model.link import Link
-from model.link.profiles import PROFILES
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.link import Link
+from lanelab.driver.link.profiles import PROFILES
 from tests.unit.experiments import ARMS, PATIENT, read
 from tests.unit.links import settings
 

@@ -7,8 +7,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.experiment.keys import CLAIM, CLAIM_SECTIONS, PUBLISHED, VARIANT
-from model.errors import InputError
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.experiment.keys import CLAIM, CLAIM_SECTIONS, PUBLISHED, VARIANT
 from tests.unit.experiments import ARMS, PATIENT, read
 
 GRID = "{rate: [1mbit, unlimited], rtt: [20ms, 50ms, 100ms]}"

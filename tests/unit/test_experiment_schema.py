@@ -1,6 +1,6 @@
 """The schema and the reference follow the tables, and the schema agrees with what is read.
 
-PYTHONPATH=. python -m driver.experiment.schema     writes both again
+PYTHONPATH=. python -m lanelab.driver.experiment.schema     writes both again
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import pytest
 import yaml
 from hypothesis import given
 
-from driver.cli.experiments import EXAMPLE
-from driver.experiment.arm_fields import ARM
-from driver.experiment.read import read_experiment
-from driver.experiment.schema import SCHEMA_FILE, reference_tables, schema, schema_text
-from model.errors import InputError
-from model.link import SETTINGS
-from model.link.profiles import PROFILES
-from model.paths import PROJECT
+from lanelab.driver.arm.fields import ARM
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.cli.experiments import EXAMPLE
+from lanelab.driver.experiment.read import read_experiment
+from lanelab.driver.experiment.schema import SCHEMA_FILE, reference_tables, schema, schema_text
+from lanelab.driver.link import SETTINGS
+from lanelab.driver.link.profiles import PROFILES
 from tests.unit.experiments import ARMS, PATIENT, SMALL, arm_settings, read
 from tests.unit.links import settings
 
@@ -51,7 +51,7 @@ def complaints(text: str) -> list[str]:
 
 
 def test_what_is_published_follows_the_tables() -> None:
-    again = "PYTHONPATH=. python -m driver.experiment.schema writes it again"
+    again = "PYTHONPATH=. python -m lanelab.driver.experiment.schema writes it again"
     assert SCHEMA_FILE.read_text() == schema_text(), again
     for page, tables in reference_tables().items():
         reference = page.read_text()

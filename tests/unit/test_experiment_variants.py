@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from driver.experiment import Experiment, parse_experiment
-from model.errors import InputError
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.experiment import Experiment, parse_experiment
 from tests.unit.experiments import ARMS, SITES, SMALL
 from tests.unit.test_experiment_schema import complaints
 

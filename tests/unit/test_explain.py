@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from analysis.comparisons import NOT_INTERLEAVED
-from analysis.explain import explain
-from analysis.model import Arm, Cell, Failure, Flag, LinkCase, Plan, Run, Trial
-from analysis.refusals import Refusal
-from analysis.stats import Change, compare
-from model.errors import InputError
-from model.evidence.parts import Part, Parts, Stretch
-from model.link import Link
-from model.looks import Look
+from lanelab.analysis.results.comparisons import NOT_INTERLEAVED
+from lanelab.analysis.results.explain import explain
+from lanelab.analysis.results.model import Arm, Cell, Failure, Flag, LinkCase, Plan, Run, Trial
+from lanelab.analysis.results.refusals import Refusal
+from lanelab.analysis.statistics import Change, compare
+from lanelab.analysis.statistics.looks import Look
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.link import Link
+from lanelab.driver.record.evidence.parts import Part, Parts, Stretch
 
 BEGAN = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC)
 ARMS = (Arm(1, "HTTP", {"tls": "off", "connections_per_host": 6}), Arm(2, "HTTP/2", {"tls": "1.3"}))
@@ -212,7 +212,9 @@ def test_what_the_run_does_not_compare_is_not_explained_as_a_difference() -> Non
 
 
 def test_a_refused_cell_is_named_and_not_explained(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("analysis.explain.run.refusals", lambda _: {2: (Refusal("link-loss", "too few"),)})
+    monkeypatch.setattr(
+        "lanelab.analysis.results.explain.run.refusals", lambda _: {2: (Refusal("link-loss", "too few"),)}
+    )
     for what in ([], ["HTTP", "HTTP/2"], ["HTTP/2"]):
         explained = explain(run(), what, nothing)
         assert explained.differences == ()

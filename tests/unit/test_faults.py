@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from model.reasons import FlagName, Reason
+from lanelab.driver.record.reasons import FlagName, Reason
 from tests.kit.faults import ALL as OTHERS
 from tests.kit.faults import PAGE, TABLE
 from tests.kit.http3_faults import HTTP3_FAULTS
 
 ALL = (*OTHERS, *HTTP3_FAULTS)
-OF_CELLS = {"link-loss"}  # analysis.refusals
+OF_CELLS = {"link-loss"}  # lanelab.analysis.results.refusals
 
 
 def test_the_reference_has_the_table_of_all_faults() -> None:

@@ -11,19 +11,19 @@ import pytest
 import yaml
 from PIL import Image
 
-from driver.experiment.arm import Arm
-from driver.experiment.read import parse_experiment
-from driver.fidelity.experiment import experiment_text, wished
-from driver.fidelity.keep import keep, with_fidelity
-from driver.fidelity.measure import Loads, differences_of, fidelity_of, least, parts_of, score_of
-from driver.fidelity.picture import compare
-from model.errors import InputError, RecordError
-from model.paths import PROJECT
-from model.reasons import Reason
-from model.record import TrialRecord
-from model.site.fidelity import ProtocolFidelity
-from model.site.manifest import parse_manifest, read_manifest
-from model.site.site import Site
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.base.errors import InputError, RecordError
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.collect.fidelity.experiment import experiment_text, wished
+from lanelab.driver.collect.fidelity.keep import keep, with_fidelity
+from lanelab.driver.collect.fidelity.measure import Loads, differences_of, fidelity_of, least, parts_of, score_of
+from lanelab.driver.collect.fidelity.picture import compare
+from lanelab.driver.experiment.read import parse_experiment
+from lanelab.driver.record.reasons import Reason
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.site.fidelity import ProtocolFidelity
+from lanelab.driver.site.manifest import parse_manifest, read_manifest
+from lanelab.driver.site.site import Site
 from tests.unit.records import SITE, Data, record, request, served
 from tests.unit.test_site_commands import FOUND
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from analysis.film import FILMSTRIP, SCREENSHOT, WIDTH, film_of
-from analysis.report.film import films, progress_strip
-from model.errors import StoreError
+from lanelab.analysis.results.film import FILMSTRIP, SCREENSHOT, WIDTH, film_of
+from lanelab.analysis.results.report.film import films, progress_strip
+from lanelab.driver.base.errors import StoreError
 
 CLOCK = {"asked": 1_000_000, "navigation": 1_010_000, "first_request": 1_010_000}
 RECORD = {

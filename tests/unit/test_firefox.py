@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from driver.browser.browser import Surroundings
-from driver.browser.firefox.prefs import listed, prefs, read, user_js
-from driver.browser.firefox.requests import document_error, requests, sockets
-from driver.experiment.arm import Arm
-from driver.run.needs import needs_of
-from model.errors import InputError, RecordError
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.browsers.browser import Surroundings
+from lanelab.driver.arm.browsers.firefox.prefs import listed, prefs, read, user_js
+from lanelab.driver.arm.browsers.firefox.requests import document_error, requests, sockets
+from lanelab.driver.base.errors import InputError, RecordError
+from lanelab.driver.run.needs import needs_of
 from tests.unit.experiments import read as read_experiment
 from tests.unit.test_browser_flags import AROUND, Settings
 

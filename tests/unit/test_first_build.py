@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from driver.cli.main import lanelab
-from driver.host.build import gateway, once
-from driver.host.build.go import GATEWAY, Go
-from driver.run.built_programs import still_to_build
+from lanelab.driver.base.programs.building import gateway, once
+from lanelab.driver.base.programs.building.go import GATEWAY, Go
+from lanelab.driver.cli.main import lanelab
+from lanelab.driver.run.built_programs import still_to_build
 from tests.unit.experiments import read
 from tests.unit.studies import write_study
 
@@ -27,7 +27,7 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def go_is(found: Go | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("driver.host.build.gateway", "driver.host.build.go"):
+    for name in ("lanelab.driver.base.programs.building.gateway", "lanelab.driver.base.programs.building.go"):
         monkeypatch.setattr(f"{name}.toolchain_here", lambda: found)
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures import first_bytes
-from captures.packets import Connection, summarise
+from lanelab.driver.trial.packets import first_bytes
+from lanelab.driver.trial.packets.packets import Connection, summarise
 from tests.unit.frames import Recorder, Talk
 from tests.unit.tls_talk import TlsTalk
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from analysis import tables, terminal
-from analysis.run_folder import read_run
+from lanelab.analysis.results import tables, terminal
+from lanelab.analysis.results.run_folder import read_run
 from tests.unit.made_run import Made, make_run
 
 NAME = "http keepalive"

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from analysis import export, terminal
-from analysis.gateway_cost import Cost, CostRow, cost
-from analysis.gateway_table import lines
-from analysis.gateway_terms import terms
-from analysis.model import Arm, Cell, LinkCase, Run
-from analysis.report import page
-from analysis.run_folder import read_run
-from analysis.stats import compare
+from lanelab.analysis.results import export, terminal
+from lanelab.analysis.results.gateway_cost import Cost, CostRow, cost
+from lanelab.analysis.results.gateway_table import lines
+from lanelab.analysis.results.gateway_terms import terms
+from lanelab.analysis.results.model import Arm, Cell, LinkCase, Run
+from lanelab.analysis.results.report import page
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.statistics import compare
 from tests.unit.made_run import Made, make_run
 
 NATIVE = {"protocol": "http/1.1", "tls": "off", "keepalive": True, "via": "browser"}

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from driver.bed.local import copy_whole, start_local
-from driver.bed.node import Command, Node, Process, Stdio, Terminal
-from driver.experiment.arm import Arm
-from driver.gateway import gateway
-from driver.gateway.configuration import Names
-from driver.gateway.gateway import Gateway
-from driver.servers.certificates import Authority
-from model.errors import GatewayError, NodeError
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.gateway import gateway
+from lanelab.driver.arm.gateway.configuration import Names
+from lanelab.driver.arm.gateway.gateway import Gateway
+from lanelab.driver.arm.servers.certificates import Authority
+from lanelab.driver.base.errors import GatewayError, NodeError
+from lanelab.driver.bed.local import copy_whole, start_local
+from lanelab.driver.bed.node import Command, Node, Process, Stdio, Terminal
 
 ARM = Arm.parse("spdy", {"protocol": "spdy/3.1", "tls": "1.3"})
 NAMES = Names({"a.test": "10.10.2.2"}, "instant")

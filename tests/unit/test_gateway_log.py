@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.load_view import load_view
-from analysis.report.waterfall import waterfall
-from driver.experiment.arm import Arm
-from driver.gateway import log
-from driver.workloads.page_load.bound import physical_bound
-from model.link import Link
+from lanelab.analysis.results.load_view import load_view
+from lanelab.analysis.results.report.waterfall import waterfall
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.gateway import log
+from lanelab.driver.link import Link
+from lanelab.driver.trial.page_load.bound import physical_bound
 from tests.unit.gateway_records import Exchange, Plan
 from tests.unit.records import SITE
 

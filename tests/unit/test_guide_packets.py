@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from captures.packets import summarise
-from captures.pcapng import embed_keys
-from model.paths import PROJECT
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.trial.packets.packets import summarise
+from lanelab.driver.trial.packets.pcapng import embed_keys
 from tests.kit import packet_tools, tshark
 from tests.unit.frames import Recorder, Talk
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from driver.cli.main import lanelab
-from driver.study.read import parse_study, read_study_folder
-from model.paths import PROJECT
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.cli.main import lanelab
+from lanelab.driver.run.study.read import parse_study, read_study_folder
 
 GUIDE = (PROJECT / "docs" / "reproduce-a-paper.md").read_text()
 COMMANDS = re.findall(r"^    \./lanelab (.*)$", GUIDE, re.MULTILINE)

@@ -10,11 +10,11 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from driver.cli.main import lanelab
-from driver.cli.sweep_progress import event_words
-from driver.run.events import Event
-from driver.sweep.own_scheduler import INVITATION
-from model.paths import PROJECT
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.cli.main import lanelab
+from lanelab.driver.cli.sweep_progress import event_words
+from lanelab.driver.run.events import Event
+from lanelab.driver.run.sweep.own_scheduler import INVITATION
 
 GUIDE = (PROJECT / "docs" / "laptop-to-cluster.md").read_text()
 COMMANDS = [shlex.split(words) for words in re.findall(r"^    \./lanelab (.*)$", GUIDE, re.MULTILINE)]

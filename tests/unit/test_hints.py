@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from driver.experiment.arm import Arm
-from model.errors import InputError
-from model.reasons import Reason
-from model.site.site import SiteObject
-from sites.hints import hinted, hints, urgencies, with_links, with_priorities
-from sites.prepare import Variant
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.record.reasons import Reason
+from lanelab.driver.site.hints import hinted, hints, urgencies, with_links, with_priorities
+from lanelab.driver.site.prepare import Variant
+from lanelab.driver.site.site import SiteObject
 from tests.unit.records import Data, record
 from tests.unit.test_pushed import site
 from tests.unit.test_verdict import reasons

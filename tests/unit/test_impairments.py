@@ -13,22 +13,22 @@ from typing import Any
 
 import pytest
 
-from driver.selftest.plan import CHANCE_EVENTS, chance_train
-from model.link import Link
-from model.link.arrivals import Arrivals
-from model.link.results import Result
-from model.paths import PROJECT
+from lanelab.driver.base.paths import PACKAGE
+from lanelab.driver.link import Link
+from lanelab.driver.link.arrivals import Arrivals
+from lanelab.driver.link.results import Result
+from lanelab.driver.link.selftest.plan import CHANCE_EVENTS, chance_train
 
 MADE_UP = """
 from dataclasses import dataclass
 from typing import ClassVar
 
-from model.errors import InputError
-from model.link.impairments.impairment import Chance, Impairment, Words
-from model.link.kinds import DIRECTIONS, PART
-from model.link.results import chance
-from model.settings.setting import Setting
-from model.units import Ratio
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.link.impairments.impairment import Chance, Impairment, Words
+from lanelab.driver.link.kinds import DIRECTIONS, PART
+from lanelab.driver.link.results import chance
+from lanelab.driver.base.settings.setting import Setting
+from lanelab.driver.base.units import Ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +59,15 @@ USE = """
 import json
 import random
 
-from driver.experiment.schema import schema
-from driver.selftest import one_way
-from driver.selftest.attempts import Attempts
-from driver.selftest.plan import chance_train
-from driver.shaping.shaping import explain, shape
-from model.errors import InputError
-from model.link import SETTINGS, Link
-from model.link.arrivals import Arrivals
-from model.units import Duration
+from lanelab.driver.experiment.schema import schema
+from lanelab.driver.link.selftest import one_way
+from lanelab.driver.link.selftest.attempts import Attempts
+from lanelab.driver.link.selftest.plan import chance_train
+from lanelab.driver.link.shaping.shaping import explain, shape
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.link import SETTINGS, Link
+from lanelab.driver.link.arrivals import Arrivals
+from lanelab.driver.base.units import Duration
 
 
 def refusal(mapping):
@@ -109,9 +109,8 @@ print(json.dumps({
 @pytest.fixture(scope="module")
 def made_up(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("project")
-    for package in ("model", "captures", "driver"):
-        shutil.copytree(PROJECT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
-    room = folder / "model" / "link" / "impairments"
+    shutil.copytree(PACKAGE, folder / "lanelab", ignore=shutil.ignore_patterns("__pycache__"))
+    room = folder / "lanelab" / "driver" / "link" / "impairments"
     (room / "corrupt.py").write_text(MADE_UP)
     registry = (room / "__init__.py").read_text()
     listed = registry.replace("    Reordering,\n)", "    Reordering,\n    Corruption,\n)")

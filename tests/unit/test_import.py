@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 import zstandard
 
-from model.clock import utc_now
-from model.errors import InputError
-from sites.archive.limits import Limits
-from sites.importers.imported import Imported
-from sites.importers.registry import IMPORTERS, import_from, importer_of
+from lanelab.driver.base.clock import utc_now
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.collect.importers.imported import Imported
+from lanelab.driver.collect.importers.registry import IMPORTERS, import_from, importer_of
+from lanelab.driver.site.archive.limits import Limits
 from tests.kit import recordings
 from tests.kit.handles import LanelabCommand
 from tests.kit.recordings import PAGE, PIXEL, STYLE
@@ -92,7 +92,7 @@ def test_a_large_file_is_no_recording_of_mahimahi_by_its_beginning_alone(
     folder = recordings.mahimahi(tmp_path / "m")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "a").write_bytes(b"\x0a" + bytes(10_000))
-    monkeypatch.setattr("sites.importers.mahimahi.read_file", lambda *_: pytest.fail("read whole"))
+    monkeypatch.setattr("lanelab.driver.collect.importers.mahimahi.read_file", lambda *_: pytest.fail("read whole"))
     assert (importer_of(folder).name, importer_of(tmp_path / "other").name) == ("mahimahi", "folder")
 
 

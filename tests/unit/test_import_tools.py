@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from model.paths import PROJECT
-from model.site.site import SiteObject, StoredObject
-from sites.archive.make import make
-from sites.importers.registry import import_from
-from sites.new_site import ARCHIVE, Facts, NewSite, add_site
-from sites.wayback import Wayback, page
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.collect.importers.registry import import_from
+from lanelab.driver.collect.new_site import ARCHIVE, Facts, NewSite, add_site
+from lanelab.driver.collect.wayback import Wayback, page
+from lanelab.driver.site.archive.make import make
+from lanelab.driver.site.site import SiteObject, StoredObject
 from tests.kit import archive_tools
 from tests.kit.archive_tools import FASTWARC, NPM_PACKAGE, READER, WACZ, recording, tool
 from tests.kit.exchanges import exchange

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from model.errors import InputError
-from sites import wayback
-from sites.page_links import links_of
-from sites.wayback import Limits, Wayback, page
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.collect import wayback
+from lanelab.driver.collect.page_links import links_of
+from lanelab.driver.collect.wayback import Limits, Wayback, page
 
 BASE = "http://a.test/dir/page.html"
 

@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
-from driver.experiment.arm import Arm
-from driver.workloads.load.finish import compare_thresholds
-from driver.workloads.load.generator import Output, Results
-from driver.workloads.load.generators.k6 import (
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.base.errors import InputError, RecordError
+from lanelab.driver.record.evidence.load import LoadReport
+from lanelab.driver.trial.load.finish import compare_thresholds
+from lanelab.driver.trial.load.generator import Output, Results
+from lanelab.driver.trial.load.generators.k6 import (
     FIGURES,
     LOG,
     MAIN,
@@ -26,10 +28,8 @@ from driver.workloads.load.generators.k6 import (
     most_at_once,
     scenario,
 )
-from driver.workloads.load.measures import measures_of
-from model.errors import InputError, RecordError
-from model.evidence.load import LoadReport
-from model.load import SCRIPTS
+from lanelab.driver.trial.load.measures import measures_of
+from lanelab.driver.trial.load_settings import SCRIPTS
 from tests.unit.loads import BEGIN, REPORT, k6_settings, k6_target, second, whole, written
 
 K6 = K6Generator()

@@ -9,12 +9,12 @@ from pathlib import Path
 import click
 import pytest
 
-from driver.cli.main import lanelab
-from driver.experiment import read_experiment
-from driver.schedule.estimate import SiteLoad, estimate
-from driver.schedule.warnings import warnings
-from model.paths import PROJECT
-from sites.load import load_site
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.cli.main import lanelab
+from lanelab.driver.experiment import read_experiment
+from lanelab.driver.experiment.schedule.estimate import SiteLoad, estimate
+from lanelab.driver.experiment.schedule.warnings import warnings
+from lanelab.driver.site.load import load_site
 from tests.kit.labs import Lab, classroom, labs
 
 LONGEST_S = 180

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from driver.host import needs
+from lanelab.driver.base.programs import needs
 from tests.kit.checkout import environment, make_checkout, run, tools
 from tests.kit.machine import needs_namespaces, on_changed_machine
 

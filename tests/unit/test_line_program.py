@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from driver.bed.line_program import LineProgram, Program
-from driver.bed.remote import probe, sampler
-from driver.channel import link_player
-from driver.recorders import server_series
-from driver.recording.this_machine import ThisMachine
-from driver.workloads.page_load import router_watch
-from model.errors import NodeError
+from lanelab.driver.base.errors import NodeError
+from lanelab.driver.bed.line_program import LineProgram, Program
+from lanelab.driver.bed.remote import probe, sampler
+from lanelab.driver.collect.recording.this_machine import ThisMachine
+from lanelab.driver.link.live import player as link_player
+from lanelab.driver.trial.page_load import router_watch
+from lanelab.driver.trial.recorders import server_series
 
 SAMPLER = Program(sampler)
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.experiment.traces import with_traces
-from model.errors import InputError
-from model.link import SETTINGS, GilbertElliott, Link, RandomLoss
-from model.link.written import LONGEST_TRACE
-from model.paths import PROJECT
-from model.units import Rate, Ratio
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.base.units import Rate, Ratio
+from lanelab.driver.experiment.traces import with_traces
+from lanelab.driver.link import SETTINGS, GilbertElliott, Link, RandomLoss
+from lanelab.driver.link.written import LONGEST_TRACE
 from tests.unit.links import settings
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "link.md"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from analysis import conditions, export, link_drift
-from analysis.report import page
-from analysis.run_folder import read_run
+from lanelab.analysis.results import conditions, export, link_drift
+from lanelab.analysis.results.report import page
+from lanelab.analysis.results.run_folder import read_run
 from tests.unit.made_run import Made, changing, make_run, self_test, stamp
 
 

@@ -9,15 +9,15 @@ from typing import Any, cast
 
 import pytest
 
-from analysis import conditions, link_drift
-from analysis.report import page
-from analysis.run_folder import read_run
-from driver.channel.client import Bed
-from driver.experiment.model import Cell, LinkCase
-from driver.run.link_keeper import LinkKeeper
-from driver.run.store import Store
-from model.link import Link
-from model.link.results import Result, SelfTest, Verdict
+from lanelab.analysis.results import conditions, link_drift
+from lanelab.analysis.results.report import page
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.driver.experiment.model import Cell, LinkCase
+from lanelab.driver.link import Link
+from lanelab.driver.link.results import Result, SelfTest, Verdict
+from lanelab.driver.run.channel.client import Bed
+from lanelab.driver.run.folder.store import Store
+from lanelab.driver.run.link_keeper import LinkKeeper
 from tests.unit.experiments import read
 from tests.unit.made_run import Made, changing, make_run
 

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from captures.emulation import emulation_error
-from captures.link_evidence import link_evidence
-from captures.timeline import Timeline
-from driver.experiment.arm import Arm
-from driver.workloads.page_load.link_rate import PUNCTUAL, caught_up_us, excess
-from driver.workloads.page_load.link_verdict import LinkVerdict
-from model.evidence.link import LinkEvidence, Windows
-from model.link import Link
-from model.reasons import Flag, FlagName, Reason
-from model.record import TrialRecord
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.link import Link
+from lanelab.driver.record.evidence.link import LinkEvidence, Windows
+from lanelab.driver.record.reasons import Flag, FlagName, Reason
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.trial.packets.emulation import emulation_error
+from lanelab.driver.trial.packets.link_evidence import link_evidence
+from lanelab.driver.trial.packets.timeline import Timeline
+from lanelab.driver.trial.page_load.link_rate import PUNCTUAL, caught_up_us, excess
+from lanelab.driver.trial.page_load.link_verdict import LinkVerdict
 from tests.unit.records import record
 from tests.unit.simulated_link import MS, Load
 from tests.unit.test_evidence import MACHINE

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from driver.workloads.load.derived import derive
-from model.load import LoadSettings, Stage
-from model.load_series import SERIES
-from model.load_spans import combined, first_reached, line
-from model.metrics import METRICS, metric_named
-from model.record import Series
+from lanelab.driver.record.load_series import SERIES
+from lanelab.driver.record.load_spans import combined, first_reached, line
+from lanelab.driver.record.metrics import METRICS, metric_named
+from lanelab.driver.record.record import Series
+from lanelab.driver.trial.load.derived import derive
+from lanelab.driver.trial.load_settings import LoadSettings, Stage
 
 MINUTES_20 = 1200
 SETTINGS = LoadSettings(

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from driver.experiment import Experiment, Figure
-from model.errors import InputError
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.experiment import Experiment, Figure
 from tests.unit.experiments import ARMS, read
 
 LOAD = f"""\

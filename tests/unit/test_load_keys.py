@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from driver.experiment.model import Experiment
-from driver.experiment.read import parse_experiment
-from driver.workloads.load.first_packets import packets_of
-from model.errors import InputError
-from model.load import LoadSettings, Stage
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.experiment.model import Experiment
+from lanelab.driver.experiment.read import parse_experiment
+from lanelab.driver.trial.load.first_packets import packets_of
+from lanelab.driver.trial.load_settings import LoadSettings, Stage
 
 SITES = ("dummy",)
 RAMP = "users: {from: 1, to: 1000, over: 20min}"

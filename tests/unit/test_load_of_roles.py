@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from driver.workloads.load.of_roles import of_roles
-from model.record import Series
+from lanelab.driver.record.record import Series
+from lanelab.driver.trial.load.of_roles import of_roles
 from tests.unit.test_load_verdict import PAGES_OF_K6
 
 SETTINGS = dataclasses.replace(PAGES_OF_K6, warm_up_s=2)

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from analysis import export
-from analysis.charts import chart
-from analysis.claims.judge import judge
-from analysis.claims.verdict import Verdict
-from analysis.courses import broken_at, drawing_of, segments, table_of, usual_courses
-from analysis.drawing import Drawing
-from analysis.load_reports import reported, threshold_sentences
-from analysis.report.page import page
-from analysis.run_folder import read_run, with_places
-from analysis.terminal import results
-from model import run_format
-from model.load_places import LoadPlace, metric_of_claim, place_named
+from lanelab.analysis.results import export
+from lanelab.analysis.results.charts import chart
+from lanelab.analysis.results.claims.judge import judge
+from lanelab.analysis.results.claims.verdict import Verdict
+from lanelab.analysis.results.courses import broken_at, drawing_of, segments, table_of, usual_courses
+from lanelab.analysis.results.drawing import Drawing
+from lanelab.analysis.results.load_reports import reported, threshold_sentences
+from lanelab.analysis.results.report.page import page
+from lanelab.analysis.results.run_folder import read_run, with_places
+from lanelab.analysis.results.terminal import results
+from lanelab.driver.record.load_places import LoadPlace, metric_of_claim, place_named
+from lanelab.driver.run.folder import format as run_format
 from tests.unit.made_load_run import claim_of, make_load_run, series_of
 from tests.unit.made_run import changing
 

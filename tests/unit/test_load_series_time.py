@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from driver.workloads.load.generator import Results
-from driver.workloads.load.on_bed import since
-from model.record import Series
+from lanelab.driver.record.record import Series
+from lanelab.driver.trial.load.generator import Results
+from lanelab.driver.trial.load.on_bed import since
 
 OWN = {"users": Series("", ((1000.0, 1.0), (2000.0, 2.0)))}
 RESULTS = Results(None, OWN, began=502.5)

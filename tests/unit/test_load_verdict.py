@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from driver.experiment.arm import Arm
-from driver.workloads.load.measures import measures_of
-from driver.workloads.load.verdict import Expected, judge
-from model.evidence.load import (
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.record.evidence.load import (
     ErrorCount,
     GeneratorUse,
     Latency,
@@ -20,11 +18,13 @@ from model.evidence.load import (
     Tally,
     WireWitness,
 )
-from model.evidence.machine import MachineEvidence, MachineUse
-from model.load import AB, K6, LoadSettings, Stage
-from model.metrics import LOAD
-from model.reasons import Reason
-from model.record import TrialRecord
+from lanelab.driver.record.evidence.machine import MachineEvidence, MachineUse
+from lanelab.driver.record.metrics import LOAD
+from lanelab.driver.record.reasons import Reason
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.trial.load.measures import measures_of
+from lanelab.driver.trial.load.verdict import Expected, judge
+from lanelab.driver.trial.load_settings import AB, K6, LoadSettings, Stage
 
 PAGES_OF_K6 = LoadSettings(
     generator=K6, script="page", script_text="", users=(Stage(1, 0), Stage(10, 10)), arrivals=(), think_s=1,

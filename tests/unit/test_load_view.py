@@ -6,15 +6,15 @@ import copy
 
 import pytest
 
-from analysis.load_parts import LoadView
-from analysis.load_view import chunks, load_view, round_step
-from analysis.packets_over_time import of_stream
-from analysis.report.part_strip import part_strip
-from analysis.report.sequence import sequence
-from analysis.report.waterfall import Scale, waterfall
-from captures.timeline import Timeline, read_timeline
-from driver.experiment.arm import Arm
-from model.errors import RecordError
+from lanelab.analysis.results.load_parts import LoadView
+from lanelab.analysis.results.load_view import chunks, load_view, round_step
+from lanelab.analysis.results.packets_over_time import of_stream
+from lanelab.analysis.results.report.part_strip import part_strip
+from lanelab.analysis.results.report.sequence import sequence
+from lanelab.analysis.results.report.waterfall import Scale, waterfall
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.base.errors import RecordError
+from lanelab.driver.trial.packets.timeline import Timeline, read_timeline
 from tests.unit import records
 from tests.unit.frames import ACK, CLIENT, Recorder, Talk
 from tests.unit.gateway_records import Exchange, Plan, port

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from driver.workloads.load.waiting import NAME, with_waiting
-from model.record import Series
+from lanelab.driver.record.record import Series
+from lanelab.driver.trial.load.waiting import NAME, with_waiting
 
 SECONDS = 200
 

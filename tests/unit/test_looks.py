@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.looks import ALPHA, alone, look_after, looks, only_look
+from lanelab.analysis.statistics.looks import ALPHA, alone, look_after, looks, only_look
 
 
 def test_boundaries_are_those_of_published_tables() -> None:

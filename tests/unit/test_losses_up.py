@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from captures.losses import losses_up
-from captures.options import read
-from captures.timeline import ACK, FIN, RST, Packet, Stream, Timeline
-from model.link import Link
+from lanelab.driver.link import Link
+from lanelab.driver.trial.packets.losses import losses_up
+from lanelab.driver.trial.packets.options import read
+from lanelab.driver.trial.packets.timeline import ACK, FIN, RST, Packet, Stream, Timeline
 from tests.unit.simulated_link import CLIENT, MS, SERVER
 
 LINK = Link.parse({"rtt": "20ms", "rate": "10mbit", "queue": "1000p"})

@@ -15,16 +15,16 @@ from typing import Any
 
 import pytest
 
-from driver.bed.remote import sampler
-from driver.bed.remote.sampler import Reader
-from driver.recorders.machine import Machine, MachineOptions
-from driver.recorders.machine_use import MachineReport, evidence_of, flags_of, measures_of, series_of
-from driver.recorders.of_trial import TrialRecorders
-from driver.recorders.recorder import Context
-from model.errors import RecordError
-from model.evidence.machine import MachineEvidence, MachineUse, Pressure
-from model.reasons import FlagName, Reason
-from model.record import RECORDINGS
+from lanelab.driver.base.errors import RecordError
+from lanelab.driver.bed.remote import sampler
+from lanelab.driver.bed.remote.sampler import Reader
+from lanelab.driver.record.evidence.machine import MachineEvidence, MachineUse, Pressure
+from lanelab.driver.record.reasons import FlagName, Reason
+from lanelab.driver.record.record import RECORDINGS
+from lanelab.driver.trial.recorders.machine import Machine, MachineOptions
+from lanelab.driver.trial.recorders.machine_use import MachineReport, evidence_of, flags_of, measures_of, series_of
+from lanelab.driver.trial.recorders.of_trial import TrialRecorders
+from lanelab.driver.trial.recorders.recorder import Context
 
 STAT = "cpu  140703 70959 50556 237723 2298 0 1265 256 0 0\ncpu0 61380 36653 23816 129042 397 0 353 126 0 0\n"
 CPU_PRESSURE = (

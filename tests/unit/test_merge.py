@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from analysis.run_folder import read_run
-from analysis.runs import list_runs
-from driver.run import merging
-from driver.run.merging import Merged, merge
-from driver.run.start import resume
-from driver.run.store import Store
-from model import run_format
-from model.errors import InputError, LanelabError, StoreError
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.runs import list_runs
+from lanelab.driver.base.errors import InputError, LanelabError, StoreError
+from lanelab.driver.run import merging
+from lanelab.driver.run.folder import format as run_format
+from lanelab.driver.run.folder.store import Store
+from lanelab.driver.run.merging import Merged, merge
+from lanelab.driver.run.start import resume
 from tests.unit.made_run import Made, MadeMachine, changing, make_run
 
 ROUNDS = 3

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from model import metrics
-from model.metrics import METRICS, PRIMARY, measured, metric_named, primary_of
-from model.paths import PROJECT
-from model.record import TrialRecord
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.record import metrics
+from lanelab.driver.record.metrics import METRICS, PRIMARY, measured, metric_named, primary_of
+from lanelab.driver.record.record import TrialRecord
 
 RECORD = TrialRecord("page_load", "2026-01-01T00:00:00.000Z", {}, {}, (), (), (), {}, None)
 
@@ -21,8 +21,8 @@ RECORD = TrialRecord("page_load", "2026-01-01T00:00:00.000Z", {}, {}, (), (), ()
 WITH_A_NEW_METRIC = """
 import dataclasses, io, json, sys
 from pathlib import Path
-from model import metrics
-from model.metrics import Metric
+from lanelab.driver.record import metrics
+from lanelab.driver.record.metrics import Metric
 
 metrics.METRICS = (
     *metrics.METRICS,
@@ -31,16 +31,16 @@ metrics.METRICS = (
 
 from click.testing import CliRunner
 
-from analysis import export
-from analysis.drawing import draw
-from analysis.model import Figure
-from analysis.run_folder import read_run
-from driver.cli.main import lanelab
-from driver.experiment.read import parse_experiment
-from driver.experiment.schema import schema_text
-from driver.run.store import Store, Stored
-from driver.run.this_machine import this_machine
-from model.record import TrialRecord
+from lanelab.analysis.results import export
+from lanelab.analysis.results.drawing import draw
+from lanelab.analysis.results.model import Figure
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.driver.cli.main import lanelab
+from lanelab.driver.experiment.read import parse_experiment
+from lanelab.driver.experiment.schema import schema_text
+from lanelab.driver.run.folder.store import Store, Stored
+from lanelab.driver.run.this_machine import this_machine
+from lanelab.driver.record.record import TrialRecord
 
 folder = Path(sys.argv[1])
 text = "sites: [dummy]\\nlinks: {rtt: 20ms}\\narms: {a: {}}\\nfigures: {x: arm, y: tea}\\n"

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from driver.cli.main import lanelab
-from model.errors import InputError
-from model.site.site import SiteObject, StoredObject
-from sites.minify import SETS, Minified, parse_minify
-from sites.minify.report import gzipped, report_of
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.cli.main import lanelab
+from lanelab.driver.site.minify import SETS, Minified, parse_minify
+from lanelab.driver.site.minify.report import gzipped, report_of
+from lanelab.driver.site.site import SiteObject, StoredObject
 from tests.kit.skipping import needs_program
 
 

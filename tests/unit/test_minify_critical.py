@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sites.minify.css.critical import critical_rules, selectors_of
-from sites.minify.css.rules import rules
-from sites.minify.css.selectors import Elements
-from sites.minify.css.sheets import affects_screen
-from sites.minify.html.page import Page
+from lanelab.driver.site.minify.css.critical import critical_rules, selectors_of
+from lanelab.driver.site.minify.css.rules import rules
+from lanelab.driver.site.minify.css.selectors import Elements
+from lanelab.driver.site.minify.css.sheets import affects_screen
+from lanelab.driver.site.minify.html.page import Page
 from tests.unit.minify_site import html, page_of, paths, run, stored
 
 PAGE = '<div id="top" class="a B"><p title=x><span>1</span></p></div><ul><li>2<li>3</ul>'

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.site.site import StoredObject
-from sites.minify import GENERATIONS, Wish, minify
-from sites.minify.addresses import Address, escape_segment, hash_of, joined_names
-from sites.minify.css.rewrite import minified
-from sites.minify.css.scan import has_import, located, tokens, whole, with_addresses
+from lanelab.driver.site.minify import GENERATIONS, Wish, minify
+from lanelab.driver.site.minify.addresses import Address, escape_segment, hash_of, joined_names
+from lanelab.driver.site.minify.css.rewrite import minified
+from lanelab.driver.site.minify.css.scan import has_import, located, tokens, whole, with_addresses
+from lanelab.driver.site.site import StoredObject
 from tests.unit.minify_site import HOST, body_of, html, page_of, paths, run, stored
 
 PIECES = (

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.errors import InputError
-from sites.minify import FILTERS, SETS, parse_minify
-from sites.minify.html.nodes import Comment, Declaration, EndTag, RawText, StartTag, Text
-from sites.minify.html.page import Page
-from sites.minify.html.split import nodes_text, split
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.site.minify import FILTERS, SETS, parse_minify
+from lanelab.driver.site.minify.html.nodes import Comment, Declaration, EndTag, RawText, StartTag, Text
+from lanelab.driver.site.minify.html.page import Page
+from lanelab.driver.site.minify.html.split import nodes_text, split
 from tests.unit.minify_site import html, page_of, run
 
 MARKUP = st.lists(

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageChops
 
-from sites.minify import image_codecs as codecs
-from sites.minify.clients import takes_data_uris, takes_deferred_scripts, takes_lossless_webp, takes_webp
-from sites.minify.dimensions import has_any, length_of, wanted_of
-from sites.minify.image_files import Box, Kind, kind_of, size_of
-from sites.minify.images import (
+from lanelab.driver.site.minify import image_codecs as codecs
+from lanelab.driver.site.minify.clients import takes_data_uris, takes_deferred_scripts, takes_lossless_webp, takes_webp
+from lanelab.driver.site.minify.dimensions import has_any, length_of, wanted_of
+from lanelab.driver.site.minify.image_files import Box, Kind, kind_of, size_of
+from lanelab.driver.site.minify.images import (
     ImageRules,
     Kept,
     Rewritten,
@@ -25,7 +25,7 @@ from sites.minify.images import (
     rewrite,
     smaller_box,
 )
-from sites.minify.photos import is_photo
+from lanelab.driver.site.minify.photos import is_photo
 from tests.kit.images import animated_gif, drawing, photo, pixels, saved
 from tests.kit.skipping import needs_program
 

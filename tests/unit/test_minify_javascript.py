@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sites.minify.client_scripts import BLANK_IMAGE, client_script, lazyload_script
-from sites.minify.javascript import (
+from lanelab.driver.site.minify.client_scripts import BLANK_IMAGE, client_script, lazyload_script
+from lanelab.driver.site.minify.javascript import (
     INLINE_MAX_BYTES,
     Shortened,
     Unchanged,

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from sites.minify.image_files import Box, size_of
+from lanelab.driver.site.minify.image_files import Box, size_of
 from tests.kit.images import drawing, photo, saved
 from tests.kit.minified import OLD_CHROME, minified, page_of, paths_of, told
 from tests.kit.skipping import needs_program

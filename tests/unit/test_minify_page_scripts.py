@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from sites.minify.javascript import call_of
+from lanelab.driver.site.minify.javascript import call_of
 from tests.kit.minified import minified, page_of, paths_of, told
 
 LONG = b"function add(first, second) {\n  // adds\n  return first + second;\n}\n"

@@ -8,7 +8,7 @@ import re
 import pytest
 from PIL import Image, ImageChops
 
-from sites.minify import Minified
+from lanelab.driver.site.minify import Minified
 from tests.kit.images import animated_gif, drawing, pixels, saved
 from tests.kit.minified import minified, page_of, paths_of, told
 from tests.kit.skipping import needs_program

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from model.site.site import StoredObject
-from sites.load import objects_of, read_site_manifest
-from sites.minify import ALIASES, FILTERS, GENERATIONS, SETS, Minified, minify, parse_minify
-from sites.minify.steps import steps
+from lanelab.driver.site.load import objects_of, read_site_manifest
+from lanelab.driver.site.minify import ALIASES, FILTERS, GENERATIONS, SETS, Minified, minify, parse_minify
+from lanelab.driver.site.minify.steps import steps
+from lanelab.driver.site.site import StoredObject
 
 ROOT = Path(__file__).parents[2]
 # They say how another filter rewrites images, and do nothing alone.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from driver.cli.missing import MOST_CELLS, lines
-from driver.schedule.missing import lacking
-from driver.schedule.results import Attempt
+from lanelab.driver.cli.missing import MOST_CELLS, lines
+from lanelab.driver.experiment.schedule.missing import lacking
+from lanelab.driver.experiment.schedule.results import Attempt
 from tests.unit.experiments import SMALL, read
 
 GOOD, FAILED, TIMED_OUT = Attempt(True, 100.0), Attempt(False), Attempt(False, timed_out=True)

@@ -12,20 +12,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.cli.options import link_of
-from driver.cli.trace import picture
-from driver.experiment import traces
-from driver.experiment.arm import Arm
-from driver.experiment.read import read_experiment
-from driver.workloads.page_load.bound import physical_bound
-from driver.workloads.page_load.moving_verdict import MovingVerdict
-from model.errors import InputError
-from model.evidence.moving import Carried, MovingEvidence, Played
-from model.link import Link
-from model.link.moving.files import csv_of, read_trace, what_is_told
-from model.link.moving.models import LIBRARY, Fading
-from model.link.moving.trace import Trace
-from model.reasons import Reason
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.cli.options import link_of
+from lanelab.driver.cli.trace import picture
+from lanelab.driver.experiment import traces
+from lanelab.driver.experiment.read import read_experiment
+from lanelab.driver.link import Link
+from lanelab.driver.link.moving.files import csv_of, read_trace, what_is_told
+from lanelab.driver.link.moving.models import LIBRARY, Fading
+from lanelab.driver.link.moving.trace import Trace
+from lanelab.driver.record.evidence.moving import Carried, MovingEvidence, Played
+from lanelab.driver.record.reasons import Reason
+from lanelab.driver.trial.page_load.bound import physical_bound
+from lanelab.driver.trial.page_load.moving_verdict import MovingVerdict
 
 CSV = "# mine\nseconds,mbit\n0,8\n0.5,1\n1,0\n1.25,4\n2,end\n"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import random
 
-from analysis.stats import pool
-from analysis.stats.opposite import are_opposite
+from lanelab.analysis.statistics import pool
+from lanelab.analysis.statistics.opposite import are_opposite
 
 
 def test_places_that_go_both_ways_are_opposite() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from captures.packets import Connection, summarise
+from lanelab.driver.trial.packets.packets import Connection, summarise
 from tests.unit.frames import ACK, CLIENT, SERVER, SYN, Recorder, stamped, tcp
 
 DOWN = (SERVER, 80, CLIENT, 40000)

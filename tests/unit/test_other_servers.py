@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from driver.bed.open_files import MOST_FILES, with_open_files
-from driver.experiment.arm import Arm
-from driver.servers import answers
-from driver.servers.caddy import installation as caddy_installation
-from driver.servers.caddy import log as caddy_log
-from driver.servers.h2o import installation as h2o_installation
-from driver.servers.h2o import log as h2o_log
-from driver.servers.layout import lay_out
-from driver.servers.lighttpd import installation as lighttpd_installation
-from driver.servers.lighttpd import log as lighttpd_log
-from driver.servers.registry import SERVERS
-from model.errors import InputError, MissingProgram, RecordError
-from model.evidence.server import ServedRequest
-from model.site.site import SiteObject
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.servers import answers
+from lanelab.driver.arm.servers.caddy import installation as caddy_installation
+from lanelab.driver.arm.servers.caddy import log as caddy_log
+from lanelab.driver.arm.servers.h2o import installation as h2o_installation
+from lanelab.driver.arm.servers.h2o import log as h2o_log
+from lanelab.driver.arm.servers.layout import lay_out
+from lanelab.driver.arm.servers.lighttpd import installation as lighttpd_installation
+from lanelab.driver.arm.servers.lighttpd import log as lighttpd_log
+from lanelab.driver.arm.servers.registry import SERVERS
+from lanelab.driver.base.errors import InputError, MissingProgram, RecordError
+from lanelab.driver.bed.open_files import MOST_FILES, with_open_files
+from lanelab.driver.record.evidence.server import ServedRequest
+from lanelab.driver.site.site import SiteObject
 from tests.kit.server_arms import made
 
 # As the servers of Debian 12 wrote them.

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from driver.experiment.arm import Arm
-from driver.experiment.model import Tolerances
-from driver.recorders.tcpdump import CaptureOptions
-from driver.workloads.page_load.discovery import CLOCKS_MS, not_yet
-from driver.workloads.page_load.expected import Expected
-from driver.workloads.page_load.verdict import judge
-from model.evidence.browser import Request
-from model.evidence.packets import FlowSummary, QuicSummary
-from model.link import Link
-from model.reasons import Reason
-from model.record import TrialRecord
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.link import Link
+from lanelab.driver.record.evidence.browser import Request
+from lanelab.driver.record.evidence.packets import FlowSummary, QuicSummary
+from lanelab.driver.record.reasons import Reason
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.trial.page_load.discovery import CLOCKS_MS, not_yet
+from lanelab.driver.trial.page_load.expected import Expected
+from lanelab.driver.trial.page_load.verdict import judge
+from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
+from lanelab.driver.trial.tolerances import Tolerances
 from tests.unit.records import BEGAN_US, SITE, Data, connection, record
 
 LINK = Link.parse({"rtt": "40ms", "rate": "10mbit"})

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from driver.host import needs
+from lanelab.driver.base.programs import needs
 
 # Each family's archive, its releases and the parts of them that are on by default.
 ARCHIVES = {

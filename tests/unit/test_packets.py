@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures.packets import Connection, PacketSummary, summarise
-from model.errors import CaptureError
+from lanelab.driver.base.errors import CaptureError
+from lanelab.driver.trial.packets.packets import Connection, PacketSummary, summarise
 from tests.kit import tshark
 from tests.unit.frames import ACK, CLIENT, CLIENT_HELLO, FIN, PSH, RST, SERVER, SYN, Recorder, Talk, ip, pcap, udp
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from analysis.run_folder import read_run
-from analysis.tables import median_trial
-from driver.cli.main import lanelab
-from model.errors import InputError, LanelabError
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.tables import median_trial
+from lanelab.driver.base.errors import InputError, LanelabError
+from lanelab.driver.cli.main import lanelab
 from tests.unit.made_run import Made, make_run
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from driver.host.ansible import ansible_settings
-from driver.host.needs import PLAYBOOKS
+from lanelab.driver.base.programs.ansible import ansible_settings
+from lanelab.driver.base.programs.needs import PLAYBOOKS
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="missing: dpkg-deb")]
 MODULE = "usr/lib/apache2/modules/mod_pagespeed_ap24.so"

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis import stats
-from analysis.stats import signed_rank as ranks
-from analysis.stats.signed_rank import law_of, signed_rank
+from lanelab.analysis import statistics as stats
+from lanelab.analysis.statistics import signed_rank as ranks
+from lanelab.analysis.statistics.signed_rank import law_of, signed_rank
 
 OUT = math.inf
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures.packets import open_capture, records, summarise
-from captures.pcapng import embed_keys
-from model.errors import CaptureError
+from lanelab.driver.base.errors import CaptureError
+from lanelab.driver.trial.packets.packets import open_capture, records, summarise
+from lanelab.driver.trial.packets.pcapng import embed_keys
 from tests.kit import tshark
 from tests.unit.frames import Recorder, Talk
 from tests.unit.tls_talk import TlsTalk

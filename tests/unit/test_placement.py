@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.bed import placement as module
-from driver.bed.placement import placement, processors_here, warning
-from driver.bed.substrate import Substrate, Traits
-from driver.channel.link_state import LinkState
-from driver.cli import options
-from driver.cli.options import BedOptions
-from model.errors import InputError
-from model.link import Link
-from model.link.profiles import PROFILES
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.bed import placement as module
+from lanelab.driver.bed.placement import placement, processors_here, warning
+from lanelab.driver.bed.substrate import Substrate, Traits
+from lanelab.driver.cli import options
+from lanelab.driver.cli.options import BedOptions
+from lanelab.driver.link import Link
+from lanelab.driver.link.live.state import LinkState
+from lanelab.driver.link.profiles import PROFILES
 
 DIRECT, SHAPED = PROFILES["direct"].link, PROFILES["load-test-2013"].link
 

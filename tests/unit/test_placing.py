@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from captures.clear_text import ClearConnection, ClearExchange
-from driver.workloads.page_load.placing import placed
-from model.evidence.server import LoggedRequest, ServedRequest, ServerLog
-from model.link import Link
+from lanelab.driver.link import Link
+from lanelab.driver.record.evidence.server import LoggedRequest, ServedRequest, ServerLog
+from lanelab.driver.trial.packets.clear_text import ClearConnection, ClearExchange
+from lanelab.driver.trial.page_load.placing import placed
 
 LINK = Link.parse({"rtt": "40ms"})
 HEAD, REQUEST = 200, 400

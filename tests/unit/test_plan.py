@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.experiment import Arm
-from driver.schedule.estimate import SiteLoad, estimate, estimate_spread, expected_plt
-from driver.schedule.order import phases, round_order
-from driver.schedule.warnings import warnings
-from model.errors import InputError
-from model.link import Link
-from sites.load import read_site_manifest
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.experiment import Arm
+from lanelab.driver.experiment.schedule.estimate import SiteLoad, estimate, estimate_spread, expected_plt
+from lanelab.driver.experiment.schedule.order import phases, round_order
+from lanelab.driver.experiment.schedule.warnings import warnings
+from lanelab.driver.link import Link
+from lanelab.driver.site.load import read_site_manifest
 from tests.unit.experiments import PATIENT, SMALL, read
 
 GRID = "sites: [dummy, shop]\nlinks: {rtt: [1ms, 2ms, 3ms]}\narms: {a: {}, b: {tls: 1.2}, c: {tls: 1.3}}\n"

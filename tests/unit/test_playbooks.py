@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from driver.host import needs
+from lanelab.driver.base.programs import needs
 from tests.kit.machine import ROOT, needs_namespaces, on_changed_machine
 
 PLAYBOOKS = ROOT / "playbooks"

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from driver.experiment.model import Cell, Experiment
-from driver.experiment.read import parse_experiment
-from driver.schedule.order import PlannedTrial
-from driver.schedule.portions import PlannedPortion, PortionAgenda, Spread, portions_of_round
-from driver.schedule.results import Attempt
-from model.errors import InputError
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.experiment.model import Cell, Experiment
+from lanelab.driver.experiment.read import parse_experiment
+from lanelab.driver.experiment.schedule.order import PlannedTrial
+from lanelab.driver.experiment.schedule.portions import PlannedPortion, PortionAgenda, Spread, portions_of_round
+from lanelab.driver.experiment.schedule.results import Attempt
 
 TEXT = "sites: [dummy]\nlinks: {rtt: [20ms, 50ms, 100ms]}\narms: {a: {}, b: {keepalive: false}}\n"
 

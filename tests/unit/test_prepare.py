@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from driver.bed.ssh import check
-from driver.doctor import doctor
-from driver.host import install, needs
-from driver.host.find_program import find
-from driver.host.needs import Program
-from driver.run.needs import needs_of
-from model.errors import InputError, MissingProgram
-from model.system_path import SYSTEM_PATH
+from lanelab.driver.base.errors import InputError, MissingProgram
+from lanelab.driver.base.programs import install, needs
+from lanelab.driver.base.programs.find_program import find
+from lanelab.driver.base.programs.needs import Program
+from lanelab.driver.base.system_path import SYSTEM_PATH
+from lanelab.driver.bed.ssh import check
+from lanelab.driver.run import doctor
+from lanelab.driver.run.needs import needs_of
 from tests.kit.machine import needs_namespaces, on_changed_machine
 from tests.unit.experiments import read
 
@@ -278,7 +278,7 @@ def test_a_machine_that_lacks_something_says_so(tmp_path: Path) -> None:
     """Real programs, really gone: an empty folder is mounted over those that administrators' programs are in."""
     hide = """
         for folder in /usr/sbin /sbin /usr/local/sbin; do mount -t tmpfs none "$folder"; done
-        "$1" -I -m driver.cli link test
+        "$1" -I -m lanelab.driver.cli link test
     """
     result = subprocess.run(
         on_changed_machine(hide, sys.executable),

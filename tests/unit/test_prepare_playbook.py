@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from driver.host import install, needs
-from driver.host.ansible import ansible_settings
+from lanelab.driver.base.programs import install, needs
+from lanelab.driver.base.programs.ansible import ansible_settings
 from tests.kit.machine import needs_namespaces, on_changed_machine
 
 PLAYBOOK = [sys.executable, "-I", "-m", "ansible", "playbook", str(needs.PLAYBOOKS / "prepare.yml")]

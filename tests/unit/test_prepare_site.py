@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.errors import InputError
-from model.site.site import Headers, Site, SiteObject, StoredObject
-from sites import bodies
-from sites.coding import CODINGS, decode, decoded, encode, encoded
-from sites.named_hosts import named_hosts
-from sites.prepare import AS_ARCHIVED, Variant, prepare
-from sites.prepare.schemes import unify
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.site import bodies
+from lanelab.driver.site.coding import CODINGS, decode, decoded, encode, encoded
+from lanelab.driver.site.named_hosts import named_hosts
+from lanelab.driver.site.prepare import AS_ARCHIVED, Variant, prepare
+from lanelab.driver.site.prepare.schemes import unify
+from lanelab.driver.site.site import Headers, Site, SiteObject, StoredObject
 from tests.kit.images import drawing, saved
 
 HTML, JS = "text/html", "text/javascript"
@@ -207,7 +207,7 @@ def test_a_body_that_is_cut_short_is_refused(coding: str) -> None:
 
 @pytest.mark.parametrize("coding", ["gzip", "br", "zstd", "deflate"])
 def test_a_body_that_expands_without_end_is_refused(coding: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sites.coding.LARGEST_BODY", 1_000_000)
+    monkeypatch.setattr("lanelab.driver.site.coding.LARGEST_BODY", 1_000_000)
     bomb = encode(bytes(5_000_000), coding)
     with pytest.raises(InputError, match="expands to more than 1000000 bytes"):
         decode(bomb, coding)

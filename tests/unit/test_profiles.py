@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from model.errors import InputError
-from model.link import SETTINGS, Link
-from model.link.profiles import PROFILES, Profile, profiles_table, resolve
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.link import SETTINGS, Link
+from lanelab.driver.link.profiles import PROFILES, Profile, profiles_table, resolve
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "link.md"
 

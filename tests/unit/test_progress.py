@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from driver.cli.progress import Counter, watching
-from driver.run.events import Event
-from model.metrics import PAGE_LOAD, primary_of
+from lanelab.driver.cli.progress import Counter, watching
+from lanelab.driver.record.metrics import PAGE_LOAD, primary_of
+from lanelab.driver.run.events import Event
 
 PRIMARY = primary_of(PAGE_LOAD)
 WRONG = "rate down is 7.1 Mbit/s instead of 10 Mbit/s; " * 8

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from analysis import render
-from analysis.charts import chart
-from analysis.drawing import draw
-from analysis.model import Run
-from analysis.report import page
-from analysis.run_folder import read_run
+from lanelab.analysis.results import render
+from lanelab.analysis.results.charts import chart
+from lanelab.analysis.results.drawing import draw
+from lanelab.analysis.results.model import Run
+from lanelab.analysis.results.report import page
+from lanelab.analysis.results.run_folder import read_run
 from tests.unit.made_run import Made, make_run
 from tests.unit.made_study import PUBLISHED
 

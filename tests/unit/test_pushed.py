@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from model.errors import InputError
-from model.site.site import Site, SiteObject
-from sites.pushed import MOST, pushed_paths
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.site.pushed import MOST, pushed_paths
+from lanelab.driver.site.site import Site, SiteObject
 
 HTML = b"""<html><head><link rel="preconnect" href="//cdn.test"><link rel="Stylesheet" href="css/b.css">
 <link rel=stylesheet href="/css/a.css?v=1&amp;w=2"><script src="//www.test/x.js"></script>

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.qpack import asked, target
+from lanelab.analysis.results.qpack import asked, target
 
 HOST, PATH = b"a.test", b"/images/1.png?x=1"
 METHOD = bytes([0x80 | 0x40 | 17])  # :method GET of the static table

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from captures.packets import summarise
-from captures.quic import Kind, begins_quic, read_head
-from model.evidence.packets import QuicSummary
+from lanelab.driver.record.evidence.packets import QuicSummary
+from lanelab.driver.trial.packets.packets import summarise
+from lanelab.driver.trial.packets.quic import Kind, begins_quic, read_head
 from tests.unit.frames import CLIENT, SERVER, Recorder, udp
 
 # The beginnings of the packets in RFC 9001, appendix A.2 to A.5 (what follows is encrypted).

@@ -11,17 +11,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from captures.frames import inside
-from captures.packets import open_capture, places, summarise
-from captures.quic import SMALLEST_INITIAL, Kind
-from captures.quic_frames import PING, STREAMS, Broken, frames
-from captures.quic_keys import CHACHA, VERSION_1, VERSION_2, Keys, expand, initial_keys, whole_number
-from captures.quic_session import ONE_RTT, Session
-from captures.quic_timeline import round_trips
-from captures.secrets import read_secrets
-from captures.timeline import read_timeline
-from model.evidence.packets import QuicSummary
-from model.paths import PROJECT
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.record.evidence.packets import QuicSummary
+from lanelab.driver.trial.packets.frames import inside
+from lanelab.driver.trial.packets.packets import open_capture, places, summarise
+from lanelab.driver.trial.packets.quic import SMALLEST_INITIAL, Kind
+from lanelab.driver.trial.packets.quic_frames import PING, STREAMS, Broken, frames
+from lanelab.driver.trial.packets.quic_keys import (
+    CHACHA,
+    VERSION_1,
+    VERSION_2,
+    Keys,
+    expand,
+    initial_keys,
+    whole_number,
+)
+from lanelab.driver.trial.packets.quic_session import ONE_RTT, Session
+from lanelab.driver.trial.packets.quic_timeline import round_trips
+from lanelab.driver.trial.packets.secrets import read_secrets
+from lanelab.driver.trial.packets.timeline import read_timeline
 from tests.kit import tshark
 from tests.unit.frames import CLIENT, SERVER, Recorder, udp
 

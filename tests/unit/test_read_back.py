@@ -7,11 +7,11 @@ from typing import cast
 
 import pytest
 
-from driver.bed.substrate import Substrate
-from driver.shaping.host_kernel import KERNEL as OF_LINKS
-from driver.shaping.shaping import DEVICES
-from driver.workloads.page_load.read_back import PARTS, ReadBack
-from model.errors import RecordError
+from lanelab.driver.base.errors import RecordError
+from lanelab.driver.bed.substrate import Substrate
+from lanelab.driver.link.shaping.host_kernel import KERNEL as OF_LINKS
+from lanelab.driver.link.shaping.shaping import DEVICES
+from lanelab.driver.trial.page_load.read_back import PARTS, ReadBack
 
 KERNEL = {
     **{name.replace(".", "/"): value for name, value in OF_LINKS.items()},

@@ -9,25 +9,25 @@ from typing import Any, ClassVar
 
 import pytest
 
-from driver.browser.browser import NETLOG
-from driver.browser.failures import BrowserError
-from driver.recorders import of_trial
-from driver.recorders.cross_traffic import Cross
-from driver.recorders.machine import MachineOptions
-from driver.recorders.netlog import NetlogOptions
-from driver.recorders.of_trial import TrialRecorders
-from driver.recorders.recorder import Context, Recorder, Recording, Weight
-from driver.recorders.registry import RECORDERS, options_from_json, packed, wishes
-from driver.recorders.screenshot import ScreenshotOptions
-from driver.recorders.server_series import ServerSeriesOptions
-from driver.recorders.tcpdump import CaptureOptions
-from driver.recorders.trace import TraceOptions
-from driver.recorders.vitals import VitalsOptions
-from model.coded import Coded
-from model.errors import BedError, RecordError
-from model.reasons import Failure, Reason
-from model.record import RECORDINGS
-from model.settings.setting import Setting
+from lanelab.driver.arm.browsers.browser import NETLOG
+from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.errors import BedError, RecordError
+from lanelab.driver.base.settings.setting import Setting
+from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.record.record import RECORDINGS
+from lanelab.driver.trial.recorders import of_trial
+from lanelab.driver.trial.recorders.cross_traffic import Cross
+from lanelab.driver.trial.recorders.machine import MachineOptions
+from lanelab.driver.trial.recorders.netlog import NetlogOptions
+from lanelab.driver.trial.recorders.of_trial import TrialRecorders
+from lanelab.driver.trial.recorders.recorder import Context, Recorder, Recording, Weight
+from lanelab.driver.trial.recorders.registry import RECORDERS, options_from_json, packed, wishes
+from lanelab.driver.trial.recorders.screenshot import ScreenshotOptions
+from lanelab.driver.trial.recorders.server_series import ServerSeriesOptions
+from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
+from lanelab.driver.trial.recorders.trace import TraceOptions
+from lanelab.driver.trial.recorders.vitals import VitalsOptions
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from driver.recording.record import LOCK, NETLOG, _private_folder, _socket_folder
+from lanelab.driver.collect.recording.record import LOCK, NETLOG, _private_folder, _socket_folder
 
 
 @pytest.fixture

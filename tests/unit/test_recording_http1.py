@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.recording.http1 import messages
-from driver.recording.message import End, Message, WireError
+from lanelab.driver.collect.recording.http1 import messages
+from lanelab.driver.collect.recording.message import End, Message, WireError
 
 ASK = b"GET /%d HTTP/1.1\r\nHost: a.test\r\n\r\n"
 PIECES = st.lists(

@@ -8,8 +8,8 @@ from hyperframe import frame as frames
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.recording.http2 import PREFACE, messages
-from driver.recording.message import End, WireError
+from lanelab.driver.collect.recording.http2 import PREFACE, messages
+from lanelab.driver.collect.recording.message import End, WireError
 
 ASKED = ((":method", "GET"), (":scheme", "https"), (":authority", "a.test"), (":path", "/x?y"), ("accept", "*/*"))
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.recording.exchanges import Recorded, purpose, recorded
-from driver.recording.netlog import NetlogError, lines_of, read
+from lanelab.driver.collect.recording.exchanges import Recorded, purpose, recorded
+from lanelab.driver.collect.recording.netlog import NetlogError, lines_of, read
 
 TYPES = {
     "SSL_SOCKET_BYTES_SENT": 1, "SSL_SOCKET_BYTES_RECEIVED": 2, "SOCKET_BYTES_SENT": 3, "SOCKET_BYTES_RECEIVED": 4,

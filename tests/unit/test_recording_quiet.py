@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from driver.browser.devices import DEVICES, device_named
-from driver.recording.quiet import HELD_OPEN_S, QUIET_S, Activity
-from model.errors import InputError
+from lanelab.driver.arm.browsers.devices import DEVICES, device_named
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.collect.recording.quiet import HELD_OPEN_S, QUIET_S, Activity
 
 PAGE, FRAME = "page", "frame"
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from driver.experiment.arm import Arm
-from driver.workloads.page_load.refetched import Refetched
-from model.record import TrialRecord
-from model.site.site import Site
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.site.site import Site
+from lanelab.driver.trial.page_load.refetched import Refetched
 from tests.unit.records import SITE, Data, ask, record, request
 
 HTTP = Arm.parse("http", {})

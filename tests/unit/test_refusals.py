@@ -9,11 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from analysis import links
-from analysis.refusals import ALPHA, Pooled, at_least, at_most, contradicting, contradiction, interval, refusals
-from analysis.report import emulation
-from analysis.run_folder import read_run
-from model.link import Direction, Link
+from lanelab.analysis.results import links
+from lanelab.analysis.results.refusals import (
+    ALPHA,
+    Pooled,
+    at_least,
+    at_most,
+    contradicting,
+    contradiction,
+    interval,
+    refusals,
+)
+from lanelab.analysis.results.report import emulation
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.driver.link import Direction, Link
 from tests.unit.made_run import Made, make_run
 
 

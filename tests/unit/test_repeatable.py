@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from driver.browser.browser import Repeatable
-from driver.browser.repeatable import script
-from driver.experiment.arm import Arm
-from driver.workloads.page_load.machine import repeatable_of
-from model.site.site import Site
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.browsers.browser import Repeatable
+from lanelab.driver.arm.browsers.repeatable import script
+from lanelab.driver.site.site import Site
+from lanelab.driver.trial.page_load.machine import repeatable_of
 
 SITE = Site("page", "A page", "page.test", "/", (), Path("/content"), date="2020-09-13T12:26:40Z")
 

@@ -18,22 +18,22 @@ from click.testing import CliRunner
 from rich.console import Console
 from rich.text import Text
 
-from analysis import axes, export, marks, numbers, render, tables, terminal
-from analysis.chart_parts import LABEL_GAP, label_rows
-from analysis.chart_scales import Span, span
-from analysis.charts import chart
-from analysis.drawing import draw, figures_of
-from analysis.load_view import load_view
-from analysis.model import Figure
-from analysis.refusals import Refusal
-from analysis.report import page, save_figures, write_report
-from analysis.report.sentences import sentences
-from analysis.report.waterfall import MOST_ROWS, waterfall
-from analysis.run_folder import read_run
-from analysis.trial_content import artifact_path, each_series, read_record
-from analysis.trial_table import trial_parts
-from driver.cli.main import lanelab
-from model.errors import StoreError
+from lanelab.analysis.results import axes, export, marks, numbers, render, tables, terminal
+from lanelab.analysis.results.chart_parts import LABEL_GAP, label_rows
+from lanelab.analysis.results.chart_scales import Span, span
+from lanelab.analysis.results.charts import chart
+from lanelab.analysis.results.drawing import draw, figures_of
+from lanelab.analysis.results.load_view import load_view
+from lanelab.analysis.results.model import Figure
+from lanelab.analysis.results.refusals import Refusal
+from lanelab.analysis.results.report import page, save_figures, write_report
+from lanelab.analysis.results.report.sentences import sentences
+from lanelab.analysis.results.report.waterfall import MOST_ROWS, waterfall
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.trial_content import artifact_path, each_series, read_record
+from lanelab.analysis.results.trial_table import trial_parts
+from lanelab.driver.base.errors import StoreError
+from lanelab.driver.cli.main import lanelab
 from tests.unit.made_run import ARMS, Made, changing, made_requests, make_run
 
 EVIL = "</title><script>alert(1)</script>\x00\x1b[31m&\"'<img src=x>"

@@ -6,12 +6,12 @@ import dataclasses
 import re
 from pathlib import Path
 
-from analysis import tables
-from analysis.drawing import draw, figures_of
-from analysis.report.page import page
-from analysis.report.sections import place_of, title_of
-from analysis.report.sentences import findings, warnings
-from analysis.run_folder import read_run
+from lanelab.analysis.results import tables
+from lanelab.analysis.results.drawing import draw, figures_of
+from lanelab.analysis.results.report.page import page
+from lanelab.analysis.results.report.sections import place_of, title_of
+from lanelab.analysis.results.report.sentences import findings, warnings
+from lanelab.analysis.results.run_folder import read_run
 from tests.unit.made_run import ARMS, Made, make_run
 
 TWO = {"http": ARMS["http"], "h2": ARMS["h2"]}

@@ -10,22 +10,22 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from analysis.report.page import page
-from analysis.run_folder import read_run
-from analysis.sites import about_sites, sentences
-from analysis.terminal import results
-from driver.experiment.read import parse_experiment
-from driver.fidelity.keep import keep
-from driver.run import start
-from model.errors import RecordError
-from model.paths import PROJECT
-from model.run_format import ABOUT_SITES
-from model.site.about import AboutSite
-from model.site.composition import Part
-from model.site.site import Site
-from sites.digest import digest_of
-from sites.facts import about
-from sites.load import load_site
+from lanelab.analysis.results.report.page import page
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.sites import about_sites, sentences
+from lanelab.analysis.results.terminal import results
+from lanelab.driver.base.errors import RecordError
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.collect.fidelity.keep import keep
+from lanelab.driver.experiment.read import parse_experiment
+from lanelab.driver.run import start
+from lanelab.driver.run.folder.format import ABOUT_SITES
+from lanelab.driver.site.about import AboutSite
+from lanelab.driver.site.composition import Part
+from lanelab.driver.site.digest import digest_of
+from lanelab.driver.site.facts import about
+from lanelab.driver.site.load import load_site
+from lanelab.driver.site.site import Site
 from tests.unit.made_run import Made, make_run
 from tests.unit.test_site_commands import FOUND
 

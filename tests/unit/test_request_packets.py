@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from analysis.dissection import Frame, dissect
-from analysis.request_packets import Dissected
-from driver.cli.packets import decoded_as
-from driver.experiment.arm import Arm
-from model.errors import CaptureError, InputError
-from model.evidence.browser import Request
+from lanelab.analysis.results.dissection import Frame, dissect
+from lanelab.analysis.results.request_packets import Dissected
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.base.errors import CaptureError, InputError
+from lanelab.driver.cli.packets import decoded_as
+from lanelab.driver.record.evidence.browser import Request
 from tests.kit import tshark
 from tests.unit import frames, records
 

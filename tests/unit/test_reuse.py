@@ -10,21 +10,21 @@ from pathlib import Path
 
 import pytest
 
-from driver.experiment import Experiment
-from driver.run.events import Event
-from driver.run.reuse import Reused, reuse
-from driver.run.served_sites import ServedSites
-from driver.run.start import BegunRun
-from driver.run.store import Store, Stored
-from driver.run.this_machine import this_machine
-from driver.run.trial_keys import AskedKeys, digest_of
-from model import run_format
-from model.clock import utc_now
-from model.errors import InputError
-from model.machines import BedFacts
-from model.reasons import Reason
-from model.record import TrialRecord
-from sites.load import load_site
+from lanelab.driver.base.clock import utc_now
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.experiment import Experiment
+from lanelab.driver.record.reasons import Reason
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.run.events import Event
+from lanelab.driver.run.folder import format as run_format
+from lanelab.driver.run.folder.store import Store, Stored
+from lanelab.driver.run.machines import BedFacts
+from lanelab.driver.run.reuse import Reused, reuse
+from lanelab.driver.run.served_sites import ServedSites
+from lanelab.driver.run.start import BegunRun
+from lanelab.driver.run.this_machine import this_machine
+from lanelab.driver.run.trial_keys import AskedKeys, digest_of
+from lanelab.driver.site.load import load_site
 from tests.unit.experiments import SMALL, read
 
 EXPERIMENT = read(f"{SMALL}trials: 2\n")

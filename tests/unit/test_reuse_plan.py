@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.experiment import Experiment
-from driver.run.reuse_plan import Available, Plan, Planner, components, difference
-from driver.run.sources import SourceTrial
-from driver.schedule.blocks import blocks
+from lanelab.driver.experiment import Experiment
+from lanelab.driver.experiment.schedule.blocks import blocks
+from lanelab.driver.run.folder.sources import SourceTrial
+from lanelab.driver.run.reuse_plan import Available, Plan, Planner, components, difference
 from tests.unit.experiments import PATIENT, SMALL, read
 
 ARMS = ("http", "h2")

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from driver.bed.remote import router_watch
-from driver.bed.remote.tc_netlink import HEADER, KIND, TC, attribute
-from driver.experiment.arm import Arm
-from driver.workloads.page_load.router_verdict import RouterVerdict
-from model.reasons import Reason
-from model.record import TrialRecord
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.bed.remote import router_watch
+from lanelab.driver.bed.remote.tc_netlink import HEADER, KIND, TC, attribute
+from lanelab.driver.record.reasons import Reason
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.trial.page_load.router_verdict import RouterVerdict
 from tests.unit.records import record
 
 PLT_MS = 5000

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from analysis import conditions
-from analysis.run_folder import read_run
-from analysis.runs import find_run, list_runs
-from analysis.trial_content import each_record, each_request, read_artifacts, read_record
-from model import run_format
-from model.errors import InputError, StoreError
+from lanelab.analysis.results import conditions
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.runs import find_run, list_runs
+from lanelab.analysis.results.trial_content import each_record, each_request, read_artifacts, read_record
+from lanelab.driver.base.errors import InputError, StoreError
+from lanelab.driver.run.folder import format as run_format
 from tests.unit.made_run import TEXT, Made, changing, make_run
 
 

@@ -16,29 +16,29 @@ from typing import Any, cast
 import pytest
 from click.testing import CliRunner
 
-from analysis.stats import KNOWN
-from driver.channel.client import Bed
-from driver.cli import runs
-from driver.experiment.model import Experiment
-from driver.experiment.read import parse_experiment
-from driver.run import current_bed
-from driver.run import open_beds as beds
-from driver.run.built_programs import Programs
-from driver.run.events import Event
-from driver.run.runner import Runner, StopRequest
-from driver.run.served_sites import ServedSites
-from driver.run.start import BegunRun
-from driver.run.store import Store
-from driver.run.this_machine import this_machine
-from driver.schedule.order import PlannedTrial
-from driver.schedule.results import Attempt
-from driver.schedule.rounds import Schedule
-from driver.workloads.page_load.workload import PageLoad
-from model.errors import BedLost, HostAway, HostError, Interrupted, NamespaceError
-from model.link.results import Result, SelfTest
-from model.reasons import Failure, Reason
-from model.record import TrialRecord
-from sites.load import load_site
+from lanelab.analysis.statistics import KNOWN
+from lanelab.driver.base.errors import BedLost, HostAway, HostError, Interrupted, NamespaceError
+from lanelab.driver.cli import runs
+from lanelab.driver.experiment.model import Experiment
+from lanelab.driver.experiment.read import parse_experiment
+from lanelab.driver.experiment.schedule.order import PlannedTrial
+from lanelab.driver.experiment.schedule.results import Attempt
+from lanelab.driver.experiment.schedule.rounds import Schedule
+from lanelab.driver.link.results import Result, SelfTest
+from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.run import current_bed
+from lanelab.driver.run import open_beds as beds
+from lanelab.driver.run.built_programs import Programs
+from lanelab.driver.run.channel.client import Bed
+from lanelab.driver.run.events import Event
+from lanelab.driver.run.folder.store import Store
+from lanelab.driver.run.runner import Runner, StopRequest
+from lanelab.driver.run.served_sites import ServedSites
+from lanelab.driver.run.start import BegunRun
+from lanelab.driver.run.this_machine import this_machine
+from lanelab.driver.site.load import load_site
+from lanelab.driver.trial.page_load.workload import PageLoad
 
 PLAN = {"order": "interleaved", "looks": [[9, 0.05]], "timeout_s": 60, "compared": [], "not_compared": []}
 META = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from driver.experiment.model import Experiment
-from driver.experiment.read import parse_experiment
-from driver.experiment.scale import over_scale
-from driver.run.loads import check_loads, limits_told
-from model.errors import InputError
-from model.load import Stage
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.experiment.model import Experiment
+from lanelab.driver.experiment.read import parse_experiment
+from lanelab.driver.experiment.scale import over_scale
+from lanelab.driver.run.loads import check_loads, limits_told
+from lanelab.driver.trial.load_settings import Stage
 
 TEXT = """\
 workload: {kind: load, users: {from: 1, to: 1000, over: 20min}}
@@ -51,7 +51,7 @@ def test_page_loads_have_no_scale() -> None:
 
 def test_a_load_that_this_machine_has_too_few_files_for_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not limits_told(over_scale(read(), 0.01))
-    monkeypatch.setattr("driver.run.loads.resource.getrlimit", lambda _what: (1024, 4096))
+    monkeypatch.setattr("lanelab.driver.run.loads.resource.getrlimit", lambda _what: (1024, 4096))
     told = limits_told(read())
     assert len(told) == 2
     assert "open files, and this machine allows 4096" in told[0]

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.experiment import Experiment
-from driver.schedule.order import PlannedTrial
-from driver.schedule.results import Attempt, History, short_cells
-from driver.schedule.rounds import Schedule
+from lanelab.driver.experiment import Experiment
+from lanelab.driver.experiment.schedule.order import PlannedTrial
+from lanelab.driver.experiment.schedule.results import Attempt, History, short_cells
+from lanelab.driver.experiment.schedule.rounds import Schedule
 from tests.unit.experiments import PATIENT, read
 
 GRID = "sites: [dummy, shop]\nlinks: {rtt: [1ms, 2ms]}\narms: {a: {}, b: {tls: 1.3}}\n"

@@ -8,11 +8,11 @@ from statistics import fmean
 
 import pytest
 
-from driver.selftest.attempts import Attempts
-from driver.selftest.one_way import stood_still
-from model.link import Link
-from model.link.arrivals import Arrivals
-from model.link.results import Result, within
+from lanelab.driver.link import Link
+from lanelab.driver.link.arrivals import Arrivals
+from lanelab.driver.link.results import Result, within
+from lanelab.driver.link.selftest.attempts import Attempts
+from lanelab.driver.link.selftest.one_way import stood_still
 
 
 def result(achieved: float) -> Result:

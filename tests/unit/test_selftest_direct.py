@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from driver.selftest import direct
-from driver.shaping.host_kernel import KERNEL, TAIL_LOSS_PROBE, TIMESTAMPS
-from model.link import Link
-from model.link.results import SelfTest
+from lanelab.driver.link import Link
+from lanelab.driver.link.results import SelfTest
+from lanelab.driver.link.selftest import direct
+from lanelab.driver.link.shaping.host_kernel import KERNEL, TAIL_LOSS_PROBE, TIMESTAMPS
 
 LINK = Link.parse({"path": "direct", "initial_window_server": "3", "timestamps": "false"})
 

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from driver.selftest import estimate
-from model.link.arrivals import Packet, in_order, overtaking
+from lanelab.driver.link.arrivals import Packet, in_order, overtaking
+from lanelab.driver.link.selftest import estimate
 
 NS = 1_000_000_000
 

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from driver.selftest.attempts import Attempts
-from driver.selftest.one_way import sent_late
-from driver.selftest.plan import jitter_train
-from model.link import Link
-from model.link.arrivals import Arrivals
-from model.link.chances import ALPHA, likely
-from model.link.impairments import jitter_shape
-from model.link.impairments.jitter import Jitter
-from model.link.impairments.jitter_shape import Sent, simulated
-from model.link.results import Result
+from lanelab.driver.link import Link
+from lanelab.driver.link.arrivals import Arrivals
+from lanelab.driver.link.chances import ALPHA, likely
+from lanelab.driver.link.impairments import jitter_shape
+from lanelab.driver.link.impairments.jitter import Jitter
+from lanelab.driver.link.impairments.jitter_shape import Sent, simulated
+from lanelab.driver.link.results import Result
+from lanelab.driver.link.selftest.attempts import Attempts
+from lanelab.driver.link.selftest.one_way import sent_late
+from lanelab.driver.link.selftest.plan import jitter_train
 
 REPEATED, WRONG_REPEATED, OFTEN = 25, 12, 300
 DISTRIBUTIONS = ("normal", "uniform", "pareto", "paretonormal")

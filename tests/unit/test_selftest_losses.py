@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.selftest.plan import chance_train
-from model.link import GilbertElliott, Link
-from model.link.arrivals import Arrivals, losses
-from model.link.chances import ALPHA, likely
-from model.link.results import bursts
+from lanelab.driver.link import GilbertElliott, Link
+from lanelab.driver.link.arrivals import Arrivals, losses
+from lanelab.driver.link.chances import ALPHA, likely
+from lanelab.driver.link.results import bursts
+from lanelab.driver.link.selftest.plan import chance_train
 
 REPEATED, WRONG_REPEATED = 200, 60
 Lost = Callable[[random.Random, int], list[bool]]

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from driver.selftest import plan
-from driver.shaping.bottleneck import is_exact
-from model.link import HEADER, Direction, Link
-from model.link.impairments.reorder import why_no_overtaking
-from model.link.results import chance
-from model.units import Rate, Size
+from lanelab.driver.base.units import Rate, Size
+from lanelab.driver.link import HEADER, Direction, Link
+from lanelab.driver.link.impairments.reorder import why_no_overtaking
+from lanelab.driver.link.results import chance
+from lanelab.driver.link.selftest import plan
+from lanelab.driver.link.shaping.bottleneck import is_exact
 from tests.unit.links import links
 
 AIM = 1e-6  # seconds; sums of floating point numbers are no closer

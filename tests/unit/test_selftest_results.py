@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.link import results
-from model.link.results import SelfTest
+from lanelab.driver.link import results
+from lanelab.driver.link.results import SelfTest
 
 
 def test_within_tolerance_is_ok_and_beyond_is_out() -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from driver.bed.node import Command, LocalProcess, Node, Process, Stdio, Terminal
-from driver.selftest import traffic
-from driver.selftest.plan import Pings, Train
-from model.errors import NodeError
+from lanelab.driver.base.errors import NodeError
+from lanelab.driver.bed.node import Command, LocalProcess, Node, Process, Stdio, Terminal
+from lanelab.driver.link.selftest import traffic
+from lanelab.driver.link.selftest.plan import Pings, Train
 
 LOOPBACK = "127.0.0.1"
 

@@ -7,12 +7,12 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 
-from driver.selftest import plan
-from driver.selftest.plan import Fill
-from driver.selftest.traffic import Filled
-from driver.selftest.under_load import Case, judge
-from model.link import Link
-from model.link.results import Result
+from lanelab.driver.link import Link
+from lanelab.driver.link.results import Result
+from lanelab.driver.link.selftest import plan
+from lanelab.driver.link.selftest.plan import Fill
+from lanelab.driver.link.selftest.traffic import Filled
+from lanelab.driver.link.selftest.under_load import Case, judge
 from tests.unit.links import links
 
 MSS = 1448

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from driver.run.served_sites import site_digest
-from model.site.site import Site
+from lanelab.driver.run.served_sites import site_digest
+from lanelab.driver.site.site import Site
 from tests.unit.records import OBJECTS, SITE
 
 

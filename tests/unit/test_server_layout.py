@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.servers.apache import log as apache_log
-from driver.servers.layout import MAPPED, lay_out, type_by_name
-from driver.servers.nginx import log as nginx_log
-from driver.servers.nginx.installation import BROTLI
-from driver.servers.nginx.installation import read as read_installation
-from driver.servers.resolver import asked, configuration
-from driver.shaping.addresses import ADDRESSES, LINK_NETWORK, origin_addresses
-from model.errors import InputError, MissingProgram, RecordError
-from model.evidence.server import Query
-from model.site.site import Site, SiteObject
+from lanelab.driver.arm.servers.apache import log as apache_log
+from lanelab.driver.arm.servers.layout import MAPPED, lay_out, type_by_name
+from lanelab.driver.arm.servers.nginx import log as nginx_log
+from lanelab.driver.arm.servers.nginx.installation import BROTLI
+from lanelab.driver.arm.servers.nginx.installation import read as read_installation
+from lanelab.driver.arm.servers.resolver import asked, configuration
+from lanelab.driver.base.errors import InputError, MissingProgram, RecordError
+from lanelab.driver.bed.addresses import ADDRESSES, LINK_NETWORK, origin_addresses
+from lanelab.driver.record.evidence.server import Query
+from lanelab.driver.site.site import Site, SiteObject
 
 
 def site(*objects: tuple[str, str]) -> Site:

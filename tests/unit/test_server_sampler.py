@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from driver.bed.remote import connections
-from driver.bed.remote.node_counters import Counters
-from driver.bed.remote.role_processes import Roles
-from driver.bed.remote.scoreboard import FILE, Scoreboard, Unreadable
+from lanelab.driver.bed.remote import connections
+from lanelab.driver.bed.remote.node_counters import Counters
+from lanelab.driver.bed.remote.role_processes import Roles
+from lanelab.driver.bed.remote.scoreboard import FILE, Scoreboard, Unreadable
 
 ADDRESS, PID = 512, 4711
 PROCESSES_AT, PROCESS_BYTES, SLOT_BYTES, STATUS_AT = 48, 40, 336, 20

@@ -14,10 +14,15 @@ from typing import Any
 
 import pytest
 
-from driver.bed.remote import start_program
-from driver.bed.remote.server_sampler import BEFORE, Clock, Reader, Seldom
-from driver.recorders.server_series import PROGRAM, failures_of, watched_of
-from driver.recorders.server_series_use import (
+from lanelab.driver.base.errors import RecordError
+from lanelab.driver.bed.remote import start_program
+from lanelab.driver.bed.remote.server_sampler import BEFORE, Clock, Reader, Seldom
+from lanelab.driver.record.load_series import SERIES
+from lanelab.driver.record.metrics import LOAD, metrics_of
+from lanelab.driver.record.reasons import FlagName, Reason
+from lanelab.driver.record.record import RECORDINGS
+from lanelab.driver.trial.recorders.server_series import PROGRAM, failures_of, watched_of
+from lanelab.driver.trial.recorders.server_series_use import (
     Before,
     Connections,
     End,
@@ -30,11 +35,6 @@ from driver.recorders.server_series_use import (
     measures_of,
     series_of,
 )
-from model.errors import RecordError
-from model.load_series import SERIES
-from model.metrics import LOAD, metrics_of
-from model.reasons import FlagName, Reason
-from model.record import RECORDINGS
 
 BEGAN_S = 100.0
 

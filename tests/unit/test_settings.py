@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from model.errors import InputError
-from model.settings.kinds import DURATION, FLAG, choice, count, lines
-from model.settings.setting import DefaultBy, Setting, Sides, Table
-from model.settings.source import Written, error_at_its_line, read_yaml
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.settings.kinds import DURATION, FLAG, choice, count, lines
+from lanelab.driver.base.settings.setting import DefaultBy, Setting, Sides, Table
+from lanelab.driver.base.settings.source import Written, error_at_its_line, read_yaml
 
 WAYS = Sides({"in": ", inwards", "out": ", outwards"}, ", both ways")
 TABLE = Table(

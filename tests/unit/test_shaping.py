@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.shaping.addresses import QUEUE_DOWN, QUEUE_UP
-from driver.shaping.bottleneck import CAKE_BYTES_PER_PACKET
-from driver.shaping.shaping import (
+from lanelab.driver.base.units import Duration, Rate
+from lanelab.driver.bed.addresses import QUEUE_DOWN, QUEUE_UP
+from lanelab.driver.link import HEADER, Direction, Link
+from lanelab.driver.link.shaping.bottleneck import CAKE_BYTES_PER_PACKET
+from lanelab.driver.link.shaping.shaping import (
     DEVICES,
     ORDER_KEEPING_BPS,
     TO_CLIENT,
@@ -21,8 +23,6 @@ from driver.shaping.shaping import (
     shape,
     unshape_lines,
 )
-from model.link import HEADER, Direction, Link
-from model.units import Duration, Rate
 from tests.unit.links import links, settings
 
 NOTHING = Duration(0)

@@ -7,9 +7,9 @@ import math
 
 import pytest
 
-from analysis import simulation
-from analysis.simulation import NOISES
-from model.looks import looks
+from lanelab.analysis.statistics.looks import looks
+from tools.simulations import arms as simulation
+from tools.simulations.arms import NOISES
 
 LEVEL = 0.95
 

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from analysis import simulation_of_machines as simulation
-from analysis.simulation_of_machines import ALIKE, DEALS, UNLIKE
+from tools.simulations import machines as simulation
+from tools.simulations.machines import ALIKE, DEALS, UNLIKE
 
 LEVEL, ALPHA = 0.95, 0.05
 

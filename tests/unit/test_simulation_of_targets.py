@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from analysis.simulation_of_targets import SIZES, TIMES, another_bed_holds, one_noisy_arm_holds
-from analysis.stats.one_bed import too_narrow, words
+from lanelab.analysis.statistics.one_bed import too_narrow, words
+from tools.simulations.targets import SIZES, TIMES, another_bed_holds, one_noisy_arm_holds
 
 
 def least(share: float, runs: int) -> float:

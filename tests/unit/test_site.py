@@ -17,12 +17,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.errors import BedError, InputError
-from model.paths import PROJECT
-from model.site.manifest import file_of, parse_manifest
-from model.site.site import Site, SiteObject
-from sites import content as site_content
-from sites.load import load_site, objects_of, read_site_manifest, site_names
+from lanelab.driver.base.errors import BedError, InputError
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.site import content as site_content
+from lanelab.driver.site.load import load_site, objects_of, read_site_manifest, site_names
+from lanelab.driver.site.manifest import file_of, parse_manifest
+from lanelab.driver.site.site import Site, SiteObject
 
 ARCHIVE = PROJECT / "sites-archive"
 SITES = PROJECT / "tests" / "data" / "sites"

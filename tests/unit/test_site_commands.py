@@ -10,20 +10,20 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from driver.cli.main import lanelab
-from driver.experiment.read import parse_experiment
-from driver.fidelity.keep import keep
-from driver.run import start
-from model.errors import InputError
-from model.paths import PROJECT
-from model.site.composition import Part, composition_of, type_of
-from model.site.fidelity import Fidelity, ProtocolFidelity, percent, told
-from model.site.manifest import parse_manifest, read_manifest
-from model.site.site import SiteObject
-from sites.difference import difference
-from sites.digest import digest_of
-from sites.load import load_site
-from sites.remove import folders_of, remove
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.cli.main import lanelab
+from lanelab.driver.collect.fidelity.keep import keep
+from lanelab.driver.experiment.read import parse_experiment
+from lanelab.driver.run import start
+from lanelab.driver.site.composition import Part, composition_of, type_of
+from lanelab.driver.site.difference import difference
+from lanelab.driver.site.digest import digest_of
+from lanelab.driver.site.fidelity import Fidelity, ProtocolFidelity, percent, told
+from lanelab.driver.site.load import load_site
+from lanelab.driver.site.manifest import parse_manifest, read_manifest
+from lanelab.driver.site.remove import folders_of, remove
+from lanelab.driver.site.site import SiteObject
 
 SITES = PROJECT / "tests" / "data" / "sites"
 ONE = SiteObject("a.test", "/x", 5, "text/html", "0" * 64, headers=(("Content-Type", "text/html"), ("ETag", "1")))

@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from model.errors import BuildError, InputError
-from model.paths import PROJECT
-from model.site.manifest import parse_manifest
-from sites.fetch import make
-from sites.fetch.files import files_of
-from sites.fetch.mime import mime_of
-from sites.fetch.packages import package_file
-from sites.fetch.spec import FETCH, PACKAGE, Package, parse_fetch, read_fetch
-from sites.load import load_site, read_site_manifest, site_names
+from lanelab.driver.base.errors import BuildError, InputError
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.site.fetch import make
+from lanelab.driver.site.fetch.files import files_of
+from lanelab.driver.site.fetch.mime import mime_of
+from lanelab.driver.site.fetch.packages import package_file
+from lanelab.driver.site.fetch.spec import FETCH, PACKAGE, Package, parse_fetch, read_fetch
+from lanelab.driver.site.load import load_site, read_site_manifest, site_names
+from lanelab.driver.site.manifest import parse_manifest
 
 FILES = {"dist/index.html": b"<p>page", "dist/css/a.css": b"p {}", "LICENSE": b"MIT"}
 

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageFont
 
-from model.errors import InputError
-from model.paths import PROJECT
-from model.site.site import StoredObject
-from sites.generate import generated
-from sites.generate.images import FORMATS
-from sites.generate.images.common import TooSmall
-from sites.generate.recipe import parse_recipe
-from sites.generate.tables import GROUP, RECIPE
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.site.generate import generated
+from lanelab.driver.site.generate.images import FORMATS
+from lanelab.driver.site.generate.images.common import TooSmall
+from lanelab.driver.site.generate.recipe import parse_recipe
+from lanelab.driver.site.generate.tables import GROUP, RECIPE
+from lanelab.driver.site.site import StoredObject
 
 EVERYTHING = """
 title: Everything that a recipe can say

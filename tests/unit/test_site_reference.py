@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from model.paths import PROJECT
-from model.settings.setting import Setting, Table
-from model.site.manifest import OBJECT, SITE
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.base.settings.setting import Setting, Table
+from lanelab.driver.site.manifest import OBJECT, SITE
 
 REFERENCE = PROJECT / "docs" / "reference" / "site.md"
 TABLES: Mapping[str, Table] = {"site": SITE, "object": OBJECT}

@@ -9,13 +9,13 @@ from pathlib import Path
 import brotlicffi
 import pytest
 
-from model.site.site import Headers, Site, SiteObject, StoredObject
-from sites.archive.objects import objects_of
-from sites.coding import decoded
-from sites.generate import generated
-from sites.generate.recipe import parse_recipe
-from sites.skeleton.build import Skeleton, skeleton_of
-from sites.skeleton.references import Reference, references
+from lanelab.driver.collect.skeleton.build import Skeleton, skeleton_of
+from lanelab.driver.collect.skeleton.references import Reference, references
+from lanelab.driver.site.archive.objects import objects_of
+from lanelab.driver.site.coding import decoded
+from lanelab.driver.site.generate import generated
+from lanelab.driver.site.generate.recipe import parse_recipe
+from lanelab.driver.site.site import Headers, Site, SiteObject, StoredObject
 from tests.unit.test_site_generate import EVERYTHING
 
 SECRET = "A sentence that somebody wrote, and which is theirs alone"

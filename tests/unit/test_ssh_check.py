@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from driver.bed.remote_files import remote_files
-from driver.bed.ssh import connection as ssh_line
-from driver.bed.ssh.check import judge
-from driver.bed.ssh.findings import Observations
-from driver.bed.ssh.hosts import Hosts, SshHost
-from model.errors import HostAway, HostError
+from lanelab.driver.base.errors import HostAway, HostError
+from lanelab.driver.bed.remote_files import remote_files
+from lanelab.driver.bed.ssh import connection as ssh_line
+from lanelab.driver.bed.ssh.check import judge
+from lanelab.driver.bed.ssh.findings import Observations
+from lanelab.driver.bed.ssh.hosts import Hosts, SshHost
 
 HOSTS = Hosts(*(SshHost(f"{name}1", "192.0.2.1") for name in ("client", "router", "server")))
 Change = Callable[[dict[str, Any]], object]

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from driver.bed.remote import keeper
-from driver.bed.ssh.connection import SshConnection
-from driver.bed.ssh.hosts import SshHost
+from lanelab.driver.bed.remote import keeper
+from lanelab.driver.bed.ssh.connection import SshConnection
+from lanelab.driver.bed.ssh.hosts import SshHost
 
 
 @pytest.mark.parametrize(

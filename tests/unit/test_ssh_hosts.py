@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from driver.bed.node import NODE_NAMES
-from driver.bed.ssh import check as ssh_check
-from driver.bed.ssh import machines
-from driver.bed.ssh.hosts import Hosts, SshHost, hosts_of, read_inventory
-from driver.cli import hosts as commands
-from model.errors import HostAway, HostError, InputError
+from lanelab.driver.base.errors import HostAway, HostError, InputError
+from lanelab.driver.bed.node import NODE_NAMES
+from lanelab.driver.bed.ssh import check as ssh_check
+from lanelab.driver.bed.ssh import machines
+from lanelab.driver.bed.ssh.hosts import Hosts, SshHost, hosts_of, read_inventory
+from lanelab.driver.cli import hosts as commands
 
 INI = """\
 [client]

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from driver.bed.ssh import connection as ssh_line
-from driver.bed.ssh.connection import SshConnection
-from driver.bed.ssh.hosts import SshHost
-from driver.bed.ssh.refusals import refusal, why_key_unfit
-from model.errors import HostAway, HostError
+from lanelab.driver.base.errors import HostAway, HostError
+from lanelab.driver.bed.ssh import connection as ssh_line
+from lanelab.driver.bed.ssh.connection import SshConnection
+from lanelab.driver.bed.ssh.hosts import SshHost
+from lanelab.driver.bed.ssh.refusals import refusal, why_key_unfit
 
 PYTHON = sys.executable
 HOST = SshHost("client1", "192.0.2.1", python=PYTHON)

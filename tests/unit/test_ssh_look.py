@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from driver.bed.remote import examine as host_look
-from driver.bed.remote import offloads as host_offloads
+from lanelab.driver.bed.remote import examine as host_look
+from lanelab.driver.bed.remote import offloads as host_offloads
 
 ADDRESSES = {"192.0.2.1": "eth0.7", "192.0.2.2": "eth0", "127.0.0.1": "lo", "fe80::1": ""}
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from driver.bed.remote import offloads as host_offloads
-from driver.bed.remote.offloads import Interfaces, InUse
+from lanelab.driver.bed.remote import offloads as host_offloads
+from lanelab.driver.bed.remote.offloads import Interfaces, InUse
 
 ON = dict.fromkeys(("tx-checksumming", "tcp-segmentation-offload", "generic-receive-offload"), "on")
 OFF = dict.fromkeys(ON, "off")

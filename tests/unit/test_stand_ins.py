@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import pytest
 
-from model.paths import PROJECT
-from model.site.site import StoredObject
-from sites.digest import digest_of
-from sites.generate import generated
-from sites.generate.recipe import Recipe, read_recipe
-from sites.load import read_site_manifest
-from sites.minify import minify, parse_minify
-from sites.minify.report import sent
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.site.digest import digest_of
+from lanelab.driver.site.generate import generated
+from lanelab.driver.site.generate.recipe import Recipe, read_recipe
+from lanelab.driver.site.load import read_site_manifest
+from lanelab.driver.site.minify import minify, parse_minify
+from lanelab.driver.site.minify.report import sent
+from lanelab.driver.site.site import StoredObject
 
 ARCHIVE = PROJECT / "sites-archive"
 NAMES = (

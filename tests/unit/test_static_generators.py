@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from driver.workloads.load import latency, over_time
-from driver.workloads.load.generator import Generator, Output, Target
-from driver.workloads.load.generators.wrk import Counted, measured
-from driver.workloads.load.registry import GENERATORS
-from model.errors import InputError, RecordError
-from model.evidence.load import BODY, ErrorCount, LoadReport
+from lanelab.driver.base.errors import InputError, RecordError
+from lanelab.driver.record.evidence.load import BODY, ErrorCount, LoadReport
+from lanelab.driver.trial.load import latency, over_time
+from lanelab.driver.trial.load.generator import Generator, Output, Target
+from lanelab.driver.trial.load.generators.wrk import Counted, measured
+from lanelab.driver.trial.load.registry import GENERATORS
 from tests.kit.loads import left, settings, target
 
 WRK, H2LOAD, AB, SPDY_LOAD = (GENERATORS[name] for name in ("wrk", "h2load", "ab", "spdy-load"))

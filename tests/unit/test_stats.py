@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis import stats
-from analysis.stats import compare
-from analysis.stats.median import innermost
+from lanelab.analysis import statistics as stats
+from lanelab.analysis.statistics import compare
+from lanelab.analysis.statistics.median import innermost
 
 PLTS = st.lists(st.floats(1, 1e5), min_size=1, max_size=25)
 

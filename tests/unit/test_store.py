@@ -10,16 +10,16 @@ from typing import cast
 
 import pytest
 
-from driver.experiment.arm import Arm
-from driver.experiment.model import Cell, LinkCase
-from driver.run.store import Store, Stored
-from driver.run.this_machine import this_machine
-from driver.schedule.results import Attempt
-from model.errors import InputError, StoreError
-from model.evidence.browser import Request
-from model.link import Link
-from model.reasons import Failure, Flag, FlagName, Reason
-from model.record import Series, TrialRecord
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.base.errors import InputError, StoreError
+from lanelab.driver.experiment.model import Cell, LinkCase
+from lanelab.driver.experiment.schedule.results import Attempt
+from lanelab.driver.link import Link
+from lanelab.driver.record.evidence.browser import Request
+from lanelab.driver.record.reasons import Failure, Flag, FlagName, Reason
+from lanelab.driver.record.record import Series, TrialRecord
+from lanelab.driver.run.folder.store import Store, Stored
+from lanelab.driver.run.this_machine import this_machine
 from tests.unit.records import request
 
 CELLS = [

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from driver.study import archive
-from driver.study.archive import unpack, write_archive
-from model.errors import ArtifactError
+from lanelab.driver.base.errors import ArtifactError
+from lanelab.driver.run.study import archive
+from lanelab.driver.run.study.archive import unpack, write_archive
 
 FILES = {"ARTIFACT.md": b"# An artifact\n", "run/study.json": b"{}", "sites/dummy/site.yaml": b"title: x\n" * 200}
 

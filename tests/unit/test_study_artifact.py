@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from driver.cli.main import lanelab
-from driver.study.archive import unpack, write_archive
-from driver.study.private import private_of
-from model.study import STUDY_RUN_FILE
+from lanelab.driver.cli.main import lanelab
+from lanelab.driver.run.study.archive import unpack, write_archive
+from lanelab.driver.run.study.private import private_of
+from lanelab.driver.run.study.study import STUDY_RUN_FILE
 from tests.unit.made_run import Made
 from tests.unit.made_study import make_study_run, study
 

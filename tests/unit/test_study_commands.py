@@ -10,17 +10,17 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from analysis.runs import find_run
-from analysis.study.runs import find_study_run, list_all_runs
-from driver.cli.main import lanelab
-from driver.study.read import EXPERIMENTS, read_study, read_study_folder, studies
-from driver.study.schema import REFERENCE, SCHEMA_FILE, reference_tables, schema, schema_text
-from model.errors import InputError
+from lanelab.analysis.results.runs import find_run
+from lanelab.analysis.results.study.runs import find_study_run, list_all_runs
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.cli.main import lanelab
+from lanelab.driver.run.study.read import EXPERIMENTS, read_study, read_study_folder, studies
+from lanelab.driver.run.study.schema import REFERENCE, SCHEMA_FILE, reference_tables, schema, schema_text
 from tests.unit.made_run import Made, make_run
 from tests.unit.made_study import make_study_run
 from tests.unit.studies import STUDY, write_study
 
-AGAIN = "Write it again: PYTHONPATH=. python -m driver.study.schema"
+AGAIN = "Write it again: PYTHONPATH=. python -m lanelab.driver.run.study.schema"
 
 
 def run(*arguments: str) -> Result:

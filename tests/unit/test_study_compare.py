@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from analysis.claims.verdict import Verdict
-from analysis.study.compare import ClaimPair, StudyComparison, compare_studies
-from analysis.study.compare_markdown import comparison_markdown
-from analysis.study.judged import StudyVerdict
-from analysis.study.report import judge_study
-from analysis.study.run import read_study_run
-from driver.cli.main import lanelab
-from model.errors import InputError
+from lanelab.analysis.results.claims.verdict import Verdict
+from lanelab.analysis.results.study.compare import ClaimPair, StudyComparison, compare_studies
+from lanelab.analysis.results.study.compare_markdown import comparison_markdown
+from lanelab.analysis.results.study.judged import StudyVerdict
+from lanelab.analysis.results.study.report import judge_study
+from lanelab.analysis.results.study.run import read_study_run
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.cli.main import lanelab
 from tests.unit.made_run import Made
 from tests.unit.made_study import claims, judged, make_study_run, study
 

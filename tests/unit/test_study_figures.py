@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from driver.experiment.model import Experiment
-from driver.run.content import attempt_of
-from driver.schedule.results import History
-from driver.study.figures import (
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.experiment.model import Experiment
+from lanelab.driver.experiment.schedule.results import History
+from lanelab.driver.record.reasons import Reason
+from lanelab.driver.run.folder.content import attempt_of
+from lanelab.driver.run.study.figures import (
     Asked,
     Standing,
     State,
@@ -21,9 +23,7 @@ from driver.study.figures import (
     still_to_run,
     too_few_for_verdicts,
 )
-from driver.study.read import StudyFolder, read_study_folder
-from model.errors import InputError
-from model.reasons import Reason
+from lanelab.driver.run.study.read import StudyFolder, read_study_folder
 from tests.unit.studies import write_study
 
 

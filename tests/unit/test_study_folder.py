@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from driver.study.figures import Asked
-from driver.study.read import StudyFolder, read_study_folder
-from driver.study.run_folder import begin_with, changed_since, create, opened
-from model.errors import InputError, StoreError
-from model.study import StudyRun
+from lanelab.driver.base.errors import InputError, StoreError
+from lanelab.driver.run.study.figures import Asked
+from lanelab.driver.run.study.read import StudyFolder, read_study_folder
+from lanelab.driver.run.study.run_folder import begin_with, changed_since, create, opened
+from lanelab.driver.run.study.study import StudyRun
 from tests.unit.studies import texts, write_study
 
 

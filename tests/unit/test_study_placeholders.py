@@ -6,11 +6,11 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from driver.cli.main import lanelab
-from driver.study.new import write_skeleton
-from driver.study.placeholders import unwritten
-from driver.study.read import read_study
-from driver.study.run_folder import COPIES
+from lanelab.driver.cli.main import lanelab
+from lanelab.driver.run.study.new import write_skeleton
+from lanelab.driver.run.study.placeholders import unwritten
+from lanelab.driver.run.study.read import read_study
+from lanelab.driver.run.study.run_folder import COPIES
 from tests.unit.made_study import make_study_run
 from tests.unit.studies import write_study
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from driver.study.read import find_study, read_study, read_study_folder, studies
-from driver.study.sources import published_number
-from model.errors import InputError
-from model.study import Difference, PublishedClaim, StudyFigure
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.run.study.read import find_study, read_study, read_study_folder, studies
+from lanelab.driver.run.study.sources import published_number
+from lanelab.driver.run.study.study import Difference, PublishedClaim, StudyFigure
 from tests.unit.studies import texts, write_study
 
 

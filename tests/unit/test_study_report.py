@@ -14,17 +14,17 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from analysis.claims.verdict import Verdict
-from analysis.study import terminal
-from analysis.study.data import write_data
-from analysis.study.judged import JudgedStudy, judged_study
-from analysis.study.markdown import markdown, write_markdown
-from analysis.study.page import study_page
-from analysis.study.report import write_study_report
-from analysis.study.run import ReadStudyRun, read_study_run
-from driver.cli.main import lanelab
-from model.errors import InputError
-from model.study import Difference, PublishedClaim
+from lanelab.analysis.results.claims.verdict import Verdict
+from lanelab.analysis.results.study import terminal
+from lanelab.analysis.results.study.data import write_data
+from lanelab.analysis.results.study.judged import JudgedStudy, judged_study
+from lanelab.analysis.results.study.markdown import markdown, write_markdown
+from lanelab.analysis.results.study.page import study_page
+from lanelab.analysis.results.study.report import write_study_report
+from lanelab.analysis.results.study.run import ReadStudyRun, read_study_run
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.cli.main import lanelab
+from lanelab.driver.run.study.study import Difference, PublishedClaim
 from tests.unit.made_run import Made
 from tests.unit.made_study import judged, make_study_run, study
 from tests.unit.test_conditions import change

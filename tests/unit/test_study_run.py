@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from analysis.study.run import read_study_run
-from model.errors import InputError, StoreError
-from model.study import STUDY_RUN_FILE
+from lanelab.analysis.results.study.run import read_study_run
+from lanelab.driver.base.errors import InputError, StoreError
+from lanelab.driver.run.study.study import STUDY_RUN_FILE
 from tests.unit.made_run import make_run
 from tests.unit.made_study import make_study_run
 

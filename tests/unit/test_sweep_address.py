@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from cryptography import x509
 
-from driver.sweep.address import SchedulerAddress, address_of, divided, is_loopback, require_own
-from driver.sweep.keys import VERSION, Invitation, make_keys, read_invitation, write_private
-from model.errors import InputError, StoreError
-from model.paths import PROJECT
+from lanelab.driver.base.errors import InputError, StoreError
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.run.sweep.address import SchedulerAddress, address_of, divided, is_loopback, require_own
+from lanelab.driver.run.sweep.keys import VERSION, Invitation, make_keys, read_invitation, write_private
 
 KEYS = make_keys("a run")
 
@@ -161,7 +161,7 @@ def test_this_machine_alone_is_loopback() -> None:
 
 def test_commands_on_one_bed_do_not_load_dask() -> None:
     program = (
-        "import sys, driver.cli.main, driver.run.runner, driver.run.start\n"
+        "import sys, lanelab.driver.cli.main, lanelab.driver.run.runner, lanelab.driver.run.start\n"
         "print(sorted({'dask', 'distributed', 'tornado'} & {name.split('.')[0] for name in sys.modules}))"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=True)
@@ -171,7 +171,7 @@ def test_commands_on_one_bed_do_not_load_dask() -> None:
 def _run_listening(at: str, out: Path) -> subprocess.CompletedProcess[str]:
     argv = ["run", "experiments/quickstart.yaml", "--listen", at, "--out", str(out)]
     return subprocess.run(
-        [sys.executable, "-m", "driver.cli", *argv], check=False, cwd=PROJECT, capture_output=True, text=True
+        [sys.executable, "-m", "lanelab.driver.cli", *argv], check=False, cwd=PROJECT, capture_output=True, text=True
     )
 
 

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from analysis.stats import KNOWN
-from driver.experiment.read import parse_experiment
-from driver.run.events import Event
-from driver.run.runner import StopRequest
-from driver.run.start import BegunRun, begin, resume
-from driver.run.this_machine import this_machine
-from driver.sweep import controller, enrolment
-from driver.sweep.cluster import Away, Happening, JobName, Left
-from driver.sweep.controller import Controller, Patience
-from model.clock import seconds_between, utc_now
-from model.errors import BedError, Interrupted
+from lanelab.analysis.statistics import KNOWN
+from lanelab.driver.base.clock import seconds_between, utc_now
+from lanelab.driver.base.errors import BedError, Interrupted
+from lanelab.driver.experiment.read import parse_experiment
+from lanelab.driver.run.events import Event
+from lanelab.driver.run.runner import StopRequest
+from lanelab.driver.run.start import BegunRun, begin, resume
+from lanelab.driver.run.sweep import controller, enrolment
+from lanelab.driver.run.sweep.cluster import Away, Happening, JobName, Left
+from lanelab.driver.run.sweep.controller import Controller, Patience
+from lanelab.driver.run.this_machine import this_machine
 from tests.kit.scripted_cluster import Faults, KilledError, ScriptedCluster
 
 TEXT = "sites: [dummy]\nlinks: {rtt: [20ms, 50ms, 100ms]}\narms: {a: {}, b: {keepalive: false}}\ntrials: 5\n"

@@ -6,9 +6,9 @@ import os
 
 import pytest
 
-from driver.sweep.disturbance import LIMIT, Disturbance, measure_disturbance, require_little
-from driver.sweep.fixed_work import FixedWorker, WorkTimes, measure_fixed_work
-from model.errors import BedError, InputError
+from lanelab.driver.base.errors import BedError, InputError
+from lanelab.driver.run.sweep.disturbance import LIMIT, Disturbance, measure_disturbance, require_little
+from lanelab.driver.run.sweep.fixed_work import FixedWorker, WorkTimes, measure_fixed_work
 
 
 def test_words_name_the_worst_bed() -> None:

@@ -14,12 +14,12 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from driver.run.copies import Artifact, TrialCopy
-from driver.sweep.messages import Pack, PieceRequest
-from driver.sweep.packs import PackFile, pack, piece_of, unpack, wanted_of
-from driver.sweep.worker.outbox import Outbox
-from model.errors import InputError, PackError
-from model.run_digests import file_digest
+from lanelab.driver.base.errors import InputError, PackError
+from lanelab.driver.run.folder.copies import Artifact, TrialCopy
+from lanelab.driver.run.folder.digests import file_digest
+from lanelab.driver.run.sweep.messages import Pack, PieceRequest
+from lanelab.driver.run.sweep.packs import PackFile, pack, piece_of, unpack, wanted_of
+from lanelab.driver.run.sweep.worker.outbox import Outbox
 
 FILES = {"000001/page.har.gz": b"har" * 1000, "000001/empty": b"", "000012/client.pcapng": bytes(range(256)) * 40}
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from driver.experiment.model import Experiment
-from driver.experiment.read import read_experiment
-from driver.sweep.permissions import asked_of, asks_of, require_allowed
-from model.errors import InputError
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.experiment.model import Experiment
+from lanelab.driver.experiment.read import read_experiment
+from lanelab.driver.run.sweep.permissions import asked_of, asks_of, require_allowed
 from tests.unit.experiments import read
 
 PLAIN = "sites: dummy\nlinks: {rtt: 20ms}\narms: {http: {}, h2: {protocol: h2, tls: 1.3}}\n"

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.sweep import processors as module
-from driver.sweep.processors import Place, divided, other_beds_here, require_memory, warnings
-from model.errors import InputError
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.run.sweep import processors as module
+from lanelab.driver.run.sweep.processors import Place, divided, other_beds_here, require_memory, warnings
 
 
 def machine(packages: int, cores: int, threads: int, caches: int = 1) -> dict[int, Place]:

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from driver.cli import sweep_progress
-from driver.cli.output import note, notes_to
-from driver.cli.sweep_options import ONE_BED, SweepOptions
-from driver.cli.sweep_progress import event_words, plain, watching_sweep
-from driver.cli.sweep_state import SweepState
-from driver.run.events import Event
-from driver.schedule.remaining import Pace, remaining_s
-from model.metrics import PAGE_LOAD, primary_of
+from lanelab.driver.cli import sweep_progress
+from lanelab.driver.cli.output import note, notes_to
+from lanelab.driver.cli.sweep_options import ONE_BED, SweepOptions
+from lanelab.driver.cli.sweep_progress import event_words, plain, watching_sweep
+from lanelab.driver.cli.sweep_state import SweepState
+from lanelab.driver.experiment.schedule.remaining import Pace, remaining_s
+from lanelab.driver.record.metrics import PAGE_LOAD, primary_of
+from lanelab.driver.run.events import Event
 from tests.unit.experiments import PATIENT
 
 PRIMARY = primary_of(PAGE_LOAD)

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from analysis.run_folder import read_run
-from analysis.stats import KNOWN
-from driver.bench.sleeping import SleepEvidence, registered, sleeping_experiment
-from driver.bench.sweep import Simulation, measure_sweep, slope
-from driver.bench.thread_cluster import ThreadCluster
-from driver.experiment.read import parse_experiment
-from driver.sweep.cluster import Finished, Joined
-from model.errors import InputError, LanelabError, RecordError, StoreError
-from model.record import TrialRecord
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.statistics import KNOWN
+from lanelab.driver.base.errors import InputError, LanelabError, RecordError, StoreError
+from lanelab.driver.experiment.read import parse_experiment
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.run.sweep.cluster import Finished, Joined
+from tools.bench.sleeping import SleepEvidence, registered, sleeping_experiment
+from tools.bench.sweep import Simulation, measure_sweep, slope
+from tools.bench.thread_cluster import ThreadCluster
 
 MADE = {
     "workload": "sleep",

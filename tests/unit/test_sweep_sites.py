@@ -13,20 +13,20 @@ from typing import Any
 
 import pytest
 
-from driver.experiment.read import parse_experiment
-from driver.run.start import BegunRun, begin
-from driver.sweep.cluster import Finished, JobName
-from driver.sweep.enrolment import assignment_of
-from driver.sweep.member import Member, Then
-from driver.sweep.messages import Assignment
-from driver.sweep.site_packs import SitePack, SitePacks
-from driver.sweep.worker import jobs
-from driver.sweep.worker.context import WorkerContext
-from driver.sweep.worker.site_cache import CACHE, SiteCache
-from driver.sweep.worker.work import Work
-from model import configuration
-from model.errors import InputError, LanelabError, PackError
-from sites.load import site_names
+from lanelab.driver.base import configuration
+from lanelab.driver.base.errors import InputError, LanelabError, PackError
+from lanelab.driver.experiment.read import parse_experiment
+from lanelab.driver.run.start import BegunRun, begin
+from lanelab.driver.run.sweep.cluster import Finished, JobName
+from lanelab.driver.run.sweep.enrolment import assignment_of
+from lanelab.driver.run.sweep.member import Member, Then
+from lanelab.driver.run.sweep.messages import Assignment
+from lanelab.driver.run.sweep.site_packs import SitePack, SitePacks
+from lanelab.driver.run.sweep.worker import jobs
+from lanelab.driver.run.sweep.worker.context import WorkerContext
+from lanelab.driver.run.sweep.worker.site_cache import CACHE, SiteCache
+from lanelab.driver.run.sweep.worker.work import Work
+from lanelab.driver.site.load import site_names
 
 TEXT = "sites: dummy\nlinks: {rtt: 20ms}\narms: {a: {}, b: {compression: gzip}}\ntrials: 1\n"
 

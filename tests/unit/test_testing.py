@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from devtools import test as testing
-from model.errors import InputError
+from lanelab.driver.base.errors import InputError
+from tools import test as testing
 
 Write = Callable[[str, str], None]
 

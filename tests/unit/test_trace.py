@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from driver.recorders.registry import RECORDERS
-from driver.recorders.trace import TraceOptions, TraceRecorder
-from driver.recorders.trace_events import TraceEvents
-from driver.recorders.visual import progress, speed_index, visually_complete
-from model.errors import RecordError
-from model.evidence.trace import Frame
+from lanelab.driver.base.errors import RecordError
+from lanelab.driver.record.evidence.trace import Frame
+from lanelab.driver.trial.recorders.registry import RECORDERS
+from lanelab.driver.trial.recorders.trace import TraceOptions, TraceRecorder
+from lanelab.driver.trial.recorders.trace_events import TraceEvents
+from lanelab.driver.trial.recorders.visual import progress, speed_index, visually_complete
 
 PAGE = {"pid": 7, "tid": 1}
 ZERO = 5_000_000

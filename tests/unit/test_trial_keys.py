@@ -7,14 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from driver.experiment.read import parse_experiment
-from driver.run import versions
-from driver.run.built_programs import Programs
-from driver.run.measuring_code import PARTS, ROOMS, digest_of_files, measuring_digest, measuring_files, takes_part
-from driver.run.served_sites import ServedSites
-from driver.run.trial_keys import AskedKeys, asked_for, digest_of
-from model.paths import PROJECT
-from sites.load import load_site
+from lanelab.driver.base.paths import PACKAGE
+from lanelab.driver.experiment.read import parse_experiment
+from lanelab.driver.run import versions
+from lanelab.driver.run.built_programs import Programs
+from lanelab.driver.run.measuring_code import (
+    PARTS,
+    digest_of_files,
+    measuring_digest,
+    measuring_files,
+    takes_part,
+)
+from lanelab.driver.run.served_sites import ServedSites
+from lanelab.driver.run.trial_keys import AskedKeys, asked_for, digest_of
+from lanelab.driver.site.load import load_site
 from tests.unit.experiments import read
 
 PLAIN = """\
@@ -124,24 +130,23 @@ def test_a_kernel_and_its_settings_are_among_the_versions() -> None:
 
 # What files that take part import of those that do not: where things are stored and asked for.
 IMPORTED = {
-    "driver/experiment/model.py", "driver/host/ansible.py", "driver/host/find_program.py", "driver/host/finding.py",
-    "driver/host/needs.py", "driver/run/built_programs.py", "driver/run/content.py", "driver/run/events.py",
-    "driver/run/open_beds.py", "driver/run/start.py", "driver/run/store.py", "driver/run/trial_keys.py",
-    "driver/run/versions.py", "driver/schedule/agenda.py", "driver/schedule/order.py", "model/configuration.py",
-    "model/machines.py", "model/paths.py", "model/writing.py", "sites/minify/wish.py", "sites/prepare/variant.py",
-    "vm/substrate.py",
+    "driver/experiment/model.py", "driver/base/programs/ansible.py", "driver/base/programs/find_program.py",
+    "driver/base/programs/finding.py", "driver/base/programs/needs.py", "driver/run/built_programs.py",
+    "driver/run/events.py", "driver/run/open_beds.py", "driver/run/start.py", "driver/run/folder/content.py",
+    "driver/run/folder/store.py", "driver/run/trial_keys.py", "driver/run/versions.py",
+    "driver/experiment/schedule/agenda.py", "driver/experiment/schedule/order.py", "driver/base/configuration.py",
+    "driver/run/machines.py", "driver/base/paths.py", "driver/base/writing.py", "driver/site/minify/wish.py",
+    "driver/site/prepare/variant.py", "driver/bed/vagrant/substrate.py",
 }  # fmt: skip
 
 
-def test_every_package_is_among_what_measures_or_is_left_out_on_purpose() -> None:
-    packages = {path.parent.name for path in PROJECT.glob("*/__init__.py")} - {"tests"}
-    assert packages <= set(ROOMS), "name the new package in driver/run/measuring_code.py, or why it is left out"
-    for path in (PROJECT / "driver").rglob("*.py"):
-        takes_part(path.relative_to(PROJECT).as_posix())  # KeyError: name the new room of driver there
+def test_every_file_is_among_what_measures_or_is_left_out_on_purpose() -> None:
+    for path in PACKAGE.rglob("*.py"):
+        takes_part(path.relative_to(PACKAGE).as_posix())  # KeyError: name the new room in driver/run/measuring_code.py
 
 
 def test_every_part_that_is_named_is_there() -> None:
-    assert [part for part in PARTS if not (PROJECT / part).exists()] == []
+    assert [part for part in PARTS if not (PACKAGE / part).exists()] == []
 
 
 def test_what_measures_imports_nothing_that_is_left_out_but_what_is_known_here() -> None:
@@ -155,24 +160,24 @@ def test_what_measures_imports_nothing_that_is_left_out_but_what_is_known_here()
 
 def imported_by(name: str) -> set[str]:
     found = set()
-    for node in ast.walk(ast.parse((PROJECT / name).read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] in ROOMS:
-            place = node.module.replace(".", "/")
+    for node in ast.walk(ast.parse((PACKAGE / name).read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == PACKAGE.name:
+            place = node.module.partition(".")[2].replace(".", "/")
             for each in node.names:
                 places = (f"{place}/{each.name}", place)
                 files = [file for path in places for file in (f"{path}.py", f"{path}/__init__.py")]
-                found.add(next(file for file in files if (PROJECT / file).exists()))
+                found.add(next(file for file in files if (PACKAGE / file).exists()))
     return found
 
 
 def test_a_changed_file_changes_the_digest_and_a_moved_project_does_not(tmp_path: Path) -> None:
-    names = ["model/units.py", "model/record.py"]
+    names = ["driver/base/units.py", "driver/record/record.py"]
     for name in names:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_bytes((PROJECT / name).read_bytes())
-    assert digest_of_files(tmp_path, names) == digest_of_files(PROJECT, names)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes((PACKAGE / name).read_bytes())
+    assert digest_of_files(tmp_path, names) == digest_of_files(PACKAGE, names)
     (tmp_path / names[0]).write_text("changed")
-    assert digest_of_files(tmp_path, names) != digest_of_files(PROJECT, names)
+    assert digest_of_files(tmp_path, names) != digest_of_files(PACKAGE, names)
     assert len(measuring_digest()) == 64
 
 

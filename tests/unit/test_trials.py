@@ -8,17 +8,17 @@ from typing import Any, cast
 
 import pytest
 
-from driver.bed.node import Completed
-from driver.bed.substrate import Substrate
-from driver.experiment.arm import Arm
-from driver.workloads import trials as module
-from driver.workloads.serving import Serving
-from driver.workloads.spec import TrialSpec
-from driver.workloads.trials import Trials
-from driver.workloads.workload import BedPlace
-from model.errors import BedError, InputError, ServerError
-from model.reasons import Failure, Reason
-from model.record import TrialRecord
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.base.errors import BedError, InputError, ServerError
+from lanelab.driver.bed.node import Completed
+from lanelab.driver.bed.substrate import Substrate
+from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.trial import trials as module
+from lanelab.driver.trial.serving import Serving
+from lanelab.driver.trial.spec import TrialSpec
+from lanelab.driver.trial.trials import Trials
+from lanelab.driver.trial.workload import BedPlace
 from tests.unit.records import SITE
 
 RECORD = TrialRecord.not_started("made", "2026-01-01T00:00:00.000Z", Reason.TIMEOUT, "made")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from driver.bed.remote import uml_boot
+from lanelab.driver.bed.remote import uml_boot
 
 # A process traces its child, and says which errors it gets for the old registers, and for all of them, both ways.
 TRACER = """

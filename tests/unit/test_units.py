@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.errors import InputError
-from model.units import PPB, Duration, Rate, Ratio, Size
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.units import PPB, Duration, Rate, Ratio, Size
 
 Quantity = type[Duration] | type[Rate] | type[Size] | type[Ratio]
 

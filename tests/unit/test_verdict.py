@@ -12,17 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures.packets import PacketSummary, summarise
-from driver.experiment.arm import Arm
-from driver.experiment.model import Tolerances
-from driver.recorders.tcpdump import CaptureOptions
-from driver.workloads.page_load.expected import Expected
-from driver.workloads.page_load.verdict import judge
-from model.link import Link
-from model.paths import PROJECT
-from model.reasons import Failure, Reason
-from model.record import TrialRecord
-from model.site.compressed_types import COMPRESSED_TYPES
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.link import Link
+from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.site.compressed_types import COMPRESSED_TYPES
+from lanelab.driver.trial.packets.packets import PacketSummary, summarise
+from lanelab.driver.trial.page_load.expected import Expected
+from lanelab.driver.trial.page_load.verdict import judge
+from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
+from lanelab.driver.trial.tolerances import Tolerances
 from tests.unit.frames import Recorder, Talk, udp
 from tests.unit.records import BEGAN_US, SITE, Data, agree, ask, connection, packets, record, request, served
 from tests.unit.test_wire import CASES as WIRE_CASES

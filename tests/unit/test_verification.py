@@ -13,15 +13,21 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from analysis.conditions import caveats
-from analysis.run_folder import read_run
-from analysis.trial_content import each_record, each_request, each_series, read_record, unchanged_artifacts
-from analysis.verification import verify
-from driver.cli.main import lanelab
-from driver.run.sources import SourceRun
-from driver.run.store import Store
-from model import run_format
-from model.errors import ChangedError
+from lanelab.analysis.results.conditions import caveats
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.trial_content import (
+    each_record,
+    each_request,
+    each_series,
+    read_record,
+    unchanged_artifacts,
+)
+from lanelab.analysis.results.verification import verify
+from lanelab.driver.base.errors import ChangedError
+from lanelab.driver.cli.main import lanelab
+from lanelab.driver.run.folder import format as run_format
+from lanelab.driver.run.folder.sources import SourceRun
+from lanelab.driver.run.folder.store import Store
 from tests.unit.made_run import Made, make_run
 
 HAR = "page.har.gz"

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from driver.browser.failures import BrowserError
-from driver.browser.vitals import VitalsAsked, ask
-from driver.recorders.recorder import Context
-from driver.recorders.vitals import Vitals, VitalsOptions
-from driver.recorders.vitals_told import blocking, evidence, layout_shift, measures
-from model.errors import InputError, RecordError
-from model.evidence.vitals import BusyTask, LayoutShift, VitalsEvidence
-from model.metrics import metric_named
-from model.reasons import Reason
-from model.settings.source import read_yaml
+from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.arm.browsers.vitals import VitalsAsked, ask
+from lanelab.driver.base.errors import InputError, RecordError
+from lanelab.driver.base.settings.source import read_yaml
+from lanelab.driver.record.evidence.vitals import BusyTask, LayoutShift, VitalsEvidence
+from lanelab.driver.record.metrics import metric_named
+from lanelab.driver.record.reasons import Reason
+from lanelab.driver.trial.recorders.recorder import Context
+from lanelab.driver.trial.recorders.vitals import Vitals, VitalsOptions
+from lanelab.driver.trial.recorders.vitals_told import blocking, evidence, layout_shift, measures
 
 SHIFT = {"at_ms": 900.0, "value": 0.1, "after_input": False, "moved": ["div#a"]}
 PAINT = {"at_ms": 300.0, "size": 5000.0, "tag": "p", "element": "p.first", "url": None, "text": "Once"}

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from driver.bed.ssh.hosts import read_inventory
-from model.errors import InputError, VmError
-from model.paths import PROJECT
+from lanelab.driver.base.errors import InputError, VmError
+from lanelab.driver.base.paths import PACKAGE, PROJECT
+from lanelab.driver.bed.ssh.hosts import read_inventory
+from lanelab.driver.bed.vagrant import accelerator, box, inventory, libvirt, settings, vagrant
 from tests.unit.vm_stand_ins import own_place
-from vm import accelerator, box, inventory, libvirt, settings, vagrant
 
 RUN = libvirt.RUN  # before a test has its own
 
@@ -55,7 +55,7 @@ def test_the_box_has_what_every_node_needs_and_what_makes_it_a_machine() -> None
 
 def test_names_of_packages_are_nowhere_but_in_the_one_file() -> None:
     """The names of the needs may be in the sources; those of packages that differ from them may not."""
-    sources = [*(PROJECT / "vm").rglob("*"), PROJECT / "Vagrantfile"]
+    sources = [*(PACKAGE / "driver" / "bed" / "vagrant").rglob("*"), PROJECT / "Vagrantfile"]
     text = "\n".join(source.read_text() for source in sources if source.is_file() and source.suffix != ".pyc")
     for package in ("linux-image-amd64", "openssh-server", "isc-dhcp-client", "apache2-bin", "chromium-driver"):
         assert package not in text
@@ -230,7 +230,7 @@ def test_a_machine_that_vagrant_does_not_name_is_missed(build: Path) -> None:
 
 def test_interfaces_are_in_the_order_of_the_vagrantfile_and_addresses_those_of_the_script() -> None:
     vagrantfile = (PROJECT / "Vagrantfile").read_text()
-    by_hand = (PROJECT / "vm" / "guest" / "by-hand").read_text()
+    by_hand = (PACKAGE / "driver" / "bed" / "vagrant" / "guest" / "by-hand").read_text()
     networks = {"client": {"client": "10.20.1.2"}, "router": {"client": "10.20.1.254", "server": "10.20.2.254"}}
     networks["server"] = {"server": "10.20.2.2"}
     for name, own in networks.items():

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from model.errors import VmError
+from lanelab.driver.base.errors import VmError
+from lanelab.driver.bed.vagrant import host, libvirt
 from tests.unit.vm_stand_ins import Virsh, own_place, told
-from vm import host, libvirt
 
 
 @pytest.fixture(autouse=True)

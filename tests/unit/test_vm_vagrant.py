@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from driver.cli import vm as commands
-from model.errors import InputError, VmError
-from model.paths import PROJECT
+from lanelab.driver.base.errors import InputError, VmError
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.bed.vagrant import accelerator, box, inventory, libvirt, machines, settings, vagrant
+from lanelab.driver.cli import vm as commands
 from tests.unit.vm_stand_ins import Virsh, first_on_path, own_place, program, told
-from vm import accelerator, box, inventory, libvirt, machines, settings, vagrant
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +75,7 @@ def test_known_failures_have_a_remedy(stand_in: Path, said: str, remedy: str) ->
 
 INTERRUPTED = """
 import signal, sys
-from vm import vagrant
+from lanelab.driver.bed.vagrant import vagrant
 signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests run in the background
 folder = sys.argv[1]
 given = vagrant.environment()

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from driver.experiment.arm import Arm
-from driver.host import needs
-from driver.servers.registry import SERVERS
-from driver.servers.server import PLACED, judged_by_capture, read_in_capture
-from driver.servers.webfs import installation, log
-from driver.servers.webfs.layout import headers_not_sent, lay_out
-from model.errors import InputError, MissingProgram, RecordError
-from model.evidence.server import LoggedRequest, ServedRequest
-from model.site.site import Site, SiteObject
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.servers.registry import SERVERS
+from lanelab.driver.arm.servers.server import PLACED, judged_by_capture, read_in_capture
+from lanelab.driver.arm.servers.webfs import installation, log
+from lanelab.driver.arm.servers.webfs.layout import headers_not_sent, lay_out
+from lanelab.driver.base.errors import InputError, MissingProgram, RecordError
+from lanelab.driver.base.programs import needs
+from lanelab.driver.record.evidence.server import LoggedRequest, ServedRequest
+from lanelab.driver.site.site import Site, SiteObject
 from tests.kit.server_arms import made
 
 LINE = '10.10.1.2 - - [24/Nov/2026:04:06:27 +0000] "GET /x.png?a="b" HTTP/1.1" 200 100870'

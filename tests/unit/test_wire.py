@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from driver.experiment.arm import Arm
-from driver.experiment.model import Tolerances
-from driver.recorders.tcpdump import CaptureOptions
-from driver.workloads.page_load.expected import Expected
-from driver.workloads.page_load.verdict import judge
-from model.link import Link
-from model.reasons import Failure, Reason
-from model.record import TrialRecord
-from model.site.site import Site, SiteObject
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.link import Link
+from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.site.site import Site, SiteObject
+from lanelab.driver.trial.page_load.expected import Expected
+from lanelab.driver.trial.page_load.verdict import judge
+from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
+from lanelab.driver.trial.tolerances import Tolerances
 from tests.unit.gateway_records import Exchange, Plan, Told
 from tests.unit.records import HASH, SITE, Data, record
 

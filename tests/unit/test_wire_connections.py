@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from driver.experiment.arm import Arm
-from driver.workloads.page_load.witnesses import Witnesses
-from model.reasons import Failure, Reason
-from model.site.site import Site
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.site.site import Site
+from lanelab.driver.trial.page_load.witnesses import Witnesses
 from tests.unit.gateway_records import Exchange, Plan, Told
 from tests.unit.test_wire import H2, HTML, IMAGES, KEEPALIVE, LOGO, PLANS, SPDY, SPDY_TLS, STYLE, judged
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vm import libvirt, vagrant
+from lanelab.driver.bed.vagrant import libvirt, vagrant
 
 
 def told(_: str) -> None:

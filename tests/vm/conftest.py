@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from devtools.test import VM_VARIABLE
-from model.paths import PROJECT
-from vm import host
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.bed.vagrant import host
+from tools.test import VM_VARIABLE
 
 TIMES = pytest.StashKey[list[tuple[str, float]]]()
 PATIENCE_S = 3600.0
@@ -68,7 +68,7 @@ class Vms:
     def lanelab(self, *words: str, status: Sequence[int] = (0,)) -> str:
         """Its stdout; what it says besides goes to the terminal, for who waits."""
         begun = time.monotonic()
-        argv = [sys.executable, "-P", "-m", "driver.cli", *words]
+        argv = [sys.executable, "-P", "-m", "lanelab.driver.cli", *words]
         # A session of its own: Ctrl-C is ours, and lanelab gets it once. More would break Vagrant off in the middle.
         with subprocess.Popen(argv, cwd=PROJECT, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
             try:

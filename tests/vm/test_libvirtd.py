@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from model.errors import VmError
+from lanelab.driver.base.errors import VmError
+from lanelab.driver.bed.vagrant import host, libvirt
 from tests.vm.conftest import firewall, of_this_machine
-from vm import host, libvirt
 
 NETWORK = (
     "<network><name>{name}</name><bridge name='{bridge}'/><forward mode='nat'/>"

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from driver.host.ansible import ansible_settings
-from driver.host.needs import PLAYBOOKS
-from model.paths import build_folder
+from lanelab.driver.base.paths import build_folder
+from lanelab.driver.base.programs.ansible import ansible_settings
+from lanelab.driver.base.programs.needs import PLAYBOOKS
+from lanelab.driver.bed.vagrant import accelerator, box, inventory, libvirt, vagrant
 from tests.kit.processes import command_lines
 from tests.vm.conftest import Vms, of_this_machine
-from vm import accelerator, box, inventory, libvirt, vagrant
 
 ARMS, LINKS = 4, 2  # of experiments/quickstart.yaml
 STATE = Path(__file__).parent / "machine_state.py"

@@ -15,15 +15,15 @@ from pathlib import Path
 
 import pytest
 
-from driver.bench.replay_servers import free_port
-from driver.experiment.arm import Arm
-from driver.host import needs
-from driver.host.build.back_ends import back_end
-from driver.servers.back_ends import configuration, log
-from driver.servers.registry import SERVERS
-from driver.servers.server import Place
-from model.errors import BuildError
-from model.site.site import Site, SiteObject
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.servers.back_ends import configuration, log
+from lanelab.driver.arm.servers.registry import SERVERS
+from lanelab.driver.arm.servers.server import Place
+from lanelab.driver.base.errors import BuildError
+from lanelab.driver.base.programs import needs
+from lanelab.driver.base.programs.building.back_ends import back_end
+from lanelab.driver.site.site import Site, SiteObject
+from tools.bench.replay_servers import free_port
 
 STARTING_S = 120
 BODY = b"picture" * 1000

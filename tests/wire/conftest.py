@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from driver.host import needs
-from driver.host.build import apache_module, gateway
-from driver.host.build.go import Go, toolchain
-from driver.host.find_program import find
-from model.errors import BuildError
+from lanelab.driver.base.errors import BuildError
+from lanelab.driver.base.programs import needs
+from lanelab.driver.base.programs.building import apache_module, gateway
+from lanelab.driver.base.programs.building.go import Go, toolchain
+from lanelab.driver.base.programs.find_program import find
 
 from .httpd import Module, sanitized
 from .peers import JavaPeer, NodePeer, java_peer, node_peer

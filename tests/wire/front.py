@@ -15,7 +15,7 @@ from typing import Any
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from driver.bench.replay_servers import free_port
+from tools.bench.replay_servers import free_port
 
 from .httpd import make_certificate
 from .peers import Running, end_group, started

@@ -27,9 +27,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from driver.bed.open_files import with_open_files
-from driver.bench.replay_servers import free_port, user_lines
-from driver.servers.apache.installation import MODULE_FOLDERS
+from lanelab.driver.arm.servers.apache.installation import MODULE_FOLDERS
+from lanelab.driver.bed.open_files import with_open_files
+from tools.bench.replay_servers import free_port, user_lines
 
 MODULES = next((Path(folder) for folder in MODULE_FOLDERS.split() if Path(folder).is_dir()), Path("/nonexistent"))
 STARTING_S, ENDING_S = 120, 60  # under valgrind and the sanitizers httpd is slow

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import pytest
 
-from driver.host import needs
-from driver.host.build import once
-from driver.host.find_program import find, search_path
-from model.errors import BuildError
-from model.paths import PROJECT, build_folder
+from lanelab.driver.base.errors import BuildError
+from lanelab.driver.base.paths import PROJECT, build_folder
+from lanelab.driver.base.programs import needs
+from lanelab.driver.base.programs.building import once
+from lanelab.driver.base.programs.find_program import find, search_path
 
 SOURCES = PROJECT / "tests" / "peers"
 NODE_LOCK = PROJECT / "requirements-peers.lock"

@@ -21,14 +21,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from driver.bench.replay_servers import free_port, user_lines
-from driver.experiment.arm import Arm
-from driver.host.build import apache_module
-from driver.servers.apache import log, pack
-from driver.servers.apache.configuration import Modules, configuration
-from driver.servers.server import Place
-from model.evidence.server import ServedRequest
-from model.site.site import Headers, Site, SiteObject, StoredObject
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.servers.apache import log, pack
+from lanelab.driver.arm.servers.apache.configuration import Modules, configuration
+from lanelab.driver.arm.servers.server import Place
+from lanelab.driver.base.programs.building import apache_module
+from lanelab.driver.record.evidence.server import ServedRequest
+from lanelab.driver.site.site import Headers, Site, SiteObject, StoredObject
+from tools.bench.replay_servers import free_port, user_lines
 
 from .httpd import MODULES, Module, make_certificate, sanitized
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from driver.host.find_program import find
-from model.site.site import Headers, StoredObject
+from lanelab.driver.base.programs.find_program import find
+from lanelab.driver.site.site import Headers, StoredObject
 
 from .httpd import running
 from .replaying import Answer, Refused, Replay, ask, pack_of, receive, replaying, site_of, stored

@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from model.site.site import StoredObject
+from lanelab.driver.site.site import StoredObject
 
 from .replaying import ask, pack_of, replaying, site_of, stored
 

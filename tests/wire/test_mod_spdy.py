@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from driver.host.find_program import find
+from lanelab.driver.base.programs.find_program import find
 
 from .httpd import Httpd, Module, running
 from .spdy_client import SpdyClient, connect, tls_context

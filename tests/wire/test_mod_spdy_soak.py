@@ -23,8 +23,8 @@ from pathlib import Path
 
 import pytest
 
-from driver.host.build import apache_module
-from driver.host.find_program import find
+from lanelab.driver.base.programs.building import apache_module
+from lanelab.driver.base.programs.find_program import find
 
 from .httpd import Httpd, Module, running, threads_of
 from .spdy_client import INITIAL_WINDOW, SpdyClient, connect

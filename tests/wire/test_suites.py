@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from driver.host import needs
-from driver.host.build import apache_module
-from driver.host.build.go import GATEWAY, LOAD, Go
+from lanelab.driver.base.programs import needs
+from lanelab.driver.base.programs.building import apache_module
+from lanelab.driver.base.programs.building.go import GATEWAY, LOAD, Go
 
 COMPILES_S = 900  # the race detector's standard library, once, on a slow machine
 

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from model.paths import sites_folder
+from lanelab.driver.base.paths import sites_folder
 from tests.kit.inside import call
 
 LINK = {"rtt": "5ms", "rate": "50mbit"}

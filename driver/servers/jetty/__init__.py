@@ -1,1 +1,0 @@
-"""Jetty 12, 9.2 or 8.1 with the servlet of back_ends/."""

@@ -1,1 +1,0 @@
-"""Tomcat 10.1 with the servlet of back_ends/."""

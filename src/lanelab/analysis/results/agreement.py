@@ -1,0 +1,198 @@
+"""Whether the machines of a run agree on what arms change. A machine that does not is named. Pure."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lanelab.analysis.results.between_beds import results
+from lanelab.analysis.results.between_machines import Logs, changes_by_machine, mean_of
+from lanelab.analysis.results.model import Machine, Run
+from lanelab.analysis.results.numbers import change_words, counted, listed, probability
+from lanelab.analysis.statistics import ENOUGH, Change
+from lanelab.analysis.statistics.disagreement import apart
+from lanelab.analysis.statistics.looks import ALPHA
+from lanelab.analysis.statistics.signed_rank import signed_rank
+
+Asked = tuple[str, Logs]  # what was compared where, and its changes
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A machine whose change is another than that of the rest."""
+
+    where: str
+    machine: str
+    change: Change
+    others: tuple[str, ...]
+    of_others: Change
+    p: float  # with all machines and comparisons in mind
+    mutual: bool  # there are two machines: which of them is off cannot be said
+
+    def words(self) -> str:
+        return (
+            f"{self.where}: {self.machine} has {_change(self.change)}, {listed(self.others)} "
+            f"{'has' if len(self.others) == 1 else 'have'} {_change(self.of_others)} (p {_p(self.p)})."
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "where": self.where,
+            "machine": self.machine,
+            "change": _json(self.change),
+            "others": list(self.others),
+            "change_of_others": _json(self.of_others),
+            "p_adjusted": self.p,
+            "words": self.words(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    found: tuple[Disagreement, ...]
+    tested: int  # comparisons in which at least two machines have enough rounds
+    tests: int  # of machines, in all comparisons together
+    untested: int  # comparisons
+
+    @property
+    def machines(self) -> list[str]:
+        """Those that disagree."""
+        return list(dict.fromkeys(each.machine for each in self.found))
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "machines_that_disagree": self.machines,
+            "comparisons": self.tested,
+            "comparisons_with_too_few_rounds": self.untested,
+            "tests": self.tests,
+            "words": self.words(),
+            "found": [each.to_json() for each in self.found],
+        }
+
+    @property
+    def headline(self) -> str:
+        """Who disagrees; "": nobody is shown to."""
+        return self.words()[0] if self.found else ""
+
+    def words(self) -> list[str]:
+        """What is to be said first, then the details."""
+        if not self.tested and not self.untested:
+            return []
+        few = f"too few rounds to tell whether machines agree: it takes {ENOUGH} on each of two machines"
+        if not self.tested:
+            return [f"Of {counted(self.untested, 'comparison')} none can be judged: {few}."]
+        left = f" In {self.untested} more there are {few}." if self.untested else ""
+        where = (
+            f"{counted(self.tested, 'comparison')} ({counted(self.tests, 'test')}, false alarms in at most 5% of runs)"
+        )
+        if not self.found:
+            return [f"No machine is shown to disagree with the others in {where}.{left}"]
+        shown = [each for i, each in enumerate(self.found) if not (each.mutual and i % 2)]
+        more = [f"And {len(shown) - MOST_TOLD} more such."] if len(shown) > MOST_TOLD else []
+        return [self._headline(where) + left, *(each.words() for each in shown[:MOST_TOLD]), *more]
+
+    def _headline(self, where: str) -> str:
+        many = Counter(each.machine for each in self.found if not each.where.startswith(OVER_ALL))
+        often = sorted(self.machines, key=lambda name: -many[name])
+        if all(each.mutual for each in self.found):
+            places = f"in {many[often[0]]} of {where}" if many else f"over all together, and in none of {where} alone"
+            return f"The two machines disagree {places}; which of them is off cannot be said."
+        if not many:
+            names = f"{listed(often)} {'disagrees' if len(often) == 1 else 'disagree'}"
+            return f"{names} with the other machines over all sites and links together, and in none of {where} alone."
+        each = [f"in {many[often[0]]}", *(f"{name} in {many[name]}" for name in often[1:])]
+        return f"{often[0]} disagrees with the other machines {listed(each)} of {where}."
+
+
+MOST_TOLD = 8
+OVER_ALL = "Over all"
+
+
+def agreement(run: Run) -> Agreement | None:
+    """None where one machine made all trials, or nothing is compared."""
+    named = {machine.number: machine for machine in run.machines_used}
+    if len(named) < 2 or not run.plan.is_interleaved or not run.plan.compared:
+        return None
+    found = results(run)
+    alone: list[Asked] = []
+    by_arms: dict[tuple[str, str], list[Logs]] = {}
+    for base, cell in run.plan.compared:
+        logs = changes_by_machine(base, cell, found)
+        alone.append((f"{cell} against {base.arm.name}", logs))
+        by_arms.setdefault((cell.arm.name, base.arm.name), []).append(logs)
+    together = [
+        (f"{OVER_ALL} {len(logs)} sites and links, {arm} against {base}", _together(logs))
+        for (arm, base), logs in by_arms.items()
+        if len(logs) > 1
+    ]
+    enough, joint = _enough(alone), _enough(together)
+    tests = sum(len(logs) for _, logs in [*joint, *enough])
+    disagree = _named([*joint, *enough], tests, named)
+    return Agreement(tuple(disagree), len(enough), tests, len(alone) - len(enough))
+
+
+def _enough(asked: Sequence[Asked]) -> list[Asked]:
+    """With those machines that have enough rounds, where at least two have."""
+    kept = ((where, {machine: own for machine, own in logs.items() if len(own) >= ENOUGH}) for where, logs in asked)
+    return [(where, logs) for where, logs in kept if len(logs) > 1]
+
+
+def _named(asked: Sequence[Asked], family: int, named: Mapping[int, Machine]) -> list[Disagreement]:
+    found = []
+    for where, logs in asked:
+        values = {machine: list(own.values()) for machine, own in logs.items()}
+        for one in apart(values, family, ALPHA):
+            found.append(
+                Disagreement(
+                    where,
+                    named[one.group].name,
+                    Change.of_logarithms(signed_rank([values[one.group]])),
+                    tuple(named[other].name for other in one.others),
+                    Change.of_logarithms(signed_rank([values[other] for other in one.others])),
+                    one.p,
+                    len(logs) == 2,
+                )
+            )
+    return found
+
+
+def _together(comparisons: Sequence[Logs]) -> Logs:
+    """By machine and round, the mean of what changes are beyond those that all machines have: a machine that is off a
+    little everywhere is seen here. The common change is put back, so that it reads as one."""
+    rounds: dict[int, dict[int, list[float]]] = {}
+    middles = []
+    for logs in comparisons:
+        medians = [statistics.median(own.values()) for own in logs.values()]
+        if len(medians) < 2 or not all(map(math.isfinite, medians)):
+            continue
+        middles.append(statistics.fmean(medians))
+        for machine, own in logs.items():
+            for number, log in own.items():
+                rounds.setdefault(machine, {}).setdefault(number, []).append(log - middles[-1])
+    common = statistics.fmean(middles) if middles else 0.0
+    return {
+        machine: {number: common + mean_of(some) for number, some in own.items()} for machine, own in rounds.items()
+    }
+
+
+def _p(p: float) -> str:
+    words = probability(p)
+    return words if words.startswith("<") else f"= {words}"
+
+
+def _change(change: Change) -> str:
+    if change.low is None or change.high is None:
+        return change_words(change.value)
+    return f"{change_words(change.value)} ({change_words(change.low)} to {change_words(change.high)})"
+
+
+def _json(change: Change) -> dict[str, Any]:
+    ends = {"value": change.value, "low": change.low, "high": change.high}
+    return {
+        "n": change.n,
+        **{name: end if end is not None and math.isfinite(end) else None for name, end in ends.items()},
+    }

@@ -1,0 +1,337 @@
+"""What the beds of a run say together: medians and paired changes with an interval between beds. Pure.
+
+Trials on one bed share what is the bed's own, so more of them do not make it known what another bed would say. Here a
+bed counts as one observation: it gives one number, the median of its trials or Hodges and Lehmann's estimate of its
+paired changes, and the interval is Student's t over the logarithms of these numbers.
+
+That asks for beds which are independent of one another and whose numbers are near to normal around the same value. They
+need not be known equally well: with beds of different spread or different numbers of trials the interval holds at least
+what it says (Ibragimov and Mueller 2010, after Bakirov and Szekely 2005). docs/reference/between-beds.md shows by
+simulation how often it does.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lanelab.analysis.results.model import Arm, Cell, Run, Trial
+from lanelab.analysis.results.numbers import counted
+from lanelab.analysis.results.refusals import refusals
+from lanelab.analysis.statistics import one_bed
+from lanelab.analysis.statistics.distributions import t_quantile
+from lanelab.analysis.statistics.ranks import p_alike, ranks, squares
+from lanelab.analysis.statistics.signed_rank import signed_rank
+
+LEVEL = 0.95
+ENOUGH_BEDS = 3  # with two the interval is 12.7 standard errors wide
+ALIKE = 0.05  # p below which beds differ
+
+
+@dataclass(frozen=True, slots=True)
+class OfBed:
+    """What one bed says."""
+
+    bed: int
+    n: int  # trials, or rounds with both arms
+    value: float
+    counts: bool = True  # one that was cut short does not: few trials would weigh as much as many
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """One number of a run, by beds."""
+
+    beds: tuple[OfBed, ...]
+    value: float | None  # the geometric mean of the beds; None where that of a bed is infinite, or not above 0
+    low: float | None  # None below three beds
+    high: float | None
+    within: float | None  # standard deviation of what one bed gave, as a share; None where no bed has two
+    between: float | None  # the beds' own, without what trials add to it; None where it cannot be told
+
+    @property
+    def excludes_1(self) -> bool:
+        return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "beds": [_bed_json(one) for one in self.beds],
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "confidence": LEVEL if self.low is not None else None,
+            "sd_within_beds": self.within,
+            "sd_between_beds": self.between,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CellRow:
+    cell: Cell
+    made: Between
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """An arm against a base, on the same site and link."""
+
+    cell: Cell
+    base: Arm
+    made: Between
+    left_out: int  # rounds whose two trials were made on different beds
+
+
+@dataclass(frozen=True, slots=True)
+class BedsOfRun:
+    """All of it. `p`: how likely beds that differ this much are where they do not."""
+
+    beds: int
+    cells: tuple[CellRow, ...]
+    changes: tuple[ChangeRow, ...]
+    within: float | None  # pooled over cells
+    between: float | None
+    p: float | None
+    machines: int = 1  # beds of one machine are not independent of one another
+
+    @property
+    def has_intervals(self) -> bool:
+        return any(row.made.low is not None for row in self.cells)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "beds": self.beds,
+            "sd_within_beds": self.within,
+            "sd_between_beds": self.between,
+            "p_alike": self.p,
+            "words": [] if self.machines > 1 else sentences(self),  # those of machines say it then
+            "cells": [{**_names(row.cell), **row.made.to_json()} for row in self.cells],
+            "changes": [
+                {**_names(row.cell), "base": row.base.name, "rounds_left_out": row.left_out, **row.made.to_json()}
+                for row in self.changes
+            ],
+        }
+
+
+def _bed_json(one: OfBed) -> dict[str, Any]:
+    return {"bed": one.bed, "n": one.n, "value": finite_or_none(one.value), "counts": one.counts}
+
+
+def finite_or_none(value: float) -> float | None:
+    """JSON knows no infinity."""
+    return value if math.isfinite(value) else None
+
+
+def _names(cell: Cell) -> dict[str, str]:
+    return {"site": cell.site, "link": cell.link.label, "arm": cell.arm.name}
+
+
+# --- of a run
+
+
+def beds_of_run(run: Run, pairs: Iterable[tuple[Cell, Arm]]) -> BedsOfRun:
+    """`pairs`: the cells that are compared, each with its base."""
+    made = _by_round(run)
+    by_cell = {cell.number: by_bed(made[cell.number].values()) for cell in run.cells}
+    numbers = {(cell.group, cell.arm.name): cell.number for cell in run.cells}
+    changes = []
+    for cell, base in pairs:
+        both = _pairs(made[numbers[cell.group, base.name]], made[cell.number])
+        same = [(bed, ratio) for bed, other, ratio in both if bed == other]
+        if same:
+            changes.append(ChangeRow(cell, base, between(by_bed(same), hodges_lehmann), len(both) - len(same)))
+    logs = [logarithms(values) for values in by_cell.values()]
+    spreads = [spread for spread in map(_spread, logs) if spread]
+    return BedsOfRun(
+        beds=len({bed for values in by_cell.values() for bed in values}),
+        cells=tuple(
+            CellRow(cell, between(by_cell[cell.number], statistics.median))
+            for cell in run.cells
+            if by_cell[cell.number]
+        ),
+        changes=tuple(changes),
+        within=math.sqrt(statistics.fmean(within for within, _ in spreads)) if spreads else None,
+        between=math.sqrt(max(0.0, statistics.fmean(own for _, own in spreads))) if spreads else None,
+        p=beds_alike(made.values()),
+        machines=len({trial.machine for trial in run.trials}),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one round gave in a cell."""
+
+    trial: int  # its number
+    bed: int
+    value: float
+    machine: int = 1
+
+
+def results(run: Run, metric: str = "") -> dict[int, dict[int, Result]]:
+    """Number of a cell -> round -> its first result; of the primary metric, where time-outs are results too, unless
+    another is named. A cell that is refused has none."""
+    other = metric not in ("", run.primary.name)
+    refused, first = refusals(run), dict[tuple[int, int], Trial]()
+    for trial in run.trials:
+        known = metric in trial.measures if other else trial.value is not None
+        if (trial.ok and known) or (trial.timed_out and not other):
+            first.setdefault((trial.cell.number, trial.round), trial)
+    found: dict[int, dict[int, Result]] = {cell.number: {} for cell in run.cells}
+    for (cell, number), trial in first.items():
+        if cell not in refused:
+            worst, own = run.primary.worst, trial.measures[metric] if other else trial.value
+            found[cell][number] = Result(
+                trial.number, trial.bed, worst if own is None or trial.timed_out else own, trial.machine
+            )
+    return found
+
+
+def _by_round(run: Run) -> dict[int, dict[int, tuple[int, float]]]:
+    """Number of a cell -> round -> bed and value."""
+    return {
+        cell: {number: (one.bed, one.value) for number, one in by_round.items()}
+        for cell, by_round in results(run).items()
+    }
+
+
+def by_bed(values: Iterable[tuple[int, float]]) -> dict[int, list[float]]:
+    found: dict[int, list[float]] = {}
+    for bed, value in values:
+        found.setdefault(bed, []).append(value)
+    return dict(sorted(found.items()))
+
+
+def _pairs(base: Mapping[int, tuple[int, float]], arm: Mapping[int, tuple[int, float]]) -> list[tuple[int, int, float]]:
+    """(bed of the base, bed of the arm, ratio) of each round that has both."""
+    both = [(base[n], arm[n]) for n in sorted(base.keys() & arm.keys())]
+    return [
+        (bed, other, own / one)
+        for (bed, one), (other, own) in both
+        if one > 0 and not one == own == math.inf  # where neither came to its end, a round says nothing
+    ]
+
+
+# --- of one number
+
+
+def between(values: Mapping[int, Sequence[float]], middle: Callable[[Sequence[float]], float]) -> Between:
+    """Values of each bed, and what makes one of them."""
+    typical = statistics.median(map(len, values.values()))
+    beds = tuple(OfBed(bed, len(some), middle(some), 2 * len(some) >= typical) for bed, some in values.items())
+    counting = [one.value for one in beds if one.counts]
+    logs = [math.log(value) for value in counting if 0 < value < math.inf]
+    if len(logs) < len(counting):
+        return Between(beds, None, None, None, None, None)
+    centre = statistics.fmean(logs)
+    low = high = None
+    if len(logs) >= ENOUGH_BEDS:
+        reach = t_quantile((1 + LEVEL) / 2, len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
+        low, high = math.exp(centre - reach), math.exp(centre + reach)
+    spread = _spread(logarithms(values))
+    within, own = (math.sqrt(spread[0]), math.sqrt(max(0.0, spread[1]))) if spread else (None, None)
+    return Between(beds, math.exp(centre), low, high, within, own)
+
+
+def hodges_lehmann(ratios: Sequence[float]) -> float:
+    """The change that pairs of one bed show."""
+    return math.exp(signed_rank([[math.log(ratio) if ratio > 0 else -math.inf for ratio in ratios]]).value)
+
+
+def logarithms(values: Mapping[int, Sequence[float]]) -> list[list[float]]:
+    """Of each bed; none where a value has no logarithm."""
+    if not all(0 < value < math.inf for some in values.values() for value in some):
+        return []
+    return [[math.log(value) for value in some] for some in values.values()]
+
+
+def _spread(groups: Sequence[Sequence[float]]) -> tuple[float, float] | None:
+    """The variance within beds and that of the beds themselves, which by chance may come out below 0. By the mean
+    squares of an analysis of variance with groups of unequal size (Searle, Casella and McCulloch 1992, 3.6)."""
+    n, k = sum(map(len, groups)), len(groups)
+    if k < 2 or n <= k:
+        return None
+    among, inside = squares(groups)
+    within = inside / (n - k)
+    size = (n - sum(len(group) ** 2 for group in groups) / n) / (k - 1)
+    return within, (among / (k - 1) - within) / size
+
+
+def beds_alike(cells: Iterable[Mapping[int, tuple[int, float]]]) -> float | None:
+    """How likely differences between beds as large as these are where beds do not differ. None where it cannot be told.
+    `cells`: round -> its bed and value, of each cell.
+
+    What slows the machine for a while slows all cells of a round, so it is rounds that are independent, not trials:
+    each gives the mean of its trials' ranks within their cells, and these are what an F test takes (Conover and Iman
+    1981)."""
+    places: dict[tuple[int, int], list[float]] = {}
+    for by_round in cells:
+        ranked = ranks([value for _, value in by_round.values()])
+        for (number, (bed, _)), rank in zip(by_round.items(), ranked, strict=True):
+            places.setdefault((bed, number), []).append(rank / (len(ranked) + 1))
+    means = by_bed((bed, statistics.fmean(several)) for (bed, _), several in places.items())
+    return p_alike(list(means.values()))
+
+
+# --- in words
+
+
+def _one_bed(made: BedsOfRun) -> str:
+    rounds = max(one.n for row in made.cells for one in row.made.beds)
+    of_them = f": {one_bed.words(rounds)}" if rounds > 1 else ""
+    which = f"an interval of {counted(rounds, 'round')} is of this run alone" if rounds > 1 else "there is no interval"
+    return f"All trials were made on one bed, so {which}{of_them}."
+
+
+def sentences(made: BedsOfRun) -> list[str]:
+    """What the beds say, in order of importance."""
+    if made.beds < 2:
+        return [_one_bed(made)] if made.beds else []
+    spread = ""
+    if made.between is not None and made.within is not None:
+        spread = (
+            f" The beds' own standard deviation is {percent(made.between)}, that of trials on one bed "
+            f"{percent(made.within)} (over all cells)."
+        )
+    few = [*_changes(made), *_left_out(made)]
+    if not made.has_intervals:
+        return [f"{made.beds} beds: too few for an interval between beds, which takes {ENOUGH_BEDS}.{spread}", *few]
+    return [_verdict(made) + spread, *few]
+
+
+def _changes(made: BedsOfRun) -> list[str]:
+    known = [row.made for row in made.changes if row.made.low is not None]
+    if not known:
+        return []
+    told = sum(each.excludes_1 for each in known)
+    return [f"Between beds a change is shown in {told} of {counted(len(known), 'comparison')}."]
+
+
+def _left_out(made: BedsOfRun) -> list[str]:
+    """Beds that were cut short, by Ctrl-C or because they were lost."""
+    each = [*(row.made for row in made.cells), *(row.made for row in made.changes)]
+    cut = sorted({one.bed for made_of in each for one in made_of.beds if not one.counts})
+    if not cut:
+        return []
+    which = f"bed {cut[0]}" if len(cut) == 1 else f"beds {', '.join(map(str, cut))}"
+    return [f"In brackets, and not in the middle of beds: {which}, with less than half as many trials as usual."]
+
+
+def _verdict(made: BedsOfRun) -> str:
+    if made.p is None:
+        return f"{made.beds} beds, with too few trials on each to tell whether they differ."
+    p = "p < 0.001" if made.p < 0.001 else f"p = {made.p:.2g}"
+    if made.p < ALIKE:
+        return (
+            f"The {made.beds} beds differ by more than trials on one bed do ({p}): what another run would say is told "
+            "by the intervals between beds, and not by those of this run."
+        )
+    return (
+        f"No difference between the {made.beds} beds is shown ({p}): where beds may be taken as alike, the intervals "
+        "of this run are the ones to go by; those between beds hold without that, and are wider for it."
+    )
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.2g}%" if share < 0.0995 else f"{100 * share:.0f}%"

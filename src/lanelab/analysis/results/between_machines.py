@@ -1,0 +1,185 @@
+"""What the machines of a run say, one by one and together: medians and changes of each, how their speeds compare, and
+how much of what trials differ by is the machines', their beds' and the trials' own. Pure.
+
+Absolute times of several machines are several numbers. What is shown over all of them says so.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lanelab.analysis.results.between_beds import CellRow, ChangeRow, Result, between, by_bed, hodges_lehmann, results
+from lanelab.analysis.results.model import Arm, Cell, Machine, Run
+from lanelab.analysis.statistics.paired import log_ratios
+from lanelab.analysis.statistics.two_samples import TwoSamples, shift
+
+Logs = Mapping[int, Mapping[int, float]]  # machine -> round -> logarithm of a ratio
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """How many times as long a machine takes as another one, over all cells that both have."""
+
+    machine: Machine
+    against: Machine
+    ratio: TwoSamples  # of rounds
+
+    @property
+    def differs(self) -> bool:
+        return self.ratio.is_enough and not self.ratio.low <= 1 <= self.ratio.high
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """Standard deviations as shares, pooled over cells; None where a level cannot be told from another."""
+
+    trials: float  # of one bed
+    beds: float | None  # of one machine
+    machines: float | None  # with their beds', where every machine has one
+
+
+def medians(run: Run, found: Mapping[int, Mapping[int, Result]]) -> list[CellRow]:
+    """Of each cell, what each machine gives: the numbers of "beds" are those of machines."""
+    rows = []
+    for cell in run.cells:
+        values = by_bed((one.machine, one.value) for one in found[cell.number].values())
+        if values:
+            rows.append(CellRow(cell, between(values, statistics.median)))
+    return rows
+
+
+def changes_by_machine(base: Cell, cell: Cell, found: Mapping[int, Mapping[int, Result]]) -> Logs:
+    """The logarithms of the ratios of all rounds that one machine made."""
+    own, other = found[cell.number], found[base.number]
+    by_machine: dict[int, dict[int, float]] = {}
+    for number in sorted(own.keys() & other.keys()):
+        one, two = other[number], own[number]
+        if one.machine == two.machine and not one.value == two.value == math.inf:
+            by_machine.setdefault(one.machine, {})[number] = log_ratios([(one.value, two.value)])[0]
+    return dict(sorted(by_machine.items()))
+
+
+def changes(run: Run, pairs: Iterable[tuple[Cell, Arm]], found: Mapping[int, Mapping[int, Result]]) -> list[ChangeRow]:
+    """Of each comparison, what each machine's pairs say."""
+    numbers, rows = {(cell.group, cell.arm.name): cell for cell in run.cells}, []
+    for cell, arm in pairs:
+        base = numbers[cell.group, arm.name]
+        logs = changes_by_machine(base, cell, found)
+        if logs:
+            ratios = {machine: [_exp(log) for log in by_round.values()] for machine, by_round in logs.items()}
+            shared = found[cell.number].keys() & found[base.number].keys()
+            across = sum(found[cell.number][n].machine != found[base.number][n].machine for n in shared)
+            rows.append(ChangeRow(cell, arm, between(ratios, hodges_lehmann), across))
+    return rows
+
+
+def speeds(run: Run) -> list[Speed]:
+    """Every machine against the one with most trials. A round is one observation: what slows a machine for a while
+    slows all its trials."""
+    found = results(run)
+    count = {machine.number: 0 for machine in run.machines_used}
+    for by_round in found.values():
+        for one in by_round.values():
+            count[one.machine] += 1
+    named = {machine.number: machine for machine in run.machines_used if count[machine.number]}
+    if len(named) < 2:
+        return []
+    first = max(named, key=lambda number: (count[number], -number))
+    made = (_speed(found, named[number], named[first]) for number in named if number != first)
+    return [speed for speed in made if speed]
+
+
+def _speed(found: Mapping[int, Mapping[int, Result]], machine: Machine, first: Machine) -> Speed | None:
+    rounds: dict[int, dict[int, list[float]]] = {machine.number: {}, first.number: {}}
+    for by_round in found.values():
+        logs = {
+            number: [(n, _log(one.value)) for n, one in by_round.items() if one.machine == number] for number in rounds
+        }
+        middles = [statistics.median([log for _, log in some]) for some in logs.values() if some]
+        if len(middles) < 2 or not all(map(math.isfinite, middles)):
+            continue
+        centre = statistics.fmean(middles)
+        for number, some in logs.items():
+            for n, log in some:
+                rounds[number].setdefault(n, []).append(log - centre)
+    own, other = ([mean_of(some) for some in each.values()] for each in (rounds[machine.number], rounds[first.number]))
+    return Speed(machine, first, shift(other, own).exponential()) if own and other else None
+
+
+def mean_of(values: Sequence[float]) -> float:
+    """Of numbers that may be infinite: time-outs decide, where all of them go one way."""
+    endless = {value for value in values if math.isinf(value)}
+    if not endless:
+        return statistics.fmean(values)
+    return endless.pop() if len(endless) == 1 else 0.0
+
+
+def levels(found: Mapping[int, Mapping[int, Result]]) -> Levels | None:
+    """The mean of the variances over cells. None where nothing has two trials on a bed."""
+    made = [spread for by_round in found.values() if (spread := nested(_groups(by_round)))]
+    if not made:
+        return None
+    trials = statistics.fmean(each[0] for each in made)
+    beds, machines = (_mean([each[i] for each in made]) for i in (1, 2))
+    return Levels(math.sqrt(trials), *(None if one is None else math.sqrt(max(0.0, one)) for one in (beds, machines)))
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.fmean(known) if known else None
+
+
+def _groups(by_round: Mapping[int, Result]) -> list[list[list[float]]]:
+    """Machine -> bed -> logarithms; nothing where one has none."""
+    found: dict[int, dict[int, list[float]]] = {}
+    for one in by_round.values():
+        if not 0 < one.value < math.inf:
+            return []
+        found.setdefault(one.machine, {}).setdefault(one.bed, []).append(math.log(one.value))
+    return [list(beds.values()) for beds in found.values()]
+
+
+def nested(groups: Sequence[Sequence[Sequence[float]]]) -> tuple[float, float | None, float | None] | None:
+    """The variances of trials within a bed, of beds within a machine and of machines, by the mean squares of a nested
+    analysis of variance with unequal sizes (Searle, Casella and McCulloch 1992, appendix F.2). By chance the last two
+    may come out below 0. Where every machine has one bed, theirs and the machines' cannot be told apart: the second is
+    None, and the third has both."""
+    n = sum(len(bed) for machine in groups for bed in machine)
+    beds, machines = sum(map(len, groups)), len(groups)
+    if n <= beds:
+        return None
+    all_of = [[value for bed in machine for value in bed] for machine in groups]
+    means, middle = (
+        [statistics.fmean(values) for values in all_of],
+        statistics.fmean(v for some in all_of for v in some),
+    )
+    inside = sum((v - statistics.fmean(bed)) ** 2 for machine in groups for bed in machine for v in bed)
+    trials = inside / (n - beds)
+    among_beds = sum(
+        len(bed) * (statistics.fmean(bed) - mean) ** 2
+        for machine, mean in zip(groups, means, strict=True)
+        for bed in machine
+    )
+    within = sum(sum(len(bed) ** 2 for bed in machine) / sum(map(len, machine)) for machine in groups)
+    of_beds = (
+        (among_beds / (beds - machines) - trials) / ((n - within) / (beds - machines)) if beds > machines else None
+    )
+    if machines < 2:
+        return trials, of_beds, None
+    among = sum(len(values) * (mean - middle) ** 2 for values, mean in zip(all_of, means, strict=True))
+    squares = sum(len(bed) ** 2 for machine in groups for bed in machine) / n
+    sizes = sum(len(values) ** 2 for values in all_of) / n
+    size_of_beds, size = (within - squares) / (machines - 1), (n - sizes) / (machines - 1)
+    known = trials + (size_of_beds * of_beds if of_beds is not None else 0.0)
+    return trials, of_beds, (among / (machines - 1) - known) / size
+
+
+def _log(value: float) -> float:
+    return math.log(value) if value > 0 else -math.inf
+
+
+def _exp(value: float) -> float:
+    return math.inf if value == math.inf else math.exp(value)

@@ -1,0 +1,113 @@
+"""What all charts have in common: type, grid, room, axes of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lanelab.analysis.results import palette
+from lanelab.analysis.results.axes import Dimension
+from lanelab.analysis.results.drawing import Drawing
+from lanelab.analysis.results.render import TIP
+
+LABEL_GAP = 17  # pixels between the middle of two labels
+FONT = "Inter, 'Helvetica Neue', Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
+MOST_TICKS = 9
+ROOM = {"left": 22, "right": 30, "top": 6, "bottom": 6}  # a reader's font may be wider than the one measured here
+
+
+def altair() -> Any:  # noqa: ANN401
+    """The library, loaded when the first chart is drawn: it is large, and its types are of little help."""
+    import altair as alt  # noqa: PLC0415
+
+    return alt
+
+
+def panel_size(panels: int) -> tuple[int, int]:
+    """Width and height: one large chart, or small ones side by side."""
+    if panels <= 1:
+        return 660, 330
+    return (390, 280) if panels == 2 else (250, 200)
+
+
+def described(words: str, cell: int | None = None) -> str:
+    """`cell`: which one the mark stands for, so that a page can lead to its trials."""
+    return f"{TIP}{'' if cell is None else cell}{TIP}{words}"
+
+
+def x_axis(alt: Any, dimension: Dimension, numbers: Sequence[float], *, logarithmic: bool) -> Any:  # noqa: ANN401
+    """Ticks where there are measurements."""
+    room = (numbers[-1] - numbers[0]) * 0.04 or 1.0
+    ends = [numbers[0] / 1.15, numbers[-1] * 1.15] if logarithmic else [numbers[0] - room, numbers[-1] + room]
+    scale = alt.Scale(type="log" if logarithmic else "linear", domain=ends, nice=False, zero=False)
+    ticks = list(numbers) if len(numbers) <= MOST_TICKS else alt.Undefined
+    axis = alt.Axis(values=ticks, grid=False, format=".6~g")
+    return alt.X("x:Q", title=dimension.title, scale=scale, axis=axis)
+
+
+def legend(alt: Any, drawing: Drawing, *, show: bool) -> list[Any]:  # noqa: ANN401
+    """An empty layer that only brings the legend, the same for all panels."""
+    names = drawing.series_names
+    if not show or names == [""]:
+        return []
+    numbers = {series.name: series.colour for panel in drawing.panels for series in panel.series}
+    colours = [palette.of(numbers[name]).light for name in names]
+    shapes = [palette.shape(numbers[name]) for name in names]
+    made = alt.Legend(
+        title=None, orient="top", direction="horizontal", symbolSize=90, labelFontSize=12, columns=0, symbolOpacity=1
+    )
+    return [
+        alt.Chart(alt.Data(values=[{"series": name} for name in names]))
+        .mark_point(filled=True, opacity=0)
+        .encode(
+            color=alt.Color("series:N", scale=alt.Scale(domain=names, range=colours), legend=made),
+            shape=alt.Shape("series:N", scale=alt.Scale(domain=names, range=shapes), legend=made),
+        )
+    ]
+
+
+def label_rows(wanted: Sequence[float], height: float) -> list[float]:
+    """Heights for labels: as near to the wanted ones as possible, with room for every label."""
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    placed = [0.0] * len(wanted)
+    last = -float("inf")
+    for i in order:
+        last = placed[i] = max(wanted[i], last + LABEL_GAP)
+    over = last - height
+    if over > 0:  # the lowest may not leave the chart: push upwards again
+        limit = height
+        for i in reversed(order):
+            placed[i] = min(placed[i], limit)
+            limit = placed[i] - LABEL_GAP
+    return placed
+
+
+CONFIG: dict[str, Any] = {
+    "font": FONT,
+    "padding": ROOM,
+    "background": palette.PAPER,
+    "axis": {
+        "labelColor": palette.MUTED,
+        "titleColor": palette.INK,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": 500,
+        "titlePadding": 10,
+        "gridColor": palette.GRID,
+        "domainColor": palette.MUTED,
+        "tickColor": palette.MUTED,
+        "tickSize": 4,
+    },
+    "axisY": {"domain": False, "ticks": False, "tickCount": 5},
+    "axisX": {"tickCount": 6},
+    "legend": {"labelColor": palette.INK, "titleColor": palette.INK, "padding": 2},
+}
+
+
+def specification(chart: Any, title: str) -> dict[str, Any]:  # noqa: ANN401
+    """Of a whole chart, with a quiet look: no frame, a faint grid, text in two greys. It is put in here, and not by
+    Altair, which copies the chart with all of its data for each part of it."""
+    made = dict(chart.to_dict(validate=False))
+    own = made.get("config", {})
+    made["config"] = {**own, **CONFIG, "view": {**own.get("view", {}), "stroke": None}}
+    return {**made, "usermeta": {"title": title}}

@@ -1,0 +1,46 @@
+"""The rows of data behind charts, and the rows that bars and boxes are drawn in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lanelab.analysis.results import palette
+from lanelab.analysis.results.chart_parts import described
+from lanelab.analysis.results.chart_scales import Span
+from lanelab.analysis.results.drawing import Drawing, Panel, Point, Series
+
+
+def row_of(series: Series, point: Point, extent: Span) -> dict[str, Any]:
+    mark = point.mark
+    low, high = (mark.middle if end is None else extent.clip(end) for end in (mark.low, mark.high))
+    return {
+        "x": point.x,
+        "category": point.text,
+        "series": series.name,
+        "median": mark.middle,
+        "low": low,
+        "high": high,
+        "label": max(high, 0.0),
+        "words": described(mark.words, point.cell),
+        "text": f"{mark.middle:,.0f}" if mark.middle >= 100 else f"{mark.middle:,.3g}",
+    }
+
+
+def categories(alt: Any, drawing: Drawing, panel: Panel) -> tuple[dict[str, Any], int]:  # noqa: ANN401
+    """Rows from top to bottom: one for each place on x, in it one for each series. And how many lines that takes."""
+    order = [place.text for place in drawing.x.places]
+    shown = [text for text in order if any(text == p.text for series in panel.series for p in series.points)]
+    title = None if drawing.x.name in ("arm", "site", "link") else drawing.x.words
+    y = alt.Y("category:N", sort=shown, title=title, axis=alt.Axis(labelLimit=260, ticks=False, domain=False))
+    names = [series.name for series in panel.series]
+    if len(names) < 2:
+        return {"y": y}, len(shown)
+    offset = alt.YOffset("series:N", sort=names, scale=alt.Scale(paddingInner=0.15))
+    return {"y": y, "yOffset": offset}, len(shown) * len(names)
+
+
+def colour_of(drawing: Drawing, series: Series, point: Point) -> str:
+    """The colour of the series, or of the arm where each row is an arm."""
+    if drawing.x.name == "arm" and not series.name:
+        return palette.of(drawing.arms.index(point.text)).light
+    return palette.of(series.colour).light

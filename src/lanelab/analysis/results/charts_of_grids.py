@@ -1,0 +1,90 @@
+"""Heatmaps: a number for each pair of settings, with a colour that shows where it is large."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from lanelab.analysis.results.chart_parts import described
+from lanelab.analysis.results.drawing import Drawing, Panel, Point
+
+LOWER, EVEN, HIGHER = (
+    (33, 102, 172),
+    (244, 245, 246),
+    (214, 96, 16),
+)  # blue and orange: the colour-blind tell them apart
+LEAST, MOST = (240, 246, 252), (8, 69, 148)
+ON_LIGHT, ON_DARK = "#111418", "#ffffff"  # never the page's own ink: cells keep their colours on a dark screen
+EVEN_LUMINANCE = 0.185  # on which black and white stand out alike
+LEAST_REACH = 5.0  # percent: a change of less is pale
+CELL = 34
+
+
+def heatmap(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _direct: bool) -> Any:  # noqa: ANN401
+    """Numbers in cells. A change whose interval holds 0 is in brackets."""
+    points = [(series.name, point) for series in panel.series for point in series.points]
+    data = [
+        {
+            "x": point.text,
+            "y": row,
+            "colour": (fill := _colour(drawing, point)),
+            "ink": _ink(fill),
+            "text": _text(drawing, point),
+            "words": described(point.mark.words, point.cell),
+        }
+        for row, point in points
+    ]
+    columns = [place.text for place in drawing.x.places]
+    rows = [place.text for place in (drawing.rows.places if drawing.rows else ())][::-1]
+    x = alt.X(
+        "x:N",
+        sort=columns,
+        title=drawing.x.words,
+        axis=alt.Axis(labelAngle=0, ticks=False, domain=False, labelPadding=5),
+    )
+    title = drawing.rows.words if drawing.rows else None
+    y = alt.Y("y:N", sort=rows, title=title, axis=alt.Axis(ticks=False, domain=False, grid=False, labelPadding=5))
+    base = alt.Chart(alt.Data(values=data)).encode(x=x, y=y)
+    cells = base.mark_rect(stroke="#ffffff", strokeWidth=1).encode(
+        color=alt.Color("colour:N", scale=None), description="words:N"
+    )
+    text = base.mark_text(fontSize=12).encode(text="text:N", color=alt.Color("ink:N", scale=None))
+    width = max(size[0] if len(columns) > 4 else 60 * len(columns), 54 * len(columns))
+    return alt.layer(cells, text).properties(width=min(width, 110 * len(columns)), height=CELL * max(1, len(rows)))
+
+
+def _text(drawing: Drawing, point: Point) -> str:
+    value = point.mark.middle
+    if not drawing.measured.is_change:
+        return f"{value:,.0f}" if abs(value) >= 100 else f"{value:,.3g}"
+    words = f"{value:+.0f}%" if abs(value) >= 10 else f"{value:+.1f}%"
+    return words if point.mark.is_shown else f"({words})"
+
+
+def _colour(drawing: Drawing, point: Point) -> str:
+    values = [each.mark.middle for each in drawing.points()]
+    value = point.mark.middle
+    if drawing.measured.is_change:
+        reach = max([LEAST_REACH, *map(abs, values)])
+        return _mix(EVEN, LOWER if value < 0 else HIGHER, abs(value) / reach)
+    low, high = min(values), max(values)
+    if low > 0 and high > low:  # ratios, since a grid goes over orders of magnitude
+        return _mix(LEAST, MOST, math.log(value / low) / math.log(high / low))
+    return _mix(LEAST, MOST, (value - low) / (high - low) if high > low else 0.0)
+
+
+def _mix(start: tuple[int, int, int], end: tuple[int, int, int], share: float) -> str:
+    parts = (round(a + (b - a) * share) for a, b in zip(start, end, strict=True))
+    return "#" + "".join(f"{part:02x}" for part in parts)
+
+
+def _ink(fill: str) -> str:
+    """Black or white, whichever can be read on it."""
+    return ON_LIGHT if _luminance(fill) > EVEN_LUMINANCE else ON_DARK
+
+
+def _luminance(fill: str) -> float:
+    """As WCAG defines it."""
+    parts = (int(fill[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -1,0 +1,85 @@
+"""Judges the claims of a run: what was published against what was measured. Pure.
+
+docs/statistics.md#claims says what each verdict takes, and how often it is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanelab.analysis.results.claims.levels import Levels, levels_after
+from lanelab.analysis.results.claims.place import judge_place
+from lanelab.analysis.results.claims.quantified import verdict_over
+from lanelab.analysis.results.claims.samples import Measured, NotTested, cells_of, observe
+from lanelab.analysis.results.claims.verdict import Judged, JudgedPlace, Verdict
+from lanelab.analysis.results.claims.why import why
+from lanelab.analysis.results.model import Run
+from lanelab.analysis.results.tables import run_drift
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.experiment.claim import Claim, Place, digest_of
+from lanelab.driver.record.load_places import metric_of_claim
+from lanelab.driver.record.metrics import Metric
+
+
+def judge(run: Run, against: Sequence[Claim] | None = None) -> list[Judged]:
+    """A verdict on each claim of the run; `against`: on these instead, where one that is not the run's own counts as
+    changed. as_kept.py tells which of a run's claims a file has changed since."""
+    court = _Court(run)
+    kept = {claim.name: claim for claim in run.claims}
+    intact = digest_of(run.claims) == run.claims_digest
+    return [
+        court.judged(claim, changed=not intact or kept.get(claim.name) != claim)
+        for claim in (run.claims if against is None else against)
+    ]
+
+
+class _Court:
+    """A run, with what several of its claims need."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self._measured: dict[str, Measured] = {}
+        self._drift: str | None = None
+
+    def judged(self, claim: Claim, *, changed: bool) -> Judged:
+        metric = metric_of_claim(claim.metric)
+        if metric is None:
+            raise InputError(
+                f"the claim {claim.name} is about {claim.metric!r}, which is no metric",
+                "The run was made by another version of lanelab: judge it with that one",
+            )
+        measured = self._of(metric.name)
+        levels = self._levels(claim, measured)
+        places = tuple(self._place(claim, place, measured, metric, levels) for place in claim.places)
+        verdict, detail, p = verdict_over(claim, places, levels)
+        return Judged(claim, verdict, detail, p, places, why(self.run, claim, places), changed)
+
+    def _of(self, metric: str) -> Measured:
+        if metric not in self._measured:
+            self._measured[metric] = Measured.of(self.run, metric)
+        return self._measured[metric]
+
+    def _levels(self, claim: Claim, measured: Measured) -> Levels:
+        found = [measured.found.get(cell, {}) for place in claim.places for cell in cells_of(place)]
+        return levels_after(self.run.plan.looks, max((max(each, default=0) for each in found), default=0))
+
+    def _place(self, claim: Claim, place: Place, measured: Measured, metric: Metric, levels: Levels) -> JudgedPlace:
+        observed = observe(measured, claim, place)
+        if isinstance(observed, NotTested):
+            return not_tested(place, observed.why)
+        if claim.kind == "value" and not metric.whole and (why_not := self._drifted()):
+            return not_tested(place, why_not, [trial for one in observed for trial in one.trials])
+        return judge_place(claim, place, observed, levels, whole=metric.whole)
+
+    def _drifted(self) -> str:
+        """Why values of this run depend on when they were measured. Pairs and counts do not."""
+        if self._drift is None:
+            found = run_drift(self.run)
+            self._drift = ""
+            if found.is_shown or not found.is_interleaved:
+                self._drift = found.words()
+        return self._drift
+
+
+def not_tested(place: Place, why_not: str, trials: Sequence[int] = ()) -> JudgedPlace:
+    return JudgedPlace(place, Verdict.NOT_TESTED, why_not, None, tuple(trials), None)

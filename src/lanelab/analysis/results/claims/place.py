@@ -1,0 +1,145 @@
+"""Judges a claim in one of its places, by what was observed there. Pure."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+
+from lanelab.analysis.results.between_beds import ENOUGH_BEDS, between, hodges_lehmann
+from lanelab.analysis.results.claims.estimates import Beyond, Estimate, OverBeds, OverRounds
+from lanelab.analysis.results.claims.levels import Levels
+from lanelab.analysis.results.claims.needed import is_known, numbers_needed
+from lanelab.analysis.results.claims.rules import SAME, effect_of, exact_effect, is_exact, outsiders, verdict_on
+from lanelab.analysis.results.claims.samples import (
+    Observed,
+    are_on_several_machines,
+    logarithm,
+    unit_of,
+    units_of,
+    within_machines,
+)
+from lanelab.analysis.results.claims.verdict import Effect, JudgedPlace, Verdict
+from lanelab.analysis.results.claims.words import effect_words
+from lanelab.analysis.results.numbers import counted
+from lanelab.analysis.statistics.signed_rank import law_of
+from lanelab.driver.experiment.claim import Claim, Place
+
+ACROSS = "no machine has all its trials in one round"
+ENDLESS = "on one of the {unit}s, half of the rounds or more have no number: a trial timed out, or its value is 0"
+
+
+def judge_place(
+    claim: Claim, place: Place, observed: Sequence[Observed], levels: Levels, *, whole: bool
+) -> JudgedPlace:
+    """`whole`: the metric is a count."""
+    observed = within_machines(observed)
+    if not observed:
+        return JudgedPlace(place, Verdict.NOT_TESTED, ACROSS, None, (), None)
+    machines = are_on_several_machines(observed)
+    unit = "machine" if machines else "bed"
+    by_bed = units_of(observed)
+    values = {bed: [math.exp(log) for log in logs] for bed, logs in by_bed.items()}
+    made = between(values, middle_of(claim)).beds if values else ()  # none: every round was made on several beds
+    counting = {one.bed: logarithm(one.value) for one in made if one.counts}
+    numbers, too_few = list(counting.values()), _too_few(len(observed), levels, unit)
+    logs, trials = [one.log for one in observed], tuple(trial for one in observed for trial in one.trials)
+    if too_few and len(numbers) < ENOUGH_BEDS:
+        return JudgedPlace(place, Verdict.NOT_TESTED, f"{too_few}{_seen(claim, observed)}", None, trials, None)
+    if is_exact(claim, logs, whole=whole):
+        effect = exact_effect(claim, logs, beds=len(by_bed), unit=unit)
+        verdict, detail = verdict_on(claim, effect, levels)
+        return JudgedPlace(place, verdict, _counts(claim, logs, detail), effect, trials, None)
+    if len(numbers) >= ENOUGH_BEDS and not all(map(math.isfinite, numbers)):
+        return JudgedPlace(place, Verdict.NOT_TESTED, ENDLESS.format(unit=unit), None, trials, None)
+    across = len(numbers) >= ENOUGH_BEDS and max(numbers) - min(numbers) > SAME
+    if too_few and not across:
+        alike = f"{len(numbers)} {unit}s with exactly the same number, which tells nothing of others; {too_few}"
+        return JudgedPlace(place, Verdict.NOT_TESTED, alike, None, trials, None)
+    if across:
+        counted_in = [one for one in observed if unit_of(one, machines=machines) in counting]
+        logs, trials = [one.log for one in counted_in], tuple(trial for one in counted_in for trial in one.trials)
+    beds = len(numbers) if across else len(by_bed)
+    known: Estimate = OverBeds(numbers) if across else OverRounds(logs, machines_of(observed))
+    known = _with_bounds(known, observed, counting if across else None)
+    effect = effect_of(claim, known, levels, rounds=len(logs), beds=beds, between_beds=across, unit=unit)
+    verdict, detail = verdict_on(claim, effect, levels)
+    rounds = None
+    if verdict == Verdict.INCONCLUSIVE:
+        rounds, detail = _more(claim, known, levels, effect)
+    if bounds := bounds_words(observed):
+        rounds, detail = None, f"{detail}; {bounds}" if detail and rounds is None else bounds
+    if machines and claim.kind == "value":
+        detail = "; ".join(filter(None, (detail, f"an absolute number over {beds} machines")))
+    return JudgedPlace(place, verdict, detail, effect, trials, rounds)
+
+
+def machines_of(observed: Sequence[Observed]) -> tuple[int, ...]:
+    """The machine of each round, which is its stratum."""
+    return tuple(one.machine for one in observed if one.machine is not None)
+
+
+def _with_bounds(known: Estimate, observed: Sequence[Observed], beds: Mapping[int, float] | None) -> Estimate:
+    """What is known where loads ended before what the claim is about. `beds`: the numbers of those that count."""
+    sides = {one.beyond for one in observed} - {0}
+    if not sides:
+        return known
+    if beds is not None:  # one open round opens that side of its bed's number, whatever the others say
+        return Beyond(known, None if -1 in sides else known, None if 1 in sides else known)
+    least = OverRounds([-math.inf if one.beyond < 0 else one.log for one in observed], machines_of(observed))
+    most = OverRounds([math.inf if one.beyond > 0 else one.log for one in observed], machines_of(observed))
+    return Beyond(known, least, most)
+
+
+def bounds_words(observed: Sequence[Observed]) -> str:
+    """ "at least" or "at most" of so many rounds; "" where all reached it."""
+    words = []
+    for side, name in ((1, "at least"), (-1, "at most")):
+        if many := sum(one.beyond == side for one in observed):
+            words.append(f"{name}: in {many} of {counted(len(observed), 'round')} a load ended before it was reached")
+    return ", ".join(words)
+
+
+def _seen(claim: Claim, observed: Sequence[Observed]) -> str:
+    """What the few rounds that there are gave."""
+    numbers = [math.exp(one.log) for one in observed]
+    ends = dict.fromkeys(effect_words(claim, value) for value in (min(numbers), max(numbers)))
+    bounds = bounds_words(observed)
+    return f"; measured {' to '.join(ends)}{f' ({bounds})' if bounds else ''}"
+
+
+def middle_of(claim: Claim) -> Callable[[Sequence[float]], float]:
+    """What makes one number of a bed's: as the table of beds does."""
+    return statistics.median if claim.kind == "value" else hodges_lehmann
+
+
+def _too_few(rounds: int, levels: Levels, unit: str) -> str:
+    """Whether there are enough rounds of one bed or two for an interval as sure as it has to be."""
+    least = next(n for n in range(1, 100) if 2 * law_of((n,)).at_most(0) <= levels.wide)
+    return (
+        "" if rounds >= least else f"too few rounds: {rounds}, and on fewer than {ENOUGH_BEDS} {unit}s it takes {least}"
+    )
+
+
+def _counts(claim: Claim, logs: Sequence[float], detail: str) -> str:
+    outside = outsiders(claim, logs)
+    words = f"outside in {outside} of {counted(len(logs), 'round')}" if outside else ""
+    return ", ".join(filter(None, (detail, words)))
+
+
+def _more(claim: Claim, known: Estimate, levels: Levels, effect: Effect) -> tuple[int | None, str]:
+    """The rounds in all that would probably settle it, and that in words."""
+    needed, ends = numbers_needed(claim, known, levels), effect.interval_95
+    if needed is None and ends and (ends.low == 0 or ends.high == math.inf):
+        return None, "trials that timed out, or whose value is 0, leave its interval without an end"
+    if needed is None and not is_known(claim, known, levels):
+        return None, "the effect is not known well enough to say how many rounds would settle it"
+    if needed is None:
+        return None, "the effect is too near to the edge of the claim for more rounds to settle it"
+    if not effect.between_beds:
+        return needed, f"about {counted(needed, 'round')} would probably settle it"
+    rounds = needed * math.ceil(effect.n / effect.beds)
+    words = f"about {counted(rounds, 'round')} on {needed} {effect.unit}s would probably settle it"
+    if effect.n == effect.beds:
+        words += f", or fewer {effect.unit}s with several rounds on each"
+    return rounds, words

@@ -1,0 +1,143 @@
+"""From an effect to a verdict: the region of a claim against the effect's intervals. Pure.
+
+Every verdict has a p that is at most 5% exactly where it is given: of two one-sided tests for "reproduced", twice a
+one-sided one for a direction, a two-sided one for "not reproduced". A claim about a direction alone has no region with
+two ends, so it is reproduced by the 95% interval, as a direction is.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+
+from lanelab.analysis.results.claims.estimates import Estimate
+from lanelab.analysis.results.claims.levels import Levels
+from lanelab.analysis.results.claims.samples import logarithm
+from lanelab.analysis.results.claims.verdict import Effect, Interval, Verdict
+from lanelab.analysis.statistics.looks import ALPHA
+from lanelab.driver.experiment.claim import Claim
+
+REVERSED, REFUTED, OPEN = "reversed", "magnitude refuted", "magnitude open"
+SAME = 1e-9  # logarithms that differ by less are of the same count
+
+
+def region(claim: Claim) -> tuple[float, float]:
+    """What counts as reproduced, on the logarithmic scale; an end that is open is infinite."""
+    low = -math.inf if claim.low is None else logarithm(claim.low)
+    return low, math.inf if claim.high is None else logarithm(claim.high)
+
+
+def directions(claim: Claim) -> tuple[float, float]:
+    """Below which an effect is a direction, and above which."""
+    return logarithm(1 - claim.at_least), logarithm(1 + claim.at_least)
+
+
+def is_direction_alone(claim: Claim) -> bool:
+    return not claim.published and not claim.equivalent
+
+
+# --- effects
+
+
+def effect_of(
+    claim: Claim, known: Estimate, levels: Levels, *, rounds: int, beds: int, between_beds: bool, unit: str
+) -> Effect:
+    (low, high), (lower, higher) = region(claim), directions(claim)
+    down, up = _below(known, lower), _above(known, higher)
+    return Effect(
+        n=rounds,
+        beds=beds,
+        between_beds=between_beds,
+        value=math.exp(known.value),
+        interval_90=_interval(known, levels.narrow),
+        interval_95=_interval(known, levels.wide),
+        p_inside=max(_above(known, low), _below(known, high)),
+        p_direction={-1: down, 1: up}.get(claim.side, 1.0),
+        p_reversed={-1: up, 1: down}.get(claim.side, 1.0),
+        p_outside=min(1.0, 2 * min(_below(known, low), _above(known, high))),
+        unit=unit,
+    )
+
+
+def _interval(known: Estimate, alpha: float) -> Interval | None:
+    found = known.interval(alpha)
+    return Interval(math.exp(found[0]), math.exp(found[1])) if found else None
+
+
+def _above(known: Estimate, bound: float) -> float:
+    """What is open is always kept, and never passed."""
+    return float(bound > 0) if math.isinf(bound) else known.above(bound)
+
+
+def _below(known: Estimate, bound: float) -> float:
+    return float(bound < 0) if math.isinf(bound) else known.below(bound)
+
+
+def is_exact(claim: Claim, logs: Sequence[float], *, whole: bool) -> bool:
+    """Whether the claim has to hold in every trial: a count that never varies leaves nothing to chance, and a margin of
+    0 leaves nothing else."""
+    if not whole:
+        return False
+    varies = max(logs) - min(logs) > SAME if math.isfinite(max(logs) - min(logs)) else len(set(logs)) > 1
+    return not varies or (claim.kind == "value" and has_no_margin(claim))
+
+
+def has_no_margin(claim: Claim) -> bool:
+    return bool(claim.published) and (claim.low, claim.high) == (claim.published[0], claim.published[-1])
+
+
+def exact_effect(claim: Claim, logs: Sequence[float], *, beds: int, unit: str) -> Effect:
+    """Its p are 0 or 1: the verdict is on these trials, and counts them. So it has no interval: that a few trials agree
+    does not say within what others would."""
+    lower, higher = directions(claim)
+    down, up = float(max(logs) >= lower), float(min(logs) <= higher)
+    outside = outsiders(claim, logs)
+    return Effect(
+        n=len(logs),
+        beds=beds,
+        between_beds=False,
+        value=statistics.median(map(math.exp, logs)),
+        interval_90=None,
+        interval_95=None,
+        p_inside=float(outside > 0),
+        p_direction={-1: down, 1: up}.get(claim.side, 1.0),
+        p_reversed={-1: up, 1: down}.get(claim.side, 1.0),
+        p_outside=float(outside == 0),
+        unit=unit,
+    )
+
+
+def outsiders(claim: Claim, logs: Sequence[float]) -> int:
+    """In how many rounds the effect is not in the region."""
+    low, high = region(claim)
+    return sum(not low - SAME <= log <= high + SAME for log in logs)
+
+
+# --- verdicts
+
+
+def p_reproduced(claim: Claim, effect: Effect, levels: Levels) -> float:
+    level = levels.wide if is_direction_alone(claim) else levels.narrow
+    return min(1.0, effect.p_inside * 2 * ALPHA / level)
+
+
+def p_direction(effect: Effect, levels: Levels) -> float:
+    return min(1.0, effect.p_direction * 2 * ALPHA / levels.wide)
+
+
+def p_not_reproduced(effect: Effect, levels: Levels) -> float:
+    return min(1.0, effect.p_outside * ALPHA / levels.wide)
+
+
+def verdict_on(claim: Claim, effect: Effect, levels: Levels) -> tuple[Verdict, str]:
+    """In one place, with what there is to add."""
+    refuted = p_not_reproduced(effect, levels) <= ALPHA
+    if p_reproduced(claim, effect, levels) <= ALPHA:
+        return Verdict.REPRODUCED, ""
+    if p_direction(effect, levels) <= ALPHA:
+        return Verdict.DIRECTION_ONLY, REFUTED if refuted else OPEN
+    if refuted:
+        reversed_ = min(1.0, effect.p_reversed * 2 * ALPHA / levels.wide) <= ALPHA
+        return Verdict.NOT_REPRODUCED, REVERSED if reversed_ else ""
+    return Verdict.INCONCLUSIVE, ""

@@ -1,0 +1,183 @@
+"""What a run measured in one place of a claim: one number of each round, on a logarithmic scale. Pure.
+
+Every kind of claim is a weighted sum of logarithms of its points' values, or of their ratios, taken within a round:
+what hits all trials of a round alike cancels out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lanelab.analysis.results.between_beds import Result, by_bed, results
+from lanelab.analysis.results.model import Run
+from lanelab.analysis.results.refusals import Refusal, refusals
+from lanelab.driver.experiment.claim import Claim, Place, Point
+from lanelab.driver.record.load_places import metric_of_claim
+from lanelab.driver.run.folder import format as run_format
+
+Results = Mapping[str, Mapping[int, Result]]  # id of a cell -> round -> what it gave
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One round."""
+
+    round: int
+    bed: int | None  # None: its trials were made on several
+    log: float
+    trials: tuple[int, ...]
+    machine: int | None = 1  # None: its trials were made on several
+    beyond: int = 0  # the truth is 1: at least this, -1: at most this, because a load ended before it was reached
+
+
+@dataclass(frozen=True, slots=True)
+class NotTested:
+    """Why there is nothing to judge."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a run has of one metric."""
+
+    run: Run
+    found: Results
+    refused: Mapping[str, Refusal]  # by a cell's id
+    not_reached: Results  # of the trials among these whose true value lies beyond theirs
+    worst: float | None  # what stands for a trial that timed out; None where such trials have no value
+
+    @classmethod
+    def of(cls, run: Run, metric: str) -> Measured:
+        by_number, refused = results(run, metric), refusals(run)
+        known = metric_of_claim(metric)
+        flags = results(run, known.censored) if known and known.censored else {}
+        return cls(
+            run,
+            {cell.id: by_number[cell.number] for cell in run.cells},
+            {cell.id: refused[cell.number][0] for cell in run.cells if cell.number in refused},
+            {cell.id: {n: one for n, one in flags.get(cell.number, {}).items() if one.value} for cell in run.cells},
+            run.primary.worst if metric == run.primary.name else None,
+        )
+
+    def lacks(self, cells: Sequence[str]) -> str:
+        """Why one of these cells has nothing to judge by; "": all of them have."""
+        named = {cell.id: str(cell) for cell in self.run.cells}
+        scale = float(self.run.meta.get(run_format.SCALE) or 1)
+        if scale != 1:
+            return f"the run has {scale:g} of the load that the claim is about (--scale)"
+        for cell in cells:
+            if cell not in named:
+                return f"the run has no cell {cell}"
+            if why := self.refused.get(cell):
+                return f"the cell {named[cell]} is refused: {why.reason} ({why.detail})"
+            if not self.found[cell]:
+                return f"no trial of {named[cell]} counts and has the metric"
+        return ""
+
+    def beyond(self, point: Point, number: int) -> int | None:
+        """On which side of its value, or of its ratio, the truth of a round lies. None: on either."""
+        own = number in self.not_reached[point.cell]
+        base = point.base is not None and number in self.not_reached[point.base]
+        return None if own and base else own - base
+
+    def log(self, point: Point, number: int) -> float | None:
+        """In a round: of the value, or of the ratio to the base. None where that is unknown."""
+        own = self.found[point.cell][number].value
+        if point.base is None:
+            return logarithm(own)
+        base = self.found[point.base][number].value
+        if own == base:  # also where both are 0, which has no ratio, and is no change all the same
+            return None if own == self.worst else 0.0  # where neither came to its end, a round says nothing
+        return logarithm(own) - logarithm(base)
+
+
+def observe(measured: Measured, claim: Claim, place: Place) -> tuple[Observed, ...] | NotTested:
+    """The rounds that have all of the place's trials."""
+    cells = cells_of(place)
+    if lacking := measured.lacks(cells):
+        return NotTested(lacking)
+    if len(cells) > 1 and not measured.run.plan.is_interleaved:
+        return NotTested("arms were not interleaved (order: sequential)")
+    weights, observed = weights_of(claim, place), []
+    for number in sorted(set.intersection(*(set(measured.found[cell]) for cell in cells))):
+        logs = [log for point in place.points if (log := measured.log(point, number)) is not None]
+        if len(logs) < len(weights):
+            continue
+        if len(logs) > 1 and any(map(math.isinf, logs)):
+            return NotTested(f"a trial timed out, or its value is 0, so the {claim.kind} is not known")
+        sides = [measured.beyond(point, number) for point in place.points]
+        if len(sides) == 1 and sides[0] is None:
+            continue  # neither load got there: the round says nothing
+        if len(sides) > 1 and any(side != 0 for side in sides):
+            return NotTested(f"a load ended before it was reached, so the {claim.kind} is not known")
+        made = [measured.found[cell][number] for cell in cells]
+        effect = math.fsum(weight * log for weight, log in zip(weights, logs, strict=True))
+        observed.append(
+            Observed(
+                number,
+                _one(one.bed for one in made),
+                effect,
+                tuple(one.trial for one in made),
+                _one(one.machine for one in made),
+                sides[0] or 0,
+            )
+        )
+    return tuple(observed) or NotTested("no round has all of its trials")
+
+
+def cells_of(place: Place) -> list[str]:
+    """Each once: a contrast of h2 against SPDY with SPDY against HTTP has those of SPDY in both."""
+    cells = (cell for point in place.points for cell in (point.cell, point.base))
+    return list(dict.fromkeys(cell for cell in cells if cell is not None))
+
+
+def logarithm(value: float) -> float:
+    return math.log(value) if value > 0 else -math.inf
+
+
+def _one(places: Iterable[int]) -> int | None:
+    """The bed, or machine, that made all of a round."""
+    found = set(places)
+    return found.pop() if len(found) == 1 else None
+
+
+def weights_of(claim: Claim, place: Place) -> list[float]:
+    """Of each of the place's points in the effect.
+
+    A trend is the slope of the line with the least squares, times the span that it is over. A spike is the difference
+    to the straight line between the neighbours, a contrast that between its two points."""
+    if claim.kind in ("change", "value"):
+        return [1.0]
+    if claim.kind == "contrast":
+        return [1.0, -1.0]
+    xs = [point.x for point in place.points if point.x is not None]
+    if claim.kind == "spike":
+        below, at, above = xs
+        return [-(above - at) / (above - below), 1.0, -(at - below) / (above - below)]
+    middle = sum(xs) / len(xs)
+    square = sum((x - middle) ** 2 for x in xs)
+    return [(x - middle) / square * (xs[-1] - xs[0]) for x in xs]
+
+
+def within_machines(observed: Sequence[Observed]) -> list[Observed]:
+    """Without rounds that several machines made: these differ in speed, and nothing cancels that out."""
+    return [one for one in observed if one.machine is not None]
+
+
+def are_on_several_machines(observed: Sequence[Observed]) -> bool:
+    return len({one.machine for one in observed}) > 1
+
+
+def units_of(observed: Sequence[Observed]) -> dict[int, list[float]]:
+    """The numbers of each bed, without rounds that were made on several. Where there are several machines, of each
+    machine: beds of one machine are not independent of one another."""
+    if are_on_several_machines(observed):
+        return by_bed((one.machine, one.log) for one in observed if one.machine is not None)
+    return by_bed((one.bed, one.log) for one in observed if one.bed is not None)
+
+
+def unit_of(one: Observed, *, machines: bool) -> int | None:
+    return one.machine if machines else one.bed

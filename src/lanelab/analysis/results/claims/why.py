@@ -1,0 +1,120 @@
+"""Where the time went that makes the effect of a claim: of the very trials that it was judged by. Pure.
+
+The parts of a load time add up to it, and a claim is about a weighted sum of load times, so the same sum of each part
+says what share of the effect is due to it. Of a trend that is by how much the difference grows from the first point to
+the last, of a spike by how much it stands out, of a contrast by how much more the one difference is than the other.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+
+from lanelab.analysis.results.claims.samples import weights_of
+from lanelab.analysis.results.claims.verdict import JudgedPlace
+from lanelab.analysis.results.explain.made_of import LEAST_MS, LEAST_SHARE, PLT, with_parts
+from lanelab.analysis.results.model import Cell, Run, Trial
+from lanelab.analysis.results.numbers import difference, seconds, shown
+from lanelab.analysis.statistics.signed_rank import signed_rank
+from lanelab.driver.experiment.claim import Claim, Place
+from lanelab.driver.record.evidence.parts import Part
+from lanelab.driver.record.metrics import metric_named
+
+SHORT = {
+    Part.DNS: "names", Part.CONNECT: "connecting", Part.TLS: "TLS", Part.WAIT: "waiting", Part.SLOW_START: "slow start",
+    Part.TRANSMISSION: "transmission", Part.RECOVERY: "recovery from loss", Part.MAIN_THREAD: "main thread",
+    Part.IDLE: "nothing to fetch",
+}  # fmt: skip
+FACTS = {"requests": "requests", "connections_used": "connections used", "bytes": "kB both ways"}
+COUNTED = (*FACTS, "bytes_down", "bytes_up", "connections", "retransmissions")
+Rounds = Mapping[int, Mapping[str, Trial]]  # round -> id of a cell -> its trial
+
+
+def why(run: Run, claim: Claim, places: Sequence[JudgedPlace]) -> str:
+    """One sentence for a place, of the first and the last where there are several; "" where nothing is known."""
+    of = {PLT: _parts, **dict.fromkeys(COUNTED, _facts)}.get(claim.metric)
+    tested = [place for place in places if place.effect]
+    if of is None or not tested:
+        return ""
+    told = dict.fromkeys([tested[0].place, tested[-1].place])
+    by_number = {trial.number: trial for trial in run.trials}
+    words = []
+    for place in tested:
+        if place.place not in told:
+            continue
+        rounds = _by_round(by_number[number] for number in place.trials)
+        if said := of(claim, place.place, rounds):
+            words.append(f"{place.place.words}: {said}" if len(places) > 1 else said)
+    return "; ".join(words)
+
+
+def _by_round(trials: Iterable[Trial]) -> Rounds:
+    found: dict[int, dict[str, Trial]] = {}
+    for trial in trials:
+        found.setdefault(trial.round, {})[trial.cell.id] = trial
+    return found
+
+
+# --- load times
+
+
+def _parts(claim: Claim, place: Place, rounds: Rounds) -> str:
+    """TLS +108 ms, waiting -111 ms."""
+    wanted = len({cell for point in place.points for cell in (point.cell, point.base) if cell})
+    known = [each for each in rounds.values() if len(with_parts(each.values())) == wanted]
+    if not known:
+        return ""
+
+    def middle(measure: str) -> float:
+        return signed_rank([[_sum(claim, place, trials, measure) for trials in known]]).value
+
+    total = middle(PLT)
+    parts = {part: middle(part.measure) for part in Part}
+    load = statistics.median(trial.measures[PLT] for trials in known for trial in trials.values())
+    least = max(LEAST_MS, LEAST_SHARE * load)
+    told = sorted((part for part in Part if abs(parts[part]) >= least), key=lambda part: -abs(parts[part]))
+    words = [f"{SHORT[part]} {_signed(claim, parts[part])}" for part in told]
+    rest = total - sum(parts[part] for part in told)
+    if words and abs(rest) >= least:
+        words.append(f"all else {_signed(claim, rest)}")
+    made = ", ".join(words) or f"no part differs by {seconds(least)}"
+    left = f" (of the {len(known)} of {len(rounds)} rounds that have parts)" if len(known) < len(rounds) else ""
+    return f"{made}; together {_signed(claim, total)}{left}"
+
+
+def _sum(claim: Claim, place: Place, trials: Mapping[str, Trial], measure: str) -> float:
+    """Of a round, as the effect itself is made."""
+    return math.fsum(
+        weight * (trials[point.cell].measures[measure] - (trials[point.base].measures[measure] if point.base else 0.0))
+        for weight, point in zip(weights_of(claim, place), place.points, strict=True)
+    )
+
+
+def _signed(claim: Claim, ms: float) -> str:
+    """A difference has a sign; a value has none."""
+    return seconds(ms) if claim.kind == "value" else f"{difference(ms)} ms"
+
+
+# --- counts
+
+
+def _facts(claim: Claim, place: Place, rounds: Rounds) -> str:
+    """What is known of the trials of each cell."""
+    cells = {name: trial.cell for trials in rounds.values() for name, trial in trials.items()}
+    first, last = place.points[0], place.points[-1]
+    ids = dict.fromkeys(cell for point in (first, last) for cell in (point.cell, point.base) if cell)
+    return "; ".join(_of_cell(claim, cells[each], [trials[each] for trials in rounds.values()]) for each in ids)
+
+
+def _of_cell(claim: Claim, cell: Cell, trials: Sequence[Trial]) -> str:
+    words = []
+    for name in dict.fromkeys([claim.metric, *FACTS]):
+        metric = metric_named(name)
+        values = [trial.measures[name] for trial in trials if name in trial.measures]
+        if metric and len(values) == len(trials):
+            value = shown(metric, statistics.median(values))
+            plain = metric.words.replace("bytes", "kB", 1) if metric.unit == "kB" else metric.words
+            one = (name, value) == ("connections_used", "1")
+            words.append(f"{value} {'connection used' if one else FACTS.get(name, plain)}")
+    return f"{cell.arm.name}, {cell.link.label}: {', '.join(words)}"

@@ -1,0 +1,135 @@
+"""Claims and their verdicts as people read them: effects with their intervals, what was published, counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from lanelab.analysis.results.claims.verdict import Effect, Interval, Judged, JudgedPlace, Verdict
+from lanelab.analysis.results.numbers import NO_END, NONE, counted
+from lanelab.analysis.statistics import one_bed
+from lanelab.driver.experiment.claim import Claim
+from lanelab.driver.record.load_places import metric_of_claim
+
+LARGE = 1000
+MOODS = {
+    Verdict.REPRODUCED: "good",
+    Verdict.DIRECTION_ONLY: "warn",
+    Verdict.NOT_REPRODUCED: "bad",
+    Verdict.INCONCLUSIVE: "muted",
+    Verdict.NOT_TESTED: "muted",
+}
+QUANTIFIERS = {"one": "", "every": "in every one of {n} places", "any": "in any of {n} places"}
+
+
+def effect_words(claim: Claim, value: float) -> str:
+    """An effect in the claim's own terms: -39%, x 1.20 over a trend, 24."""
+    if math.isinf(value):
+        return NO_END
+    if claim.kind == "value":
+        metric = metric_of_claim(claim.metric)
+        return f"{value:,.6g}" if metric is None else f"{_digits(value / metric.scale)} {metric.unit}".rstrip()
+    changed = 100 * (value - 1)
+    return f"{changed:+.0f}%" if abs(changed) >= 100 else f"{changed:+.1f}%"
+
+
+def _digits(value: float) -> str:
+    """Three that count, or all before the point: a published 39.9 is no 40."""
+    return f"{value:,.0f}" if abs(value) >= LARGE else f"{value:.3g}"
+
+
+def interval_words(claim: Claim, interval: Interval | None) -> str:
+    if interval is None:
+        return NONE
+    return f"{effect_words(claim, interval.low)} to {effect_words(claim, interval.high)}"
+
+
+def published_words(claim: Claim) -> str:
+    """What was published, with the margin around it."""
+    if claim.equivalent and claim.high is not None:
+        return f"no effect, within {100 * (claim.high - 1):.3g}%"
+    if claim.published:
+        ends = " to ".join(effect_words(claim, value) for value in claim.published)
+        return f"{ends}, margin {claim.margin or '0'}"
+    words = ("decreasing", "increasing") if claim.kind == "trend" else ("lower", "higher")
+    return f"{words[claim.side > 0]}, by at least {100 * claim.at_least:.3g}%"
+
+
+def places_words(claim: Claim) -> str:
+    """Where it has to hold."""
+    number = len(claim.places)
+    if number == 1:
+        return claim.places[0].words
+    if claim.quantifier == "all but":
+        return f"in all but {claim.exceptions} of {number} places"
+    return QUANTIFIERS[claim.quantifier].format(n=number) or f"{number} places"
+
+
+def measured_words(judged: Judged) -> str:
+    """The effect of the only place, or the least and the greatest of several."""
+    values = [place.effect.value for place in judged.places if place.effect]
+    if not values:
+        return NONE
+    low, high = (effect_words(judged.claim, value) for value in (min(values), max(values)))
+    return low if low == high else f"{low} to {high}"
+
+
+def verdict_words(verdict: Verdict, detail: str) -> str:
+    joint = " " if detail.startswith("in ") else ": "
+    return f"{verdict}{joint}{detail}" if detail else str(verdict)
+
+
+def base_words(effect: Effect) -> str:
+    """What the interval of an effect is across, and what it leaves out."""
+    if effect.between_beds:
+        return f"{effect.beds} {effect.unit}s"
+    if effect.interval_95 is None:
+        return "this run alone"
+    return f"this run alone; {one_bed.words(effect.n, effect.beds)}"
+
+
+def estimate_words(judged: Sequence[Judged]) -> str:
+    """Which estimates a table of claims has: the same arms may have another one elsewhere on the page."""
+    effects = [effect for each in judged for effect in effects_of(each.places) if effect.interval_95]
+    alone = [effect for effect in effects if not effect.between_beds]
+    units = dict.fromkeys(effect.unit for effect in effects if effect.between_beds)
+    words = [f"Effects over {unit}s are the mean of one number for each {unit} (as logarithms)." for unit in units]
+    if alone:
+        least = min(alone, key=lambda effect: one_bed.too_narrow(effect.n, effect.beds))
+        words.append(
+            "Effects of this run alone are the middle of its rounds (pseudo-median). Of an interval of this run alone: "
+            f"{one_bed.words(least.n, least.beds)} ({counted(least.n, 'round')})."
+        )
+    return " ".join(words)
+
+
+def n_words(effects: Sequence[Effect]) -> str:
+    """Of how many observations, from how many beds."""
+    if not effects:
+        return NONE
+    counts = sorted({effect.n for effect in effects})
+    words = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    beds = max(effect.beds for effect in effects)
+    unit = next(effect.unit for effect in effects if effect.beds == beds)
+    return f"{words} from {beds} {unit}s" if beds > 1 else words
+
+
+def effects_of(places: Sequence[JudgedPlace]) -> list[Effect]:
+    return [place.effect for place in places if place.effect]
+
+
+def counts_words(judged: Sequence[Judged]) -> str:
+    """How many claims have which verdict: 9 reproduced, 4 direction only."""
+    counts = [(verdict, sum(each.verdict == verdict for each in judged)) for verdict in Verdict]
+    return ", ".join(f"{number} {verdict}" for verdict, number in counts if number)
+
+
+def numbers_words(numbers: Sequence[int]) -> str:
+    """Numbers of trials, stretches of them as one: 1, 4 to 9."""
+    stretches: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if stretches and number == stretches[-1][-1] + 1:
+            stretches[-1].append(number)
+        else:
+            stretches.append([number])
+    return ", ".join(str(s[0]) if len(s) == 1 else f"{s[0]} to {s[-1]}" for s in stretches)

@@ -1,0 +1,380 @@
+"""Whether runs agree: the same cells on two machines, or on two dates. Pure.
+
+Each further run is held against the first. Trials of two runs have nothing in common, so nothing is paired between
+them: medians are compared by the shift of the logarithms of all trials, and a paired change by the shift of the rounds'
+changes, each with the exact interval of Hodges and Lehmann. Two runs agree within a margin where the whole interval
+lies within it, and differ by more where the whole of it lies beyond: two one-sided tests, each at 2.5%.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lanelab.analysis.results import conditions as conditions_of
+from lanelab.analysis.results import tables
+from lanelab.analysis.results.model import Cell, Run
+from lanelab.analysis.results.numbers import counted, values_of
+from lanelab.analysis.results.refusals import refusals
+from lanelab.analysis.statistics import Change, Comparison, Estimate, compare, estimate, strata
+from lanelab.analysis.statistics.looks import look_after
+from lanelab.analysis.statistics.two_samples import TwoSamples, shift
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.settings.kinds import near_miss
+
+Verdict = Literal["agree", "differ", "not told"]
+TITLES: Mapping[Verdict, str] = {
+    "agree": "agree within",
+    "differ": "differ by more than",
+    "not told": "cannot be told apart",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CellPair:
+    """A cell of the first run and the same cell of another one."""
+
+    first: Cell
+    other: Cell
+    settings: tuple[str, ...]  # which settings differ, where the cells are the same by name only
+
+
+@dataclass(frozen=True, slots=True)
+class CellRow:
+    """The primary metric of a cell in both runs."""
+
+    cell: Cell
+    first: Estimate
+    other: Estimate
+    ratio: TwoSamples  # of the other run to the first
+    verdict: Verdict
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            **_names(self.cell),
+            "first": tables.estimate_json(self.first),
+            "other": tables.estimate_json(self.other),
+            "ratio": _shift_json(self.ratio),
+            "verdict": self.verdict,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """What an arm changes against a base, in both runs."""
+
+    cell: Cell
+    base: str
+    first: Change
+    other: Change
+    points: TwoSamples  # the change in the other run minus that in the first, in percentage points
+    verdict: Verdict
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            **_names(self.cell),
+            "base": self.base,
+            "first": tables.change_json(self.first),
+            "other": tables.change_json(self.other),
+            "difference_points": _shift_json(self.points),
+            "verdict": self.verdict,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """The first run and another one."""
+
+    first: Run
+    other: Run
+    margin: float  # a share
+    cells: tuple[CellRow, ...]
+    changes: tuple[ChangeRow, ...]
+    unlike: tuple[CellPair, ...]  # cells that are the same by name only
+    refused: tuple[Cell, ...]  # in one of the runs: they are not compared
+    only_first: tuple[Cell, ...]
+    only_other: tuple[Cell, ...]
+    conditions: tuple[tuple[str, str, str], ...]  # what differs: its name, its value in each
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        return [*(row.verdict for row in self.cells), *(row.verdict for row in self.changes)]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "run": run_json(self.other),
+            "words": sentences(self),
+            "cells": [row.to_json() for row in self.cells],
+            "changes": [row.to_json() for row in self.changes],
+            "unlike": [{**_names(pair.first), "settings": list(pair.settings)} for pair in self.unlike],
+            "refused": [_names(cell) for cell in self.refused],
+            "only_in_first": [_names(cell) for cell in self.only_first],
+            "only_in_other": [_names(cell) for cell in self.only_other],
+            "conditions": [{"name": name, "first": one, "other": other} for name, one, other in self.conditions],
+        }
+
+
+def _names(cell: Cell) -> dict[str, str]:
+    return {"site": cell.site, "link": cell.link.label, "arm": cell.arm.name, "cell": cell.id}
+
+
+def _shift_json(made: TwoSamples) -> dict[str, Any]:
+    return {
+        "n_first": made.n_first,
+        "n_other": made.n_other,
+        "value": _number(made.value),
+        "low": _number(made.low),
+        "high": _number(made.high),
+        "confidence": made.confidence,
+    }
+
+
+def _number(value: float) -> float | None:
+    """JSON knows no infinity."""
+    return value if math.isfinite(value) else None
+
+
+def run_json(run: Run) -> dict[str, Any]:
+    return {"folder": str(run.folder), "name": run.name, "state": run.state, "created_utc": run.created_utc}
+
+
+# --- comparing
+
+
+def against(first: Run, other: Run, margin: float, conditions: Sequence[tuple[str, str, str]]) -> Against:
+    """Raises InputError where the two have nothing to compare."""
+    if first.workload != other.workload:
+        what = f"{first.folder} has {first.trials_word}, and {other.folder} has {other.trials_word}"
+        raise InputError(f"these runs measured different things: {what}", "Compare runs of the same workload")
+    pairs = _matched(first, other)
+    if not pairs:
+        raise _nothing_in_common(first, other)
+    matched = {pair.first.number for pair in pairs}
+    taken = {pair.other.number for pair in pairs}
+    return Against(
+        first=first,
+        other=other,
+        margin=margin,
+        cells=tuple(_cells(first, other, pairs, margin)),
+        changes=tuple(_changes(first, other, pairs, margin)),
+        unlike=tuple(pair for pair in pairs if pair.first.id != pair.other.id),
+        refused=tuple(_refused(first, other, pairs)),
+        only_first=tuple(cell for cell in first.cells if cell.number not in matched),
+        only_other=tuple(cell for cell in other.cells if cell.number not in taken),
+        conditions=tuple(conditions),
+    )
+
+
+def _matched(first: Run, other: Run) -> list[CellPair]:
+    """Cells with the same settings, else those with the same names."""
+    by_id = {cell.id: cell for cell in other.cells}
+    by_name = {(*cell.group, cell.arm.name): cell for cell in other.cells}
+    taken = {cell.id for cell in first.cells} & by_id.keys()
+    pairs = []
+    for cell in first.cells:
+        same = by_id.get(cell.id)
+        named = by_name.get((*cell.group, cell.arm.name))
+        if same:
+            pairs.append(CellPair(cell, same, ()))
+        elif named and named.id not in taken:
+            pairs.append(CellPair(cell, named, tuple(_differing(cell, named))))
+    return pairs
+
+
+def _differing(cell: Cell, other: Cell) -> Iterable[str]:
+    for what, one, two in (
+        ("link", cell.link.settings, other.link.settings),
+        ("arm", cell.arm.settings, other.arm.settings),
+    ):
+        for key in dict.fromkeys([*one, *two]):
+            if one.get(key) != two.get(key):
+                yield f"{what} {key}: {_written(one.get(key))} and {_written(two.get(key))}"
+
+
+def _written(value: object) -> str:
+    return "none" if value is None else str(value)
+
+
+def _nothing_in_common(first: Run, other: Run) -> InputError:
+    names = [str(cell) for cell in other.cells]
+    near = next((meant for cell in first.cells if (meant := near_miss(str(cell), names))), "")
+    example = f"the first has {first.cells[0]}" if first.cells else "the first has no cells"
+    remedy = f"{near}Cells are the same by their settings, or by the names of site, link and arm"
+    return InputError(f"{first.folder} and {other.folder} have no cell in common: {example}", remedy)
+
+
+def _cells(first: Run, other: Run, pairs: Iterable[CellPair], margin: float) -> Iterable[CellRow]:
+    ours, theirs = _outcomes(first), _outcomes(other)
+    for pair in pairs:
+        one, two = list(ours[pair.first.number].values()), list(theirs[pair.other.number].values())
+        if one and two:
+            ratio = shift(_logarithms(one), _logarithms(two)).exponential()
+            verdict = _verdict(ratio, 1 / (1 + margin), 1 + margin)
+            yield CellRow(pair.first, _estimate(first, one), _estimate(other, two), ratio, verdict)
+
+
+def _outcomes(run: Run) -> dict[int, dict[int, float]]:
+    """By cell and round, with what timed out; nothing of cells that are refused."""
+    refused = refusals(run)
+    return {cell: {} if cell in refused else values for cell, values in run.outcomes().items()}
+
+
+def _estimate(run: Run, values: Sequence[float]) -> Estimate:
+    return estimate(values, look_after(run.plan.looks, len(values)).alpha, len(run.plan.looks))
+
+
+def _compared(run: Run, values: Mapping[int, Mapping[int, float]], base: Cell, arm: Cell) -> Comparison | None:
+    own, other, made_on = values[base.number], values[arm.number], run.made_on()
+    look = look_after(run.plan.looks, max(len(own), len(other)))
+    machines = made_on[base.number], made_on[arm.number]
+    return compare(own, other, alpha=look.alpha, looks=len(run.plan.looks), machines=machines)
+
+
+def _refused(first: Run, other: Run, pairs: Iterable[CellPair]) -> Iterable[Cell]:
+    ours, theirs = refusals(first), refusals(other)
+    return (pair.first for pair in pairs if pair.first.number in ours or pair.other.number in theirs)
+
+
+def _changes(first: Run, other: Run, pairs: Iterable[CellPair], margin: float) -> Iterable[ChangeRow]:
+    ours, theirs = _outcomes(first), _outcomes(other)
+    if not other.plan.is_interleaved:
+        return
+    own = {(pair.first.group, pair.first.arm.name): pair for pair in pairs}
+    for row in tables.comparisons(first):
+        arm, base = own.get((row.cell.group, row.cell.arm.name)), own.get((row.cell.group, row.base.name))
+        if not arm or not base:
+            continue
+        in_first = _compared(first, ours, base.first, arm.first)
+        in_other = _compared(other, theirs, base.other, arm.other)
+        if in_first and in_other:
+            points = shift(
+                _changes_in_points(first, ours, base.first, arm.first),
+                _changes_in_points(other, theirs, base.other, arm.other),
+            )
+            verdict = _verdict(points, -100 * margin, 100 * margin)
+            yield ChangeRow(row.cell, row.base.name, in_first.ratio, in_other.ratio, points, verdict)
+
+
+def _logarithms(values: Iterable[float]) -> list[float]:
+    return [math.log(value) if value > 0 else -math.inf for value in values]
+
+
+def _changes_in_points(run: Run, values: Mapping[int, Mapping[int, float]], base: Cell, arm: Cell) -> list[float]:
+    """Of each round that has both, made by one machine; where neither came to its end, a round says nothing."""
+    made_on, own, other = run.made_on(), values[base.number], values[arm.number]
+    rounds = strata(own, other, (made_on[base.number], made_on[arm.number])).rounds
+    both = ((own[number], other[number]) for stratum in rounds for number in stratum)
+    return [100 * (own / one - 1) for one, own in both if one > 0 and not one == own == math.inf]
+
+
+def _verdict(made: TwoSamples, low: float, high: float) -> Verdict:
+    if not made.is_enough:
+        return "not told"
+    if low <= made.low and made.high <= high:
+        return "agree"
+    return "differ" if made.high < low or made.low > high else "not told"
+
+
+# --- in words
+
+
+def sentences(made: Against) -> list[str]:
+    """What the comparison says, in order of importance."""
+    of_both = (*_of_run(made.first, "first"), *_of_run(made.other, "other"))
+    return [*_of_cells(made), *_of_changes(made), *_of_few(made), *_of_matching(made), *of_both]
+
+
+def _of_run(run: Run, which: str) -> Iterable[str]:
+    """What keeps the numbers of one of them from being believed."""
+    if not run.is_finished:
+        yield f"The {which} run is not finished ({run.state}): all of this is so far."
+    if run.over:
+        yield f"Absolute numbers of the {which} run are {run.over}; its changes are within machines."
+    if late := sum(trial.timed_out for trial in run.trials):
+        yield f"{counted(late, 'trial')} of the {which} run timed out: they took longer than every other."
+    yield from (f"The {which} run: {sentence}" for sentence in conditions_of.caveats(run))
+
+
+def _of_cells(made: Against) -> list[str]:
+    if not made.cells:
+        return ["No cell has a trial that counts in both runs."]
+    sizes = sorted(abs(row.ratio.value - 1) for row in made.cells)
+    what = values_of(made.first.primary)
+    return [
+        f"Absolute {what} differ by {_range(sizes, '%')}. {_verdicts(made.cells, f'{100 * made.margin:g}%', 'cell')}"
+    ]
+
+
+def _of_changes(made: Against) -> list[str]:
+    if not made.changes:
+        return []
+    sizes = sorted(abs(row.points.value) / 100 for row in made.changes)
+    margin = f"{100 * made.margin:g} points"
+    return [f"Paired changes differ by {_range(sizes, ' points')}. {_verdicts(made.changes, margin, 'comparison')}"]
+
+
+def _range(sizes: Sequence[float], unit: str) -> str:
+    """Sizes in order. Where the half of a cell timed out in one run only, the difference has no size."""
+    known = [_size(size) for size in sizes if math.isfinite(size)]
+    endless = "more than can be told, where trials timed out"
+    if not known:
+        return endless
+    low, high = known[0], known[-1]
+    words = f"{low}{unit}" if low == high else f"{low} to {high}{unit}"
+    return words if len(known) == len(sizes) else f"{words}, and {endless}"
+
+
+def _size(size: float) -> str:
+    return f"{100 * size:.1f}" if size < 0.0995 else f"{100 * size:.0f}"
+
+
+def _verdicts(rows: Sequence[CellRow | ChangeRow], margin: str, what: str) -> str:
+    total = len(rows)
+    counts = {verdict: sum(row.verdict == verdict for row in rows) for verdict in TITLES}
+    of = f"{total} {what}{'s' if total > 1 else ''}"
+    told = [f"they agree within {margin} in {counts['agree']} of {of}"]
+    if counts["differ"]:
+        told.append(f"differ by more in {counts['differ']}")
+    if counts["not told"]:
+        told.append(f"{counts['not told']} cannot be told apart: too few trials for how much they vary")
+    return f"{told[0][0].upper()}{told[0][1:]}{''.join(f', {words}' for words in told[1:])}."
+
+
+def _of_few(made: Against) -> list[str]:
+    shifts = [*(row.ratio for row in made.cells), *(row.points for row in made.changes)]
+    few = [one for one in shifts if not one.is_enough]
+    if not few:
+        return []
+    least = min(one.n for one in few)
+    trials = "1 trial" if least == 1 else f"{least} trials"
+    return [f"There is no 95% interval for {len(few)} of them, with {trials} in one run: 4 in each are the fewest."]
+
+
+def _of_matching(made: Against) -> list[str]:
+    told = []
+    if made.refused:
+        cells = "1 cell is" if len(made.refused) == 1 else f"{len(made.refused)} cells are"
+        told.append(f"Not compared: {cells} refused in one of the runs, {made.refused[0]} first.")
+    if not (made.first.plan.is_interleaved and made.other.plan.is_interleaved):
+        told.append("Paired changes are not compared: in one of the runs arms were not interleaved.")
+    if made.unlike:
+        settings = list(dict.fromkeys(words for pair in made.unlike for words in pair.settings))
+        shown = "; ".join(settings[:4]) + (f"; and {len(settings) - 4} more" if len(settings) > 4 else "")
+        cells = f"{len(made.unlike)} cell{'s' if len(made.unlike) > 1 else ''}"
+        told.append(f"{cells} match by name only, and their settings differ: {shown or 'in what neither run notes'}.")
+    left = [(len(made.only_first), "first"), (len(made.only_other), "other")]
+    if any(number for number, _ in left):
+        words = " and ".join(f"{number} of the {which} run" for number, which in left if number)
+        told.append(f"Without a match: cells {words}.")
+    return told
+
+
+def status(all_of_them: Sequence[Against]) -> Verdict:
+    """Of all comparisons together: they differ where one does, and agree where every one does."""
+    verdicts = [verdict for each in all_of_them for verdict in each.verdicts]
+    if "differ" in verdicts:
+        return "differ"
+    everything = verdicts and not any(each.refused for each in all_of_them)
+    return "agree" if everything and set(verdicts) == {"agree"} else "not told"

@@ -1,0 +1,138 @@
+"""The comparisons of a run: those that its experiment asks for, each with what all of them together allow to be said.
+Pure.
+
+Cells that are not compared are there too, with why: nothing vanishes silently.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lanelab.analysis.results.model import Arm, Cell, Run
+from lanelab.analysis.results.refusals import refusals
+from lanelab.analysis.statistics import Change, Comparison, compare, holm, strata
+from lanelab.analysis.statistics.looks import look_after
+from lanelab.driver.record.metrics import Metric
+
+NO_PAIRS = "no round has both"
+NO_PAIRS_ON_ONE = "no machine has both in one round"
+NOT_INTERLEAVED = (
+    "Arms were not interleaved (order: sequential), so none are compared: a machine that became slower or faster "
+    "meanwhile would look like a difference between them."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRow:
+    """An arm against a base, on the same site and link."""
+
+    cell: Cell
+    base_cell: Cell
+    primary: Metric
+    comparison: Comparison | None
+    why: str = NO_PAIRS  # where there is no comparison
+
+    @property
+    def base(self) -> Arm:
+        return self.base_cell.arm
+
+    def to_json(self) -> dict[str, Any]:
+        comparison = self.comparison
+        return {
+            "site": self.cell.site,
+            "link": self.cell.link.label,
+            "arm": self.cell.arm.name,
+            "base": self.base.name,
+            "rounds": comparison.n if comparison else 0,
+            "ratio": change_json(comparison.ratio) if comparison else None,
+            self._difference: change_json(comparison.difference) if comparison else None,
+            "rounds_faster": comparison.faster if comparison else 0,
+            "rounds_slower": comparison.slower if comparison else 0,
+            "rounds_left_out": comparison.left_out if comparison else 0,
+            "rounds_across_machines": comparison.across_machines if comparison else 0,
+            "rounds_both_timed_out": comparison.both_timed_out if comparison else 0,
+            "machines": comparison.machines if comparison else 0,
+            "p": comparison.ratio.p if comparison else None,
+            "p_adjusted": comparison.adjusted_p if comparison else None,
+            "verdict": comparison.verdict if comparison else "not compared",
+            "why_not": None if comparison else self.why,
+        }
+
+    @property
+    def _difference(self) -> str:
+        return "difference_ms" if self.primary.unit == "ms" else "difference"
+
+
+def change_json(change: Change) -> dict[str, Any]:
+    """JSON has no infinity: an end that time-outs leave open is null."""
+    return {
+        "n": change.n,
+        "value": finite(change.value),
+        "low": finite(change.low),
+        "high": finite(change.high),
+        "confidence": change.confidence,
+        "p": change.p,
+        "meaning": change.meaning(),
+    }
+
+
+def finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def comparisons(run: Run) -> list[ComparisonRow]:
+    """What the experiment compares, by round, with p values that hold for all of it together."""
+    if not run.plan.is_interleaved:
+        return []
+    values, refused, made_on = run.outcomes(), refusals(run), run.made_on()
+    rows = []
+    for base, cell in run.plan.compared:
+        why = next((f"refused: {each[0].reason}" for one in (cell, base) if (each := refused.get(one.number))), "")
+        found = None
+        if not why:
+            better, alpha = run.primary.higher_is_better, alpha_of(run, (base, cell), values)
+            looks, machines = len(run.plan.looks), (made_on[base.number], made_on[cell.number])
+            found = compare(
+                values[base.number],
+                values[cell.number],
+                higher_is_better=better,
+                alpha=alpha,
+                looks=looks,
+                machines=machines,
+            )
+            if found is None and strata(values[base.number], values[cell.number], machines).across:
+                why = NO_PAIRS_ON_ONE
+        rows.append(ComparisonRow(cell, base, run.primary, found, why or NO_PAIRS))
+    return _adjusted(rows, so_far=not run.is_finished)
+
+
+def _adjusted(rows: Sequence[ComparisonRow], *, so_far: bool) -> list[ComparisonRow]:
+    """The same with p values that hold for all comparisons of the run together."""
+    made = [row.comparison for row in rows if row.comparison]
+    adjusted = iter(holm([comparison.ratio.p for comparison in made]))
+    return [
+        replace(row, comparison=replace(row.comparison, adjusted_p=next(adjusted), so_far=so_far))
+        if row.comparison
+        else row
+        for row in rows
+    ]
+
+
+def alpha_of(run: Run, cells: Sequence[Cell], values: Mapping[int, Mapping[int, float]]) -> float:
+    """What may be claimed after that many rounds."""
+    rounds = max((max(values[cell.number], default=0) for cell in cells), default=0)
+    return look_after(run.plan.looks, rounds).alpha
+
+
+def not_compared(run: Run) -> list[str]:
+    """What is compared with nothing, and why."""
+    if not run.plan.is_interleaved:
+        return [NOT_INTERLEAVED] if len(run.arms) > 1 else []
+    return [f"{sentence[:1].upper()}{sentence[1:]}." for sentence in run.plan.not_compared]
+
+
+def bases(rows: Sequence[ComparisonRow]) -> list[str]:
+    return list(dict.fromkeys(row.base.name for row in rows))

@@ -1,0 +1,122 @@
+"""What the load times of a cell are made of: medians of the parts, and what bounds them. Pure."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lanelab.analysis.results.model import Cell, Run, Trial
+from lanelab.analysis.results.numbers import counted, kilobytes, listed, seconds
+from lanelab.analysis.results.tables import median_trial
+from lanelab.driver.link import Link
+from lanelab.driver.record.evidence.parts import Part
+from lanelab.driver.record.metrics import metric_named
+
+PLT = "plt_ms"
+FACTS = ("requests", "connections", "connections_used", "bytes_down", "retransmissions")
+WORDS = {part: (metric.words if (metric := metric_named(part.measure)) else part.value) for part in Part}
+LEAST_MS, LEAST_SHARE = 1.0, 0.005  # of a load time: parts below both are left out
+# What a load time hangs on, and the parts that are due to it.
+BOUNDS: Mapping[str, tuple[Part, ...]] = {
+    "rate": (Part.TRANSMISSION,),
+    "round trips": (Part.DNS, Part.CONNECT, Part.TLS, Part.WAIT, Part.SLOW_START),
+    "loss": (Part.RECOVERY,),
+    "browser": (Part.MAIN_THREAD, Part.IDLE),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MadeOf:
+    """A cell: its parts in ms, and what else is known of its trials; all medians of trials that have parts."""
+
+    cell: Cell
+    trials: int
+    nearest: int  # the number of the trial that is nearest to the median
+    plt_ms: float
+    parts: Mapping[Part, float]
+    facts: Mapping[str, float]
+
+    @property
+    def link(self) -> Link:
+        return Link.parse(self.cell.link.settings)
+
+    @property
+    def rtt_ms(self) -> float:
+        return float(self.link.rtt.milliseconds)
+
+    @property
+    def initial_window(self) -> int:
+        return self.link.server.initial_window
+
+    def due_to(self, what: str) -> float:
+        return sum(self.parts[part] for part in BOUNDS[what])
+
+    @property
+    def bound(self) -> str:
+        """What the largest share of the load time is due to."""
+        return max(BOUNDS, key=self.due_to)
+
+    def sentences(self) -> list[str]:
+        of = f"median of {counted(self.trials, 'page load')}; nearest is trial {self.nearest}"
+        return [
+            f"{self.cell}: {seconds(self.plt_ms)} ({of}).",
+            f"The time went to {self._parts()}.",
+            self._bound(),
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        cell = self.cell
+        return {
+            "site": cell.site, "link": cell.link.label, "arm": cell.arm.name, "cell": cell.id,
+            "trials": self.trials, "nearest_trial": self.nearest, "plt_ms": self.plt_ms,
+            "parts_ms": {part.value: self.parts[part] for part in Part},
+            "facts": dict(self.facts), "bound": self.bound, "sentences": self.sentences(),
+        }  # fmt: skip
+
+    def _parts(self) -> str:
+        told = [part for part in Part if self.parts[part] >= max(LEAST_MS, LEAST_SHARE * self.plt_ms)]
+        told.sort(key=lambda part: -self.parts[part])
+        share = 100 / self.plt_ms
+        return listed(f"{WORDS[part]} {seconds(self.parts[part])} ({self.parts[part] * share:.0f}%)" for part in told)
+
+    def _bound(self) -> str:
+        due = seconds(self.due_to(self.bound))
+        if self.bound == "rate":
+            carried = f"{kilobytes(self.facts['bytes_down'])} kB" if "bytes_down" in self.facts else "answers"
+            rate = f" of {self.link.down.rate}" if self.link.down.rate else ""
+            return f"The link's rate limits it most: the bottleneck{rate} was busy for {due}, with {carried}."
+        if self.bound == "round trips":
+            trips = f" ({self.due_to('round trips') / self.rtt_ms:.1f} round trips)" if self.rtt_ms else ""
+            return f"Round trips limit it most: for {due}{trips} no answer arrived, because packets were on their way."
+        if self.bound == "loss":
+            return f"Loss limits it most: for {due} nothing new arrived, because a lost packet was missing."
+        return f"The browser limits it most: for {due} nothing was in flight on the link."
+
+
+def made_of(run: Run) -> dict[int, MadeOf]:
+    """By the number of the cell; only cells with a trial that counts and has parts."""
+    trials = run.by_cell()
+    found = {cell.number: with_parts(trials[cell.number]) for cell in run.cells}
+    return {cell.number: _made_of(cell, found[cell.number]) for cell in run.cells if found[cell.number]}
+
+
+def with_parts(trials: Iterable[Trial]) -> list[Trial]:
+    """Those that count and say what their load time was made of."""
+    return [trial for trial in trials if trial.ok and PLT in trial.measures and Part.IDLE.measure in trial.measures]
+
+
+def _made_of(cell: Cell, trials: Sequence[Trial]) -> MadeOf:
+    def middle(name: str) -> float:
+        return statistics.median(trial.measures[name] for trial in trials)
+
+    known = [name for name in FACTS if all(name in trial.measures for trial in trials)]
+    return MadeOf(
+        cell=cell,
+        trials=len(trials),
+        nearest=median.number if (median := median_trial(trials)) else trials[0].number,
+        plt_ms=middle(PLT),
+        parts={part: middle(part.measure) for part in Part},
+        facts={name: middle(name) for name in known},
+    )

@@ -1,0 +1,73 @@
+"""Why one trial took longer than the others of its cell. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lanelab.analysis.results.explain.made_of import PLT, WORDS, MadeOf
+from lanelab.analysis.results.model import Trial
+from lanelab.analysis.results.numbers import listed, seconds
+from lanelab.driver.record.evidence.parts import Part, Parts, Stretch
+
+MOST = 3  # stretches that are named
+LEAST_SHARE = 0.1  # of what the trial took longer: below it a part is not told
+
+
+@dataclass(frozen=True, slots=True)
+class Outlier:
+    """A trial beside its cell's medians."""
+
+    trial: Trial
+    cell: MadeOf
+    parts: Parts | None
+
+    @property
+    def longer_ms(self) -> float:
+        return self.trial.measures[PLT] - self.cell.plt_ms
+
+    def sentences(self) -> list[str]:
+        trial, longer = self.trial, self.longer_ms
+        more = "longer" if longer >= 0 else "shorter"
+        took, by = seconds(trial.measures[PLT]), f"{seconds(abs(longer))} {more}"
+        told = [f"Trial {trial.number} ({trial.cell}): {took}, {by} than the median of its cell."]
+        grown = self._grown()
+        if grown:
+            words = listed(f"{WORDS[part]} {excess:+,.0f} ms" for part, excess in grown)
+            told.append(f"Where: {words}.")
+            told += [_named(each) for each in self._stretches(grown[0][0])]
+        if trial.flags:
+            told.append("It is flagged: " + "; ".join(f"{flag.name} ({flag.detail})" for flag in trial.flags) + ".")
+        return told
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "trial": self.trial.number, "cell": self.trial.cell.id, "longer_ms": round(self.longer_ms, 3),
+            "parts_ms": {part.value: round(excess, 3) for part, excess in self._grown()},
+            "flags": [flag.name for flag in self.trial.flags], "sentences": self.sentences(),
+        }  # fmt: skip
+
+    def _grown(self) -> list[tuple[Part, float]]:
+        """The parts that changed as the whole did, the largest change first."""
+        sign = 1 if self.longer_ms >= 0 else -1
+        changes = [
+            (part, self.trial.measures[part.measure] - self.cell.parts[part])
+            for part in Part
+            if part.measure in self.trial.measures
+        ]
+        told = [(part, ms) for part, ms in changes if sign * ms >= max(1.0, LEAST_SHARE * abs(self.longer_ms))]
+        return sorted(told, key=lambda change: -sign * change[1])
+
+    def _stretches(self, part: Part) -> Sequence[Stretch]:
+        """The longest of this part, in the order of time; those that say more first."""
+        own = [each for each in self.parts.stretches if each.part is part] if self.parts else []
+        if part not in (Part.RECOVERY, Part.WAIT, Part.SLOW_START, Part.IDLE, Part.MAIN_THREAD):
+            return ()
+        longest = sorted(own, key=lambda each: each.from_ms - each.to_ms)[:MOST]
+        return sorted(longest, key=lambda each: each.from_ms)
+
+
+def _named(stretch: Stretch) -> str:
+    what = stretch.detail or WORDS[stretch.part]
+    return f"At {seconds(max(stretch.from_ms, 0.0))}, for {seconds(stretch.to_ms - stretch.from_ms)}: {what}."

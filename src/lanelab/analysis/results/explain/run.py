@@ -1,0 +1,173 @@
+"""What of a run is to be explained: all comparisons, one cell or arm, two arms, one trial."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lanelab.analysis.results import tables
+from lanelab.analysis.results.comparisons import NO_PAIRS, NOT_INTERLEAVED
+from lanelab.analysis.results.explain.cautions import cautions
+from lanelab.analysis.results.explain.difference import Difference, explain_difference, explain_links
+from lanelab.analysis.results.explain.made_of import MadeOf, made_of, with_parts
+from lanelab.analysis.results.explain.outliers import Outlier
+from lanelab.analysis.results.model import Cell, Run
+from lanelab.analysis.results.named_cells import cells_named
+from lanelab.analysis.results.refusals import refusals
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.settings.kinds import near_miss
+from lanelab.driver.record.evidence.parts import Parts
+
+PartsOf = Callable[[int], Parts | None]  # of a trial, by its number
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """What was asked for, in order."""
+
+    cells: tuple[MadeOf, ...]
+    differences: tuple[Difference, ...]
+    links: tuple[str, ...]
+    outliers: tuple[Outlier, ...]
+    not_told: tuple[str, ...] = ()  # what cannot be explained, and why
+    cautions: tuple[str, ...] = ()  # what keeps all of it from being believed
+
+    def paragraphs(self) -> list[list[str]]:
+        return [
+            *([list(self.cautions)] if self.cautions else []),
+            *(each.sentences() for each in self.cells),
+            *([list(self.links)] if self.links else []),
+            *(each.sentences() for each in self.differences),
+            *(each.sentences() for each in self.outliers),
+            *([["Not explained:", *self.not_told]] if self.not_told else []),
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "cautions": list(self.cautions),
+            "cells": [each.to_json() for each in self.cells],
+            "links": list(self.links),
+            "differences": [each.to_json() for each in self.differences],
+            "outliers": [each.to_json() for each in self.outliers],
+            "not_told": list(self.not_told),
+        }
+
+
+def explain(run: Run, what: Sequence[str], parts_of: PartsOf, trial: int | None = None) -> Explained:
+    """`what`: nothing for all comparisons, a cell or an arm, or two arms. InputError where no trial has parts, or
+    where there is no such thing."""
+    made = made_of(run)
+    if not made:
+        raise _no_parts(run, parts_of)
+    if trial is not None:
+        return Explained((), (), (), (_one_trial(run, made, trial, parts_of),))
+    cells, pairs = _asked_for(run, what)
+    unknown = _unknown(run, made, cells)
+    known = [made[cell.number] for cell in cells if cell.number not in unknown]
+    differences, apart = _differences(
+        run, made, [pair for pair in pairs if not {one.number for one in pair} & {*unknown}]
+    )
+    return Explained(
+        tuple(known) if len(what) < 2 else (),
+        differences,
+        tuple(_links(known)) if len(what) == 1 else (),
+        _outliers(run, made, [each.cell for each in known], parts_of),
+        (*unknown.values(), *apart),
+        tuple(cautions(run, cells)),
+    )
+
+
+def _asked_for(run: Run, what: Sequence[str]) -> tuple[list[Cell], Sequence[tuple[Cell, Cell]]]:
+    """The cells, and which of them are held against which."""
+    if not what:
+        return list(run.cells), run.plan.compared
+    if len(what) == 1:
+        return cells_named(run, what[0], "CELL"), ()
+    base, other = (_arm(run, name) for name in what)
+    if base == other:
+        raise InputError(f"{base} does not differ from itself", "Name two arms", key="ARM")
+    same_place = [(one, two) for one in run.cells for two in run.cells if one.group == two.group]
+    pairs = [(one, two) for one, two in same_place if (one.arm.name, two.arm.name) == (base, other)]
+    if not pairs:
+        raise InputError(f"no site and link has both {base} and {other}", "Name one of them alone", key="ARM")
+    return [cell for pair in pairs for cell in pair], pairs
+
+
+def _unknown(run: Run, made: Mapping[int, MadeOf], cells: Iterable[Cell]) -> dict[int, str]:
+    """By the cell's number, why its load times are not explained."""
+    refused = refusals(run)
+    unknown = {}
+    for cell in cells:
+        if why := refused.get(cell.number):
+            unknown[cell.number] = f"{cell}: it is refused: {why[0].reason} ({why[0].detail})."
+        elif cell.number not in made:
+            unknown[cell.number] = f"{cell}: no trial of it counts and has parts."
+    return unknown
+
+
+def _differences(
+    run: Run, made: Mapping[int, MadeOf], pairs: Sequence[tuple[Cell, Cell]]
+) -> tuple[tuple[Difference, ...], list[str]]:
+    """And why some are left out."""
+    if pairs and not run.plan.is_interleaved:
+        return (), [NOT_INTERLEAVED]
+    said = {(row.base_cell.number, row.cell.number): row.comparison for row in tables.comparisons(run)}
+    found, apart = [], []
+    for base, other in pairs:
+        swapped = (other.number, base.number) in said
+        compared = said.get((other.number, base.number) if swapped else (base.number, other.number))
+        difference = explain_difference(run, made[base.number], made[other.number], compared, is_swapped=swapped)
+        if difference:
+            found.append(difference)
+        else:
+            apart.append(f"{other} against {base.arm.name}: {NO_PAIRS}.")
+    return tuple(found), apart
+
+
+def _links(known: Sequence[MadeOf]) -> Iterator[str]:
+    """What grows from one link to the next, site by site."""
+    for site in dict.fromkeys(each.cell.site for each in known):
+        yield from explain_links([each for each in known if each.cell.site == site])
+
+
+def _outliers(run: Run, made: dict[int, MadeOf], cells: Iterable[Cell], parts_of: PartsOf) -> tuple[Outlier, ...]:
+    numbers = {cell.number for cell in cells}
+    far = [number for row in tables.rows(run) if row.cell.number in numbers for number in row.outliers]
+    trials = {trial.number: trial for trial in with_parts(run.trials)}
+    return tuple(
+        Outlier(trials[number], made[trials[number].cell.number], parts_of(number))
+        for number in far
+        if number in trials
+    )
+
+
+def _one_trial(run: Run, made: dict[int, MadeOf], number: int, parts_of: PartsOf) -> Outlier:
+    trial = next((one for one in run.trials if one.number == number), None)
+    if trial is None:
+        raise InputError(f"the run has no trial {number}", f"Its trials are 1 to {len(run.trials)}", key="--trial")
+    parts = parts_of(number)
+    if not with_parts([trial]):
+        failed = ", ".join(each.reason for each in trial.failures)
+        why = f"it failed ({failed})" if failed else (parts.absent if parts else None) or "that was not worked out"
+        remedy = f"`lanelab show RUN --trial {number}` has all that is known of it"
+        raise InputError(f"trial {number} does not say what its load time was made of: {why}", remedy, key="--trial")
+    return Outlier(trial, made[trial.cell.number], parts)
+
+
+def _arm(run: Run, name: str) -> str:
+    names = [arm.name for arm in run.arms]
+    if name not in names:
+        raise InputError(
+            f"the run has no arm {name!r}", f"{near_miss(name, names)}It has {', '.join(names)}", key="ARM"
+        )
+    return name
+
+
+def _no_parts(run: Run, parts_of: PartsOf) -> InputError:
+    if not run.ok:
+        return InputError("no page load of this run counts yet", "See `lanelab show` for why")
+    parts = parts_of(run.ok[0].number)
+    why = (parts.absent if parts else None) or "it was made before they were worked out, or loaded no page"
+    remedy = "Run it again with `capture: client`, which is the default"
+    return InputError(f"no trial of this run says what its load time was made of: {why}", remedy)

@@ -1,0 +1,356 @@
+"""A run in formats that other programs read: CSV, Parquet, JSON, HAR. Tidy: one row for each trial, or each request."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from lanelab.analysis.results import (
+    axes,
+    comparisons,
+    conditions,
+    gateway_cost,
+    load_reports,
+    machine,
+    over_places,
+    tables,
+)
+from lanelab.analysis.results.claims.exported import judged_json
+from lanelab.analysis.results.claims.judge import judge
+from lanelab.analysis.results.claims.together import together
+from lanelab.analysis.results.model import Run, Trial
+from lanelab.analysis.results.sites import about_sites
+from lanelab.analysis.results.text import visible_everywhere
+from lanelab.analysis.results.trial_content import each_record, each_request, each_series, unchanged_artifacts
+from lanelab.driver.base.errors import StoreError
+from lanelab.driver.record.metrics import LOAD, METRICS, metric_named, metrics_of
+
+HAR = "page.har.gz"
+_COUNTS = ("http_status", "connection", "wire_connection", "wire_stream", "wire_in_flight")
+Rows = Iterable[dict[str, Any]]
+
+
+def trial_rows(run: Run) -> Iterator[dict[str, Any]]:
+    """What is known of each trial: where it belongs, what came out, every setting of its link and arm."""
+    link_keys = list(dict.fromkeys(key for link in run.links for key in link.settings))
+    arm_keys = [key for key in dict.fromkeys(key for arm in run.arms for key in arm.settings) if key != "name"]
+    fit, slow = conditions.in_tolerance(run), {each.number: conditions.emulated(each) for each in run.sessions}
+    names, named = _measured(run), {machine.number: machine.name for machine in run.machines}
+    left_out = load_reports.left_out_of_scripts(run)
+    for trial in run.trials:
+        cell = trial.cell
+        of_script = {"script_left_out": left_out.get(trial.number)} if run.workload == LOAD else {}
+        yield {
+            "run": run.name,
+            **_identity(trial),
+            "session": trial.session,
+            "bed": trial.bed,
+            "machine": named.get(trial.machine, ""),
+            "origin": trial.origin,
+            "versions": trial.versions,
+            "started": trial.started,
+            "wall_s": trial.wall_s,
+            "status": "ok" if trial.ok else "failed",
+            "failures": ";".join(dict.fromkeys(failure.reason for failure in trial.failures)),
+            "flags": ";".join(dict.fromkeys(flag.name for flag in trial.flags)),
+            "link_in_tolerance": fit.get(trial.number),
+            "emulated": slow.get(trial.session),
+            **of_script,
+            **{name: _number(name, trial.measures.get(name)) for name in names},
+            **axes.link_numbers(dict(cell.link.settings)),
+            **{f"link.{key}": _flat(cell.link.settings.get(key)) for key in link_keys},
+            **{f"arm.{key}": _flat(cell.arm.settings.get(key)) for key in arm_keys},
+        }
+
+
+def _measured(run: Run) -> list[str]:
+    """Names of what trials of the run may have measured: metrics in the table's order, then what it does not know."""
+    known = [metric.name for metric in metrics_of(run.workload)]
+    return list(dict.fromkeys([*known, *sorted(name for trial in run.trials for name in trial.measures)]))
+
+
+def _number(name: str, value: float | None) -> float | int | None:
+    return int(value) if value is not None and name in _whole() else value
+
+
+def _whole() -> set[str]:
+    return {metric.name for metric in METRICS if metric.whole}
+
+
+def series_rows(run: Run) -> Iterator[dict[str, Any]]:
+    """Each point of each series of each trial."""
+    trials, fit = {trial.number: trial for trial in run.trials}, conditions.in_tolerance(run)
+    for number, name, t_ms, value in each_series(run.folder):
+        if number in trials:
+            of_link = {"link_in_tolerance": fit.get(number)}
+            yield {
+                "run": run.name,
+                **_identity(trials[number]),
+                **of_link,
+                "series": name,
+                "t_ms": t_ms,
+                "value": value,
+            }
+
+
+def request_rows(run: Run) -> Iterator[dict[str, Any]]:
+    """Each request of each trial, with its timings."""
+    trials, fit = {trial.number: trial for trial in run.trials}, conditions.in_tolerance(run)
+    for number, position, request in each_request(run.folder):
+        trial = trials.get(number)
+        if trial is None:  # stored after the run was read
+            continue
+        timings = request.get("timings") or {}
+        yield {
+            "run": run.name,
+            **_identity(trial),
+            "status": "ok" if trial.ok else "failed",
+            "link_in_tolerance": fit.get(number),
+            "number": position,
+            **{name: visible_everywhere(request.get(key)) for name, key in _REQUEST.items()},
+            **_on_the_wire(request),
+            **{f"{phase}_ms": _applicable(timings.get(phase)) for phase in _PHASES},
+        }
+
+
+_PHASES = ("blocked", "dns", "connect", "ssl", "send", "wait", "receive")
+_REQUEST = {
+    "url": "url", "method": "method", "http_status": "status", "type": "type", "mime": "mime", "protocol": "protocol",
+    "connection": "connection", "reused": "reused", "priority": "priority", "remote": "remote",
+    "from_cache": "from_cache", "started_ms": "started_ms", "ended_ms": "ended_ms",
+    "request_header_bytes": "request_header_bytes", "response_header_bytes": "response_header_bytes",
+    "body_bytes": "body_bytes", "wire_bytes": "wire_bytes", "before_load": "before_load", "error": "error",
+}  # fmt: skip
+
+
+# What the browser spoke with is the gateway, where there is one: this is what was on the link then.
+_WIRE = ("connection", "stream", "reused", "in_flight", "queued_ms", "sent_ms", "first_byte_ms", "last_byte_ms")
+
+
+def _on_the_wire(request: Mapping[str, Any]) -> dict[str, Any]:
+    wire = request.get("wire")
+    if wire is None:
+        own = {name: request.get(name) for name in ("protocol", "connection", "reused")}
+        return {f"wire_{name}": own.get(name) for name in ("protocol", *_WIRE)}
+    return {f"wire_{name}": wire.get(name) for name in ("protocol", *_WIRE)}
+
+
+def _identity(trial: Trial) -> dict[str, Any]:
+    cell = trial.cell
+    return {
+        "trial": trial.number,
+        "cell": cell.id,
+        "site": cell.site,
+        "link": cell.link.label,
+        "arm": cell.arm.name,
+        "round": trial.round,
+        "attempt": trial.attempt,
+    }
+
+
+def _flat(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """A value for a field of a table; lists and mappings as JSON."""
+    return json.dumps(value) if isinstance(value, list | dict) else value
+
+
+def _applicable(value: float | None) -> float | None:
+    return None if value is None or value < 0 else value
+
+
+def write_csv(rows: Rows, file: IO[str]) -> int:
+    """With a header; true and false in lower case, times in ISO 8601, nothing where there is no value."""
+    writer: csv.DictWriter[str] | None = None
+    count = 0
+    for row in rows:
+        if writer is None:
+            writer = csv.DictWriter(file, list(row), lineterminator="\n")
+            writer.writeheader()
+        writer.writerow({key: _csv(value) for key, value in row.items()})
+        count += 1
+    return count
+
+
+def _csv(value: Any) -> Any:  # noqa: ANN401 - JSON
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+def write_parquet(rows: Rows, path: Path) -> int:
+    """With types: whole numbers, times with their zone, yes and no."""
+    import pyarrow as pa  # noqa: PLC0415 - large, and only this needs it
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    listed = list(rows)
+    names = list(listed[0]) if listed else []
+    columns = {name: _column(pa, name, [row[name] for row in listed]) for name in names}
+    with _writing(path) as part:
+        pq.write_table(pa.table(columns), part, compression="zstd")
+    return len(listed)
+
+
+def _column(pa: Any, name: str, values: Sequence[Any]) -> Any:  # noqa: ANN401 - pyarrow
+    if name == "started":
+        return pa.array(values, type=pa.timestamp("ms", tz="UTC"))
+    if name in _COUNTS or name in _whole() or name.endswith("_bytes"):
+        return pa.array([None if value is None else int(value) for value in values], type=pa.int64())
+    if name.endswith(("_ms", "_mbit", "_s")) or metric_named(name):
+        return pa.array([None if value is None else float(value) for value in values], type=pa.float64())
+    kinds = {type(value) for value in values if value is not None}
+    if not kinds:
+        return pa.array(values, type=pa.string())
+    if len(kinds) > 1:  # settings of different kinds under one name
+        return pa.array([None if value is None else str(_csv(value)) for value in values], type=pa.string())
+    return pa.array(values)
+
+
+class _writing:  # noqa: N801 - used like a function
+    """A file that is written whole or not at all. An error of the disk becomes an error with a remedy."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.part = path, path.with_name(f".{path.name}.part")
+
+    def __enter__(self) -> Path:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.part.touch()
+        except OSError as error:
+            raise self._refused(error) from error
+        return self.part
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _trace: object) -> None:
+        try:
+            if kind is None:
+                self.part.replace(self.path)
+            else:
+                self.part.unlink(missing_ok=True)
+        except OSError as refused:
+            raise self._refused(refused) from refused
+        if isinstance(error, OSError):
+            raise self._refused(error) from error
+
+    def _refused(self, error: OSError) -> StoreError:
+        return StoreError(f"cannot write {self.path}: {error.strerror or error}", "Name another place with --output")
+
+
+def write_text(path: Path, rows_to: Any, rows: Rows) -> int:  # noqa: ANN401 - a function like write_csv
+    """A text format into a file."""
+    with _writing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+        return int(rows_to(rows, file))
+
+
+def everything(run: Run, *, requests: bool = False) -> dict[str, Any]:
+    """The run as one JSON object."""
+    exported = {
+        "format": 2,
+        "workload": run.workload,
+        "name": run.name,
+        "description": run.description,
+        "state": run.state,
+        "created_utc": run.created_utc,
+        "meta": {key: _json(value) for key, value in run.meta.items()},
+        "experiment": run.experiment,
+        "sessions": [
+            {"session": s.number, "started_utc": s.started_utc, "ended_utc": s.ended_utc, "ending": s.ending,
+             "provenance": s.provenance}
+            for s in run.sessions
+        ],
+        "links": [{"label": link.label, "settings": link.settings} for link in run.links],
+        "arms": [{"name": arm.name, "settings": arm.settings} for arm in run.arms],
+        "self_tests": [
+            {"link": t.link.label, "bed": t.bed, "moment": t.moment, "at_utc": t.at_utc, "session": t.session, **t.data}
+            for t in run.self_tests
+        ],
+        "versions": {digest: dict(versions) for digest, versions in run.versions.items()},
+        **results(run),
+    }  # fmt: skip
+    exported["trials"] = list(_trials_json(run, requests=requests))
+    return exported
+
+
+def results(run: Run) -> dict[str, Any]:
+    """The numbers that tables and report show."""
+    drift, compared = tables.run_drift(run), tables.comparisons(run)
+    return {
+        "cells": [row.to_json() for row in tables.rows(run)],
+        "comparisons": [row.to_json() for row in compared],
+        "pooled": [row.to_json() for row in over_places.pooled(run)],
+        "not_compared": comparisons.not_compared(run),
+        "between_beds": tables.beds(run, compared).to_json(),
+        "machines": tables.machines(run, compared).to_json(),
+        "claims": _claims(run),
+        "gateway_cost": [row.to_json() for row in gateway_cost.cost(run).rows],
+        "failures": dict(tables.failure_counts(run).most_common()),
+        "flags": machine.flag_counts(run),
+        "script_left_out": load_reports.left_out_sentences(load_reports.reported(run)),
+        "drift": {"found": drift.is_shown, "n": drift.n, "change_percent": drift.change_percent, "p": drift.p,
+                  "words": drift.words()},
+        "sites": {name: about.to_json() for name, about in about_sites(run).items()},
+        "caveats": conditions.caveats(run),
+        "changes": conditions.changes(run),
+    }  # fmt: skip
+
+
+def _claims(run: Run) -> list[dict[str, Any]]:
+    judged = judge(run)
+    adjusted = together(judged).adjusted
+    return [judged_json(each, p) for each, p in zip(judged, adjusted, strict=True)]
+
+
+def _trials_json(run: Run, *, requests: bool) -> Iterator[dict[str, Any]]:
+    records, names = dict(each_record(run.folder)), _measured(run)
+    named = {machine.number: machine.name for machine in run.machines}
+    for number, name, t_ms, value in each_series(run.folder):
+        if number in records:  # else it was stored after the records were read
+            records[number]["series"][name]["points"].append([t_ms, value])
+    asked: dict[int, list[Mapping[str, Any]]] = {}
+    for number, _, request in each_request(run.folder) if requests else ():
+        asked.setdefault(number, []).append(request)
+    for trial in run.trials:
+        exported = {
+            **_identity(trial),
+            "session": trial.session,
+            "bed": trial.bed,
+            "machine": named.get(trial.machine, ""),
+            "origin": trial.origin,
+            "versions": trial.versions,
+            "wall_s": trial.wall_s,
+            "status": "ok" if trial.ok else "failed",
+            **{name: _number(name, trial.measures.get(name)) for name in names},
+            "record": records.get(trial.number, {}),
+        }
+        yield {**exported, "requests_made": asked.get(trial.number, [])} if requests else exported
+
+
+def _json(text: str) -> Any:  # noqa: ANN401 - JSON
+    """A meta value is text; where that is JSON, its value."""
+    if text[:1] not in "[{":
+        return text
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+def write_hars(run: Run, folder: Path, *, median: bool = False) -> tuple[list[Path], int]:
+    """A HAR for each trial that counts, or only for each cell's median trial. Also how many had none to give."""
+    trials = run.ok
+    if median:
+        medians = (tables.median_trial(trials) for trials in run.by_cell().values())
+        trials = [trial for trial in medians if trial]
+    written, lacking = [], 0
+    for trial in trials:
+        try:
+            content = gzip.decompress((unchanged_artifacts(run.folder, trial.number, (HAR,)) / HAR).read_bytes())
+        except (OSError, EOFError):
+            lacking += 1
+            continue
+        target = folder / f"{trial.number:06d}.har"
+        with _writing(target) as part:
+            part.write_bytes(content)
+        written.append(target)
+    return written, lacking

@@ -1,0 +1,148 @@
+"""What the gateway costs: arms that differ in `via` alone, compared round by round. Pure.
+
+The gateway stands between browser and link, so what it costs is in every page load that goes through it. Two arms that
+both go through it can be compared. One that does and one that does not can be compared only when the cost is known.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lanelab.analysis.results.gateway_terms import Terms, between, terms
+from lanelab.analysis.results.model import Arm, Cell, Run
+from lanelab.analysis.results.numbers import change_words, difference
+from lanelab.analysis.results.tables import change_json
+from lanelab.analysis.statistics import Comparison, compare
+from lanelab.driver.record.metrics import PAGE_LOAD
+
+HOW_TO = (
+    "To measure it, add an arm that is like one of them but for via: browser, or run experiments/gateway-cost.yaml on "
+    "this machine."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CostRow:
+    """An arm through the gateway against the same without it, on one site and link."""
+
+    cell: Cell
+    native: Arm
+    gateway_ms: float | None  # medians of the rounds that have both
+    native_ms: float | None
+    comparison: Comparison | None
+    terms: Terms | None = None  # None: no round has them in both
+
+    def to_json(self) -> dict[str, Any]:
+        comparison = self.comparison
+        return {
+            "site": self.cell.site,
+            "link": self.cell.link.label,
+            "arm": self.cell.arm.name,
+            "native": self.native.name,
+            "rounds": comparison.n if comparison else 0,
+            "left_out": comparison.left_out if comparison else None,
+            "shown": is_shown(comparison) if comparison else False,
+            "difference_ms": change_json(comparison.difference) if comparison else None,
+            "ratio": change_json(comparison.ratio) if comparison else None,
+            "terms": self.terms.to_json() if self.terms else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a run shows about the cost."""
+
+    through: tuple[str, ...]  # names of arms that go through the gateway
+    beside: bool  # whether others do not
+    rows: tuple[CostRow, ...]
+
+    def sentences(self) -> list[str]:
+        """The cost with its interval for each pair; where there is none, that it was not measured."""
+        if not self.through:
+            return []
+        if self.rows:
+            return [_sentence(row) for row in self.rows]
+        where = "Some arms go" if self.beside else "All arms go"
+        alike = "so they cannot be compared with the others as they are" if self.beside else "so it is in each of them"
+        return [f"{where} through the gateway, {alike}. What it costs was not measured in this run. {HOW_TO}"]
+
+
+def cost(run: Run) -> Cost:
+    """Of each arm that goes through the gateway and has its like without. Only page loads do."""
+    if run.workload != PAGE_LOAD:
+        return Cost((), False, ())
+    arms = [arm for arm in run.arms if _via(arm) == "gateway"]
+    natives = [arm for arm in run.arms if _via(arm) != "gateway"]
+    like = {arm.number: next((one for one in natives if _alike(arm, one)), None) for arm in arms}
+    values, made_on, cells = run.outcomes(), run.made_on(), {(cell.group, cell.arm.number): cell for cell in run.cells}
+    measures = {
+        cell: {each.round: each.measures for each in trials if each.ok} for cell, trials in run.by_cell().items()
+    }
+    rows = []
+    for cell in run.cells:
+        native = like.get(cell.arm.number)
+        other = cells.get((cell.group, native.number)) if native else None
+        if native and other and run.plan.is_interleaved:
+            own, base = values[cell.number], values[other.number]
+            on = made_on[other.number], made_on[cell.number]
+            both = [number for number in own.keys() & base.keys() if base[number] > 0]
+            through, without = (_median([one[number] for number in both]) for one in (own, base))
+            alike = {n for n in both if on[0][n] == on[1][n]}  # machines differ in speed
+            made_of = terms(
+                measures[other.number], {n: each for n, each in measures[cell.number].items() if n in alike}
+            )
+            rows.append(CostRow(cell, native, through, without, compare(base, own, machines=on), made_of))
+    return Cost(tuple(arm.name for arm in arms), bool(natives), tuple(rows))
+
+
+def _via(arm: Arm) -> str:
+    """Runs that are older than the gateway have no such setting."""
+    return str(arm.settings.get("via", "browser"))
+
+
+def _alike(one: Arm, other: Arm) -> bool:
+    return _but_for_the_way(one.settings) == _but_for_the_way(other.settings)
+
+
+def _but_for_the_way(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in settings.items() if key not in ("name", "via")}
+
+
+def _median(values: Sequence[float]) -> float | None:
+    middle = statistics.median(values) if values else math.inf
+    return middle if math.isfinite(middle) else None
+
+
+def is_shown(comparison: Comparison) -> bool:
+    """Whether the interval of the difference is on one side of 0."""
+    low, high = comparison.difference.low, comparison.difference.high
+    return low is not None and high is not None and not low <= 0 <= high
+
+
+def _sentence(row: CostRow) -> str:
+    where = f"{row.cell.arm.name} ({row.cell.site}, {row.cell.link.label})"
+    comparison = row.comparison
+    if comparison is None:
+        return f"{where}: no round has both it and {row.native.name}, so the gateway's cost is not known."
+    change = f"{difference(comparison.difference.value)} ms{between(comparison.difference, difference)}"
+    share = f"{change_words(comparison.ratio.value)}{between(comparison.ratio, change_words)}"
+    left_out = f", {left_out_words(comparison.left_out)}" if comparison.left_out else ""
+    claim = f"{where}: {_claim(comparison)} {change}, {share} against {row.native.name}; n = {comparison.n}{left_out}."
+    return f"{claim} {row.terms.sentence()}" if row.terms else claim
+
+
+def _claim(comparison: Comparison) -> str:
+    """A claim that the interval supports."""
+    if comparison.n < 2:
+        return "what the gateway costs is not known from one round:"
+    if not is_shown(comparison):
+        return "no cost of the gateway is shown:"
+    return "the gateway costs" if comparison.difference.value > 0 else "loads took less through the gateway:"
+
+
+def left_out_words(count: int) -> str:
+    return f"{count} {'round' if count == 1 else 'rounds'} with only one of the two left out"

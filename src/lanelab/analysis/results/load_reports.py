@@ -1,0 +1,225 @@
+"""What load generators reported of the trials of a run, for its report and its terminal."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lanelab.analysis.results import tables
+from lanelab.analysis.results.axes import Dimension
+from lanelab.analysis.results.drawing import Drawing, Panel, Point
+from lanelab.analysis.results.drawing import Series as Drawn
+from lanelab.analysis.results.marks import Mark, Measured
+from lanelab.analysis.results.model import Cell, Run, Trial
+from lanelab.analysis.results.numbers import counted
+from lanelab.analysis.results.published_points import PublishedFigure
+from lanelab.analysis.results.trial_content import each_record
+from lanelab.driver.record.evidence.load import MOST_SCRIPT_METRICS, Latency, LoadEvidence, LoadReport, Tally
+from lanelab.driver.record.metrics import LOAD
+
+CDF = "times"  # of a drawing: how many requests or pages took no longer
+MOST_POINTS = 120
+LEVEL = "users_at_limit"
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A cell with the trial nearest to its median, and all that its trials left."""
+
+    cell: Cell
+    trial: Trial
+    evidence: LoadEvidence
+    report: LoadReport  # of that trial
+    evidences: tuple[LoadEvidence, ...]  # of all trials that count
+    reports: tuple[LoadReport, ...]  # likewise
+
+
+def reported(run: Run) -> list[Reported]:
+    """Cells of a run of loads that have a trial which counts. None of a run of another workload."""
+    if run.workload != LOAD:
+        return []
+    evidence = dict(_each_evidence(run))
+    found = []
+    for cell, trials in zip(run.cells, run.by_cell().values(), strict=True):
+        middle = tables.median_trial(trials)
+        if middle is None:
+            continue
+        own = evidence.get(middle.number)
+        evidences = tuple(
+            each for trial in trials if trial.ok and (each := evidence.get(trial.number)) and each.generator
+        )
+        reports = tuple(each.generator for each in evidences if each.generator)
+        if own and own.generator:
+            found.append(Reported(cell, middle, own, own.generator, evidences, reports))
+    return found
+
+
+def _each_evidence(run: Run) -> Iterator[tuple[int, LoadEvidence]]:
+    for number, record in each_record(run.folder):
+        if record["evidence"]:
+            yield number, LoadEvidence.from_stored(record["evidence"])
+
+
+def sentences(found: Sequence[Reported]) -> list[str]:
+    """What an average hides, of each cell."""
+    said = []
+    for each in found:
+        told = _hidden(each.report)
+        if told:
+            said.append(f"{each.cell}: {told} (trial {each.trial.number})")
+    return said
+
+
+def service_levels(run: Run) -> list[str]:
+    """Where pages first take as long as the limit, of each cell that tells; or that they never did."""
+    said = []
+    for cell, trials in zip(run.cells, run.by_cell().values(), strict=True):
+        told = [trial.measures for trial in trials if trial.ok and LEVEL in trial.measures]
+        broke = [measures[LEVEL] for measures in told if not measures.get(f"{LEVEL}_censored")]
+        if broke:
+            ends = "" if len(broke) == 1 else f" ({min(broke):,.0f} to {max(broke):,.0f})"
+            many = f"{len(broke)} of {counted(len(told), 'trial')}"
+            said.append(
+                f"{cell}: pages first took as long as the limit at {statistics.median(broke):,.0f} users{ends}, {many}"
+            )
+        elif told:
+            most = min(measures[LEVEL] for measures in told)
+            said.append(f"{cell}: pages never took as long as the limit, with up to {most:,.0f} users")
+    return said
+
+
+def threshold_sentences(found: Sequence[Reported]) -> list[str]:
+    """Whether each cell stayed below the thresholds of the experiment file, and of its script."""
+    said = []
+    for each in found:
+        for number, first in enumerate(each.evidence.thresholds):
+            all_trials = [one.thresholds[number] for one in each.evidences]
+            values = [one.value for one in all_trials if one.value is not None]
+            had = f"it was {min(values):,.4g} to {max(values):,.4g}" if values else "no trial has it"
+            met = f"met in {sum(one.is_met for one in all_trials)} of {counted(len(all_trials), 'trial')}"
+            said.append(f"{each.cell}: {first.key} at most {first.highest:,.4g}: {met}, {had}")
+        crossed = sorted({one.crossed for one in each.reports if one.crossed})
+        said += [f"{each.cell}: of the script's own, {words}" for words in crossed]
+    return said
+
+
+def left_out_sentences(found: Sequence[Reported]) -> list[str]:
+    """Whether the script of each cell has measured under more names than are kept."""
+    said = []
+    for each in found:
+        many = sum(one.script_left_out for one in each.reports)
+        if many:
+            trials = f"in {many} of {counted(len(each.reports), 'trial')}"
+            said.append(
+                f"{each.cell}: the script measures under more than {MOST_SCRIPT_METRICS} names: those that came later "
+                f"are left out, {trials}"
+            )
+    return said
+
+
+def left_out_of_scripts(run: Run) -> dict[int, bool]:
+    """Whether the script of each trial had more metrics than are kept. Trials without a report are not there."""
+    if run.workload != LOAD:
+        return {}
+    return {
+        number: evidence.generator.script_left_out for number, evidence in _each_evidence(run) if evidence.generator
+    }
+
+
+def script_rows(each: Reported) -> list[tuple[str, str]]:
+    """What the script measured by itself: the medians over all trials of the cell."""
+    values: dict[str, dict[str, list[float]]] = {}
+    times: set[str] = set()
+    for report in each.reports:
+        for metric in report.script:
+            times |= {metric.name} if metric.is_time else set()
+            for word, value in metric.values.items():
+                values.setdefault(metric.name, {}).setdefault(word, []).append(value)
+    rows = []
+    for name, words in values.items():
+        unit = " ms" if name in times else ""
+        medians = [f"{word} {statistics.median(found):,.4g}{unit}" for word, found in words.items()]
+        rows.append((name, ", ".join(medians)))
+    return rows
+
+
+def _hidden(report: LoadReport) -> str:
+    words = []
+    for tally, name in ((report.pages, "page"), (report.requests, "request")):
+        if tally is None:
+            continue
+        if tally.failed:
+            late = f", {tally.timed_out} of them timed out" if tally.timed_out else ""
+            words.append(f"{counted(tally.failed, name)} failed{late}")
+        if tally.unfinished:
+            longest = f"the longest after {tally.unfinished_longest_ms / 1000:,.3g} s"
+            words.append(f"{counted(tally.unfinished, name)} had not ended, {longest}")
+    words += [f"{counted(report.dropped, 'arrival')} found no user free"] if report.dropped else []
+    return "; ".join(words)
+
+
+def tallies(report: LoadReport) -> list[tuple[str, Tally]]:
+    pages = [("pages", report.pages)] if report.pages else []
+    return [*pages, ("requests", report.requests)]
+
+
+def times(report: LoadReport) -> list[tuple[str, Latency]]:
+    """Of what ended well, and of the parts of requests."""
+    whole = [(name, tally.ms) for name, tally in tallies(report) if tally.ms]
+    return [*whole, *report.parts_ms.items()]
+
+
+def health(report: LoadReport) -> list[tuple[str, str]]:
+    """What the generator had of its machine: whether it was what limited the load."""
+    use = report.use
+    if use is None:
+        return []
+    share = use.cpu_s / use.seconds / use.processors if use.seconds and use.processors else 0.0
+    return [
+        ("processors", f"{100 * share:.0f}% of {use.processors}"),
+        ("lateness of its timers, median and 99 of 100", f"{use.lag_50_ms:,.3g} ms, {use.lag_99_ms:,.3g} ms"),
+        ("files open at once", f"{use.files_most:,} of {use.files_allowed:,}"),
+        ("connections opened, ports", f"{report.connections:,}, {use.ports_allowed:,} at once"),
+        ("memory", f"{use.memory_bytes_most / 1e6:,.0f} MB"),
+    ]
+
+
+def times_drawing(run: Run, found: Sequence[Reported], *, pages: bool) -> Drawing | None:
+    """Which share of pages or requests took no longer: over all trials of each cell, from their histograms."""
+    arms = [arm.name for arm in run.arms]
+    same = len({each.cell.group for each in found}) == 1
+    series: list[Drawn] = []
+    for each in found:
+        points = _shares(each, pages=pages)
+        name = each.cell.arm.name if same else str(each.cell)
+        if points:
+            series.append(Drawn(name, arms.index(each.cell.arm.name) if same else len(series), tuple(points)))
+    if not series:
+        return None
+    what = "pages" if pages else "requests"
+    return Drawing(
+        f"How long {what} took", CDF, Measured(f"share of {what} that ended well (%)", "%", {}),
+        Dimension("ms", "at most", "ms", ()), None, (Panel("", tuple(series)),), 0, 0, "", tuple(arms),
+        PublishedFigure(),
+    )  # fmt: skip
+
+
+def _shares(each: Reported, *, pages: bool) -> list[Point]:
+    counts: dict[float, int] = {}
+    for report in each.reports:
+        tally = report.pages if pages else report.requests
+        for end, many in tally.ms.histogram if tally and tally.ms else ():
+            counts[end] = counts.get(end, 0) + many
+    ends = sorted(end for end in counts if end > 0)
+    total, step = sum(counts.values()), max(1, len(ends) // MOST_POINTS)
+    below = list(itertools.accumulate(counts[end] for end in ends))
+    zero = total - (below[-1] if below else 0)
+    chosen = [at for at in range(len(ends)) if at % step == 0 or at == len(ends) - 1]
+    return [_share(each.cell, ends[at], 100 * (zero + below[at]) / total) for at in chosen]
+
+
+def _share(cell: Cell, ms: float, share: float) -> Point:
+    words = f"{cell}: {share:.4g}% within {ms:,.4g} ms"
+    return Point(ms, f"{ms:,.4g} ms", Mark(share, None, None, 1, words, ""), str(cell), cell.number)

@@ -1,0 +1,209 @@
+"""The machines of a run as reports show them: what each is, what it made, how they compare, and what was taken from
+other runs. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lanelab.analysis.results.agreement import Agreement, agreement
+from lanelab.analysis.results.between_beds import ENOUGH_BEDS, CellRow, ChangeRow, finite_or_none, results
+from lanelab.analysis.results.between_beds import percent as share_words
+from lanelab.analysis.results.between_machines import Levels, Speed, changes, levels, medians, speeds
+from lanelab.analysis.results.model import Arm, Cell, Machine, Run
+from lanelab.analysis.results.numbers import counted, listed
+
+
+@dataclass(frozen=True, slots=True)
+class MachineRow:
+    """What one machine did for the run."""
+
+    machine: Machine
+    beds: int
+    trials: int
+    failed: int
+    refused: tuple[str, ...]  # labels of links that it was refused for
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "machine": self.machine.number,
+            "name": self.machine.name,
+            "beds": self.beds,
+            "trials": self.trials,
+            "failed": self.failed,
+            "links_refused": list(self.refused),
+            "facts": dict(self.machine.facts),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class MachinesOfRun:
+    rows: tuple[MachineRow, ...]  # also of machines that made nothing
+    cells: tuple[CellRow, ...]  # the numbers of their beds are those of machines
+    changes: tuple[ChangeRow, ...]
+    speeds: tuple[Speed, ...]
+    levels: Levels | None
+    agreement: Agreement | None
+    versions: tuple[str, ...]  # sentences on those that differ
+    origins: Mapping[str, int]  # run -> trials that were taken from it
+
+    @property
+    def used(self) -> int:
+        return sum(row.trials > 0 for row in self.rows)
+
+    @property
+    def are_several(self) -> bool:
+        """Whether there is more to say than the name of one."""
+        return len(self.rows) > 1
+
+    def name(self, number: int) -> str:
+        return next(row.machine.name for row in self.rows if row.machine.number == number)
+
+    def warnings(self) -> list[str]:
+        """What nobody may overlook."""
+        return [self.agreement.headline] if self.agreement and self.agreement.found else []
+
+    def sentences(self) -> list[str]:
+        """What they say together, the most important first."""
+        if not self.are_several:
+            return [*self.versions]
+        made = self.agreement
+        return [*(made.words() if made else []), *self._speeds(), *self._levels(), *self.versions]
+
+    def _speeds(self) -> list[str]:
+        words = [_speed_words(speed) for speed in self.speeds]
+        return [f"Absolute times: {listed(words)}."] if words else []
+
+    def _levels(self) -> list[str]:
+        made = self.levels
+        if made is None or made.machines is None:
+            return []
+        if made.beds is None:
+            own = f"machines (each has one bed, so with their beds') {share_words(made.machines)}"
+        else:
+            own = f"machines {share_words(made.machines)}, beds of one machine {share_words(made.beds)}"
+        few = f" An interval between machines takes {ENOUGH_BEDS} of them." if self.used < ENOUGH_BEDS else ""
+        words = f"Standard deviations over all cells: {own}, trials on one bed {share_words(made.trials)}."
+        return [words + few]
+
+    def origin_words(self) -> str:
+        """What was taken from other runs; "": nothing."""
+        if not self.origins:
+            return ""
+        each = [f"{number} from {origin}" for origin, number in self.origins.items()]
+        many = sum(self.origins.values())
+        return f"{counted(many, 'trial')} {'was' if many == 1 else 'were'} taken from other runs: {listed(each)}."
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "machines": [row.to_json() for row in self.rows],
+            "agreement": self.agreement.to_json() if self.agreement else None,
+            "speeds": [_speed_json(speed) for speed in self.speeds],
+            "sd_trials": self.levels.trials if self.levels else None,
+            "sd_beds": self.levels.beds if self.levels else None,
+            "sd_machines": self.levels.machines if self.levels else None,
+            "words": self.sentences(),
+            "versions_that_differ": list(self.versions),
+            "trials_from_other_runs": dict(self.origins),
+            "cells": [self._row_json(row) for row in self.cells],
+            "changes": [{**self._row_json(row), "base": row.base.name, "rounds_left_out": row.left_out}
+                        for row in self.changes],
+        }  # fmt: skip
+
+    def _row_json(self, row: CellRow | ChangeRow) -> dict[str, Any]:
+        made = row.made
+        return {
+            "site": row.cell.site,
+            "link": row.cell.link.label,
+            "arm": row.cell.arm.name,
+            "machines": [
+                {"machine": self.name(one.bed), "n": one.n, "value": finite_or_none(one.value), "counts": one.counts}
+                for one in made.beds
+            ],
+            "value": made.value,
+            "low": made.low,
+            "high": made.high,
+        }
+
+
+def machines_of_run(run: Run, pairs: Iterable[tuple[Cell, Arm]]) -> MachinesOfRun:
+    """`pairs`: the cells that are compared, each with its base."""
+    several = len(run.machines_used) > 1
+    found = results(run) if several else {}
+    return MachinesOfRun(
+        rows=tuple(_rows(run)),
+        cells=tuple(medians(run, found)) if several else (),
+        changes=tuple(changes(run, pairs, found)) if several else (),
+        speeds=tuple(speeds(run)) if several else (),
+        levels=levels(found) if several else None,
+        agreement=agreement(run),
+        versions=tuple(versions_that_differ(run)),
+        origins=dict(sorted(Counter(trial.origin for trial in run.trials if trial.origin).items())),
+    )
+
+
+def _rows(run: Run) -> Iterable[MachineRow]:
+    refused = _refused(run)
+    for machine in run.machines:
+        trials = [trial for trial in run.trials if trial.machine == machine.number]
+        yield MachineRow(
+            machine,
+            len({trial.bed for trial in trials}),
+            len(trials),
+            sum(not trial.ok for trial in trials),
+            tuple(sorted(refused.get(machine.name, ()))),
+        )
+
+
+def _refused(run: Run) -> dict[str, set[str]]:
+    """Machine -> labels of the links that one of its workers was refused for."""
+    found: dict[str, set[str]] = {}
+    for session in run.sessions:
+        workers: Mapping[str, Any] = session.provenance.get("workers") or {}
+        for worker in workers.values():
+            labels = {str(each["label"]) for each in worker.get("refused_links", ())}
+            found.setdefault(str(worker["machine"]), set()).update(labels)
+    return found
+
+
+def versions_that_differ(run: Run) -> list[str]:
+    """One sentence for each program whose trials were not all made with the same version."""
+    used: dict[str, set[str]] = {}
+    named = {machine.number: machine.name for machine in run.machines}
+    for trial in run.trials:
+        if trial.versions in run.versions:
+            used.setdefault(trial.versions, set()).add(named.get(trial.machine, f"machine {trial.machine}"))
+    programs = dict.fromkeys(name for digest in used for name in run.versions[digest])
+    sentences = []
+    for program in programs:
+        by_version: dict[str, set[str]] = {}
+        for digest, names in used.items():
+            by_version.setdefault(run.versions[digest].get(program, "none"), set()).update(names)
+        if len(by_version) > 1:
+            each = [f"{version} on {listed(sorted(names))}" for version, names in sorted(by_version.items())]
+            sentences.append(f"Versions differ, {program}: {'; '.join(each)}.")
+    return sentences
+
+
+def _speed_words(speed: Speed) -> str:
+    ratio, ends = speed.ratio, ""
+    if ratio.is_enough:
+        ends = f" ({ratio.low:.3f} to {ratio.high:.3f})"
+    alike = "" if speed.differs or not ratio.is_enough else ", no difference shown"
+    return f"{speed.machine.name} takes {ratio.value:.3f}{ends} times as long as {speed.against.name}{alike}"
+
+
+def _speed_json(speed: Speed) -> dict[str, Any]:
+    ratio = speed.ratio
+    return {
+        "machine": speed.machine.name,
+        "against": speed.against.name,
+        "rounds": [ratio.n_other, ratio.n_first],
+        "ratio": finite_or_none(ratio.value),
+        "low": finite_or_none(ratio.low),
+        "high": finite_or_none(ratio.high),
+        "confidence": ratio.confidence,
+        "differs": speed.differs,
+    }

@@ -1,0 +1,141 @@
+"""What a figure shows of each cell: the median of a metric, the change against another arm, the parts of its time."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lanelab.analysis.results import axes, tables
+from lanelab.analysis.results.model import Cell, Run
+from lanelab.analysis.results.palette import PART_WORDS
+from lanelab.analysis.results.refusals import refusals
+from lanelab.analysis.results.tables import ComparisonRow
+from lanelab.analysis.statistics import Summary, summarise
+from lanelab.analysis.statistics.looks import look_after
+from lanelab.driver.record.evidence.parts import Part
+from lanelab.driver.record.metrics import Metric
+
+CHANGE = "change"  # what experiment files call the paired change of the primary metric
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One cell's number with its interval."""
+
+    middle: float
+    low: float | None  # None: there is no interval
+    high: float | None
+    n: int
+    words: str  # for a reader who points at it
+    interval: str  # what the interval is
+    summary: Summary | None = None  # of the trials, where it is of those
+    values: tuple[float, ...] = ()
+    is_shown: bool = True  # a change: whether the interval is on one side of 0
+    parts: Mapping[Part, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What is drawn, of all cells that have it."""
+
+    title: str  # of the axis
+    unit: str
+    marks: Mapping[int, Mark]  # by cell
+    base: str = ""  # of a change: the arms that others are compared with; "" where nothing is compared
+    compared: frozenset[int] | None = None  # of a change: the cells that are compared with another; None: every cell
+    further: int = 0  # comparisons of cells that have one already: a place holds one mark
+
+    def is_for(self, cell: Cell) -> bool:
+        """A base is not compared with itself, nor is what the experiment does not compare."""
+        return self.compared is None or cell.number in self.compared
+
+    @property
+    def is_change(self) -> bool:
+        return self.unit == "%±"
+
+
+def marks(run: Run, y: str, kind: str) -> Measured:
+    if kind == "parts":
+        return _parts(run)
+    if y == CHANGE:
+        return _changes(run)
+    metric = axes.metric_of(run, y)
+    found: dict[int, Mark] = {}
+    for cell, values in run.drawn(metric.name).items():
+        look, looks = look_after(run.plan.looks, max(values, default=0)), len(run.plan.looks)
+        scaled = tuple(value / metric.scale for value in values.values())
+        mark = _median(str(_cell(run, cell)), metric, scaled, summarise(scaled, look.alpha, looks))
+        if mark:
+            found[cell] = mark
+    return Measured(metric.title, metric.unit, found)
+
+
+def refused_cells(run: Run, y: str) -> set[int]:
+    """Cells of which nothing can be said, since their link was another; of a change also those whose base is one."""
+    found = set(refusals(run))
+    if y != CHANGE or not found:
+        return found
+    bases = {(row.base.name, row.cell.group): row for row in tables.comparisons(run)}
+    without_base = {(cell.arm.name, cell.group) for cell in run.cells if cell.number in found} & set(bases)
+    against = {row.cell.number for row in tables.comparisons(run) if (row.base.name, row.cell.group) in without_base}
+    return found | against
+
+
+def _cell(run: Run, number: int) -> Cell:
+    return next(cell for cell in run.cells if cell.number == number)
+
+
+def _median(label: str, metric: Metric, values: tuple[float, ...], summary: Summary | None) -> Mark | None:
+    if summary is None or not math.isfinite(summary.median):
+        return None
+    estimate = summary.estimate
+    unit = f" {metric.unit}" if metric.unit else ""
+    interval = "" if estimate.low is None else f", {estimate.name} {estimate.low:,.1f} to {estimate.high:,.1f}"
+    words = f"{label}: median {estimate.median:,.1f}{unit}{interval}, n = {estimate.n}"
+    return Mark(estimate.median, estimate.low, estimate.high, estimate.n, words, estimate.name, summary, values)
+
+
+def _changes(run: Run) -> Measured:
+    compared = tables.comparisons(run)
+    drawn: dict[int, str] = {}
+    found: dict[int, Mark] = {}
+    further = 0
+    for row in compared:
+        mark = _change(row)
+        further += mark is not None and row.cell.number in found
+        if mark:
+            found.setdefault(row.cell.number, mark)
+        drawn.setdefault(row.cell.number, row.base.name)
+    base = " or ".join(dict.fromkeys(drawn.values()))
+    return Measured(f"change of {run.primary.words} (%)", "%±", found, base, frozenset(drawn), further)
+
+
+def _change(row: ComparisonRow) -> Mark | None:
+    comparison = row.comparison
+    if comparison is None or not math.isfinite(comparison.ratio.value):
+        return None
+    ratio = comparison.ratio
+    middle, low, high = (None if end is None else 100 * (end - 1) for end in (ratio.value, ratio.low, ratio.high))
+    between = "" if low is None or high is None else f", {ratio.name} {low:+.1f}% to {high:+.1f}%"
+    words = f"{row.cell}: {middle:+.1f}% against {row.base.name}{between}, n = {ratio.n}; {comparison.verdict}"
+    is_shown = low is not None and high is not None and not low <= 0 <= high
+    return Mark(middle or 0.0, low, high, ratio.n, words, ratio.name, is_shown=is_shown)
+
+
+def _parts(run: Run) -> Measured:
+    """Medians of the parts, of the trials that have them."""
+    found: dict[int, Mark] = {}
+    for cell, trials in run.by_cell().items():
+        having = [trial for trial in trials if trial.ok and any(part.measure in trial.measures for part in Part)]
+        medians = {
+            part: statistics.median(trial.measures.get(part.measure, 0.0) for trial in having)
+            for part in (Part if having else ())
+        }
+        if medians:
+            total = sum(medians.values())
+            each = ", ".join(f"{PART_WORDS[part]} {took:,.0f}" for part, took in medians.items() if took >= 0.05)
+            words = f"{_cell(run, cell)}: {each} ms, n = {len(having)}"
+            found[cell] = Mark(total, None, None, len(having), words, "", parts=medians)
+    return Measured("page load time (ms)", "ms", found)

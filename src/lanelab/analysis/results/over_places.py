@@ -1,0 +1,109 @@
+"""One test for each pair of arms over all sites and links that have both. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lanelab.analysis.results.comparisons import alpha_of, change_json
+from lanelab.analysis.results.model import Arm, Cell, Run
+from lanelab.analysis.results.numbers import change_words, probability
+from lanelab.analysis.results.refusals import refusals
+from lanelab.analysis.statistics import ENOUGH, Pooled, pool
+from lanelab.analysis.statistics.looks import ALPHA
+from lanelab.analysis.statistics.median import percent
+from lanelab.driver.record.metrics import Metric
+
+
+@dataclass(frozen=True, slots=True)
+class PooledRow:
+    """An arm against a base, over all sites and links that have both."""
+
+    arm: Arm
+    base: Arm
+    primary: Metric
+    pooled: Pooled
+    pairs: int  # of arms, for which the interval and p are as sure as one test would be
+    alpha: float
+    so_far: bool
+
+    @property
+    def p(self) -> float:
+        """Of all pairs together, by Bonferroni's method: so it belongs to the interval beside it."""
+        return min(1.0, self.pairs * self.pooled.ratio.p)
+
+    @property
+    def is_shown(self) -> bool:
+        return self.p <= self.alpha
+
+    @property
+    def can_be_shown(self) -> bool:
+        """Whether so many rounds can show a difference at all: if all went one way."""
+        return self.pairs * 2.0 ** (1 - self.pooled.ratio.n) <= self.alpha
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "arm": self.arm.name,
+            "base": self.base.name,
+            "groups": self.pooled.strata,
+            "machines": self.pooled.machines,
+            "ratio": change_json(self.pooled.ratio),
+            "p": self.pooled.ratio.p,
+            "p_adjusted": self.p,
+            "words": self.words(),
+        }
+
+    def words(self) -> str:
+        """One sentence."""
+        ratio, where = self.pooled.ratio, f"Over all {self.pooled.strata} sites and links together"
+        where += f", within {self.pooled.machines} machines" if self.pooled.machines > 1 else ""
+        so_far = " so far" if self.so_far else ""
+        numbers = change_words(ratio.value)
+        if ratio.low is not None and ratio.high is not None:
+            ends = f"{change_words(ratio.low)} to {change_words(ratio.high)}"
+            numbers += f", {percent(ratio.confidence)} interval {ends}"
+        if not self.so_far:
+            numbers += f", p {'< 0.0001' if self.p < 0.0001 else f'= {probability(self.p)}'}"
+        if self.pairs > 1:
+            numbers += f"; this counts all {self.pairs} pairs of arms"
+        if not self.is_shown:
+            return f"{where}, no difference between {self.arm.name} and {self.base.name} is shown{so_far} ({numbers})."
+        way = "faster" if (ratio.value < 1) != self.primary.higher_is_better else "slower"
+        return f"{where}, {self.arm.name} was {way} than {self.base.name}{so_far} ({numbers})."
+
+
+def pooled(run: Run) -> list[PooledRow]:
+    """One test per pair of arms that is compared on several sites and links. Left out: those that can show nothing,
+    because there are too few rounds, and those whose places go opposite ways."""
+    if not run.plan.is_interleaved:
+        return []
+    refused = refusals(run)
+    by_arms: dict[tuple[int, int], list[tuple[Cell, Cell]]] = {}
+    for base, cell in run.plan.compared:
+        if base.number not in refused and cell.number not in refused:
+            by_arms.setdefault((cell.arm.number, base.arm.number), []).append((base, cell))
+    several = [pairs for pairs in by_arms.values() if _is_poolable(_pooled_of(run, pairs, 1))]
+    rows = [row for pairs in several if (row := _pooled_of(run, pairs, len(several)))]
+    return [row for row in rows if row.can_be_shown and not row.pooled.is_opposite]
+
+
+def _is_poolable(row: PooledRow | None) -> bool:
+    return row is not None and row.pooled.strata > 1 and row.pooled.ratio.n >= ENOUGH
+
+
+def _pooled_of(run: Run, pairs: Sequence[tuple[Cell, Cell]], many: int) -> PooledRow | None:
+    """One of so many pairs of arms, which share what a test may miss with."""
+    values, made_on = run.outcomes(), run.made_on()
+    alpha = alpha_of(run, [cell for pair in pairs for cell in pair], values)
+    made = pool(
+        [(values[base.number], values[cell.number]) for base, cell in pairs],
+        alpha / many,
+        [(made_on[base.number], made_on[cell.number]) for base, cell in pairs],
+    )
+    if made is None:
+        return None
+    base, cell = pairs[0]
+    ratio = made.ratio.of_looks(len(run.plan.looks), alpha / many, 1 - ALPHA / many)
+    made = replace(made, ratio=ratio)
+    return PooledRow(cell.arm, base.arm, run.primary, made, many, alpha, so_far=not run.is_finished)

@@ -1,0 +1,164 @@
+"""Cells whose trials, taken together, contradict their link. Pure.
+
+One trial is too short to tell a loss of 1% from none, or from 2%; all trials of a cell together are not. Each trial
+stores how many packets of each direction would have shown that they were lost, how many were, and how many of these a
+full queue may have dropped (docs/reference/verdicts.md#loss-of-a-cell). Here they are added up and compared with what
+the link was asked to lose, by the exact binomial distribution:
+
+- Too few lost: fewer than the loss asked for gives by chance. Overflows only add to them, so all are counted.
+- Too many lost: more than the loss asked for gives. What a full queue may have dropped is left out.
+
+A run in which every link is right has one refused cell or more with a probability of `ALPHA` at most: each test gets
+its part of that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from lanelab.analysis.results.axes import link_of
+from lanelab.analysis.results.model import Cell, Run, Trial
+from lanelab.driver.link import Direction
+from lanelab.driver.link.impairments.loss import GilbertElliott
+
+LOSS = "link-loss"
+ALPHA = 0.001  # the chance that a run whose links are right has a refused cell
+TRACE = 0.001  # packets that may be lost where no loss is asked for: more than any sound link was seen to lose
+SIDES, WAYS = 2, ("down", "up")
+TOWARDS = {"down": "to the client", "up": "to the server"}
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why the numbers of a cell cannot be used, although each of its trials counts."""
+
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """One direction of all trials of a cell that count."""
+
+    trials: int
+    told: int  # packets whose loss would show
+    lost: int
+    overflowed: int  # of these, what a full queue may have dropped
+
+
+def refusals(run: Run) -> Mapping[int, tuple[Refusal, ...]]:
+    """Number of a cell -> why it is refused; cells without a refusal are not there."""
+    tests = max(1, len(run.cells)) * len(WAYS) * SIDES
+    by_cell, found = run.by_cell(), dict[int, tuple[Refusal, ...]]()
+    for cell in run.cells:
+        refused = tuple(_refusals(cell, [trial for trial in by_cell[cell.number] if trial.ok], ALPHA / tests))
+        if refused:
+            found[cell.number] = refused
+    return found
+
+
+def pooled(trials: list[Trial], way: str) -> Pooled:
+    """Trials whose captures tell of loss in this direction."""
+    telling = [trial.measures for trial in trials if f"told_packets_{way}" in trial.measures]
+
+    def total(name: str) -> int:
+        return sum(round(measures.get(f"{name}_packets_{way}", 0)) for measures in telling)
+
+    return Pooled(len(telling), total("told"), total("lost"), total("overflowed"))
+
+
+def _refusals(cell: Cell, trials: list[Trial], alpha: float) -> Iterator[Refusal]:
+    link = link_of(cell.link.settings)
+    for way in WAYS:
+        direction: Direction = getattr(link, way)
+        detail = contradiction(pooled(trials, way), direction, alpha)
+        if detail:
+            yield Refusal(LOSS, f"{TOWARDS[way]}, {detail}")
+
+
+def contradiction(seen: Pooled, asked: Direction, alpha: float) -> str | None:
+    """What speaks against this loss; None: nothing does. `alpha`: of each side."""
+    counted = contradicting(seen, asked, alpha)
+    return _words(seen, *counted, asked.mean_loss, alpha) if counted else None
+
+
+def contradicting(seen: Pooled, asked: Direction, alpha: float) -> tuple[int, int] | None:
+    """How many of how many packets were lost, where that is too few or too many for this loss."""
+    share, bunched = asked.mean_loss, _bunched(asked)
+    told, lost = math.floor(seen.told / bunched), math.ceil(seen.lost / bunched)
+    if share and at_most(lost, told, share) < alpha:
+        return seen.lost, seen.told
+    unexplained, left = seen.lost - seen.overflowed, seen.told - seen.overflowed
+    told, lost = math.ceil(left / bunched), math.floor(unexplained / bunched)
+    return (unexplained, left) if at_least(lost, told, max(share, TRACE)) < alpha else None
+
+
+def _bunched(asked: Direction) -> float:
+    """How many losses come together, about: there are fewer independent ones. Twice the burst, since times between
+    bursts vary too."""
+    loss = asked.loss
+    return max(1.0, 2 * loss.mean_burst) if isinstance(loss, GilbertElliott) else 1.0
+
+
+def _words(seen: Pooled, lost: int, told: int, share: float, alpha: float) -> str:
+    low, high = interval(lost, told, alpha)
+    wanted = f"a loss of {share:.3%}" if share else "no loss"
+    return (
+        f"{lost:,} of {told:,} packets were lost in {seen.trials} trials ({lost / told:.3%}; "
+        f"{1 - 2 * alpha:.3%} interval {low:.3%} to {high:.3%}), and {wanted} was asked for"
+    )
+
+
+def interval(events: int, trials: int, alpha: float) -> tuple[float, float]:
+    """By Clopper and Pearson: shares that give so few, or so many, with a probability of `alpha` at least."""
+    low = _root(lambda share: at_least(events, trials, share) - alpha) if events else 0.0
+    high = _root(lambda share: alpha - at_most(events, trials, share)) if events < trials else 1.0
+    return low, high
+
+
+def _root(rising: Callable[[float], float]) -> float:
+    below, above = 0.0, 1.0
+    for _ in range(60):
+        middle = (below + above) / 2
+        below, above = (middle, above) if rising(middle) < 0 else (below, middle)
+    return (below + above) / 2
+
+
+def at_most(events: int, trials: int, share: float) -> float:
+    """The probability of so many events or fewer."""
+    return 1.0 - _tail(events + 1, trials, share) if events >= trials * share else _tail_down(events, trials, share)
+
+
+def at_least(events: int, trials: int, share: float) -> float:
+    """The probability of so many events or more."""
+    if events <= trials * share:
+        return 1.0 - (_tail_down(events - 1, trials, share) if events else 0.0)
+    return _tail(events, trials, share)
+
+
+def _tail(events: int, trials: int, share: float) -> float:
+    """The sum from so many on, which is beyond the mean: its terms become smaller."""
+    return _sum(events, trials, share, step=1)
+
+
+def _tail_down(events: int, trials: int, share: float) -> float:
+    return _sum(events, trials, share, step=-1)
+
+
+def _sum(events: int, trials: int, share: float, *, step: int) -> float:
+    if not 0 <= events <= trials:
+        return 0.0
+    if share in (0.0, 1.0):
+        return float(events == 0 or step < 0) if share == 0 else float(events == trials or step > 0)
+    term = math.exp(
+        math.lgamma(trials + 1) - math.lgamma(events + 1) - math.lgamma(trials - events + 1)
+        + events * math.log(share) + (trials - events) * math.log1p(-share)
+    )  # fmt: skip
+    total, odds, at = term, share / (1 - share), events
+    while term > total * 1e-17 and 0 <= at + step <= trials:
+        term *= (trials - at) / (at + 1) * odds if step > 0 else at / (trials - at + 1) / odds
+        at += step
+        total += term
+    return min(1.0, total)

@@ -1,0 +1,132 @@
+"""The page of a verified site: its score, the evidence by protocol, and the pictures side by side."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lanelab.analysis.results.report.markup import Html, el, join
+from lanelab.analysis.results.report.page import document
+from lanelab.analysis.results.report.sections import scroll, section
+from lanelab.analysis.results.report.whole import write_whole
+from lanelab.driver.site.fidelity import Fidelity, ProtocolFidelity, percent
+
+PAGE = "fidelity.html"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPicture:
+    """Of the load over this protocol that differs most. PNG."""
+
+    protocol: str
+    loaded: bytes
+    difference: bytes | None  # None: there is no recorded picture
+    share: float | None
+
+
+def write_fidelity(
+    folder: Path,
+    name: str,
+    title: str,
+    fidelity: Fidelity,
+    recorded: bytes | None,
+    pictures: Sequence[ComparedPicture],
+    differences: Sequence[tuple[str, Sequence[str]]] = (),
+) -> Path:
+    """Write the page into this folder; returns where it is."""
+    body = el(
+        "body",
+        el(
+            "main",
+            _header(name, title, fidelity),
+            _evidence(fidelity),
+            _lists("differences", "What differed", differences),
+            _lists(
+                "problems", "Why there is no score", [(each.protocol, each.problems) for each in fidelity.protocols]
+            ),
+            _pictures(recorded, pictures),
+            _lists(
+                "not-reproduced",
+                "What the server does not reproduce",
+                [(each.protocol, each.not_reproduced) for each in fidelity.protocols],
+            ),
+        ),
+        el("footer", f"Made by lanelab {fidelity.lanelab}. Nothing on this page is loaded from elsewhere."),
+    )
+    target = folder / PAGE
+    write_whole(target, document(f"{name} - fidelity", body, images=True).encode())
+    return target
+
+
+def _header(name: str, title: str, fidelity: Fidelity) -> Html:
+    return el(
+        "header",
+        el("p", "lanelab: fidelity of a site", class_="eyebrow"),
+        el("h1", name),
+        el("p", title, class_="lead"),
+        el("p", f"{fidelity.at_utc}, {fidelity.browser}, {fidelity.server}, digest {fidelity.digest}", class_="date"),
+        el(
+            "ul",
+            el("li", f"Score: {fidelity.words}, the least of its protocols."),
+            [el("li", f"{each.protocol}: {percent(each.score)}") for each in fidelity.protocols],
+            class_="said",
+        ),
+    )
+
+
+def _evidence(fidelity: Fidelity) -> Html:
+    heads = (
+        *("protocol", "score", "loads", "wanted", "exact", "inexact", "missing", "extra"),
+        *("bytes recorded", "bytes off", "same in each load", "pixels that differ"),
+    )
+    rows = [
+        el("tr", [el("td", text, class_="num" if i else None) for i, text in enumerate(_row(each))])
+        for each in fidelity.protocols
+    ]
+    top = el("tr", [el("th", word, scope="col", class_="num" if i else None) for i, word in enumerate(heads)])
+    note = "Counts are sums over all loads; a score is the least of requests, bytes, stability and picture."
+    table = el("table", el("thead", top), el("tbody", rows))
+    return section("evidence", "By protocol", scroll(table), el("p", note, class_="note"))
+
+
+def _row(each: ProtocolFidelity) -> tuple[str, ...]:
+    picture = "-" if each.pixels_differ is None else f"{each.pixels_differ:.2%}"
+    counts = (each.loads, each.wanted, each.exact, each.inexact, each.missing, each.extra)
+    sizes = (each.bytes_recorded, each.bytes_off)
+    numbers = [f"{number:,}" for number in (*counts, *sizes)]
+    return each.protocol, percent(each.score), *numbers, f"{each.always:,} of {each.ever:,}", picture
+
+
+def _lists(name: str, title: str, of_protocols: Sequence[tuple[str, Sequence[str]]]) -> Html | None:
+    parts = [
+        join(el("p", el("b", protocol)), el("ul", [el("li", line) for line in lines]))
+        for protocol, lines in of_protocols
+        if lines
+    ]
+    return section(name, title, parts) if parts else None
+
+
+def _pictures(recorded: bytes | None, pictures: Sequence[ComparedPicture]) -> Html:
+    if recorded is None:
+        note = "The recording has no picture of the page, so the replay's are compared with nothing."
+        shown = [_figure(each.protocol, [("replayed", each.loaded)]) for each in pictures]
+        return section("pictures", "Pictures", el("p", note, class_="note"), shown)
+    note = "Of each protocol the load that differs most. In the third picture, what differs is red."
+    figures = []
+    for each in pictures:
+        columns = [("recorded", recorded), ("replayed", each.loaded)]
+        columns += [("difference", each.difference)] if each.difference is not None else []
+        words = each.protocol if each.share is None else f"{each.protocol}: {each.share:.2%} of the pixels differ"
+        figures.append(_figure(words, columns))
+    return section("pictures", "Pictures", el("p", note, class_="note"), figures)
+
+
+def _figure(words: str, columns: Sequence[tuple[str, bytes]]) -> Html:
+    shown = [el("div", el("p", label, class_="note"), _image(label, png)) for label, png in columns]
+    return el("figure", el("figcaption", el("b", words)), el("div", shown, class_="side-by-side"))
+
+
+def _image(label: str, png: bytes) -> Html:
+    return el("img", src=f"data:image/png;base64,{base64.b64encode(png).decode()}", alt=label)

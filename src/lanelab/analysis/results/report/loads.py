@@ -1,0 +1,155 @@
+"""The section with a drawing of each cell's median trial, all on one scale, and the one with any two side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lanelab.analysis.results import axes, tables
+from lanelab.analysis.results.film import FILMSTRIP, SCREENSHOT, Film, film_of
+from lanelab.analysis.results.load_parts import LoadView
+from lanelab.analysis.results.load_view import CAPTURE, load_view, timeline_of
+from lanelab.analysis.results.model import Cell, Run, Trial
+from lanelab.analysis.results.numbers import seconds
+from lanelab.analysis.results.report.film import films, progress_strip
+from lanelab.analysis.results.report.markup import Html, el
+from lanelab.analysis.results.report.part_strip import part_strip
+from lanelab.analysis.results.report.sections import section
+from lanelab.analysis.results.report.sequence import sequence
+from lanelab.analysis.results.report.waterfall import waterfall
+from lanelab.analysis.results.trial_content import read_record, unchanged_artifacts
+
+READ = (CAPTURE, FILMSTRIP, SCREENSHOT)  # files of a trial
+NOTE = (
+    "The trial nearest to each cell's median; all are on one time scale, in ms since the page was asked for. Point at "
+    "a bar, tap it, or choose a drawing with the Tab key and go through it with the arrow keys: address, protocol, "
+    "priority, connection."
+)
+ON_THE_LINK = (
+    " Arms that go through the gateway are drawn by what was on the link; what was between browser and gateway is in "
+    "the text of each bar."
+)
+CONNECTIONS = (
+    " Below the requests: each TCP connection with its set-up (a thin line is idle), when bytes came, and how fast."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A cell with the trial that is drawn of it."""
+
+    cell: Cell
+    trial: Trial
+    view: LoadView
+    film: Film | None
+    said: str  # what came out, for the reader who has guessed
+
+    @property
+    def name(self) -> str:
+        return f"load-{self.cell.number}"
+
+    @property
+    def title(self) -> str:
+        return f"{self.cell.link.label}, {self.cell.arm.name}"
+
+
+def drawn_loads(run: Run, *, pictures: bool = True) -> list[Drawn]:
+    """What can be drawn, in the order of the cells. `pictures`: with those of the page while it loaded."""
+    found = []
+    for row, trials in zip(tables.rows(run), run.by_cell().values(), strict=True):
+        trial = tables.median_trial(trials)
+        if trial is None:
+            continue
+        record = read_record(run.folder, trial.number)
+        if not record["requests"]:
+            continue
+        rate = axes.link_numbers(dict(row.cell.link.settings))["rate_down_mbit"]
+        folder = unchanged_artifacts(run.folder, trial.number, READ)
+        timeline = timeline_of(folder, record["evidence"])
+        view = load_view(record, timeline, rate)
+        film = film_of(folder, record) if pictures else None
+        found.append(Drawn(row.cell, trial, view, film, _said(row)))
+    return found
+
+
+def _said(row: tables.Row) -> str:
+    if row.summary is None:
+        return ""
+    estimate = row.summary.estimate
+    ends = [row.shown(end) for end in (estimate.low, estimate.high) if end is not None]
+    between = f" ({' to '.join(ends)})" if ends else ""
+    return f"{row.cell}: median {row.shown(estimate.median)}{between} {row.primary.unit}, n = {estimate.n}"
+
+
+def loads(drawn: list[Drawn]) -> Html | None:
+    """Each drawing, folded."""
+    if not drawn:
+        return None
+    end = max(each.view.end for each in drawn)
+    made = [
+        el(
+            "details",
+            el("summary", el("b", each.title), el("span", f" {each.cell.site}, "), *_times(each)),
+            waterfall(each.view, end, part_strip(each.view.stretches, end), progress_strip(each.film, end)),
+            _packets(each, end),
+            id=each.name,
+            class_="trial",
+            data_said=each.said,
+            data_title=f"{each.cell.site}, {each.title}",
+        )
+        for each in drawn
+    ]
+    note = NOTE + (CONNECTIONS if any(each.view.lanes for each in drawn) else "")
+    note += ON_THE_LINK if any(each.view.by_gateway for each in drawn) else ""
+    return section("waterfalls", "Waterfalls", el("p", note), made)
+
+
+def filmstrips(drawn: Sequence[Drawn]) -> Html | None:
+    """None where no trial has pictures."""
+    end = max((each.view.end for each in drawn), default=1.0)
+    return films([(f"{each.cell.site}, {each.title}", each.film) for each in drawn if each.film], end)
+
+
+def _packets(each: Drawn, end: float) -> Html | None:
+    drawn = sequence(each.view.packets, len(each.view.lanes), end)
+    return el("details", el("summary", "Packets over time"), drawn, class_="packets") if drawn else None
+
+
+def packets_figure(drawn: Sequence[Drawn], title: str) -> Html | None:
+    """The packets of these cells' median trials, as a figure of the experiment's."""
+    end = max((each.view.end for each in drawn), default=0.0)
+    made = [
+        el("details", el("summary", el("b", each.title)), picture)
+        for each in drawn
+        if (picture := sequence(each.view.packets, len(each.view.lanes), end))
+    ]
+    caption = el("figcaption", el("b", title), " Of the trial nearest to each cell's median.")
+    return el("figure", caption, made) if made else None
+
+
+def _times(each: Drawn) -> list[object]:
+    return [f"trial {each.trial.number}", el("span", f": {seconds(each.trial.value or 0.0)}", class_="outcome")]
+
+
+def side_by_side(drawn: list[Drawn]) -> Html | None:
+    """Where the reader chooses two cells. The script fills it; without it a list leads to the drawings."""
+    if len(drawn) < 2:
+        return None
+    options = [el("option", f"{each.cell.site}, {each.title}", value=each.name) for each in drawn]
+    chooser = el(
+        "form",
+        el("label", "One ", el("select", options, name="one")),
+        el("label", "Another ", el("select", options, name="other")),
+        class_="chooser",
+        hidden=True,
+    )
+    links = [el("li", el("a", f"{each.cell.site}, {each.title}", href=f"#{each.name}")) for each in drawn]
+    without = el("div", el("p", "Open any two of these; they are on one scale:"), el("ul", links), class_="without")
+    guess = el(
+        "details",
+        el("summary", "Predict first: which of the two is faster, and by how much? Then open this."),
+        el("ul"),
+        class_="reveal",
+        hidden=True,
+    )
+    return section("side-by-side", "Side by side", chooser, without, guess, el("div", class_="pair"))

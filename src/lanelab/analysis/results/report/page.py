@@ -1,0 +1,159 @@
+"""The report: one HTML file that asks nothing of the network.
+
+Its content security policy allows its own style sheet and its own script (by hash) and nothing else, so that whatever a
+site or an experiment puts into a name or a URL stays text. Without the script all of it can be read.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+
+from lanelab.analysis.results import drift, palette, render, tables
+from lanelab.analysis.results.claims.judge import judge
+from lanelab.analysis.results.drift_chart import drift_chart
+from lanelab.analysis.results.gateway_cost import cost
+from lanelab.analysis.results.model import Run
+from lanelab.analysis.results.report import (
+    beds,
+    claims,
+    comparisons,
+    emulation,
+    figures,
+    gateway,
+    load,
+    loads,
+    machine,
+    machines,
+    provenance,
+    sections,
+    sites,
+    witnesses,
+)
+from lanelab.analysis.results.report.markup import Html, el, join
+from lanelab.analysis.results.report.sentences import findings, warnings
+from lanelab.analysis.results.report.whole import write_whole
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.driver.run.folder import format as run_format
+
+_SECTION = re.compile(r'<section id="([\w-]+)"><h2>(.*?)</h2>')
+
+
+def write_report(folder: Path, output: Path | None = None) -> Path:
+    """Write the report of the run in this folder; returns where it is."""
+    target = output or folder / run_format.REPORT
+    text = page(read_run(folder))
+    write_whole(target, text.encode())
+    return target
+
+
+def page(run: Run) -> str:
+    """The whole page."""
+    rows, compared = tables.rows(run), tables.comparisons(run)
+    nothing = tables.nothing_counts(run) if tables.are_empty(rows) else ""
+    drawn, made_on = loads.drawn_loads(run), tables.machines(run, compared)
+    parts = [
+        sections.header(run, findings(run, rows, compared), [*warnings(run, rows, compared), *made_on.warnings()]),
+        sections.tiles(run, rows),
+        claims.section_of(judge(run)),
+        None if nothing else figures.figures(run, drawn),
+        sections.section("results", "Results", el("p", nothing)) if nothing else sections.results(run, rows),
+        load.section_of(run),
+        None if nothing else comparisons.section_of(run, compared),
+        beds.section_of(run, tables.beds(run, compared)) if made_on.used < 2 else None,
+        machines.section_of(run, made_on),
+        gateway.section_of(cost(run)),
+        sites.section_of(run),
+        loads.filmstrips(drawn),
+        loads.side_by_side(drawn),
+        loads.loads(drawn),
+        sections.failures(run),
+        witnesses.section_of(run),
+        machine.section_of(run),
+        emulation.section_of(run),
+        sections.self_tests(run),
+        sections.noise(run, rows, _drift_picture(run)),
+        provenance.provenance(run),
+        provenance.experiment(run),
+        provenance.reading(run),
+    ]
+    present = [part for part in parts if part]
+    skip = el("a", "Skip to the contents", href="#contents", class_="skip")
+    guess = el("button", "Predict first: hide the results", id="predict", type="button", hidden=True)
+    body = el(
+        "body",
+        skip,
+        el("main", present[0], guess if drawn else None, present[1], contents(present), present[2:]),
+        el("footer", _footer(run)),
+    )
+    return document(f"{sections.title_of(run)} - lanelab report", body, images=any(each.film for each in drawn))
+
+
+def document(title: str, body: Html, *, images: bool = False, style: str = "", script: str = "") -> str:
+    """A page with the style of reports, and their script. `images`: it has some within itself; `style` and `script`:
+    its own, after those of all reports."""
+    style, script = _style() + style, _script() + script
+    allowed = f"default-src 'none'; style-src 'sha256-{_digest(style)}'; script-src 'sha256-{_digest(script)}'"
+    allowed += "; img-src data:" if images else ""
+    head = el(
+        "head",
+        el("meta", charset="utf-8"),
+        el("meta", http_equiv="Content-Security-Policy", content=allowed),
+        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        el("meta", name="color-scheme", content="light dark"),
+        el("title", title),
+        el("style", Html(style)),
+    )
+    whole = el("html", head, Html(body.removesuffix("</body>") + el("script", Html(script)) + "</body>"), lang="en")
+    return f"<!doctype html>\n{whole}\n"
+
+
+def contents(parts: Sequence[Html]) -> Html:
+    """Links to the sections among these."""
+    matches = (_SECTION.match(part) for part in parts)
+    return el(
+        "nav",
+        [el("a", Html(match[2]), href=f"#{match[1]}") for match in matches if match],
+        aria_label="Contents",
+        id="contents",
+    )
+
+
+def _footer(run: Run) -> Html:
+    version = run.meta.get("lanelab", "")
+    left_out = (
+        "Not printed: waterfalls, filmstrips, what the machine did, the self-tests' numbers, provenance, the "
+        "experiment file and how to read this. All of it is in the report itself. "
+    )
+    return join(
+        el("span", left_out, class_="on-paper"),
+        f"Made by lanelab {version} from the run folder {run.folder.resolve().name}. ",
+        "Nothing on this page is loaded from elsewhere.",
+    )
+
+
+def _style() -> str:
+    """The style sheet, after the colours of charts for light and dark."""
+    return f"{palette.style()}\n{resources.files('lanelab.analysis.results.report').joinpath('style.css').read_text()}"
+
+
+def _script() -> str:
+    return resources.files("lanelab.analysis.results.report").joinpath("script.js").read_text()
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _drift_picture(run: Run) -> Html | None:
+    deviations = drift.points(tables.timed(run))
+    specification = drift_chart(run, deviations)
+    return (
+        None
+        if specification is None
+        else sections.scroll(Html(render.inline_svg(specification, "Deviations over time", "d")))
+    )

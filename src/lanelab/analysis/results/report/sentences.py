@@ -1,0 +1,200 @@
+"""What a run shows, in sentences. Nothing is claimed that the intervals do not carry."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from lanelab.analysis.results import conditions, machine, tables
+from lanelab.analysis.results.comparison_words import provisional
+from lanelab.analysis.results.comparisons import not_compared
+from lanelab.analysis.results.model import Run
+from lanelab.analysis.results.numbers import change_words, counted, shown, with_unit
+from lanelab.analysis.results.over_places import pooled
+from lanelab.analysis.results.tables import ComparisonRow, Row
+from lanelab.analysis.statistics import ENOUGH
+
+FASTER, SLOWER = ("faster", "faster so far"), ("slower", "slower so far")
+TOO_FEW = "too few rounds"
+MOST_CELLS = 4
+MORE_THAN_TOLD = "more than can be told, since loads timed out"
+
+
+def sentences(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -> list[str]:
+    """All of them. What takes the meaning from the numbers comes first."""
+    doubts, found = warnings(run, rows, compared), findings(run, rows, compared)
+    return [*doubts, *found] if conditions.caveats(run) else [*found, *doubts]
+
+
+def findings(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -> list[str]:
+    """What was found, the most important first."""
+    if nothing := tables.nothing_counts(run):
+        return [nothing]
+    pairs = dict.fromkeys((row.cell.arm.name, row.base.name) for row in compared)
+    against = [_against(arm, base, compared) for arm, base in pairs]
+    result = [sentence for sentence in against if sentence] or _single(rows)
+    return [*result, *(row.words() for row in pooled(run))]
+
+
+def warnings(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -> list[str]:
+    """What keeps the findings from being believed, the most important first."""
+    if not run.ok:
+        return conditions.caveats(run)
+    left = [] if run.plan.is_interleaved else not_compared(run)
+    few = _few(run, rows, compared)
+    return [
+        *conditions.caveats(run), *_refused(rows), *left, *([few] if few else []), *_timed_out(rows), *_flagged(run),
+        *conditions.changes(run),
+    ]  # fmt: skip
+
+
+def _flagged(run: Run) -> list[str]:
+    """A machine that had other work to do is nothing to look for below."""
+    said = machine.sentence(run)
+    return [f"{said}."] if said else []
+
+
+def _refused(rows: Sequence[Row]) -> list[str]:
+    return [f"Refused: {row.cell}: {'; '.join(each.detail for each in row.refused)}." for row in rows if row.refused]
+
+
+def _timed_out(rows: Sequence[Row]) -> list[str]:
+    number = sum(row.timed_out for row in rows)
+    if not number:
+        return []
+    did = "1 trial timed out" if number == 1 else f"{number} trials timed out"
+    return [f"{did}: in medians and comparisons {'it' if number == 1 else 'they'} took longer than every other."]
+
+
+def _so_far(rows: Sequence[ComparisonRow]) -> str:
+    """Behind a claim that rests on too little, or on a run that may go on."""
+    return " so far" if any(row.comparison and not row.comparison.is_final for row in rows) else ""
+
+
+def _against(arm: str, base: str, compared: Sequence[ComparisonRow]) -> str:
+    """An arm against another, over all sites and links."""
+    own = [row for row in compared if (row.cell.arm.name, row.base.name) == (arm, base) and row.comparison]
+    if not own:
+        return ""
+    faster = [row for row in own if row.comparison and row.comparison.verdict in FASTER]
+    slower = [row for row in own if row.comparison and row.comparison.verdict in SLOWER]
+    if len(own) == 1:
+        return _one_against(own[0], base)
+    left = [row for row in own if row not in (*faster, *slower)]
+    so_far = _so_far(own)
+    if faster and not slower:
+        return f"{arm} was faster than {base}{so_far} in {_of(faster, own)}, by {_between(faster)}.{_rest(left)}"
+    if slower and not faster:
+        return f"{arm} was slower than {base}{so_far} in {_of(slower, own)}, by {_between(slower)}.{_rest(left)}"
+    if faster and slower:
+        return (
+            f"{arm} against {base} depends on site and link{so_far}: faster in {_of(faster, own)} "
+            f"(by {_between(faster)}), slower in {len(slower)} (by {_between(slower)}).{_rest(left)}"
+        )
+    return _neither(arm, base, own)
+
+
+def _neither(arm: str, base: str, own: Sequence[ComparisonRow]) -> str:
+    """Neither faster nor slower in any comparison."""
+    few = _too_few(own)
+    if len(few) == len(own):
+        return f"Too few rounds to compare {arm} with {base}, in any of {len(own)} comparisons."
+    where = f"{len(own) - len(few)} of {len(own)}" if few else f"any of {len(own)}"
+    return f"Between {arm} and {base} no difference is shown{_so_far(own)} in {where} comparisons.{_rest(few)}"
+
+
+def _one_against(row: ComparisonRow, base: str) -> str:
+    comparison = row.comparison
+    n = comparison.n if comparison else 0
+    if comparison is None or comparison.verdict == TOO_FEW:
+        return f"Too few rounds to compare {row.cell.arm.name} with {base}: {counted(n, 'round')}."
+    if comparison.verdict not in (*FASTER, *SLOWER):
+        return f"Between {row.cell.arm.name} and {base} no difference is shown{_so_far([row])} ({counted(n, 'round')})."
+    way = "faster" if comparison.verdict in FASTER else "slower"
+    difference = abs(comparison.difference.value)
+    by = f"{_change(row)}: {shown(row.primary, difference)} {row.primary.unit}"
+    if not math.isfinite(difference):
+        by = MORE_THAN_TOLD
+    return (
+        f"{row.cell.arm.name} was {way} than {base}{_so_far([row])} by {by}, in "
+        f"{comparison.faster if way == 'faster' else comparison.slower} of {comparison.n} rounds."
+    )
+
+
+def _of(some: Sequence[ComparisonRow], own: Sequence[ComparisonRow]) -> str:
+    every = "both" if len(own) == 2 else f"all {len(own)}"
+    return f"{every} comparisons" if len(some) == len(own) else f"{len(some)} of {len(own)} comparisons"
+
+
+def _rest(left: Sequence[ComparisonRow]) -> str:
+    """The comparisons that say neither faster nor slower."""
+    few = len(_too_few(left))
+    shown = f" In {len(left) - few} no difference is shown." if len(left) > few else ""
+    return shown + (f" In {few} there are too few rounds." if few else "")
+
+
+def _too_few(some: Sequence[ComparisonRow]) -> list[ComparisonRow]:
+    return [row for row in some if row.comparison and row.comparison.verdict == TOO_FEW]
+
+
+def _ratio(row: ComparisonRow) -> float:
+    return row.comparison.ratio.value if row.comparison else 1.0
+
+
+def _change(row: ComparisonRow) -> str:
+    return change_words(_ratio(row)).lstrip("+-") if 0 < _ratio(row) < math.inf else MORE_THAN_TOLD
+
+
+def _between(rows: Sequence[ComparisonRow]) -> str:
+    """The smallest and the largest change, and where the largest is."""
+    ordered = sorted(rows, key=lambda row: abs(_ratio(row) - 1))
+    least, most = ordered[0], ordered[-1]
+    sites = len({row.cell.site for row in rows}) > 1
+    where = f"{most.cell.site}, {most.cell.link.label}" if sites else most.cell.link.label
+    return _change(most) if len(rows) == 1 else f"{_change(least)} to {_change(most)} (most at {where})"
+
+
+def _single(rows: Sequence[Row]) -> list[str]:
+    """Without a comparison: the cells themselves, if they are few."""
+    sentences: list[str] = []
+    for row in rows:
+        if row.summary is None or len(sentences) == MOST_CELLS:
+            continue
+        estimate, metric = row.summary.estimate, row.primary
+        ends = (estimate.low, estimate.high)
+        interval = "" if None in ends else f" ({' to '.join(_with_unit(row, end or 0.0) for end in ends)})"
+        median = f"{_with_unit(row, estimate.median)}{interval}"
+        took = f"took {median}" if metric.unit == "ms" else f"had {median}"
+        sentences.append(f"{row.cell.site} {took} over {row.cell.link.label} by {row.cell.arm.name}.")
+    return sentences
+
+
+def _with_unit(row: Row, value: float) -> str:
+    return with_unit(row.primary, value) if math.isfinite(value) else f"more than {with_unit(row.primary, row.limit)}"
+
+
+def _few(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -> str:
+    """A warning where intervals cannot hold what they usually hold, or a run may go on."""
+    short = [row for row in rows if row.ok + row.timed_out < ENOUGH]
+    if not short:
+        return "" if run.is_finished else f"The run is not finished ({run.state}): all of this is provisional."
+    cells = "Every cell has" if len(short) == len(rows) else f"{len(short)} of {len(rows)} cells have"
+    few = f"{cells} fewer than {ENOUGH} trials that count: intervals there are ranges."
+    return f"{few} {provisional(compared)}".strip()
+
+
+def noise_sentence(rows: Sequence[Row], over: str = "") -> str:
+    """How much trials of one cell differ. `over`: so many machines, where there are several."""
+    noise = tables.noise_percent(rows)
+    if noise is None:
+        return "No cell has two trials that count, so nothing can be said about noise."
+    worst = max((row for row in rows if row.summary and row.summary.stdev_percent is not None), key=_deviation)
+    return (
+        f"The standard deviation within a cell is {noise:.1f}% over all cells, and at most "
+        f"{_deviation(worst):.1f}% ({worst.cell})."
+        + (f" That is {over}: what trials on one bed differ by is said with the machines." if over else "")
+    )
+
+
+def _deviation(row: Row) -> float:
+    return (row.summary.stdev_percent or 0.0) if row.summary else 0.0

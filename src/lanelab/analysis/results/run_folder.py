@@ -1,0 +1,270 @@
+"""Reads a run folder, also while the run goes on. Never writes into it.
+
+A run is read in one transaction, so that what is read belongs together. What trial_content.py reads is not in it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, cast
+
+from lanelab.analysis.results.model import (
+    Arm,
+    Cell,
+    Failure,
+    Figure,
+    Flag,
+    LinkCase,
+    Machine,
+    Plan,
+    Run,
+    SelfTest,
+    Session,
+    State,
+    Trial,
+)
+from lanelab.analysis.results.run_database import opened_database
+from lanelab.analysis.results.trial_content import series_of
+from lanelab.analysis.statistics.looks import Look
+from lanelab.driver.experiment.claim import Claim
+from lanelab.driver.record.load_places import USERS, place_named
+from lanelab.driver.record.load_series import SERIES
+from lanelab.driver.record.metrics import primary_of
+from lanelab.driver.run.folder import format as run_format
+from lanelab.driver.run.folder.digests import OF_RESULTS, require_unchanged, without_digests
+from lanelab.driver.run.folder.digests import SERIES as SERIES_PART
+
+LOCK = "in-use"  # held by the lanelab that writes
+_STATES = ("running", "finished", "stopped", "failed")
+
+
+def read_run(folder: Path) -> Run:
+    """The run in this folder. InputError where there is none, StoreError where it cannot be read."""
+    run = _read_run(folder)
+    return with_places(run, run.claims)
+
+
+def _read_run(folder: Path) -> Run:
+    with opened_database(folder) as database:
+        database.execute("BEGIN")
+        meta = {str(key): str(value) for key, value in database.execute("SELECT key, value FROM meta")}
+        links = _links(database)
+        arms = _arms(database)
+        cells = tuple(
+            Cell(number, name, site, links[link], arms[arm])
+            for number, name, site, link, arm in database.execute(
+                "SELECT cell, id, site, link, arm FROM cells ORDER BY cell"
+            )
+        )
+        require_unchanged(database, folder, parts=OF_RESULTS)
+        require_unchanged(database, folder, kind="self-test")
+        workload = meta["workload"]
+        run_format.check_workload(folder, workload, meta.get("lanelab"))
+        return Run(
+            folder=folder,
+            workload=workload,
+            name=meta.get("name") or folder.name,
+            description=meta.get("description", ""),
+            state=_state(folder, meta),
+            created_utc=meta.get("created_utc", ""),
+            experiment=_experiment(folder),
+            meta=meta,
+            sessions=_sessions(database),
+            links=tuple(links.values()),
+            arms=tuple(arms.values()),
+            cells=cells,
+            trials=_trials(database, {cell.number: cell for cell in cells}, primary_of(workload).name),
+            self_tests=_self_tests(database, links),
+            figures=_figures(meta.get("figures", "")),
+            browsers=_browsers(database),
+            plan=_plan(json.loads(meta["plan"]), {cell.id: cell for cell in cells}),
+            claims=tuple(map(Claim.from_json, json.loads(meta.get(run_format.CLAIMS, "[]")))),
+            claims_digest=meta.get(run_format.CLAIMS_DIGEST, ""),
+            variant=meta.get(run_format.VARIANT, ""),
+            machines=_machines(database),
+            versions=_versions(database),
+            unverified=len(without_digests(database)),
+        )
+
+
+def read_meta(folder: Path) -> dict[str, str]:
+    """What is known of the run as a whole."""
+    with opened_database(folder) as database:
+        return {str(key): str(value) for key, value in database.execute("SELECT key, value FROM meta")}
+
+
+def _state(folder: Path, meta: dict[str, str]) -> State:
+    """The state that is noted. A run that is noted as running, and has no writer any more, was killed."""
+    state = meta.get("state", "")
+    if state == "running" and not _has_writer(folder):
+        return "killed"
+    return cast(State, state) if state in _STATES else "stopped"
+
+
+def _has_writer(folder: Path) -> bool:
+    """Looks without taking the lock, which could stop a run that is just about to begin."""
+    try:
+        inode = (folder / LOCK).stat().st_ino
+        locks = Path("/proc/locks").read_text()
+    except OSError:
+        return (folder / LOCK).exists()
+    held = (line.split() for line in locks.splitlines() if " FLOCK " in line and " WRITE " in line)
+    return any(word.endswith(f":{inode}") for words in held for word in words)
+
+
+def _experiment(folder: Path) -> str:
+    try:
+        return (folder / run_format.EXPERIMENT).read_text(errors="replace")
+    except OSError:
+        return ""
+
+
+def _plan(plan: dict[str, Any], cells: dict[str, Cell]) -> Plan:
+    return Plan(
+        order=str(plan["order"]),
+        looks=tuple(Look(trials, alpha) for trials, alpha in plan["looks"]),
+        timeout_s=float(plan["timeout_s"]),
+        compared=tuple((cells[base], cells[arm]) for base, arm in plan["compared"]),
+        not_compared=tuple(map(str, plan["not_compared"])),
+    )
+
+
+def _figures(text: str) -> tuple[Figure, ...]:
+    return tuple(_figure(declared) for declared in (json.loads(text) if text else []))
+
+
+def _figure(declared: dict[str, Any]) -> Figure:
+    known = {field.name for field in fields(Figure)} - {"only", "published", "published_axis", "published_source"}
+    known -= {"every_s", "limit_ms"}
+    texts: dict[str, Any] = {key: str(value or "") for key, value in declared.items() if key in known}
+    only = tuple((name, tuple(map(str, values))) for name, values in (declared.get("only") or {}).items())
+    published = declared.get("published") or {"source": "", "axis": None, "points": []}
+    return Figure(
+        **{"series": "", **texts},
+        only=only,
+        published=tuple((str(series), str(x), float(value)) for series, x, value in published["points"]),
+        every_s=declared.get("every_s"),
+        limit_ms=declared.get("limit_ms"),
+        published_axis=published["axis"],
+        published_source=str(published["source"]),
+    )
+
+
+def _links(database: sqlite3.Connection) -> dict[int, LinkCase]:
+    rows = database.execute("SELECT link, label, settings FROM links ORDER BY link")
+    return {number: LinkCase(number, label, json.loads(settings)) for number, label, settings in rows}
+
+
+def _arms(database: sqlite3.Connection) -> dict[int, Arm]:
+    rows = database.execute("SELECT arm, name, settings FROM arms ORDER BY arm")
+    return {number: Arm(number, name, json.loads(settings)) for number, name, settings in rows}
+
+
+def _sessions(database: sqlite3.Connection) -> tuple[Session, ...]:
+    rows = database.execute("SELECT session, started_utc, ended_utc, ending, provenance FROM sessions ORDER BY session")
+    return tuple(Session(number, start, end, how, json.loads(text)) for number, start, end, how, text in rows)
+
+
+def _knows_machines(database: sqlite3.Connection) -> bool:
+    """Whether the run is of a format that has them."""
+    return bool(database.execute("SELECT 1 FROM sqlite_master WHERE name = 'machines'").fetchone())
+
+
+def _machines(database: sqlite3.Connection) -> tuple[Machine, ...]:
+    """All that the run had. One that knows none was made on one machine, whose name was not noted."""
+    rows: list[tuple[int, str, str]] = []
+    if _knows_machines(database):
+        rows = database.execute("SELECT machine, name, facts FROM machines ORDER BY machine").fetchall()
+    return tuple(Machine(number, name, json.loads(facts)) for number, name, facts in rows) or (
+        Machine(1, "the run's machine", {}),
+    )
+
+
+def _versions(database: sqlite3.Connection) -> dict[str, dict[str, str]]:
+    if not _knows_machines(database):
+        return {}
+    return {digest: json.loads(data) for digest, data in database.execute("SELECT versions, data FROM versions")}
+
+
+def _self_tests(database: sqlite3.Connection, links: dict[int, LinkCase]) -> tuple[SelfTest, ...]:
+    query = "SELECT self_test, session, bed, link, moment, at_utc, passed, data FROM self_tests ORDER BY self_test"
+    return tuple(
+        SelfTest(number, session, bed, links[link], moment, at, _time(at), bool(passed), json.loads(data))
+        for number, session, bed, link, moment, at, passed, data in database.execute(query)
+    )
+
+
+def _trials(database: sqlite3.Connection, cells: dict[int, Cell], primary: str) -> tuple[Trial, ...]:
+    failures: dict[int, list[Failure]] = {}
+    for trial, reason, detail in database.execute("SELECT trial, reason, detail FROM failures ORDER BY rowid"):
+        failures.setdefault(trial, []).append(Failure(reason, detail))
+    flags: dict[int, list[Flag]] = {}
+    for trial, name, detail in database.execute("SELECT trial, name, detail FROM flags ORDER BY rowid"):
+        flags.setdefault(trial, []).append(Flag(name, detail))
+    measures: dict[int, dict[str, float]] = {}
+    for trial, name, value in database.execute("SELECT trial, name, value FROM measures"):
+        measures.setdefault(trial, {})[name] = value
+    columns = "trial, session, bed, cell, round, attempt, started_utc, wall_s, status"
+    query = f"SELECT {columns}, 1, '', '' FROM trials ORDER BY trial"  # noqa: S608 - names from above
+    if _knows_machines(database):
+        more = "ifnull(machine, 1), versions, origin"
+        query = f"SELECT {columns}, {more} FROM trials LEFT JOIN beds USING (bed) ORDER BY trial"  # noqa: S608
+    return tuple(
+        Trial(
+            number=number,
+            session=session,
+            bed=bed,
+            cell=cells[cell],
+            round=in_round,
+            attempt=attempt,
+            started=_time(started),
+            wall_s=wall_s,
+            ok=status == "ok",
+            measures=measures.get(number, {}),
+            value=measures.get(number, {}).get(primary),
+            failures=tuple(failures.get(number, ())),
+            flags=tuple(flags.get(number, ())),
+            machine=machine,
+            versions=versions,
+            origin=origin.partition("/")[0],  # behind it: its number there
+        )
+        for number, session, bed, cell, in_round, attempt, started, wall_s, status, machine, versions, origin in (
+            database.execute(query)
+        )
+    )
+
+
+def with_places(run: Run, claims: Iterable[Claim]) -> Run:
+    """The run with what these claims ask of its series, as measures of its trials. Most claims ask nothing of them."""
+    places = [place for name in dict.fromkeys(claim.metric for claim in claims) if (place := place_named(name))]
+    if not places:
+        return run
+    names = dict.fromkeys(name for place in places for name in (place.series, USERS, SERIES[place.series].weight))
+    with opened_database(run.folder) as database:
+        require_unchanged(database, run.folder, parts=(SERIES_PART,))
+        made = []
+        for trial in run.trials:
+            series = series_of(database, trial.number, list(filter(None, names)))
+            values = {place.name: place.value(series) for place in places}
+            known = {name: value for name, value in values.items() if value is not None}
+            made.append(replace(trial, measures={**trial.measures, **known}))
+    return replace(run, trials=tuple(made))
+
+
+def _browsers(database: sqlite3.Connection) -> tuple[tuple[str, int], ...]:
+    product = "json_extract(record, '$.evidence.browser.facts.product')"
+    query = f"SELECT {product}, min(trial) FROM trials GROUP BY 1 ORDER BY 2"  # noqa: S608 - a path from above
+    return tuple((str(product), first) for product, first in database.execute(query) if product)
+
+
+def _time(text: str) -> datetime.datetime:
+    try:
+        when = datetime.datetime.fromisoformat(text)
+    except ValueError as error:
+        raise TypeError(f"{text!r} is no time") from error
+    return when if when.tzinfo else when.replace(tzinfo=datetime.UTC)

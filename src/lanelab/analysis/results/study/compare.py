@@ -1,0 +1,195 @@
+"""Two runs of one study side by side: two variants, two machines, two dates. Pure.
+
+Claims are matched by their names, and cells as `lanelab compare` matches them: by their settings, or by their names
+where settings differ, as they do between variants. Nothing is paired between runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from lanelab.analysis.results.claims.verdict import Verdict
+from lanelab.analysis.results.claims.words import effects_of, interval_words, measured_words, verdict_words
+from lanelab.analysis.results.compare_runs import Against, against
+from lanelab.analysis.results.conditions import differing
+from lanelab.analysis.results.numbers import NONE, counted
+from lanelab.analysis.results.study.judged import JudgedStudy, StudyVerdict
+from lanelab.analysis.results.study.run import ReadStudyRun
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.run.folder.format import ID
+
+TOLD = ("agree", "differ", "inconclusive in both", "not tested", "missing")
+IS_ITSELF = "Both are one run: that their numbers and verdicts agree says nothing."
+MARGIN = 0.05  # within which medians are said to agree
+NOT_PAIRED = (
+    "Trials of two runs have nothing in common, so nothing is paired between them: the change of a cell is the shift "
+    "between its trials in both runs. Its interval holds what trials differ by, and not what beds or machines do."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimPair:
+    """A claim in both runs; None where a run does not judge it."""
+
+    name: str
+    says: str
+    figure: int
+    first: StudyVerdict | None
+    other: StudyVerdict | None
+
+    @property
+    def agree(self) -> bool:
+        """Whether both runs give the same verdict."""
+        return self.words == "agree"
+
+    @property
+    def words(self) -> str:
+        if self.first is None or self.other is None:
+            return "missing"
+        verdicts = {self.first.judged.verdict, self.other.judged.verdict}
+        if Verdict.NOT_TESTED in verdicts:  # which is no verdict: two of them agree on nothing
+            return "not tested"
+        if verdicts == {Verdict.INCONCLUSIVE}:  # which says nothing that two runs could agree on
+            return "inconclusive in both"
+        return "agree" if len(verdicts) == 1 else "differ"
+
+
+@dataclass(frozen=True, slots=True)
+class FigurePair:
+    """A figure in both runs; `against` is None where they cannot be compared, and `why_not` says why."""
+
+    number: int
+    title: str
+    against: Against | None
+    why_not: str
+
+
+@dataclass(frozen=True, slots=True)
+class StudyComparison:
+    first: ReadStudyRun
+    other: ReadStudyRun
+    claims: tuple[ClaimPair, ...]
+    figures: tuple[FigurePair, ...]
+    conditions: tuple[tuple[str, str, str], ...]  # what differs besides: its name, its value in each
+
+    @property
+    def all_agree(self) -> bool:
+        """Whether there are verdicts, and each is the same in both."""
+        return bool(self.claims) and all(pair.agree for pair in self.claims)
+
+    def caveats(self) -> list[str]:
+        """What makes the numbers and verdicts of each run mean less."""
+        sides = zip(names_of(self), (self.first, self.other), strict=True)
+        same = [IS_ITSELF] if is_same(self.first, self.other) else []
+        return [*same, *(f"Run {name}: {sentence}" for name, read in sides for sentence in read.caveats())]
+
+    def outcome(self) -> str:
+        """One sentence."""
+        counts = [(word, sum(pair.words == word for pair in self.claims)) for word in TOLD]
+        told = ", ".join(f"{number} {word}" for word, number in counts if number)
+        return f"Verdicts on {counted(len(self.claims), 'claim')}: {told or 'there are none'}."
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "study": self.first.about.study.name,
+            "first": _run_json(self.first),
+            "other": _run_json(self.other),
+            "verdicts_agree": self.all_agree,
+            "caveats": self.caveats(),
+            "claims": [_pair_json(pair) for pair in self.claims],
+            "figures": [_figure_json(figure) for figure in self.figures],
+            "conditions": [{"name": name, "first": one, "other": two} for name, one, two in self.conditions],
+        }
+
+
+def compare_studies(
+    first: tuple[ReadStudyRun, JudgedStudy],
+    other: tuple[ReadStudyRun, JudgedStudy],
+    *,
+    figures: Collection[int] = (),
+    margin: float = MARGIN,
+) -> StudyComparison:
+    """`figures`: only these; none: all of them. InputError where the runs are of different studies."""
+    one, two = first[0], other[0]
+    if one.about.study.name != two.about.study.name:
+        what = f"{one.folder} is a run of the study {one.about.study.name}, and {two.folder} of {two.about.study.name}"
+        raise InputError(what, "Compare two runs of the same study")
+    wanted = [each for each in one.about.study.figures if not figures or each.number in figures]
+    pairs = tuple(_claims(first[1], other[1], {each.number for each in wanted}))
+    made = tuple(_figure(one, two, each.number, each.title, margin) for each in wanted)
+    conditions = dict.fromkeys(row for each in made if each.against for row in each.against.conditions)
+    return StudyComparison(one, two, pairs, made, tuple(conditions))
+
+
+def _claims(first: JudgedStudy, other: JudgedStudy, wanted: Collection[int]) -> Iterator[ClaimPair]:
+    ours = {each.judged.claim.name: each for each in first.all if each.figure in wanted}
+    theirs = {each.judged.claim.name: each for each in other.all if each.figure in wanted}
+    for name in dict.fromkeys([*ours, *theirs]):
+        known = ours.get(name) or theirs[name]
+        yield ClaimPair(name, known.judged.claim.says, known.figure, ours.get(name), theirs.get(name))
+
+
+def _figure(first: ReadStudyRun, other: ReadStudyRun, number: int, title: str, margin: float) -> FigurePair:
+    one, two = first.runs.get(number), other.runs.get(number)
+    if one is None or two is None:
+        missing = " and ".join(word for word, run in (("first", one), ("other", two)) if run is None)
+        return FigurePair(number, title, None, f"not measured in the {missing} run")
+    try:
+        return FigurePair(number, title, against(one, two, margin, differing(one, two)), "")
+    except InputError as error:
+        return FigurePair(number, title, None, error.what)
+
+
+# --- as words and as JSON
+
+
+def verdict_cells(verdict: StudyVerdict | None) -> tuple[str, str, str]:
+    """The verdict, what was measured, and its interval where it is one."""
+    if verdict is None:
+        return NONE, NONE, NONE
+    judged = verdict.judged
+    effects = effects_of(judged.places)
+    interval = interval_words(judged.claim, effects[0].interval_95) if len(effects) == 1 else NONE
+    return verdict_words(judged.verdict, judged.detail), measured_words(judged), interval
+
+
+def is_same(first: ReadStudyRun, other: ReadStudyRun) -> bool:
+    """Whether both are one run, wherever their folders are. An artifact has a copy of its run."""
+    ours, theirs = ({run.meta.get(ID) for run in read.runs.values() if run} - {None, ""} for read in (first, other))
+    return bool(ours & theirs)
+
+
+def names_of(made: StudyComparison) -> tuple[str, str]:
+    """What to call both runs: by their variants, where these differ."""
+    one, two = made.first.about.variant, made.other.about.variant
+    return (one, two) if one and two and one != two else ("first", "other")
+
+
+def _run_json(read: ReadStudyRun) -> dict[str, Any]:
+    about = read.about
+    return {
+        "folder": str(read.folder),
+        "variant": about.variant,
+        "created_utc": about.created_utc,
+        "lanelab": about.lanelab,
+    }
+
+
+def _pair_json(pair: ClaimPair) -> dict[str, Any]:
+    sides = {}
+    for side, verdict in (("first", pair.first), ("other", pair.other)):
+        told, effect, interval = verdict_cells(verdict)
+        kind = str(verdict.judged.verdict) if verdict else None
+        sides[side] = {"verdict": kind, "words": told, "effect": effect, "interval_95": interval}
+    return {"name": pair.name, "says": pair.says, "figure": pair.figure, "told": pair.words, **sides}
+
+
+def _figure_json(figure: FigurePair) -> dict[str, Any]:
+    return {
+        "figure": figure.number,
+        "title": figure.title,
+        "compared": figure.against.to_json() if figure.against else None,
+        "why_not": figure.why_not,
+    }

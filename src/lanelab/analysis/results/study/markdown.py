@@ -1,0 +1,159 @@
+"""A study's report for a paper: report.md, with its figures as files beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+from lanelab.analysis.results import render
+from lanelab.analysis.results.charts import chart
+from lanelab.analysis.results.claims.words import (
+    effects_of,
+    interval_words,
+    measured_words,
+    n_words,
+    places_words,
+    published_words,
+    verdict_words,
+)
+from lanelab.analysis.results.courses import drawing_of
+from lanelab.analysis.results.model import Run
+from lanelab.analysis.results.numbers import NONE, counted, probability
+from lanelab.analysis.results.published_points import about_published
+from lanelab.analysis.results.report.figures import SEQUENCE
+from lanelab.analysis.results.report.whole import write_whole
+from lanelab.analysis.results.study.figure_section import HEADS, row_words
+from lanelab.analysis.results.study.judged import JudgedStudy, StudyVerdict
+from lanelab.analysis.results.study.markdown_methods import margins, methods, self_tests
+from lanelab.analysis.results.study.markdown_text import plain, table
+from lanelab.analysis.results.study.numbers import cell_numbers, drawn_figures
+from lanelab.analysis.results.study.run import ReadStudyRun
+from lanelab.driver.run.study.study import StudyFigure
+
+REPORT = "report.md"
+CLAIM_HEADS = (
+    "no.",
+    "claim",
+    "figure",
+    "verdict",
+    "measured",
+    "95% interval",
+    "published",
+    "where",
+    "n",
+    "p",
+    "p (Holm)",
+)
+
+
+def write_markdown(read: ReadStudyRun, judged: JudgedStudy, folder: Path, kind: Literal["svg", "png"]) -> list[Path]:
+    """The text and its pictures; returns where they are, the text first."""
+    pictures = {target: content for number, run in read.runs.items() if run for target, content in
+                _pictures(number, run, kind)}  # fmt: skip
+    for name, content in pictures.items():
+        write_whole(folder / name, content)
+    text = markdown(read, judged, list(pictures))
+    write_whole(folder / REPORT, text.encode())
+    return [folder / REPORT, *(folder / name for name in pictures)]
+
+
+def _pictures(number: int, run: Run, kind: Literal["svg", "png"]) -> Iterator[tuple[str, bytes]]:
+    """(name of the file, content) of each figure that the experiment declares."""
+    figures = [figure for figure in drawn_figures(run) if figure.kind != SEQUENCE]
+    for place, figure in enumerate(figures, 1):
+        specification = chart(drawing_of(run, figure))
+        if specification:
+            name = f"figure-{number}.{kind}" if len(figures) == 1 else f"figure-{number}-{place}.{kind}"
+            yield name, render.svg(specification).encode() if kind == "svg" else render.png(specification)
+
+
+def markdown(read: ReadStudyRun, judged: JudgedStudy, pictures: Sequence[str]) -> str:
+    """`pictures`: names of files; each belongs to the figure whose number it has."""
+    study, about = read.about.study, read.about
+    parts = [
+        f"# {plain(study.title)}",
+        f"Reproduces: {plain(study.source)}",
+        f"Variant: {plain(about.variant)}" if about.variant else "",
+        f"Begun {plain(about.created_utc)}, with lanelab {plain(about.lanelab)}.",
+        plain(judged.outcome()),
+        *map(plain, read.caveats()),
+        "## Published claims",
+        published_list(judged),
+        "## Verdicts",
+        table(CLAIM_HEADS, claim_table_rows(judged)),
+        plain(judged.expected_false()),
+        *_reasons(judged),
+        *margins(read, judged),
+    ]
+    for figure in study.figures:
+        if figure.number in read.runs:
+            parts += _figure(figure, read.runs[figure.number], pictures)
+    if study.differences:
+        rows = [(each.what, each.then, each.now, each.effect) for each in study.differences]
+        parts += ["## Differences from the published work", table(("what", "then", "now", "effect"), rows)]
+    parts += [*methods(read), *self_tests(read)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def published_list(judged: JudgedStudy) -> str:
+    """What the work claims, with the numbers that the table of verdicts has."""
+    lines = []
+    for claim, verdicts in judged.published:
+        said = claim.says.rstrip(".") + "."
+        further = [f"Note: {claim.note}"] * bool(claim.note) + [f"({judged.unchecked})"] * (not verdicts)
+        lines.append(f"{claim.number}. {' '.join(map(plain, (said, *further)))}")
+    return "\n".join(lines)
+
+
+def claim_table_rows(judged: JudgedStudy) -> Iterator[Sequence[str]]:
+    """A row of CLAIM_HEADS for each test of a claim."""
+    for claim, verdicts in judged.published:
+        for verdict in verdicts:
+            yield str(claim.number), verdict.judged.claim.says, *_verdict(verdict)
+    for verdict in judged.further:
+        yield NONE, verdict.judged.claim.says, *_verdict(verdict)
+
+
+def _verdict(verdict: StudyVerdict) -> list[str]:
+    judged = verdict.judged
+    effects = effects_of(judged.places)
+    return [
+        str(verdict.figure),
+        verdict_words(judged.verdict, judged.detail) + (" (changed after the run)" if judged.changed else ""),
+        measured_words(judged),
+        interval_words(judged.claim, effects[0].interval_95) if len(effects) == 1 else NONE,
+        published_words(judged.claim),
+        places_words(judged.claim),
+        n_words(effects),
+        NONE if judged.p is None else probability(judged.p),
+        NONE if verdict.adjusted_p is None else probability(verdict.adjusted_p),
+    ]
+
+
+def _reasons(judged: JudgedStudy) -> list[str]:
+    """Why, of each verdict of which that is known."""
+    lines = [
+        f"- {plain(each.judged.claim.says)} (figure {each.figure}): {plain(each.judged.why)}"
+        for each in judged.all
+        if each.judged.why
+    ]
+    return ["### Why", "\n".join(lines)] if lines else []
+
+
+def _figure(figure: StudyFigure, run: Run | None, pictures: Sequence[str]) -> list[str]:
+    parts = [f"## Figure {figure.number}. {plain(figure.title)}", plain(figure.caption)]
+    if run is None:
+        return [*parts, "This figure has not been measured yet."]
+    own = re.compile(rf"figure-{figure.number}(-\d+)?\.\w+")
+    parts += [f"![Figure {figure.number}]({name})" for name in pictures if own.fullmatch(name)]
+    first = drawn_figures(run)[0]
+    failed = f", {len(run.failed)} failed" if run.failed else ""
+    published = about_published(drawing_of(run, first).published)
+    counts = f"{counted(len(run.cells), 'cell')}, {len(run.ok)} {run.trials_word} that count{failed}."
+    return [
+        *parts,
+        f"{counts} {plain(published)}".rstrip(),
+        table(HEADS, [row_words(each) for each in cell_numbers(run)]),
+    ]

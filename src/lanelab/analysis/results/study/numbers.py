@@ -1,0 +1,134 @@
+"""What was measured and published of each cell of a figure, in one row. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from lanelab.analysis.results import axes, tables
+from lanelab.analysis.results.comparisons import ComparisonRow
+from lanelab.analysis.results.conditions import trials_out_of_tolerance
+from lanelab.analysis.results.courses import COURSE
+from lanelab.analysis.results.drawing import figures_of
+from lanelab.analysis.results.marks import CHANGE, Mark, marks, refused_cells
+from lanelab.analysis.results.model import Cell, Figure, Run
+from lanelab.analysis.results.text import visible_everywhere
+from lanelab.driver.record.metrics import Metric
+
+
+@dataclass(frozen=True, slots=True)
+class CellNumbers:
+    """A cell in one metric."""
+
+    cell: Cell
+    metric: Metric
+    mark: Mark | None  # in the metric's unit; None where nothing was measured
+    failed: int
+    refused: bool  # the link was not the one that was asked for
+    published: float | None  # in the metric's unit
+    against: ComparisonRow | None  # the change of the primary metric against its base
+
+
+def drawn_figures(run: Run) -> list[Figure]:
+    """Those that the experiment declares, or the likely one. Without those that every report has besides."""
+    return list(run.figures or figures_of(run)[:1])
+
+
+def metrics_of_figures(run: Run) -> list[Metric]:
+    """What the figures are about, each once. A change is told beside the primary metric."""
+    found = [
+        run.primary if figure.y == CHANGE else axes.metric_of(run, figure.y)
+        for figure in drawn_figures(run)
+        if figure.kind != COURSE
+    ]
+    found = found or [run.primary]
+    return list(dict.fromkeys(found))
+
+
+def cell_numbers(run: Run) -> list[CellNumbers]:
+    """Each cell in each metric of the figures."""
+    against: dict[int, ComparisonRow] = {}
+    for row in tables.comparisons(run):
+        against.setdefault(row.cell.number, row)
+    by_cell = run.by_cell()
+    made = []
+    for metric in metrics_of_figures(run):
+        found, refused = marks(run, metric.key, "").marks, refused_cells(run, metric.key)
+        published = _published(run, metric)
+        made += [
+            CellNumbers(
+                cell,
+                metric,
+                None if cell.number in refused else found.get(cell.number),
+                sum(not trial.ok for trial in by_cell[cell.number]),
+                cell.number in refused,
+                published.get(cell.number),
+                against.get(cell.number),
+            )
+            for cell in run.cells
+        ]
+    return made
+
+
+def _published(run: Run, metric: Metric) -> dict[int, float]:
+    """By cell, where a figure's series and place on x mean one cell alone."""
+    found: dict[int, float] = {}
+    for figure in run.figures:
+        if figure.kind == COURSE or figure.y == CHANGE or axes.metric_of(run, figure.y) != metric:
+            continue
+        cells = axes.shown(run.cells, figure.only)
+        for series, x, value in figure.published:
+            there = [
+                cell
+                for cell in cells
+                if axes.place(cell, figure.x or "arm").text == x
+                and (not figure.series or axes.place(cell, figure.series).text == series)
+            ]
+            if len(there) == 1:
+                found[there[0].number] = value
+    return found
+
+
+def figure_rows(number: int, run: Run) -> Iterator[dict[str, Any]]:
+    """The same for other programs: one row for each cell and metric."""
+    keys = list(dict.fromkeys(key for link in run.links for key in link.settings))
+    out = trials_out_of_tolerance(run)
+    for each in cell_numbers(run):
+        mark, cell = each.mark, each.cell
+        comparison = each.against.comparison if each.against else None
+        change, low, high = (
+            (comparison.ratio.value, comparison.ratio.low, comparison.ratio.high) if comparison else (None, None, None)
+        )
+        yield visible_everywhere(
+            {
+                "figure": number,
+                "variant": run.variant,
+                "site": cell.site,
+                "link": cell.link.label,
+                "arm": cell.arm.name,
+                "cell": cell.id,
+                "metric": each.metric.name,
+                "unit": each.metric.unit,
+                "n": mark.n if mark else 0,
+                "failed": each.failed,
+                "refused": each.refused,
+                "trials_out_of_tolerance": out[cell.number],
+                "median": mark.middle if mark else None,
+                "low": mark.low if mark else None,
+                "high": mark.high if mark else None,
+                "interval": mark.interval if mark else "",
+                "published": each.published,
+                "of_published": mark.middle / each.published if mark and each.published else None,
+                "base": each.against.base.name if each.against else "",
+                "change_percent": _percent(change),
+                "change_low_percent": _percent(low),
+                "change_high_percent": _percent(high),
+                **axes.link_numbers(dict(cell.link.settings)),
+                **{f"link.{key}": str(cell.link.settings.get(key, "")) for key in keys},
+            }
+        )
+
+
+def _percent(ratio: float | None) -> float | None:
+    return None if ratio is None else 100 * (ratio - 1)

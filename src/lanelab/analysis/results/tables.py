@@ -1,0 +1,225 @@
+"""The result of a run as rows: each cell in numbers, and each arm against the first. Pure."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lanelab.analysis import statistics as stats
+from lanelab.analysis.results.between_beds import BedsOfRun, beds_of_run
+from lanelab.analysis.results.comparisons import ComparisonRow, change_json, comparisons, finite
+from lanelab.analysis.results.drift import Drift, Series, drift
+from lanelab.analysis.results.machines import MachinesOfRun, machines_of_run
+from lanelab.analysis.results.model import Cell, Run, Trial
+from lanelab.analysis.results.numbers import shown, values_of
+from lanelab.analysis.results.refusals import Refusal, refusals
+from lanelab.analysis.statistics import Summary, summarise
+from lanelab.analysis.statistics.looks import look_after
+from lanelab.driver.record.metrics import LOAD, OF_VITALS, Metric, metrics_of
+
+__all__ = ["ComparisonRow", "change_json", "comparisons"]  # for those who ask the tables
+BOUND = "bound_ms"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One cell. Numbers are of the trials that count; None where there is nothing to take them from."""
+
+    cell: Cell
+    ok: int
+    failed: int
+    primary: Metric
+    summary: Summary | None  # of the primary metric
+    medians: Mapping[str, float | None]  # of the other metrics, by name
+    ratio: float | None  # of the median page load time to what the link allows at best
+    outliers: tuple[int, ...]  # trials
+    timed_out: int = 0  # of those that failed: they are in the summary
+    limit: float = math.inf  # of the primary metric: what timed out is beyond it
+    refused: tuple[Refusal, ...] = ()  # why its numbers cannot be used: then there is no summary
+
+    def shown(self, value: float | None) -> str:
+        """A value of the primary metric."""
+        return (
+            shown(self.primary, value)
+            if value is None or math.isfinite(value)
+            else f"> {shown(self.primary, self.limit)}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "site": self.cell.site,
+            "link": self.cell.link.label,
+            "arm": self.cell.arm.name,
+            "cell": self.cell.id,
+            "ok": self.ok,
+            "failed": self.failed,
+            "timed_out": self.timed_out,
+            "refused": [{"reason": each.reason, "detail": each.detail} for each in self.refused],
+            **self.medians,
+            "ratio_to_bound": self.ratio,
+            "outliers": list(self.outliers),
+            self.primary.name: summary_json(self.summary),
+        }
+
+
+def estimate_json(estimate: stats.Estimate) -> dict[str, Any]:
+    return {
+        "n": estimate.n,
+        "median": finite(estimate.median),  # null where trials timed out: it is beyond the time they had
+        "low": finite(estimate.low),
+        "high": finite(estimate.high),
+        "confidence": estimate.confidence,
+        "meaning": estimate.meaning(),
+    }
+
+
+def summary_json(summary: Summary | None) -> dict[str, Any] | None:
+    if summary is None:
+        return None
+    return {
+        **estimate_json(summary.estimate),
+        "quartile_1": finite(summary.quartile_1),
+        "quartile_3": finite(summary.quartile_3),
+        "min": finite(summary.low),
+        "max": finite(summary.high),
+        "mean": summary.mean,
+        "stdev": summary.stdev,
+        "stdev_percent": summary.stdev_percent,
+    }
+
+
+def rows(run: Run) -> list[Row]:
+    """One for each cell, in the experiment's order."""
+    trials, outcomes, refused = run.by_cell(), run.outcomes(), refusals(run)
+    return [
+        _row(run, cell, trials[cell.number], outcomes[cell.number], refused.get(cell.number, ())) for cell in run.cells
+    ]
+
+
+def _row(run: Run, cell: Cell, trials: list[Trial], outcomes: Mapping[int, float], refused: tuple[Refusal, ...]) -> Row:
+    counted = [(trial, trial.value) for trial in trials if trial.ok and trial.value is not None]
+    look = look_after(run.plan.looks, max(outcomes, default=0))
+    summary = None if refused else summarise(outcomes.values(), look.alpha, len(run.plan.looks))
+    others = [metric.name for metric in metrics_of(run.workload) if metric != run.primary]
+    medians = {name: _median((trial for trial, _ in counted), name) for name in others}
+    bound = medians.get(BOUND)
+    return Row(
+        cell=cell,
+        ok=len(counted),
+        failed=len(trials) - len(counted),
+        primary=run.primary,
+        summary=summary,
+        medians=medians,
+        ratio=summary.median / bound if summary and bound and math.isfinite(summary.median) else None,
+        outliers=tuple(_outliers(counted)),
+        timed_out=sum(trial.timed_out for trial in trials),
+        limit=run.plan.timeout_s * 1000,
+        refused=refused,
+    )
+
+
+def _outliers(counted: Sequence[tuple[Trial, float]]) -> list[int]:
+    """Trials that are far from the others of their cell on their machine."""
+    found = []
+    for machine in {trial.machine for trial, _ in counted}:
+        own = [(trial.number, value) for trial, value in counted if trial.machine == machine]
+        found += [own[i][0] for i in stats.outliers([value for _, value in own])]
+    return sorted(found)
+
+
+def nothing_counts(run: Run) -> str:
+    """A sentence where no trial counts; "" where one does."""
+    if not run.trials:
+        return "No trial has been made yet."
+    if run.ok:
+        return ""
+    none = f"None of {len(run.trials)} trials counts: every one failed."
+    return f"{none} Nothing can be said about {values_of(run.primary)}."
+
+
+def are_empty(rows: Iterable[Row]) -> bool:
+    """Whether tables of these would have no number: what timed out is one."""
+    return not any(row.summary or row.refused for row in rows)
+
+
+def columns(run: Run) -> list[Metric]:
+    """The metrics beside the primary one that tables show. Loads of one kind have others than those of another, and
+    only pages that were asked for their vitals have these."""
+    had = {name for trial in run.ok for name in trial.measures}
+    others = [metric for metric in metrics_of(run.workload) if metric.column and metric != run.primary]
+    always = run.workload != LOAD
+    return [each for each in others if each.name in had or (always and each.name not in OF_VITALS)]
+
+
+def has_bound(run: Run) -> bool:
+    """Whether trials of this run have a time that the link allows at best."""
+    return any(metric.name == BOUND for metric in metrics_of(run.workload))
+
+
+def _median(trials: Iterable[Trial], name: str) -> float | None:
+    values = [trial.measures[name] for trial in trials if name in trial.measures]
+    return statistics.median(values) if values else None
+
+
+def beds(run: Run, compared: Iterable[ComparisonRow]) -> BedsOfRun:
+    """What the run's beds say, one by one and together."""
+    return beds_of_run(run, [(row.cell, row.base) for row in compared])
+
+
+def machines(run: Run, compared: Iterable[ComparisonRow]) -> MachinesOfRun:
+    """What the run's machines are and say, one by one and together."""
+    return machines_of_run(run, [(row.cell, row.base) for row in compared])
+
+
+def median_trial(trials: Iterable[Trial]) -> Trial | None:
+    """The one whose primary metric is nearest to the median; the lower of the two middle ones where n is even."""
+    counted = sorted(
+        (trial for trial in trials if trial.ok and trial.value is not None),
+        key=lambda trial: (trial.value or 0.0, trial.number),
+    )
+    return counted[(len(counted) - 1) // 2] if counted else None
+
+
+def failure_counts(run: Run) -> Counter[str]:
+    """How many trials failed for each reason; a trial may have several."""
+    return Counter(reason for trial in run.failed for reason in {failure.reason for failure in trial.failures})
+
+
+def run_drift(run: Run) -> Drift:
+    """Whether the run got slower or faster as it went on."""
+    found = drift(timed(run), what=run.trials_word, higher_is_better=run.primary.higher_is_better)
+    return found if run.plan.is_interleaved else replace(found, p=None, is_interleaved=False)
+
+
+def timed(run: Run) -> list[tuple[Series, float, float]]:
+    """(series, seconds since the first trial, primary metric) of trials that count, and of those that timed out: left
+    out, a run that became too slow to end in time would look as steady as the loads that were fast enough. A series is
+    a cell on one machine: machines differ in speed. The clock of trials from another run starts with that run's."""
+    limit = 0.0 if run.primary.higher_is_better else run.plan.timeout_s * 1000
+    known = [(trial, limit if trial.timed_out else trial.value) for trial in run.trials if trial.timed_out or trial.ok]
+    if not run.ok:
+        return []
+    began: dict[str, datetime.datetime] = {}
+    for trial, _ in known:
+        began[trial.origin] = min(trial.started, began.get(trial.origin, trial.started))
+    return [
+        (Series(t.cell.number, t.machine, t.origin), (t.started - began[t.origin]).total_seconds(), value)
+        for t, value in known
+        if value is not None
+    ]
+
+
+def noise_percent(rows: Iterable[Row]) -> float | None:
+    """The standard deviation within a cell, pooled over all: the root of the mean square, by degrees of freedom."""
+    known = [
+        (row.summary.n - 1, row.summary.stdev_percent)
+        for row in rows
+        if row.summary and row.summary.stdev_percent is not None
+    ]
+    freedom = sum(weight for weight, _ in known)
+    return math.sqrt(sum(weight * percent**2 for weight, percent in known) / freedom) if freedom else None

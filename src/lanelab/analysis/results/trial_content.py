@@ -1,0 +1,127 @@
+"""What a run folder holds of each trial: its record, requests, series and files. They are large, and read a trial at a
+time. Each is compared with its digest as it is read.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from lanelab.analysis.results.run_database import opened_database
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.record.load_series import SERIES
+from lanelab.driver.record.record import Series
+from lanelab.driver.run.folder import format as run_format
+from lanelab.driver.run.folder.digests import (
+    FILES,
+    OF_RECORD,
+    RECORD,
+    REQUESTS,
+    changed,
+    file_digest,
+    require_unchanged,
+)
+from lanelab.driver.run.folder.digests import SERIES as SERIES_PART
+
+
+def read_record(folder: Path, trial: int) -> dict[str, Any]:
+    """Everything recorded about a trial, its requests included."""
+    with opened_database(folder) as database:
+        row = database.execute("SELECT record FROM trials WHERE trial = ?", (trial,)).fetchone()
+        if row is None:
+            last = database.execute("SELECT max(trial) FROM trials").fetchone()[0]
+            remedy = f"Its trials are numbered 1 to {last}" if last else "It has no trials yet"
+            raise InputError(f"the run {folder} has no trial {trial}", remedy, key="--trial")
+        require_unchanged(database, folder, number=trial, parts=OF_RECORD)
+        record = json.loads(row[0])
+        series = {name: {**series, "points": []} for name, series in record["series"].items()}
+        for name, t_ms, value in database.execute(
+            "SELECT name, t_ms, value FROM series WHERE trial = ? ORDER BY name, t_ms", (trial,)
+        ):
+            series[name]["points"].append([t_ms, value])
+        measures = dict(database.execute("SELECT name, value FROM measures WHERE trial = ?", (trial,)))
+        return {**record, "measures": measures, "series": series, "requests": _requests(database, trial)}
+
+
+def each_request(folder: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """(trial, number, request) of all trials."""
+    query = "SELECT number, data FROM requests WHERE trial = ? ORDER BY number"
+    for trial, (number, data) in _each(folder, query, REQUESTS):
+        yield trial, number, json.loads(data)
+
+
+def each_record(folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(trial, record) of all trials, without requests, measures and the points of series."""
+    for trial, (record,) in _each(folder, "SELECT record FROM trials WHERE trial = ?", RECORD):
+        yield trial, json.loads(record)
+
+
+def each_witnesses(folder: Path) -> Iterator[tuple[int, dict[str, list[str]] | None]]:
+    """(trial, which witnesses its verdict used, for each question) of all trials; None where that was not noted."""
+    query = "SELECT json_extract(record, '$.evidence.witnesses') FROM trials WHERE trial = ?"
+    for trial, (text,) in _each(folder, query, RECORD):
+        yield trial, None if text is None else json.loads(text)
+
+
+def _each(folder: Path, query: str, part: str) -> Iterator[tuple[int, tuple[Any, ...]]]:
+    """What the query finds for each trial, of this part of it. It is finished before anything is given out: whoever
+    takes it may pause for as long as they like, and an open query would keep the run from storing its trials."""
+    with opened_database(folder) as database:
+        for (trial,) in database.execute("SELECT trial FROM trials ORDER BY trial").fetchall():
+            require_unchanged(database, folder, number=trial, parts=(part,))
+            for row in database.execute(query, (trial,)).fetchall():
+                yield trial, row
+
+
+def read_series(folder: Path, trial: int, names: Sequence[str]) -> dict[str, Series]:
+    """Series of a trial by their names; those that it does not have are not there. Their unit is that of the table."""
+    with opened_database(folder) as database:
+        require_unchanged(database, folder, number=trial, parts=(SERIES_PART,))
+        return series_of(database, trial, names)
+
+
+def series_of(database: sqlite3.Connection, trial: int, names: Sequence[str]) -> dict[str, Series]:
+    found: dict[str, Series] = {}
+    for name in dict.fromkeys(names):
+        query = "SELECT t_ms, value FROM series WHERE trial = ? AND name = ? ORDER BY t_ms"
+        points = tuple(database.execute(query, (trial, name)).fetchall())
+        if points:
+            found[name] = Series(SERIES[name].unit, points)
+    return found
+
+
+def each_series(folder: Path) -> Iterator[tuple[int, str, float, float]]:
+    """(trial, name, ms since the trial began, value) of every point of all trials."""
+    query = "SELECT name, t_ms, value FROM series WHERE trial = ? ORDER BY name, t_ms"
+    for trial, (name, t_ms, value) in _each(folder, query, SERIES_PART):
+        yield trial, name, t_ms, value
+
+
+def _requests(database: sqlite3.Connection, trial: int) -> list[dict[str, Any]]:
+    rows = database.execute("SELECT data FROM requests WHERE trial = ? ORDER BY number", (trial,))
+    return [json.loads(data) for (data,) in rows]
+
+
+def read_artifacts(folder: Path, trial: int) -> list[tuple[str, int, str]]:
+    """(name, bytes, sha256) of each file of a trial."""
+    with opened_database(folder) as database:
+        require_unchanged(database, folder, number=trial, parts=(FILES,))
+        query = "SELECT name, bytes, sha256 FROM artifacts WHERE trial = ? ORDER BY name"
+        return [(str(name), int(size), str(digest)) for name, size, digest in database.execute(query, (trial,))]
+
+
+def artifact_path(folder: Path, trial: int, name: str) -> Path:
+    return folder / run_format.ARTIFACTS / f"{trial:06d}" / name
+
+
+def unchanged_artifacts(folder: Path, trial: int, names: Collection[str] | None = None) -> Path:
+    """The folder of a trial's files, for whoever reads those with these names, or all. ChangedError where one is not
+    what was stored; one that was removed is not there."""
+    for name, _, sha256 in read_artifacts(folder, trial):
+        path = artifact_path(folder, trial, name)
+        if (names is None or name in names) and path.is_file() and file_digest(path) != sha256:
+            raise changed(folder, f"trial {trial}: its file {name} was changed")
+    return artifact_path(folder, trial, ".")

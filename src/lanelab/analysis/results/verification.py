@@ -1,0 +1,171 @@
+"""Whether a run folder holds what was stored there.
+
+Compares parts of trials with their digests, measures with the evidence that they come from, files with their SHA-256,
+the experiment and its claims with those that the run began with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from lanelab.analysis.results.numbers import counted
+from lanelab.analysis.results.run_database import opened_database
+from lanelab.analysis.results.trial_content import artifact_path
+from lanelab.driver.base.errors import ChangedError, RecordError
+from lanelab.driver.experiment.claim import Claim, digest_of
+from lanelab.driver.record.metrics import PRIMARY, measured
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.run.folder import format as run_format
+from lanelab.driver.run.folder.digests import differences, digested, file_digest, without_digests
+
+BOUND = "bound_ms"
+NEARLY = 1e-9  # of a number, in which two that were worked out from the same evidence may differ
+
+
+@dataclass
+class Verification:
+    """What was compared in a run folder, and what is wrong."""
+
+    folder: Path
+    trials: int = 0
+    unverified: int = 0  # trials without digests
+    self_tests: int = 0  # with digests
+    unread: int = 0  # records of an older lanelab, whose evidence this one does not read
+    files: int = 0
+    bytes: int = 0
+    experiment: bool = False  # whether the run says which experiment it began with
+    wrong: list[str] = field(default_factory=list)
+
+    def require(self, remedy: str) -> None:
+        """Raises ChangedError where something is wrong."""
+        if self.wrong:
+            more = f", and {counted(len(self.wrong) - 1, 'other difference')}" if len(self.wrong) > 1 else ""
+            what = f"the run in {self.folder} is not what was stored: {self.wrong[0]}{more}"
+            raise ChangedError(what, remedy)
+
+    def sentences(self) -> list[str]:
+        """What was compared."""
+        digested = self.trials - self.unverified
+        told = []
+        if digested or self.self_tests:
+            trials, tests = counted(digested, "trial"), counted(self.self_tests, "self-test")
+            told.append(f"{trials} and {tests}: compared with their digests")
+        if self.unverified:
+            told.append(
+                f"{counted(self.unverified, 'trial')} without a digest: an earlier lanelab stored them, or the digests "
+                "were removed. They cannot be verified; only their measures were compared with their evidence"
+            )
+        if self.unread:
+            told.append(f"{counted(self.unread, 'record')} of another lanelab: not compared with the measures")
+        if self.trials - self.unread:
+            told.append(f"measures of {counted(self.trials - self.unread, 'trial')}: compared with the evidence")
+        if self.files:
+            told.append(f"{counted(self.files, 'file')}, {self.bytes / 1e6:.1f} MB: compared with their SHA-256")
+        if self.experiment:
+            told.append(f"{run_format.EXPERIMENT} and the claims: compared with those that the run began with")
+        return told
+
+
+def verify(folder: Path, *, files: bool = True) -> Verification:
+    """Compare everything; `files`: those of the trials, too, which may be large."""
+    made = Verification(folder)
+    with opened_database(folder) as database:
+        database.execute("BEGIN")
+        made.unverified = len(without_digests(database))
+        (made.trials,) = database.execute("SELECT count(*) FROM trials").fetchone()
+        made.self_tests = digested(database, "self-test")
+        made.wrong += map(str, differences(database))
+        made.wrong += map(str, differences(database, "self-test"))
+        for trial, status, text in database.execute("SELECT trial, status, record FROM trials ORDER BY trial"):
+            made.wrong += _of_trial(database, made, trial, status, text)
+        if files:
+            made.wrong += _of_files(database, made)
+        made.wrong += _of_experiment(database, made)
+    return made
+
+
+# --- measures and verdicts
+
+
+def _of_trial(database: sqlite3.Connection, made: Verification, trial: int, status: str, text: str) -> Iterator[str]:
+    stored = dict(database.execute("SELECT name, value FROM measures WHERE trial = ?", (trial,)))
+    reasons = [reason for (reason,) in database.execute("SELECT reason FROM failures WHERE trial = ?", (trial,))]
+    data = json.loads(text)
+    noted = [failure["reason"] for failure in data["failures"]]
+    if (status == "ok") == bool(reasons) or sorted(noted) != sorted(reasons):
+        said = ", ".join(noted) or "that it counts"
+        yield f"trial {trial} is {status} for {', '.join(reasons) or 'no reason'}, and its record says {said}"
+    bound = stored.get(BOUND)
+    primary = stored.get(PRIMARY.get(data["workload"], ""))
+    if status == "ok" and bound and primary is not None and primary < bound * (1 - NEARLY):
+        yield f"trial {trial}: it took {primary:.1f} ms, and the link allows {bound:.1f} ms or more"
+    try:
+        record = _record(database, trial, data)
+    except RecordError:
+        made.unread += 1
+        return
+    for name, value in _from_evidence(record).items():
+        if name in stored and not math.isclose(stored[name], value, rel_tol=NEARLY):
+            yield f"trial {trial}: {name} is {stored[name]:g}, and its evidence says {value:g}"
+
+
+def _record(database: sqlite3.Connection, trial: int, data: Mapping[str, Any]) -> TrialRecord:
+    """Without measures and the points of series."""
+    rows = database.execute("SELECT data FROM requests WHERE trial = ? ORDER BY number", (trial,))
+    whole = {**data, "measures": {}, "requests": [json.loads(text) for (text,) in rows]}
+    return TrialRecord.from_stored(whole, f"trial {trial}")
+
+
+def _from_evidence(record: TrialRecord) -> dict[str, float]:
+    """The measures that are evidence's own."""
+    evidence = record.page_load
+    times = evidence.browser.times.to_json() if evidence and evidence.browser else {}
+    return measured(replace(record, measures={name: value for name, value in times.items() if value is not None}))
+
+
+# --- files
+
+
+def _of_files(database: sqlite3.Connection, made: Verification) -> Iterator[str]:
+    listed: dict[int, dict[str, tuple[int, str]]] = {}
+    for (trial,) in database.execute("SELECT trial FROM trials"):
+        listed[trial] = {}
+    for trial, name, size, sha256 in database.execute("SELECT trial, name, bytes, sha256 FROM artifacts"):
+        listed[trial][name] = size, sha256
+    for trial, files in sorted(listed.items()):
+        for name, (size, sha256) in sorted(files.items()):
+            path = artifact_path(made.folder, trial, name)
+            if not path.is_file():
+                yield f"trial {trial}: its file {name} is gone"
+                continue
+            made.files, made.bytes = made.files + 1, made.bytes + path.stat().st_size
+            if path.stat().st_size != size or file_digest(path) != sha256:
+                yield f"trial {trial}: its file {name} was changed"
+        folder = artifact_path(made.folder, trial, ".")
+        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+            if path.name not in files:
+                yield f"trial {trial}: {path.name} in its folder is none of its files"
+
+
+# --- the experiment
+
+
+def _of_experiment(database: sqlite3.Connection, made: Verification) -> Iterator[str]:
+    meta = dict(database.execute("SELECT key, value FROM meta"))
+    claims = tuple(map(Claim.from_json, json.loads(meta.get(run_format.CLAIMS, "[]"))))
+    noted = meta.get(run_format.CLAIMS_DIGEST)
+    if noted and digest_of(claims) != noted:
+        yield "its claims were changed"
+    sha256, path = meta.get("experiment_sha256"), made.folder / run_format.EXPERIMENT
+    made.experiment = bool(sha256)
+    if sha256 and not path.is_file():
+        yield f"{run_format.EXPERIMENT} is gone"
+    elif sha256 and hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
+        yield f"{run_format.EXPERIMENT} was changed"

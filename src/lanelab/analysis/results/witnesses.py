@@ -1,0 +1,79 @@
+"""Who could say what was on the link of page loads, and where not all of them could.
+
+docs/reference/verdicts.md says who the witnesses are. A trial stores in `evidence.witnesses` those its verdict used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lanelab.analysis.results.model import Run, Trial
+from lanelab.analysis.results.trial_content import each_witnesses
+from lanelab.driver.record.metrics import PAGE_LOAD
+
+WHO = {"server": "the server's log", "capture": "the capture"}
+TOLD = {"protocol": "the protocol", "tls": "the version of TLS", "connections": "the connections"}
+MOST_ARMS = 3
+WAYS = {"browser": "by the browser itself", "gateway": "through the gateway"}  # what arms' `via` comes to
+Known = Mapping[int, Mapping[str, Sequence[str]] | None]
+
+
+def sentences(run: Run) -> list[str]:
+    """About the trials that count: for each way to the server one sentence where all agree, else who was silent."""
+    known = _known(run)
+    said = []
+    for way, trials in _by_way(run).items():
+        alike = f"In {_of(trials, trials, way)} the records of {way}, server's log and capture agree."
+        said += _silences(trials, way, known) or [alike]
+    return said
+
+
+def silences(run: Run) -> list[str]:
+    """The sentences about parties that could not speak, or were not noted. Empty where all is as it should be."""
+    known = _known(run)
+    return [sentence for way, trials in _by_way(run).items() for sentence in _silences(trials, way, known)]
+
+
+def _known(run: Run) -> Known:
+    return dict(each_witnesses(run.folder)) if _by_way(run) else {}
+
+
+def _by_way(run: Run) -> dict[str, list[Trial]]:
+    """Trials by what spoke to the server; none of another workload."""
+    found: dict[str, list[Trial]] = {}
+    for trial in run.ok if run.workload == PAGE_LOAD else ():
+        found.setdefault(str(trial.cell.arm.settings.get("via", "browser")), []).append(trial)
+    return {way: found[way] for way in WAYS if way in found}
+
+
+def _silences(trials: Sequence[Trial], way: str, known: Known) -> list[str]:
+    silent_in: dict[tuple[str, tuple[str, ...]], list[Trial]] = {}
+    unnoted = []
+    for trial in trials:
+        parties = known.get(trial.number)
+        if parties is None:
+            unnoted.append(trial)
+            continue
+        for who in WHO:
+            silent = tuple(what for what in TOLD if who not in parties.get(what, ()))
+            if silent:
+                silent_in.setdefault((who, silent), []).append(trial)
+    said = [
+        f"In {_of(some, trials, way)} {WHO[who]} could not tell {_and([TOLD[what] for what in silent])}: the others "
+        "were heard alone."
+        for (who, silent), some in silent_in.items()
+    ]
+    if unnoted:
+        said.append(f"In {_of(unnoted, trials, way)} it was not noted who could tell what was on the link.")
+    return said
+
+
+def _of(some: Sequence[Trial], trials: Sequence[Trial], way: str) -> str:
+    arms = list(dict.fromkeys(trial.cell.arm.name for trial in some))
+    more = f" and {len(arms) - MOST_ARMS} more" if len(arms) > MOST_ARMS else ""
+    count = f"all {len(trials)}" if len(some) == len(trials) else f"{len(some)} of {len(trials)}"
+    return f"{count} trials {WAYS[way]} ({', '.join(arms[:MOST_ARMS])}{more})"
+
+
+def _and(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,0 +1,40 @@
+"""How well something is known, for a run that goes on until it is known well enough. An interval that is not as sure as
+it should be, for want of values, has no ends."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from lanelab.analysis.statistics.median import estimate
+from lanelab.analysis.statistics.paired import compare
+from lanelab.analysis.statistics.strata import MadeOn
+
+
+class _Known:
+    """Of trials so far: low end, estimate, high end."""
+
+    def median(self, values: Sequence[float], alpha: float) -> tuple[float, float, float]:
+        found = estimate(values, alpha)
+        return _sure(found.low, found.median, found.high, sure=found.confidence >= 1 - alpha)
+
+    def change(
+        self,
+        base: Mapping[int, float],
+        arm: Mapping[int, float],
+        alpha: float,
+        machines: tuple[MadeOn, MadeOn] | None = None,
+    ) -> tuple[float, float, float] | None:
+        found = compare(base, arm, alpha=alpha, machines=machines)
+        if found is None:
+            return None
+        return _sure(found.ratio.low, found.ratio.value, found.ratio.high, sure=found.ratio.confidence >= 1 - alpha)
+
+
+def _sure(low: float | None, middle: float, high: float | None, *, sure: bool) -> tuple[float, float, float]:
+    if low is None or high is None or not sure:
+        return -math.inf, middle, math.inf
+    return low, middle, high
+
+
+KNOWN = _Known()

@@ -1,0 +1,371 @@
+"""An arm: one treatment of the server and the browser, every setting resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lanelab.driver.arm.browsers.browser import USUAL_VIEWPORT, Limit
+from lanelab.driver.arm.browsers.registry import BROWSERS
+from lanelab.driver.arm.fields import ARM, MULTIPLEXED, OWNERS, settings_with, shown
+from lanelab.driver.arm.hint_fields import TELLING
+from lanelab.driver.arm.proxies import fields as proxies
+from lanelab.driver.arm.servers.registry import DEFAULT as DEFAULT_SERVER
+from lanelab.driver.arm.servers.registry import SERVERS
+from lanelab.driver.arm.servers.server import Server
+from lanelab.driver.arm.stream_fields import BEYOND_BROWSERS, USUAL, with_todays_names
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.settings.kinds import near_miss
+from lanelab.driver.base.settings.setting import DefaultBy
+from lanelab.driver.base.units import Duration
+from lanelab.driver.site.prepare.variant import RECORDED, Variant
+from lanelab.driver.site.pushed import OFF
+from lanelab.driver.site.site import Site
+
+# Longer than any proxy keeps a connection that it does not use: the server must not be the one who ends it.
+BACK_END_KEEPALIVE = Duration.parse("120s")
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One treatment. Settings that mean nothing beside the others have their default, so that equal arms are equal."""
+
+    name: str
+    server: str
+    protocol: str
+    h3_discovery: str
+    early_data: bool
+    tls: str
+    tls_resumption: bool
+    tls_certificate: str
+    keepalive: bool
+    keepalive_requests: int
+    keepalive_timeout: Duration
+    compression: str
+    minify: str
+    schemes: str
+    own: object  # the settings that only its server has
+    server_directives: tuple[str, ...]
+    proxy: str
+    proxy_protocol: str
+    proxy_window: int
+    proxy_connections: int
+    proxy_mpm: str
+    proxy_workers: int
+    dns: str
+    addresses: str
+    browser: str
+    start: str
+    display: str
+    device: str
+    user_agent: str | None
+    viewport: tuple[int, int] | None  # None: as the site was recorded, else the usual one
+    pixel_ratio: float
+    touch: bool
+    cpu_slowdown: float
+    via: str  # browser or gateway: "automatic" is resolved
+    pipelining: int
+    pipelining_policy: str
+    connections_per_host: int
+    coalescing: str
+    backup_connections: bool
+    spdy_header_compression: int
+    stream_window: int
+    connection_window: int
+    max_concurrent_streams: int
+    server_max_streams: int
+    priorities: str
+    scheduling: str
+    push: str
+    preload: str
+    fetchpriority: str
+    early_hints: str
+    tls_key_share: str
+    scripts: str
+    browser_flags: tuple[str, ...]
+    behind: str = ""  # of an arm as a server behind a proxy sees it: what the proxy speaks to it
+
+    @classmethod
+    def parse(cls, name: str, mapping: Mapping[str, object], defaults: Mapping[str, object] | None = None) -> Arm:
+        """The arm that these settings ask for, laid over `defaults`.
+
+        A setting that could do nothing is a mistake in `mapping`, but not in `defaults`, which are for several arms.
+        """
+        mapping, defaults = with_todays_names(mapping), with_todays_names(defaults or {})
+        values = {key: ARM.read(key, value) for key, value in {**defaults, **mapping}.items()}
+        values.setdefault("server", DEFAULT_SERVER)
+        server = SERVERS[values["server"]]
+        _check_owner(mapping, server)
+        settings = settings_with(server.name)
+        for setting in settings:
+            default = setting.default_value(values)
+            for other, value in setting.meaningless_with:
+                if _resolved(values, other) != value:
+                    continue
+                if setting.name in mapping and values[setting.name] != default:
+                    remedy = f"Change {other}, or leave {setting.name} out"
+                    raise InputError(f"it means nothing with {other}: {str(value).lower()}", remedy, key=setting.name)
+                values[setting.name] = default
+            values.setdefault(setting.name, default)
+        if values["via"] == "automatic":
+            values["via"] = "gateway" if _beyond_browser(values) else "browser"
+        values["server_directives"] = server.directives.parse(values["server_directives"], "server_directives")
+        own = {setting.name: values[setting.name] for setting in server.settings}
+        common = {setting.name: values[setting.name] for setting in settings if setting.name not in own}
+        arm = cls(name=name, own=server.values(own), **common)
+        _check(arm)
+        return arm
+
+    @property
+    def scheme(self) -> str:
+        return "http" if self.tls == "off" else "https"
+
+    @property
+    def page_scheme(self) -> str:
+        """Of the addresses that the browser is given: with the gateway it always speaks TLS."""
+        return "https" if self.via == "gateway" else self.scheme
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """The schemes at whose ports the server listens."""
+        return ("http", "https") if self.schemes == RECORDED else (self.scheme,)
+
+    @property
+    def visits_before(self) -> bool:
+        """Whether the browser loads the page once before what is measured."""
+        return self.start == "warm" or self.early_data
+
+    @property
+    def variant(self) -> Variant:
+        """What the arm makes of a site's content."""
+        schemes = RECORDED if self.schemes == RECORDED else self.page_scheme
+        agent = (self.user_agent or "") if self.minify != "off" else ""
+        made = Variant(schemes, self.compression, self.minify, user_agent=agent)
+        return replace(made, preload=self.preload, fetchpriority=self.fetchpriority)
+
+    def on(self, site: Site) -> Arm:
+        """The arm as it loads this site: with the browser's name and view that the site was recorded with, where the
+        arm does not say others."""
+        viewport = self.viewport or site.viewport or USUAL_VIEWPORT
+        return replace(self, user_agent=self.user_agent or site.user_agent, viewport=viewport)
+
+    def back_end(self) -> Arm:
+        """The arm as the server behind its proxy sees it: the proxy is its only client, in clear, and keeps its
+        connections for as long as it likes. Without a proxy the arm itself."""
+        if self.proxy == proxies.NONE:
+            return self
+        spoken = self.proxy_protocol
+        in_clear = replace(self, behind=spoken, protocol=spoken, tls="off", tls_resumption=True)
+        return replace(in_clear, keepalive=True, keepalive_requests=0, keepalive_timeout=BACK_END_KEEPALIVE)
+
+    @property
+    def multiplexed(self) -> bool:
+        return self.protocol in MULTIPLEXED
+
+    @property
+    def spdy(self) -> str | None:
+        """The version of SPDY; None where it is another protocol."""
+        return self.protocol.removeprefix("spdy/") if self.protocol.startswith("spdy/") else None
+
+    def settings(self) -> dict[str, Any]:
+        """Every effective setting, as JSON; two arms with the same ones do the same."""
+        names = [setting.name for setting in settings_with(self.server)]
+        return {name: shown(getattr(self.own if name in OWNERS else self, name)) for name in names}
+
+    def common(self) -> dict[str, Any]:
+        """The settings that arms have with every server, as they are."""
+        return {setting.name: getattr(self, setting.name) for setting in ARM.settings if setting.name not in OWNERS}
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The name and every effective setting, as JSON."""
+        return {"name": self.name, **self.settings()}
+
+    def changed(self) -> dict[str, Any]:
+        """The settings that are not the default ones. Read back, they give this arm again."""
+        settings = self.settings()
+        by = {each.default.setting for each in settings_with(self.server) if isinstance(each.default, DefaultBy)}
+        deciding = {name: settings[name] for name in ("server", *by)}
+        usual = Arm.parse(self.name, deciding).settings()
+        usual |= {name: shown(ARM.by_name[name].default_value()) for name in deciding}
+        return {name: value for name, value in settings.items() if value != usual[name]}
+
+
+def _check_owner(mapping: Mapping[str, object], server: Server) -> None:
+    """Raises InputError for a setting that only another server has."""
+    for key in mapping:
+        owners = OWNERS.get(key, (server.name,))
+        if server.name not in owners:
+            able = " or ".join(owners)
+            what = f"{server.title} has no such setting: it is one of server: {able}"
+            near = near_miss(key, [setting.name for setting in server.settings])
+            raise InputError(what, f"{near}Leave it out, or write server: {able}", key=key)
+
+
+def _resolved(values: Mapping[str, Any], name: str) -> object:
+    return values[name] if name in values else ARM.by_name[name].default_value()
+
+
+def _beyond_browser(values: Mapping[str, Any]) -> bool:
+    """Whether only the gateway can do it."""
+    return bool(
+        values["protocol"].startswith("spdy/")
+        or (values["protocol"] == "h2" and values["tls"] == "off")
+        or values["pipelining"] > 1
+        or any(limit.automatic for limit in _limits(values))
+        or any(values[name] != USUAL[name] for name in BEYOND_BROWSERS)
+    )
+
+
+def _limits(values: Mapping[str, Any]) -> list[Limit]:
+    """What the arm's browser cannot follow."""
+    limits = BROWSERS[values["browser"]].limits
+    return [
+        each
+        for each in limits
+        if not each.can(values[each.setting]) and (each.when is None or values[each.when[0]] == each.when[1])
+    ]
+
+
+def _check(arm: Arm) -> None:
+    """Combinations that cannot be."""
+    if arm.via == "browser":
+        _check_any_browser(arm)
+    _check_browser(arm)
+    if arm.multiplexed and not arm.keepalive:
+        name = "SPDY" if arm.spdy else {"h2": "HTTP/2", "h3": "HTTP/3"}[arm.protocol]
+        what = f"{name} carries all requests on one connection, so it has no keepalive to switch off"
+        raise InputError(what, "Leave keepalive out, or write protocol: http/1.1", key="keepalive")
+    if arm.schemes == RECORDED and arm.via == "gateway":
+        what = "between browser and gateway everything is TLS, so addresses in clear cannot stay as they were"
+        raise InputError(what, "Leave schemes out, or write via: browser", key="schemes")
+    if arm.pipelining_policy == "chromium" and arm.tls != "off":
+        what = "Chromium sent requests ahead of answers without TLS only"
+        raise InputError(what, "Leave tls out, or write pipelining_policy: eager", key="pipelining_policy")
+    if arm.protocol == "h3":
+        _check_h3(arm)
+    _check_streams(arm)
+    _check_hints(arm)
+    _check_server(arm)
+
+
+def _check_h3(arm: Arm) -> None:
+    """What HTTP/3 cannot be without."""
+    if arm.via == "gateway":
+        what = "the gateway does not speak HTTP/3"
+        raise InputError(what, "Leave out what needs the gateway, or write another protocol", key="protocol")
+    if arm.tls != "1.3":
+        what = f"HTTP/3 has TLS 1.3 in it, and tls is {arm.tls}"
+        raise InputError(what, "Write tls: 1.3, or another protocol", key="protocol")
+    if arm.h3_discovery == "https-record" and arm.dns != "resolver":
+        what = f"HTTPS records come from a resolver, and dns is {arm.dns}"
+        raise InputError(what, "Write dns: resolver too, or h3_discovery: forced or alt-svc", key="h3_discovery")
+    if arm.early_data and not arm.tls_resumption:
+        what = "only a resumed session can begin with requests, and tls_resumption is off"
+        raise InputError(what, "Leave tls_resumption out, or write early_data: false", key="early_data")
+
+
+def _check_streams(arm: Arm) -> None:
+    """What streams cannot have."""
+    if arm.spdy and arm.priorities == "none":
+        what = f"in {arm.protocol} each request has a priority"
+        raise InputError(what, "Write priorities: flat, or protocol: h2", key="priorities")
+    pushing = _servers(lambda server: server.pushes)
+    limiting = _servers(lambda server: server.limits_streams)
+    for name, able in (("push", pushing), ("server_max_streams", limiting)):
+        if getattr(arm, name) != USUAL[name] and arm.server not in able:
+            what = f"{SERVERS[arm.server].title} has no such thing"
+            raise InputError(what, f"Leave it out, or write server: {' or '.join(able)}", key=name)
+    if arm.push != OFF and arm.start == "warm":
+        what = "nobody pushes what the browser has from an earlier load"
+        raise InputError(what, "Leave start out, or write push: off", key="push")
+
+
+def _check_hints(arm: Arm) -> None:
+    """Where nothing can come ahead of the page, or would not be taken."""
+    if arm.early_hints == OFF:
+        return
+    server = SERVERS[arm.server]
+    if not server.sends_early_hints:
+        able = _servers(lambda server: server.sends_early_hints)
+        what = f"{server.title} cannot send 103 by HTTP/2"
+        raise InputError(what, f"Write server: {' or '.join(able)}, or preload", key="early_hints")
+    if arm.protocol == "h3" and arm.h3_discovery != "forced":
+        what = "the page may come by HTTP/2 or HTTP/3 where HTTP/3 is discovered"
+        raise InputError(what, "Write h3_discovery: forced, or preload", key="early_hints")
+    if arm.via == "gateway":
+        what = "the gateway does not pass 103 on"
+        raise InputError(what, "Leave out what needs it, or write preload", key="early_hints")
+    if arm.browser not in TELLING:
+        what = f"{BROWSERS[arm.browser].title} does not tell whether a 103 came"
+        raise InputError(what, f"Write browser: {' or '.join(TELLING)}, or preload", key="early_hints")
+    if arm.proxy != proxies.NONE:
+        raise InputError("proxies do not pass 103 on", "Leave proxy out", key="early_hints")
+    if arm.start == "warm":
+        what = "what the browser has from an earlier load it does not ask for again"
+        raise InputError(what, "Leave start out, or write early_hints: off", key="early_hints")
+
+
+def _check_server(arm: Arm) -> None:
+    """What the arm's server cannot do."""
+    server = SERVERS[arm.server]
+    if arm.proxy != proxies.NONE:
+        _check_proxy(arm)
+    elif arm.protocol not in server.protocols:
+        able = _servers(lambda server: arm.protocol in server.protocols)
+        what = f"{server.title} does not speak {arm.protocol}"
+        raise InputError(what, f"Write server: {' or '.join(able)}, or another protocol", key="protocol")
+    if arm.tls != "off" and not server.speaks_tls:
+        able = _servers(lambda server: server.speaks_tls)
+        what = f"{server.title} does not speak TLS here"
+        raise InputError(what, f"Leave tls out, or write server: {' or '.join(able)}", key="tls")
+    if arm.compression not in server.compressions:
+        able = _servers(lambda server: arm.compression in server.compressions)
+        what = f"{server.title} does not compress with {arm.compression}"
+        raise InputError(what, f"Write server: {' or '.join(able)}, or another compression", key="compression")
+    if arm.compression == "zstd" and arm.schemes == RECORDED:
+        what = "what is asked for in clear cannot come with zstd, and schemes: recorded leaves addresses in clear"
+        raise InputError(what, "Leave schemes out, or write another compression", key="compression")
+    server.check(arm.back_end())
+
+
+def _servers(able: Callable[[Server], bool]) -> list[str]:
+    """The names of those that are."""
+    return [name for name, server in SERVERS.items() if able(server)]
+
+
+def _check_proxy(arm: Arm) -> None:
+    """What the arm's proxy cannot do. What its server cannot behind one, that says itself."""
+    proxies.check(arm)
+    if arm.via == "gateway":
+        what = "the gateway beside a browser does not speak through a proxy"
+        raise InputError(what, "Leave via out, or leave proxy out", key="via")
+
+
+def _check_browser(arm: Arm) -> None:
+    """What this browser cannot do."""
+    browser = BROWSERS[arm.browser]
+    browser.flags.check(arm.browser_flags, browser.title)
+    values = arm.common()
+    for limit in _limits(values):
+        if limit.of_link and arm.via == "gateway":
+            continue
+        what = f"{browser.title} {limit.why.format(value=values[limit.setting])}"
+        raise InputError(what, limit.remedy, key=limit.setting)
+
+
+def _check_any_browser(arm: Arm) -> None:
+    """What no browser of today can do by itself."""
+    remedy = "Leave via out, or write via: gateway"
+    for name in BEYOND_BROWSERS:
+        if getattr(arm, name) != USUAL[name]:
+            what = "browsers of today take no pushes" if name == "push" else "no browser of today has a switch for it"
+            raise InputError(what, remedy, key=name)
+    if arm.spdy:
+        raise InputError("no browser of today speaks SPDY", remedy, key="protocol")
+    if arm.protocol == "h2" and arm.tls == "off":
+        title = BROWSERS[arm.browser].title
+        what = f"browsers speak HTTP/2 over TLS only: without it {title} would fall back to HTTP/1.1"
+        raise InputError(what, f"Set tls: 1.3 too. {remedy}", key="protocol")
+    if arm.pipelining > 1:
+        raise InputError("no browser of today sends requests ahead of answers", remedy, key="pipelining")

@@ -1,0 +1,225 @@
+"""The Chromium processes of a bed: each start that an arm may ask for, and the life of the processes that stay."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+from lanelab.driver.arm.browsers import binaries
+from lanelab.driver.arm.browsers.browser import BrowserSettings, Surroundings
+from lanelab.driver.arm.browsers.chromium import flags, known_network
+from lanelab.driver.arm.browsers.chromium.chromedriver import Driver, Session
+from lanelab.driver.arm.browsers.chromium.chromium import Chromium
+from lanelab.driver.arm.browsers.chromium.emulation import emulate
+from lanelab.driver.arm.browsers.chromium.known_server import forget_all_but_sessions
+from lanelab.driver.arm.browsers.chromium.page import ChromiumPage
+from lanelab.driver.arm.browsers.chromium.repeatable import ADD_SCRIPT, Repeating
+from lanelab.driver.arm.browsers.kept import KeptBrowsers, Running
+from lanelab.driver.arm.browsers.led_page import Leave
+from lanelab.driver.arm.browsers.repeatable import script
+from lanelab.driver.base.errors import InputError, LanelabError
+from lanelab.driver.base.timeouts import scaled
+from lanelab.driver.bed.addresses import ADDRESSES
+from lanelab.driver.bed.node import Node
+from lanelab.driver.record.evidence.browser import BrowserFacts
+
+SETTLE_LIMIT_S = 1.5
+POLITE_END_S = 5.0
+
+
+class RunningChromium(Running):
+    """A Chromium with the session that leads it."""
+
+    def __init__(self, chromium: Chromium, session: Session, profile: str, argv: tuple[str, ...]) -> None:
+        super().__init__(chromium, profile)
+        self.chromium, self.session, self.argv = chromium, session, argv
+        self.home = session.current_window_handle
+
+
+class ChromiumBrowser(KeptBrowsers[RunningChromium, ChromiumPage]):
+    """Chromium and ChromeDriver."""
+
+    polite_end_s = POLITE_END_S
+
+    def __init__(self, node: Node, folder: Path | str) -> None:
+        super().__init__(node, folder)
+        self.chromium, self.chromedriver = binaries.find_chromium(node), binaries.find_chromedriver(node)
+        binaries.require_match(self.chromium, self.chromedriver)
+        self._driver = Driver(node, self.chromedriver.path)
+
+    def close(self) -> None:
+        super().close()
+        self._driver.close()
+
+    def _open(self, arm: BrowserSettings, around: Surroundings, url: str) -> ChromiumPage:
+        if arm.early_data:
+            return self._known_server(arm, around, url)
+        if arm.start == "fresh-process" or (around.netlog and arm.start == "fresh-context"):
+            return self._fresh_process(arm, around)  # a netlog is of a browser's whole life; the record says so
+        if arm.start == "fresh-context":
+            return self._fresh_context(arm, around)
+        if arm.start == "warm":
+            return self._warm(arm, around, url)
+        raise InputError(f"there is no start {arm.start!r}", "Write fresh-process, fresh-context or warm", key="start")
+
+    # --- starts
+
+    def _fresh_process(self, arm: BrowserSettings, around: Surroundings) -> ChromiumPage:
+        running = self._launch(arm, around, self._profile_of(arm))
+        with self._ended_on_error(running):
+            return self._page(around, running, "fresh-process", arm, lambda: self._end(running))
+
+    def _warm(self, arm: BrowserSettings, around: Surroundings, url: str) -> ChromiumPage:
+        profile = self._profile_of(arm)
+        first = self._launch(arm, around, profile)
+        with self._ended_on_error(first):
+            _visit(first, around, url)
+        first.chromium.leave(scaled(POLITE_END_S))  # politely: it writes its cache's index at its end
+        with contextlib.suppress(LanelabError):
+            first.session.quit()
+        self._node.run(["rm", "-f", flags.keys_file(profile), flags.netlog_file(profile)])
+        running = self._launch(arm, around, profile)
+        with self._ended_on_error(running):
+            return self._page(around, running, "warm", arm, lambda: self._end(running))
+
+    def _known_server(self, arm: BrowserSettings, around: Surroundings, url: str) -> ChromiumPage:
+        """Chromium keeps TLS sessions in memory alone: the very process that is to resume one has loaded the page."""
+        running = self._launch(arm, around, self._profile_of(arm))
+        with self._ended_on_error(running):
+            _visit(running, around, url)
+            forget_all_but_sessions(running.session, cache=arm.start != "warm")
+            return self._page(around, running, arm.start, arm, lambda: self._end(running))
+
+    def _fresh_context(self, arm: BrowserSettings, around: Surroundings) -> ChromiumPage:
+        running = self._process_for(arm, around)
+        with self._ended_on_error(running):
+            devtools = running.chromium.devtools
+            context = devtools.call("Target.createBrowserContext", disposeOnDetach=True)["browserContextId"]
+            target = devtools.call("Target.createTarget", url=flags.START_PAGE, browserContextId=context)["targetId"]
+            running.session.switch_to.window(target)
+            page = self._page(around, running, "fresh-context", arm, lambda: None, target)
+
+        def leave() -> None:
+            if page.failed:  # whatever happened to it must not happen to the next trial
+                self._drop(running)
+                return
+            try:
+                running.session.close()
+                running.session.switch_to.window(running.home)
+                devtools.call("Target.disposeBrowserContext", browserContextId=context)
+            except LanelabError:
+                self._drop(running)
+
+        page.leave = leave
+        return page
+
+    # --- the life of a browser
+
+    def _process_for(self, arm: BrowserSettings, around: Surroundings) -> RunningChromium:
+        """The kept browser with just these flags, or a new one."""
+        key = (arm.display, *flags.flags(arm, around, ""))
+        return self._kept(key, lambda: self._launch(arm, around, self._new_profile()))
+
+    def _launch(self, arm: BrowserSettings, around: Surroundings, profile: str) -> RunningChromium:
+        argv = flags.flags(arm, around, profile)
+        chromium = Chromium(self._node, [self.chromium.path, *argv], self._environment(arm))
+        try:
+            session = self._driver.attach(chromium.port)
+            return RunningChromium(chromium, session, profile, argv)
+        except BaseException:
+            chromium.kill()
+            raise
+
+    def _environment(self, arm: BrowserSettings) -> dict[str, str]:
+        """Without keys it would warn in a bar over the page."""
+        keys = ("GOOGLE_API_KEY", "GOOGLE_DEFAULT_CLIENT_ID", "GOOGLE_DEFAULT_CLIENT_SECRET")
+        return {**super()._environment(arm), **dict.fromkeys(keys, "no")}
+
+    def _profile_of(self, arm: BrowserSettings) -> str:
+        """A new one; where it is to discover HTTP/3, that of somebody who has used QUIC in this network."""
+        profile = self._new_profile()
+        if arm.protocol == "h3" and arm.h3_discovery != "forced":
+            file = f"{profile}/{known_network.FILE}"
+            self._node.run(["mkdir", "-p", file.rpartition("/")[0]])
+            self._node.write(file, known_network.known_network(ADDRESSES["client"]).encode())
+        return profile
+
+    def _page(
+        self,
+        around: Surroundings,
+        running: RunningChromium,
+        start: str,
+        arm: BrowserSettings,
+        leave: Leave,
+        target: str | None = None,
+    ) -> ChromiumPage:
+        """Ready for the load: its device set, its log emptied, and the browser quiet. `start`: what really was new."""
+        emulate(running.session, arm)
+        repeating = _repeating(around, running, target or running.home)
+        if running.sandboxed is None:
+            running.sandboxed = running.chromium.sandboxed()
+        settled_s = running.chromium.settle(scaled(SETTLE_LIMIT_S))
+        facts = BrowserFacts(
+            product=self.chromium.version,
+            chromedriver=self.chromedriver.version,
+            program=self.chromium.path,
+            user_agent=None,
+            flags=running.argv,
+            start=start,
+            loads_before=running.pages,
+            sandbox=running.sandboxed,
+            settled_s=round(settled_s, 3),
+        )
+        running.pages += 1
+        page = ChromiumPage(
+            self._node,
+            running.chromium,
+            running.session,
+            running.profile,
+            facts,
+            target or running.home,
+            has_keys=around.keys,
+        )
+        page.leave, page.repeating, page.has_netlog = leave, repeating, around.netlog
+        page.slowdown = arm.cpu_slowdown
+        page.begin()
+        return page
+
+    def _quit(self, running: RunningChromium) -> None:
+        running.session.quit()
+
+    def _leftover(self, running: RunningChromium) -> tuple[str, ...]:
+        return running.profile, flags.keys_file(running.profile), flags.netlog_file(running.profile)
+
+    def _start_again(self) -> None:
+        """Nor must a ChromeDriver."""
+        super()._start_again()
+        if not self._driver.alive():
+            self._driver.close()
+            self._driver = Driver(self._node, self.chromedriver.path)
+
+
+def _visit(running: RunningChromium, around: Surroundings, url: str) -> None:
+    """A load that is not measured."""
+    if not url:
+        raise InputError("this start needs the address that is loaded beforehand", key="start")
+    repeating = _repeating(around, running, running.home)
+    running.session.limit(around.timeout_s)
+    running.session.get(url)
+    running.session.unlimit()
+    running.pages += 1
+    if repeating:
+        repeating.close()
+
+
+def _repeating(around: Surroundings, running: RunningChromium, target: str) -> Repeating | None:
+    if around.repeatable is None:
+        return None
+    text = script(around.repeatable)
+    running.session.cdp(ADD_SCRIPT, source=text)
+    devtools = running.chromium.another_devtools()
+    try:
+        return Repeating(devtools, target, text)
+    except BaseException:
+        devtools.close()
+        raise

@@ -1,0 +1,315 @@
+"""ChromeDriver's performance log -> the requests of a page load. Pure.
+
+The log holds the page's DevTools events (Network.*, Page.*) in the order of their arrival. The browser's documentation
+promises little about that order: a request's "extra info", with the headers as they were sent, may come before the
+request itself; a redirect shows only as the next request with the same id; what failed may never have been answered.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from lanelab.driver.arm.browsers.chromium.timings import NOT_APPLICABLE, timings
+from lanelab.driver.base.errors import RecordError
+from lanelab.driver.record.evidence.browser import Headers, Request, WebSocket
+
+Event = Mapping[str, Any]
+NOT_REQUESTS = ("data:", "blob:", "about:", "chrome:", "devtools:", "chrome-extension:")
+
+
+def requests(log: Iterable[Mapping[str, Any]], target: str | None = None) -> tuple[Request, ...]:
+    """Every request, in the order of their starts, times in ms from the start of the navigation.
+
+    `log` is what Selenium's get_log('performance') gives; with `target`, only what that page said. Raises RecordError
+    where an event lacks what it must have."""
+    reading, method = Reading(), "its end"
+    try:
+        for method, parameters in messages(log, target):
+            reading.take(method, parameters)
+        return reading.finish()
+    except KeyError as error:
+        key = error.args[0]
+        raise RecordError(f"in the browser's log, {key} is missing in {method}", key=f"{method}.{key}") from error
+
+
+def first_request_us(log: Iterable[Mapping[str, Any]], target: str | None = None) -> int | None:
+    """When the first request began, in microseconds since 1970 by the browser's clock; None: there was none."""
+    asking = (entry for entry in log if "Network.requestWillBeSent" in entry["message"])
+    for method, event in messages(asking, target):
+        if method == "Network.requestWillBeSent" and not event["request"]["url"].startswith(NOT_REQUESTS):
+            return round(event["wallTime"] * 1_000_000) if "wallTime" in event else None
+    return None
+
+
+def messages(log: Iterable[Mapping[str, Any]], target: str | None = None) -> Iterable[tuple[str, Event]]:
+    """The events in the log's entries."""
+    for entry in log:
+        event = json.loads(entry["message"])
+        if target is None or event.get("webview") in (None, target):
+            yield event["message"]["method"], event["message"].get("params", {})
+
+
+def sockets(log: Iterable[Mapping[str, Any]], target: str | None = None) -> tuple[WebSocket, ...]:
+    """The WebSockets that the page opened, in that order."""
+    found: dict[str, WebSocket] = {}
+    for method, event in messages((entry for entry in log if "Network.webSocket" in entry["message"]), target):
+        known = found.get(event.get("requestId", ""))
+        if method == "Network.webSocketCreated":
+            found[event["requestId"]] = WebSocket(event["url"], None)
+        elif known and method == "Network.webSocketHandshakeResponseReceived":
+            found[event["requestId"]] = replace(known, status=int(event["response"]["status"]))
+    return tuple(found.values())
+
+
+def document_error(requests: Sequence[Request]) -> str | None:
+    """Why the page itself did not come. A certificate that is not trusted shows here alone: Chromium then loads a page
+    of its own about it, and ChromeDriver calls that a load."""
+    for request in requests:
+        if request.error or not 300 <= (request.status or 0) < 400 or request.status == 304:
+            return request.error
+    return None
+
+
+def crashed(log: Iterable[Mapping[str, Any]], target: str | None = None) -> bool:
+    return any(method == "Inspector.targetCrashed" for method, _ in messages(log, target))
+
+
+class Exchange:
+    """One request and its answer, as far as it got. A redirect makes one for each hop."""
+
+    def __init__(self, event: Event) -> None:
+        self.id: str = event["requestId"]
+        self.asked: Event = event["request"]
+        self.type: str = event.get("type", "Other")
+        self.initiator: str = (event.get("initiator") or {}).get("type", "other")
+        self.started: float = event["timestamp"]
+        self.ended: float | None = None
+        self.response: Event | None = None
+        self.from_memory = False
+        self.data = 0
+        self.wire: float | None = None
+        self.wire_so_far = 0.0
+        self.error: str | None = None
+        self.sent_headers: Mapping[str, str] | None = None
+        self.got_headers: Event | None = None
+        self.early_links: tuple[str, ...] | None = None
+        self.joined = False
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.asked["method"], self.asked["url"]
+
+    @property
+    def connection(self) -> int | None:
+        number = (self.response or {}).get("connectionId")
+        return int(number) if number else None
+
+
+class Reading:
+    """The state while a log is read."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Exchange] = {}
+        self._all: list[Exchange] = []
+        # Extra info of hops, by request id, in order: each belongs to the hop at the same place.
+        self._sent: dict[str, list[Event]] = {}
+        self._got: dict[str, list[Event]] = {}
+        self._early: dict[str, tuple[str, ...]] = {}  # by request id
+        self._load: float | None = None
+        self._takers = {
+            "Network.requestWillBeSent": self._asked,
+            "Network.requestWillBeSentExtraInfo": self._sent_extra,
+            "Network.responseReceived": self._answered,
+            "Network.responseReceivedExtraInfo": self._got_extra,
+            "Network.responseReceivedEarlyHints": self._got_early,
+            "Network.requestServedFromCache": self._from_memory,
+            "Network.dataReceived": self._data,
+            "Network.loadingFinished": self._finished,
+            "Network.loadingFailed": self._failed,
+            "Page.loadEventFired": self._loaded,
+        }
+
+    def take(self, method: str, parameters: Event) -> None:
+        taker = self._takers.get(method)
+        if taker:
+            taker(parameters)
+
+    def _asked(self, event: Event) -> None:
+        if event["request"]["url"].startswith(NOT_REQUESTS):
+            return
+        previous = self._open.get(event["requestId"])
+        if previous and "redirectResponse" in event:
+            previous.response = event["redirectResponse"]
+            previous.ended = event["timestamp"]
+            previous.wire = event["redirectResponse"].get("encodedDataLength", 0)
+        exchange = Exchange(event)
+        self._open[exchange.id] = exchange
+        self._all.append(exchange)
+
+    def _sent_extra(self, event: Event) -> None:
+        self._sent.setdefault(event["requestId"], []).append(event)
+
+    def _got_extra(self, event: Event) -> None:
+        self._got.setdefault(event["requestId"], []).append(event)
+
+    def _got_early(self, event: Event) -> None:
+        links = (text for name, text in _pairs(event["headers"]) if name.lower() == "link")
+        self._early[event["requestId"]] = tuple(value.strip() for text in links for value in text.split(","))
+
+    def _answered(self, event: Event) -> None:
+        exchange = self._open.get(event["requestId"])
+        if exchange:
+            exchange.response = event["response"]
+            exchange.type = event.get("type", exchange.type)
+            exchange.wire_so_far = event["response"].get("encodedDataLength", 0)
+
+    def _from_memory(self, event: Event) -> None:
+        exchange = self._open.get(event["requestId"])
+        if exchange:
+            exchange.from_memory = True
+
+    def _data(self, event: Event) -> None:
+        exchange = self._open.get(event["requestId"])
+        if exchange and exchange.error is None:  # what comes after is Chromium's own page about the failure
+            exchange.data += event["dataLength"]
+            exchange.wire_so_far += max(event.get("encodedDataLength", 0), 0)
+
+    def _finished(self, event: Event) -> None:
+        exchange = self._open.get(event["requestId"])
+        if exchange and exchange.error is None:
+            exchange.ended = event["timestamp"]
+            exchange.wire = event.get("encodedDataLength", 0)
+
+    def _failed(self, event: Event) -> None:
+        exchange = self._open.get(event["requestId"])
+        if exchange:
+            exchange.ended = event["timestamp"]
+            exchange.error = event.get("blockedReason") or event.get("errorText") or "failed"
+
+    def _loaded(self, event: Event) -> None:
+        if self._all and self._load is None:  # that of about:blank comes before any request
+            self._load = event["timestamp"]
+
+    def finish(self) -> tuple[Request, ...]:
+        if not self._all:
+            return ()
+        hops: dict[str, int] = {}
+        for exchange in self._all:
+            hop = hops.get(exchange.id, 0)
+            hops[exchange.id] = hop + 1
+            sent, got = self._sent.get(exchange.id, []), self._got.get(exchange.id, [])
+            exchange.sent_headers = sent[hop]["headers"] if hop < len(sent) else None
+            exchange.got_headers = got[hop] if hop < len(got) else None
+            exchange.early_links = self._early.get(exchange.id)
+        mark_joined(self._all)
+        start = min(exchange.started for exchange in self._all)
+        return with_tls(mark_reused([describe(exchange, start, self._load) for exchange in self._all]))
+
+
+def with_tls(requests: Iterable[Request]) -> tuple[Request, ...]:
+    """TLS is the connection's. Chromium does not say it of an answer to which another site's redirect led: then what
+    it says of others on that connection holds."""
+    listed = list(requests)
+    said = {each.connection: each.tls for each in listed if each.tls and each.connection is not None}
+    secure = [each.url.startswith("https:") for each in listed]
+    return tuple(
+        replace(each, tls=said.get(each.connection)) if not each.tls and is_secure and each.connection else each
+        for each, is_secure in zip(listed, secure, strict=True)
+    )
+
+
+def mark_joined(exchanges: Sequence[Exchange]) -> None:
+    """Note which had their answer through the cache while another request for the same thing still received it.
+    Chromium does not say so of them: only that no connection carried them."""
+    carried = {each.key for each in exchanges if each.connection is not None}
+    for each in exchanges:
+        answered = each.response is not None and each.ended is not None and each.error is None
+        early = answered and (each.response or {}).get("fromEarlyHints", False)
+        each.joined = answered and not early and each.connection is None and each.key in carried
+
+
+def mark_reused(requests: Iterable[Request]) -> tuple[Request, ...]:
+    """Note whether another request of this page was on the connection before. (Chromium's own "reused" also means a
+    connection that was opened ahead and never used.)"""
+    seen: set[int] = set()
+    marked = []
+    for request in requests:
+        marked.append(replace(request, reused=request.connection in seen))
+        if request.connection is not None:
+            seen.add(request.connection)
+    return tuple(marked)
+
+
+def describe(exchange: Exchange, start: float, load: float | None) -> Request:
+    """A request as the trial's record has it."""
+    response = exchange.response or {}
+    timing = response.get("timing")
+    kept = exchange.from_memory or exchange.joined
+    cached = kept or response.get("fromDiskCache", False) or response.get("fromPrefetchCache", False)
+    # Chromium shows the sent headers of a cached answer's first delivery: nothing was sent now.
+    sent = exchange.sent_headers or response.get("requestHeaders") or exchange.asked.get("headers", {})
+    got_extra = exchange.got_headers or {}
+    got = got_extra.get("headers") or response.get("headers", {})
+    wire = exchange.wire if exchange.wire is not None else exchange.wire_so_far
+    remote = response.get("remoteIPAddress")
+    return Request(
+        url=exchange.asked["url"] + exchange.asked.get("urlFragment", ""),
+        method=exchange.asked["method"],
+        status=_status(exchange, response),
+        type=exchange.type,
+        mime=response.get("mimeType", ""),
+        protocol=response.get("protocol"),
+        connection=None if cached else exchange.connection,
+        reused=False,  # see mark_reused
+        priority=exchange.asked.get("initialPriority", ""),
+        remote=f"{remote}:{response.get('remotePort', 0)}" if remote else None,
+        from_cache=bool(cached),
+        started_ms=_ms(exchange.started - start),
+        ended_ms=None if exchange.ended is None else _ms(exchange.ended - start),
+        timings=timings(exchange.started, exchange.ended, None if cached else timing),
+        request_headers=_pairs(sent),
+        response_headers=_pairs(got),
+        request_header_bytes=_length(response.get("requestHeadersText")),
+        response_header_bytes=_length((exchange.got_headers or {}).get("headersText") or response.get("headersText")),
+        body_bytes=exchange.data,
+        wire_bytes=0 if cached else int(wire),
+        error=exchange.error,
+        tls=_tls(response),
+        initiator=exchange.initiator,
+        before_load=load is None or exchange.started <= load,
+        wire=None,
+        link_preload=exchange.asked.get("isLinkPreload", False),
+        early_links=exchange.early_links,
+        by_early_links=response.get("fromEarlyHints", False),
+    )
+
+
+def _status(exchange: Exchange, response: Event) -> int | None:
+    """As the server said: a cached answer that was confirmed shows as 200 but was a 304. None also while only its
+    status is known: such a request is still under way."""
+    if exchange.response is None and exchange.ended is None:
+        return None
+    code = (exchange.got_headers or {}).get("statusCode") or response.get("status")
+    return int(code) if code else None
+
+
+def _ms(seconds: float) -> float:
+    return round(seconds * 1000, 3)
+
+
+def _pairs(headers: Mapping[str, str]) -> Headers:
+    """A header that came more than once is one value with line breaks here."""
+    return tuple((name, part) for name, value in headers.items() for part in str(value).split("\n"))
+
+
+def _length(text: str | None) -> int:
+    return len(text.encode("latin-1", errors="replace")) if text else NOT_APPLICABLE
+
+
+def _tls(response: Mapping[str, Any]) -> str | None:
+    """Of connections by QUIC, DevTools names that in its place: in it there is TLS 1.3 and nothing else (RFC 9001)."""
+    named = (response.get("securityDetails") or {}).get("protocol")
+    return "TLS 1.3" if named == "QUIC" else named

@@ -1,0 +1,87 @@
+"""Clock and random numbers that are the same in each load: a script in every page, frame and worker, before their own.
+
+Pages and frames of the page's own process get it when they begin. Workers, and frames that have a process of their own,
+are held at their start by the browser until they have it, which costs each some milliseconds; a page without them is
+not held at any time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import Any
+
+from lanelab.driver.arm.browsers.chromium.devtools import ANSWER_TIMEOUT_S, DevTools
+from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.base.timeouts import scaled
+
+ADD_SCRIPT = "Page.addScriptToEvaluateOnNewDocument"
+FRAMES = ("page", "iframe")
+# What DevTools says of something that has ended meanwhile, as a worker may at any time.
+GONE = ("Session with given id not found", "Inspected target navigated or closed", "Target closed", "detached")
+
+
+class Repeating:
+    """Sees to it that what comes of one page, and has a process of its own, has the script; until `close`. The page
+    itself has it from the session that leads it, so that nobody else listens to what the page does."""
+
+    def __init__(self, devtools: DevTools, target: str, text: str) -> None:
+        """`devtools`: a connection of its own, which is closed at the end; `text`: the script."""
+        self._devtools, self._script = devtools, text
+        self._problems: list[str] = []
+        self._closed = False
+        session = devtools.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        waiting = {self._see_to_children(session)}
+        while waiting:
+            message = devtools.receive(scaled(ANSWER_TIMEOUT_S))
+            self._see(message)
+            waiting.discard(message.get("id", 0))
+        if self._problems:
+            raise BrowserError(f"Chromium did not take the script for repeatable clocks: {self._problems[0]}")
+        threading.Thread(target=self._listen, name="repeatable", daemon=True).start()
+
+    @property
+    def problems(self) -> list[str]:
+        """What did not get the script, and why."""
+        return list(self._problems)
+
+    def close(self) -> None:
+        self._closed = True
+        self._devtools.close()
+
+    def _prepare(self, session: str, kind: str) -> None:
+        """Give it the script, and see to what it starts itself; then it may go on."""
+        post = self._devtools.post
+        if kind in FRAMES:
+            # Without the first, the second is taken and does nothing.
+            post("Page.enable", session)
+            post(ADD_SCRIPT, session, source=self._script)
+        else:
+            post("Runtime.evaluate", session, expression=self._script)
+        self._see_to_children(session)
+        post("Runtime.runIfWaitingForDebugger", session)
+
+    def _see_to_children(self, session: str) -> int:
+        """Hear of each worker and frame that it starts, which waits then. The number of the question."""
+        follow = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
+        return self._devtools.post("Target.setAutoAttach", session, **follow)
+
+    def _listen(self) -> None:
+        try:
+            while not self._closed:
+                self._see(self._devtools.receive(None))
+        except BrowserError as error:
+            if not self._closed:
+                self._problems.append(error.what)
+
+    def _see(self, message: dict[str, Any]) -> None:
+        if message.get("method") == "Target.attachedToTarget":
+            params = message["params"]
+            with contextlib.suppress(BrowserError):  # the browser is gone, which others notice
+                self._prepare(params["sessionId"], params["targetInfo"]["type"])
+        refused = message.get("error", {}).get("message", "")
+        if refused and not any(words in refused for words in GONE):
+            self._problems.append(refused)
+        failed = message.get("result", {}).get("exceptionDetails")
+        if failed:
+            self._problems.append(failed.get("exception", {}).get("description") or failed.get("text", "it failed"))

@@ -1,0 +1,107 @@
+"""The settings of an arm that are about its browser, and how their values are written."""
+
+from __future__ import annotations
+
+import re
+
+from lanelab.driver.arm.browsers.browser import USUAL_VIEWPORT
+from lanelab.driver.arm.browsers.devices import DEVICES
+from lanelab.driver.arm.browsers.registry import BROWSERS, DEFAULT
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.settings.kinds import FLAG, NUMBER, Kind, choice, lines, one_line
+from lanelab.driver.base.settings.setting import DefaultBy, Setting
+
+SMALLEST_SIDE, LARGEST_SIDE = 100, 10_000
+
+
+def _user_agent(value: object, key: str) -> str | None:
+    if value is None or value == "default":
+        return None
+    text = one_line(value, key, "user agent")
+    if not text.isascii():
+        raise InputError("a user agent has ASCII characters only", "Write it as browsers send it", key=key)
+    return text
+
+
+def _viewport(value: object, key: str) -> tuple[int, int] | None:
+    if value is None or value == "site":
+        return None
+    match = re.fullmatch(r"([0-9]{1,6})x([0-9]{1,6})", str(value).strip())
+    if not match:
+        raise InputError(f"{str(value)[:60]!r} is no viewport", "Write width and height, like 1366x768", key=key)
+    width, height = int(match[1]), int(match[2])
+    if not all(SMALLEST_SIDE <= side <= LARGEST_SIDE for side in (width, height)):
+        what = f"{width}x{height} cannot be shown"
+        raise InputError(what, f"Write sides from {SMALLEST_SIDE} to {LARGEST_SIDE} pixels", key=key)
+    return width, height
+
+
+_USER_AGENT = Kind("TEXT", "one line; `default` is the browser's own", _user_agent, {"type": ["string", "null"]})
+_VIEWPORT = Kind(
+    "WxH",
+    "width x height in pixels; `site`: see there",
+    _viewport,
+    {"type": ["string", "null"], "pattern": "^([0-9]+x[0-9]+|site)$"},
+)
+
+
+def _factor(lowest: float, highest: float, what: str) -> Kind:
+    def parse(value: object, key: str) -> float:
+        text = str(value).strip()
+        if isinstance(value, bool) or not re.fullmatch(NUMBER, text) or not lowest <= float(text) <= highest:
+            raise InputError(f"{text[:30]!r} is no {what}", f"Write a number from {lowest:g} to {highest:g}", key=key)
+        return float(text)
+
+    return Kind("FACTOR", f"{lowest:g} to {highest:g}", parse, {"type": ["number", "string"]}, numeric=True)
+
+
+NO_DEVICE = "none"
+_RATIO = _factor(0.5, 5, "pixel ratio")
+_SLOWDOWN = _factor(1, 20, "slowdown")
+
+
+def _by_device(without: str, **values: str) -> DefaultBy:
+    """A default that the device says."""
+    return DefaultBy("device", {NO_DEVICE: without, **values})
+
+
+def _of_devices(name: str) -> dict[str, str]:
+    return {each.name: f"{getattr(each, name):g}" for each in DEVICES}
+
+
+_VIEWS = {each.name: "x".join(map(str, each.viewport)) for each in DEVICES}
+_NAMES = {each.name: each.user_agent or "default" for each in DEVICES}
+_TOUCH = {each.name: str(each.touch).lower() for each in DEVICES}
+_AS_DEVICE = "that of `device`, else `{}`"
+_FLAGS = lines("flag", r".+", "--disable-quic")  # each browser has its own form of them
+
+# fmt: off
+SETTINGS = (
+    Setting("browser", choice("NAME", *BROWSERS), DEFAULT, "the [browser](browser.md) that loads the pages", "firefox"),
+    Setting("start", choice("HOW", "fresh-process", "fresh-context", "warm"), "fresh-process",
+            "how cold the browser is: a new process and profile for each trial, a new context in the same process "
+            "(faster, nearly as cold), or a repeat view with a full cache", "fresh-context"),
+    Setting("display", choice("HOW", "headless", "headful"), "headless",
+            "without a screen, or with one that nobody sees (Xvfb)", "headful", aliases=("headless",)),
+    Setting("device", choice("NAME", NO_DEVICE, *(each.name for each in DEVICES)), NO_DEVICE,
+            "a [well-known device](devices.md): its user agent, view, pixel ratio, touch and slowdown, where the arm "
+            "says no others", "pixel"),
+    Setting("user_agent", _USER_AGENT, _by_device("default", **_NAMES), "what the browser says it is; by default what "
+            "the site was recorded with, if anything", "Mozilla/5.0 (Windows Phone)",
+            default_words=_AS_DEVICE.format("default")),
+    Setting("viewport", _VIEWPORT, _by_device("site", **_VIEWS), "size of the page's view; `site`: as the site was "
+            "recorded, else {}x{}".format(*USUAL_VIEWPORT), "412x823", default_words=_AS_DEVICE.format("site")),
+    Setting("pixel_ratio", _RATIO, _by_device("1", **_of_devices("pixel_ratio")), "pixels of the screen for one of the "
+            "page, each way", "2", default_words=_AS_DEVICE.format("1")),
+    Setting("touch", FLAG, _by_device("false", **_TOUCH), "whether the screen is one to touch: pages are laid out as "
+            "on a phone, and told so", "true", default_words=_AS_DEVICE.format("false")),
+    Setting("cpu_slowdown", _SLOWDOWN, _by_device("1", **_of_devices("cpu_slowdown")), "how many times slower the "
+            "page's own thread is than the machine at hand; [measured](devices.md#how-slow-it-really-was) in each "
+            "trial", "4", default_words=_AS_DEVICE.format("1"), aliases=("cpu", "cpu_throttling", "slowdown")),
+    Setting("scripts", choice("HOW", "repeatable", "as-is"), "repeatable",
+            "whether clock and random numbers are the same in each load of a recorded site", "as-is"),
+    Setting("browser_flags", _FLAGS, "", "further flags for the browser; for "
+            "[Firefox](firefox.md#settings) preferences, as `name=value`", "--blink-settings=imagesEnabled=false",
+            default_words="none", aliases=("flags",)),
+)
+# fmt: on

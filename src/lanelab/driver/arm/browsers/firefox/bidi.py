@@ -1,0 +1,84 @@
+"""A conversation with Firefox by WebDriver BiDi: one question at a time; events are kept until they are wanted."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from typing import Any
+
+import websocket
+
+from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.base.timeouts import scaled
+from lanelab.driver.bed.node import Node
+from lanelab.driver.record.reasons import Reason
+
+START_TIMEOUT_S = 20.0
+ANSWER_TIMEOUT_S = 20.0
+# What Firefox says of a page that is gone, or that never came.
+_GONE = ("no such frame", "no such window", "DiscardedBrowsingContextError", "Actor 'MessageHandlerFrame' destroyed")
+
+
+class BiDi:
+    """The session with one browser."""
+
+    def __init__(self, node: Node, port: int) -> None:
+        self._number = 0
+        self.events: list[dict[str, Any]] = []
+        try:
+            line = node.connect("127.0.0.1", port, scaled(START_TIMEOUT_S))
+            line.settimeout(scaled(START_TIMEOUT_S))
+            url = f"ws://127.0.0.1:{port}/session"
+            self._line = websocket.create_connection(url, socket=line, suppress_origin=True)
+        except (OSError, websocket.WebSocketException) as error:
+            raise BrowserError(f"cannot reach Firefox's WebDriver BiDi at port {port}: {error}") from error
+
+    def call(self, method: str, timeout_s: float | None = None, **parameters: object) -> dict[str, Any]:
+        """The answer. Raises BrowserError when the browser says no, is gone or is silent for too long."""
+        timeout_s = scaled(ANSWER_TIMEOUT_S) if timeout_s is None else timeout_s
+        until = time.monotonic() + timeout_s
+        self._number += 1
+        try:
+            self._line.send(json.dumps({"id": self._number, "method": method, "params": parameters}))
+            while True:
+                self._line.settimeout(max(until - time.monotonic(), 0.001))
+                message: dict[str, Any] = json.loads(self._line.recv())
+                if message.get("id") == self._number:
+                    break
+                if message.get("type") == "event":
+                    self.events.append(message)
+        except websocket.WebSocketTimeoutException as error:
+            what = f"Firefox did not answer {method} within {timeout_s:g} s"
+            raise BrowserError(what, reason=Reason.TIMEOUT) from error
+        except (OSError, ValueError, websocket.WebSocketException) as error:
+            what = f"Firefox went away during {method}: {error}"
+            raise BrowserError(what, reason=Reason.BROWSER_CRASHED) from error
+        if message.get("type") == "error":
+            raise _refused(method, message)
+        answer: dict[str, Any] = message["result"]
+        return answer
+
+    def evaluate(
+        self, context: str, expression: str, sandbox: str | None = None, timeout_s: float | None = None
+    ) -> Any:  # noqa: ANN401 - JSON
+        """The value of an expression, which has to be JSON as text."""
+        target = {"context": context, **({"sandbox": sandbox} if sandbox else {})}
+        done = self.call("script.evaluate", timeout_s, expression=expression, target=target, awaitPromise=True)
+        if done.get("type") != "success":
+            raise BrowserError(f"Firefox could not evaluate a script of ours: {done['exceptionDetails'].get('text')}")
+        return json.loads(done["result"].get("value", "null"))
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError, websocket.WebSocketException):
+            self._line.close(timeout=0)
+
+
+def _refused(method: str, message: dict[str, Any]) -> BrowserError:
+    said = f"{message.get('error')}: {message.get('message')}"
+    what = f"Firefox refused {method}: {said}"
+    if any(words in said for words in _GONE):
+        return BrowserError(what, reason=Reason.BROWSER_CRASHED)
+    if method == "browsingContext.navigate":
+        return BrowserError(f"the page did not come: {message.get('message')}", reason=Reason.NAVIGATION_FAILED)
+    return BrowserError(what)

@@ -1,0 +1,140 @@
+"""One page load, and everything that Firefox knows of it."""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lanelab.driver.arm.browsers.browser import PageRecord, Trace
+from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.arm.browsers.firefox import requests as noted_requests
+from lanelab.driver.arm.browsers.firefox.firefox import Firefox
+from lanelab.driver.arm.browsers.firefox.own_world import OwnWorld
+from lanelab.driver.arm.browsers.led_page import LedPage, noted_in, times_of, view_of
+from lanelab.driver.arm.browsers.measures import measures_script
+from lanelab.driver.base.errors import RecordError
+from lanelab.driver.base.timeouts import scaled
+from lanelab.driver.bed.node import Node
+from lanelab.driver.record.evidence.browser import BrowserEvidence, BrowserFacts, ConsoleLine, Request
+from lanelab.driver.record.reasons import Failure, Reason
+
+MEASURES = f"new Promise(done => {measures_script('told => done(JSON.stringify(told))')})"
+SANDBOX = "lanelab"  # our scripts see the page's objects as the browser made them, whatever the page has done to them
+AFTER_FAILURE_S = 3.0
+CONSOLE = "log.entryAdded"
+
+
+class FirefoxPage(LedPage):
+    """A tab of a Firefox."""
+
+    def __init__(self, node: Node, firefox: Firefox, context: str, keys_file: str | None, facts: BrowserFacts) -> None:
+        super().__init__(node, firefox, keys_file, facts)
+        self._firefox, self._context = firefox, context
+        self._limit_s: float | None = None  # of each question; None: the usual
+
+    def begin(self) -> None:
+        """What is noted from here on is the load's."""
+        self._keys_before = len(self._keys_file())
+        self._firefox.bidi.events.clear()
+        self._firefox.inside("(lanelab.begin(), 'null')")
+
+    def _limit(self, timeout_s: float) -> None:
+        """`_go` does."""
+
+    def _go(self, url: str, timeout_s: float) -> None:
+        navigate(self._firefox, self._context, url, timeout_s)
+
+    def _after_load(self) -> None:
+        if self._failures:
+            self._limit_s = scaled(AFTER_FAILURE_S)
+
+    def record(self) -> PageRecord:
+        started, failures = time.monotonic(), self._failures
+        requests, measures = self._collect(failures)
+        self.failed = bool(failures)
+        console = [each for each in self._firefox.bidi.events if each.get("method") == CONSOLE]
+        evidence = BrowserEvidence(
+            facts=self._evidence_facts(measures),
+            times=times_of(measures, None if failures else self._plt_ms, cached=_is_cached(measures)),
+            navigation=measures.get("navigation"),
+            view=view_of(measures),
+            console=tuple(_console(entry["params"]) for entry in console),
+            clock=self._clock(measures),
+            sockets=self._sockets,
+        )
+        return PageRecord(evidence, requests, tuple(failures), self._marks(started))
+
+    def screenshot(self, target: Path) -> None:
+        try:
+            data = self._firefox.bidi.call("browsingContext.captureScreenshot", context=self._context)["data"]
+        except BrowserError:
+            self.failed = True
+            raise
+        target.write_bytes(base64.b64decode(data))
+
+    def netlog(self, target: Path) -> None:  # noqa: ARG002 - experiments that want it of Firefox are refused
+        raise BrowserError("Firefox has no log of its network that lanelab reads", "Leave netlog out")
+
+    def trace(self, *, screenshots: bool) -> Trace:  # noqa: ARG002
+        raise BrowserError("Firefox has no trace that lanelab reads", "Leave trace out")
+
+    def close(self) -> None:
+        self.leave()
+        self.leave = lambda: None
+
+    def _collect(self, failures: list[Failure]) -> tuple[tuple[Request, ...], dict[str, Any]]:
+        """The requests, and what the page measured."""
+        noted: dict[str, Any] = {"exchanges": [], "problems": []}
+        if any(failure.reason is Reason.BROWSER_CRASHED for failure in failures):
+            return (), {}
+        if not failures:
+            with noted_in(failures):
+                self._measure()
+        with noted_in(failures):
+            noted = self._firefox.inside("lanelab.read()", self._limit_s)
+        if noted["problems"] and not failures:
+            what = f"not every request could be noted: {noted['problems'][0]}"
+            failures.append(Failure(Reason.EVIDENCE_MISSING, what))
+        requests: tuple[Request, ...] = ()
+        try:
+            requests = noted_requests.requests(noted["exchanges"], _load_us(self._measures))
+            self._first_request_us = noted_requests.first_us(noted["exchanges"])
+            self._sockets = noted_requests.sockets(noted["exchanges"])
+        except RecordError as unread:
+            failures.append(Failure(Reason.EVIDENCE_MISSING, str(unread)))
+        error = noted_requests.document_error(noted["exchanges"])
+        if error and not failures:
+            failures.append(Failure(Reason.NAVIGATION_FAILED, f"the page did not come: {error}"))
+        return requests, {} if failures else self._measures
+
+    def _read_measures(self) -> dict[str, Any]:
+        measures: dict[str, Any] = self._firefox.bidi.evaluate(self._context, MEASURES, SANDBOX)
+        return measures
+
+    def _hand(self) -> OwnWorld:
+        return OwnWorld(self._firefox.bidi, self._context)
+
+
+def navigate(firefox: Firefox, context: str, url: str, timeout_s: float) -> None:
+    """Go there, until the load event."""
+    firefox.bidi.call("browsingContext.navigate", timeout_s, context=context, url=url, wait="complete")
+
+
+def _load_us(measures: Mapping[str, Any]) -> float | None:
+    navigation = measures.get("navigation")
+    return (measures["origin"] + navigation["loadEventStart"]) * 1000 if navigation else None
+
+
+def _is_cached(measures: Mapping[str, Any]) -> bool:
+    navigation = measures.get("navigation")
+    return navigation is not None and navigation["transferSize"] == 0  # then its times may be 0, and have happened
+
+
+def _console(entry: Mapping[str, Any]) -> ConsoleLine:
+    frames = (entry.get("stackTrace") or {}).get("callFrames") or [{}]
+    return ConsoleLine(
+        str(entry.get("level", "")), str(entry.get("text", "")), str(entry.get("type", "")), frames[0].get("url", "")
+    )

@@ -1,0 +1,155 @@
+"""The browsers of a bed: how their processes are started, kept for later loads, and ended."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import threading
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
+
+from lanelab.driver.arm.browsers.browser import Browser, BrowserSettings, Page, Surroundings
+from lanelab.driver.arm.browsers.display import Display
+from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.base.errors import LanelabError
+from lanelab.driver.base.timeouts import scaled
+from lanelab.driver.bed.node import Node
+from lanelab.driver.record.reasons import Reason
+
+KEPT = 3  # browsers that wait for arms of fresh-context; rounds go through the arms again and again
+# So many pages a kept browser makes at most: a log of TLS keys, which each trial reads whole, grows by a kilobyte with
+# each connection, and a browser that has been used for long is another than a fresh one.
+MOST_PAGES = 100
+
+
+class Life(Protocol):
+    """What this has to know of a browser's process."""
+
+    def ended(self) -> bool: ...
+    def kill(self) -> None: ...
+
+
+class Running:
+    """A browser that runs, with its profile."""
+
+    def __init__(self, life: Life, profile: str) -> None:
+        self.life, self.profile = life, profile
+        self.sandboxed: bool | None = None
+        self.pages = 0  # that were opened in it for loads
+
+
+R = TypeVar("R", bound=Running)
+P = TypeVar("P", bound=Page)
+
+
+class KeptBrowsers(Browser, Generic[R, P]):
+    """The processes of one browser program and the screen of one client node, for as long as the bed lives."""
+
+    polite_end_s: float
+
+    def __init__(self, node: Node, folder: Path | str) -> None:
+        """`folder`: of the node, in memory, for profiles."""
+        self._node, self._folder = node, str(folder)
+        self._numbers = itertools.count(1)
+        self._running: dict[tuple[object, ...], R] = {}
+        self._ending: list[threading.Thread] = []
+        self._display: Display | None = None
+        node.run(["mkdir", "-p", f"{self._folder}/home"])
+
+    @abstractmethod
+    def _open(self, arm: BrowserSettings, around: Surroundings, url: str) -> P:
+        """A page, as the arm's start wants it."""
+
+    @abstractmethod
+    def _leftover(self, running: R) -> tuple[str, ...]:
+        """The files of a browser that was killed."""
+
+    def _quit(self, running: R) -> None:
+        """End what leads a browser that was killed, besides its process."""
+
+    def open(self, arm: BrowserSettings, around: Surroundings, url: str = "") -> P:
+        try:
+            self._wait_for_ends()
+            return self._open(arm, around, url)
+        except BrowserError as error:
+            if error.reason in (Reason.TIMEOUT, Reason.NAVIGATION_FAILED):  # the warming page would not come now
+                raise
+            self._start_again()
+            self._wait_for_ends()
+            return self._open(arm, around, url)
+
+    def close(self) -> None:
+        self._forget_kept()
+        self._wait_for_ends()
+        if self._display:
+            self._display.close()
+
+    # --- for starts
+
+    def _environment(self, arm: BrowserSettings) -> dict[str, str]:
+        """Nothing of this user's: neither certificates nor settings. A browser that is killed leaves what it has in
+        TMPDIR."""
+        home = f"{self._folder}/home"
+        own = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "TMPDIR"), home)
+        own |= {"LANGUAGE": "en_US", "LC_ALL": "C.UTF-8"}
+        if arm.display == "headful":
+            self._display = self._display or Display(self._node)
+            own["DISPLAY"] = self._display.name
+        return own
+
+    def _new_profile(self) -> str:
+        return f"{self._folder}/{next(self._numbers):06d}"
+
+    def _kept(self, key: tuple[object, ...], launch: Callable[[], R]) -> R:
+        """The kept browser of this key, or a new one."""
+        running = self._running.pop(key, None)
+        if running and (running.life.ended() or running.pages >= MOST_PAGES):
+            self._end(running)
+            running = None
+        self._running[key] = running or launch()
+        while len(self._running) > KEPT:
+            self._end(self._running.pop(next(iter(self._running))))
+        return self._running[key]
+
+    @contextlib.contextmanager
+    def _ended_on_error(self, running: R) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            self._drop(running)
+            raise
+
+    # --- ends
+
+    def _end(self, running: R) -> None:
+        """Killed at once; what it leaves is cleared away beside the caller."""
+        running.life.kill()
+        thread = threading.Thread(target=self._clear, args=(running,), name="browser-end", daemon=True)
+        self._ending.append(thread)
+        thread.start()
+
+    def _clear(self, running: R) -> None:
+        with contextlib.suppress(LanelabError, OSError):
+            self._quit(running)
+        with contextlib.suppress(LanelabError, OSError):
+            self._node.run(["rm", "-rf", *self._leftover(running)])
+
+    def _wait_for_ends(self) -> None:
+        """Clearing away must not compete with the next trial."""
+        for thread in self._ending:
+            thread.join(scaled(self.polite_end_s))
+        self._ending.clear()
+
+    def _drop(self, running: R) -> None:
+        self._running = {key: other for key, other in self._running.items() if other is not running}
+        self._end(running)
+
+    def _forget_kept(self) -> None:
+        for running in list(self._running.values()):
+            self._drop(running)
+
+    def _start_again(self) -> None:
+        """A kept browser that does not answer any more must not spoil what comes."""
+        self._forget_kept()

@@ -1,0 +1,167 @@
+"""What pages of all browsers have in common that a program of ours leads: a load, its clock, its failures, its keys."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+from lanelab.driver.arm.browsers.browser import Page
+from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.arm.browsers.vitals import Hand, VitalsAsked, ask, is_selector
+from lanelab.driver.base.errors import NodeError
+from lanelab.driver.bed.node import Node
+from lanelab.driver.record.evidence.browser import BrowserFacts, LoadClock, PageTimes, View, WebSocket
+from lanelab.driver.record.reasons import Failure, Reason
+
+ENDS_WITHIN_S = 0.5
+Leave: TypeAlias = Callable[[], None]
+Measures: TypeAlias = Mapping[str, Any]  # what driver/arm/browsers/measures.js gives
+
+
+class Life(Protocol):
+    """What this has to know of a browser's process."""
+
+    def ended(self, within_s: float = 0.0) -> bool: ...
+    def last_words(self) -> str: ...
+    def require_alive(self) -> None: ...
+
+
+class LedPage(Page):
+    """A page of a browser that runs."""
+
+    def __init__(self, node: Node, life: Life, keys_path: str | None, facts: BrowserFacts) -> None:
+        """`facts`: what is known before it loads."""
+        self._node, self._life, self._keys_path, self._facts = node, life, keys_path, facts
+        self._keys_before = 0
+        self.failed = False  # then the browser must not load another page
+        self.leave: Leave = lambda: None
+        self._plt_ms: float | None = None
+        self._asked_us: int | None = None
+        self._first_request_us: int | None = None
+        self._navigate_s = 0.0
+        self._failures: list[Failure] = []
+        self._measures: dict[str, Any] = {}
+        self._sockets: tuple[WebSocket, ...] = ()
+
+    @abstractmethod
+    def _limit(self, timeout_s: float) -> None:
+        """Ahead of the load: it may take so long. Raises BrowserError."""
+
+    @abstractmethod
+    def _go(self, url: str, timeout_s: float) -> None:
+        """Go there, until the load event. Raises BrowserError."""
+
+    @abstractmethod
+    def _after_load(self) -> None:
+        """The limit is that of other questions again; after a failure less, since what hangs will hang again."""
+
+    @abstractmethod
+    def _read_measures(self) -> dict[str, Any]:
+        """What the page says of its load. Raises BrowserError."""
+
+    @abstractmethod
+    def _hand(self) -> Hand:
+        """What asks the page for its vitals. Raises BrowserError."""
+
+    def load(self, url: str, timeout_s: float) -> None:
+        started = time.monotonic()
+        try:
+            self._life.require_alive()
+            self._limit(timeout_s)
+            self._asked_us = time.time_ns() // 1000
+            started = time.monotonic()
+            self._go(url, timeout_s)
+            self._plt_ms = round((time.monotonic() - started) * 1000, 3)
+        except BrowserError as error:
+            self._failures.append(self._named(error))
+        self._navigate_s = time.monotonic() - started
+        self._after_load()
+
+    def vitals(self, asked: VitalsAsked) -> Mapping[str, Any] | None:
+        """The page's own measures are read before: they are of the load, and not of what comes after it."""
+        if self._failures:
+            return None
+        self._measure()
+        return ask(self._hand(), asked)
+
+    def knows_selector(self, text: str) -> bool:
+        return is_selector(self._hand(), text)
+
+    def keys(self, target: Path) -> bool:
+        data = self._keys_file()[self._keys_before :]
+        if data:
+            target.write_bytes(data)
+        return bool(data)
+
+    def _measure(self) -> None:
+        """Once."""
+        self._measures = self._measures or self._read_measures()
+
+    def _named(self, error: BrowserError) -> Failure:
+        """A browser that was killed shows in many ways: whether it lives tells."""
+        unclear = error.reason in (Reason.BROWSER_FAILED, Reason.BROWSER_CRASHED)
+        if unclear and self._life.ended(ENDS_WITHIN_S):
+            return Failure(Reason.BROWSER_CRASHED, f"{error.what}; its last words: {self._life.last_words()}")
+        return Failure(error.reason, error.what)
+
+    def _evidence_facts(self, measures: Measures) -> BrowserFacts:
+        return replace(self._facts, user_agent=measures.get("user_agent"))
+
+    def _clock(self, measures: Measures) -> LoadClock | None:
+        if self._asked_us is None:
+            return None
+        origin_ms = measures.get("origin")
+        return LoadClock(self._asked_us, None if origin_ms is None else round(origin_ms * 1000), self._first_request_us)
+
+    def _marks(self, collecting_since: float) -> dict[str, float]:
+        """Where the time went."""
+        collect_s = time.monotonic() - collecting_since
+        return {"navigate_s": round(self._navigate_s, 4), "collect_s": round(collect_s, 4)}
+
+    def _keys_file(self) -> bytes:
+        """Empty until the first TLS connection makes it."""
+        if self._keys_path is None:
+            return b""
+        try:
+            return self._node.read(self._keys_path)
+        except NodeError:
+            return b""
+
+
+@contextlib.contextmanager
+def noted_in(failures: list[Failure]) -> Iterator[None]:
+    """An error becomes a failure, unless there is one already of which it is the consequence."""
+    try:
+        yield
+    except BrowserError as error:
+        if not failures:
+            failures.append(Failure(error.reason, error.what))
+
+
+def view_of(measures: Measures) -> View | None:
+    return View.from_json(measures["view"]) if "view" in measures else None
+
+
+def times_of(measures: Measures, plt_ms: float | None, *, cached: bool = False) -> PageTimes:
+    """`cached`: the page came from the cache, so its first byte may have come at 0."""
+    navigation = measures.get("navigation") or {}
+    paints = measures.get("paints") or {}
+
+    def at(name: str) -> float | None:
+        """0 is how the browser says that it has not happened."""
+        return navigation.get(name) or None
+
+    return PageTimes(
+        plt_ms=plt_ms,
+        plt_navigation_ms=at("loadEventEnd"),
+        ttfb_ms=navigation["responseStart"] if cached else at("responseStart"),
+        dcl_ms=at("domContentLoadedEventEnd"),
+        first_paint_ms=paints.get("first-paint"),
+        fcp_ms=paints.get("first-contentful-paint"),
+        lcp_ms=measures.get("largest"),
+    )

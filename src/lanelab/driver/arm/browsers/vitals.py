@@ -1,0 +1,74 @@
+"""How a page is asked for its vitals after the load, and clicked: the same for each browser that can evaluate a script
+in a world of its own and move a mouse. What it tells is made into evidence elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any, Protocol
+
+from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.base.timeouts import scaled
+from lanelab.driver.record.reasons import Reason
+
+WORLD = "lanelab-vitals"
+ANSWERS_WITHIN_S = 5.0  # that a click was shown
+
+
+@dataclass(frozen=True, slots=True)
+class VitalsAsked:
+    after_ms: float  # the load event: until then the page is watched
+    click: str | None  # the selector of what is clicked then
+
+
+class Hand(Protocol):
+    """What a browser has to be able to do."""
+
+    def evaluate(self, expression: str) -> Any:  # noqa: ANN401 - JSON
+        """The value, or what its promise becomes, in the world of that page that is ours. Raises BrowserError."""
+
+    def click(self, x: float, y: float) -> None:
+        """Move the mouse there, press and release it: input as a user's. Raises BrowserError."""
+
+
+def ask(hand: Hand, asked: VitalsAsked) -> Mapping[str, Any]:
+    """What vitals.js tells: `read`, and of a click `clicked` and `events`. Raises BrowserError."""
+    hand.evaluate(
+        resources.files("lanelab.driver.arm.browsers").joinpath("vitals.js").read_text().rstrip().removesuffix(";")
+    )
+    told: dict[str, Any] = {"read": hand.evaluate(f"lanelab_vitals.read({json.dumps(asked.after_ms)})")}
+    if asked.click is None:
+        return told
+    aimed = hand.evaluate(f"lanelab_vitals.aim({json.dumps(asked.click)})")
+    if "problem" in aimed:
+        raise _failed(f"the selector {asked.click!r} {aimed['problem']}")
+    told["clicked"] = aimed
+    if not aimed.get("untold"):
+        hand.click(aimed["x"], aimed["y"])
+        told["events"] = _events(hand, asked.click)
+    return told
+
+
+def is_selector(hand: Hand, text: str) -> bool:
+    """Whether the browser takes this text for a CSS selector. Raises BrowserError."""
+    tried = f"document.createDocumentFragment().querySelector({json.dumps(text)})"
+    return bool(hand.evaluate(f"(() => {{ try {{ {tried}; return true; }} catch {{ return false; }} }})()"))
+
+
+def _events(hand: Hand, click: str) -> list[Mapping[str, Any]]:
+    try:
+        events: list[Mapping[str, Any]] = hand.evaluate(f"lanelab_vitals.answer({scaled(ANSWERS_WITHIN_S) * 1000})")
+    except BrowserError as error:
+        if error.reason is not Reason.BROWSER_FAILED:
+            raise
+        raise _failed(f"the click on {click!r} left the page: {error.what}") from error
+    if not events:
+        raise _failed(f"the browser told of no interaction after the click on {click!r}")
+    return events
+
+
+def _failed(what: str) -> BrowserError:
+    remedy = "Name an element that is to be seen on each of the experiment's sites"
+    return BrowserError(what, remedy, reason=Reason.INTERACTION_FAILED)

@@ -1,0 +1,134 @@
+"""An arm as the gateway's configuration. Pure. docs/reference/gateway.md explains each key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from lanelab.driver.arm.servers.resolver import ADDRESS as RESOLVER
+from lanelab.driver.arm.servers.resolver import PORT as RESOLVER_PORT
+from lanelab.driver.arm.servers.server import PORTS
+
+VERSION = 1
+ADDRESS, PORT = "127.0.0.1", 443  # where the browser finds it: on the node's loopback, where no packet meets the link
+
+
+class WireArm(Protocol):
+    """What of an arm is the gateway's business."""
+
+    @property
+    def scheme(self) -> str: ...
+    @property
+    def protocol(self) -> str: ...
+    @property
+    def multiplexed(self) -> bool: ...
+    @property
+    def tls(self) -> str: ...
+    @property
+    def tls_resumption(self) -> bool: ...
+    @property
+    def keepalive(self) -> bool: ...
+    @property
+    def pipelining(self) -> int: ...
+    @property
+    def connections_per_host(self) -> int: ...
+    @property
+    def coalescing(self) -> str: ...
+    @property
+    def pipelining_policy(self) -> str: ...
+    @property
+    def backup_connections(self) -> bool: ...
+    @property
+    def spdy_header_compression(self) -> int: ...
+    @property
+    def stream_window(self) -> int: ...
+    @property
+    def connection_window(self) -> int: ...
+    @property
+    def max_concurrent_streams(self) -> int: ...
+    @property
+    def priorities(self) -> str: ...
+    @property
+    def push(self) -> str: ...
+    @property
+    def tls_key_share(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the gateway's things are on its node."""
+
+    folder: str
+
+    @property
+    def configuration(self) -> str:
+        return f"{self.folder}/gateway.json"
+
+    @property
+    def certificate(self) -> str:
+        return f"{self.folder}/certificate.pem"
+
+    @property
+    def key(self) -> str:
+        return f"{self.folder}/key.pem"
+
+    @property
+    def log(self) -> str:
+        return f"{self.folder}/gateway.jsonl"
+
+    @property
+    def keys(self) -> str:
+        return f"{self.folder}/keys.log"
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """How the gateway finds the site's hosts, as the arm says."""
+
+    addresses: Mapping[str, str]
+    dns: str  # instant or resolver
+
+
+def configuration(arm: WireArm, names: Names, place: Place, trusted: Sequence[str]) -> str:
+    """The text of its configuration. `trusted`: SHA-256 of the public keys that a server may have, base64."""
+    return json.dumps(_settings(arm, names, place, trusted), indent=1) + "\n"
+
+
+def _settings(arm: WireArm, names: Names, place: Place, trusted: Sequence[str]) -> dict[str, Any]:
+    return {
+        "version": VERSION,
+        "listen": f"{ADDRESS}:{PORT}",
+        "certificate": place.certificate,
+        "key": place.key,
+        "log": place.log,
+        "keylog": "" if arm.tls == "off" else place.keys,
+        "dns": _dns(names),
+        "wire": {
+            "protocol": arm.protocol,
+            "port": PORTS[arm.scheme],
+            "tls": arm.tls,
+            "tls_resumption": arm.tls_resumption,
+            "trust": [] if arm.tls == "off" else list(trusted),
+            "keepalive": arm.keepalive,
+            "pipelining": arm.pipelining,
+            "pipelining_policy": arm.pipelining_policy,
+            "connections_per_host": arm.connections_per_host,
+            "coalescing": arm.coalescing if arm.multiplexed else "origin",  # connections for several hosts, else none
+            "backup_connections": arm.backup_connections,
+            "spdy_header_compression": arm.spdy_header_compression,
+            "stream_window": arm.stream_window,
+            "connection_window": arm.connection_window,
+            "max_concurrent_streams": arm.max_concurrent_streams,
+            "priorities": arm.priorities,
+            "push": arm.push != "off",
+            "tls_key_share": arm.tls_key_share,
+        },
+    }
+
+
+def _dns(names: Names) -> dict[str, Any]:
+    if names.dns == "resolver":
+        return {"mode": "resolver", "server": f"{RESOLVER}:{RESOLVER_PORT}", "hosts": list(names.addresses)}
+    return {"mode": "instant", "hosts": dict(names.addresses)}

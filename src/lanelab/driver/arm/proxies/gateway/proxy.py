@@ -1,0 +1,47 @@
+"""lanelab's gateway as a proxy, which carries all requests over one connection where the protocol allows it."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterable
+
+from lanelab.driver.arm.proxies.gateway.configuration import configuration
+from lanelab.driver.arm.proxies.proxy import SetProxy
+from lanelab.driver.arm.servers.life import ERROR_LOG
+from lanelab.driver.arm.servers.server import Assignment, Place, SetUp
+from lanelab.driver.base.errors import ServerError
+from lanelab.driver.bed.node import Node
+
+FILE = "lanelab-gateway"  # in its folder
+# No request: it says so itself. What asks goes away with the first bytes of the answer, and a server behind SPDY that
+# still answered then would complain of the stream that was taken back.
+QUESTION = b"lanelab\r\n\r\n"
+PROGRAM = "gateway"  # as driver/run/built_programs.py calls it
+
+
+class GatewayProxy(SetProxy):
+    name = "gateway"
+    title = "the gateway as a proxy"
+    graceful_signal = signal.SIGTERM
+    configuration_file = "gateway.json"
+    needs: tuple[str, ...] = ()
+    builds = (PROGRAM,)
+
+    def set_up(self, _node: Node, assignment: Assignment, place: Place) -> SetUp:
+        if PROGRAM not in assignment.programs:
+            raise ServerError(
+                "this proxy needs lanelab's gateway", "Build it: driver/base/programs/building/gateway.py"
+            )
+        files = {FILE: assignment.programs[PROGRAM].read_bytes()}
+        text = configuration(self._arm, place)
+        return SetUp(_argv("", f"2>>{ERROR_LOG}"), _argv("--check", ""), text, files, FILE, QUESTION, holds_log=True)
+
+    def unexpected(self, lines: Iterable[str]) -> list[str]:
+        """Whatever it says there: what becomes of single requests is in its log."""
+        return [line for line in lines if line.strip()]
+
+
+def _argv(option: str, redirected: str) -> list[str]:
+    """In its folder, to which it was copied as a file like others."""
+    words = f"chmod u+x {FILE} && exec ./{FILE} {option} {GatewayProxy.configuration_file} {redirected}"
+    return ["sh", "-c", " ".join(words.split())]

@@ -1,0 +1,99 @@
+"""Apache's httpd, of the distribution, with lanelab's mod_replay, and mod_spdy where an arm speaks SPDY."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from lanelab.driver.arm.servers.apache import configuration, fields, installation, log, pack
+from lanelab.driver.arm.servers.apache.before import compressed_before
+from lanelab.driver.arm.servers.server import Assignment, Content, Place, Server, ServerArm, SetUp
+from lanelab.driver.base.errors import InputError, ServerError
+from lanelab.driver.bed.node import Node
+from lanelab.driver.record.evidence.server import ServedRequest
+from lanelab.driver.site.site import Site, SiteObject
+
+REPLAY, SPDY = "mod_replay", "mod_spdy"
+
+
+class Apache(Server):
+    name = "apache"
+    title = "Apache"
+    processes = ("apache2", "httpd")
+    graceful_signal = signal.SIGWINCH
+    protocols = frozenset({"http/1.1", "h2", "spdy/3.1", "spdy/3", "spdy/2"})
+    compressions = frozenset({"recorded", "off", "gzip", "brotli", "zstd"})
+    directives = fields.DIRECTIVES
+    settings = fields.SETTINGS
+    configuration_file = "httpd.conf"
+    sends_early_hints = pushes = limits_streams = True
+    clock_us = 1
+
+    def untold(self, _protocol: str) -> frozenset[str]:
+        return frozenset()
+
+    def values(self, values: Mapping[str, Any]) -> object:
+        return fields.ApacheSettings(**values)
+
+    def check(self, arm: ServerArm) -> None:
+        fields.check(arm)
+
+    def needs(self, _arm: ServerArm) -> tuple[str, ...]:
+        return ("apache", "module")
+
+    def builds(self, arm: ServerArm) -> tuple[str, ...]:
+        return (REPLAY, SPDY) if arm.spdy else (REPLAY,)
+
+    def content(self, assignment: Assignment) -> Content:
+        site = assignment.site
+
+        def files() -> Mapping[str, bytes]:
+            objects, bodies = compressed_before(site)
+            return {pack.FILE: pack.pack(objects, lambda o: bodies[o.sha256] if o.sha256 in bodies else _body(site, o))}
+
+        return Content(pack.digest(site), files)
+
+    def not_reproduced(self, site: Site) -> tuple[str, ...]:
+        return tuple(pack.unsendable(site.objects))
+
+    def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:
+        arm, installed = assignment.arm, installation.installation(node)
+        own = {name: f"{place.folder}/{name}.so" for name in (REPLAY, SPDY)}
+        modules = configuration.Modules(installed.modules_folder, installed.modules, own[REPLAY], own[SPDY])
+        logs = assignment.log_requests
+        text = configuration.configuration(
+            arm,
+            assignment.site,
+            place,
+            modules,
+            log_requests=logs,
+            pushed=assignment.pushed,
+            hints=assignment.hints,
+        )
+        files = {}
+        for name in self.builds(arm):
+            if name not in assignment.programs:
+                what = f"a server that serves this needs lanelab's {name}"
+                raise ServerError(what, "Build it: driver/base/programs/building/apache_module.py")
+            files[f"{name}.so"] = assignment.programs[name].read_bytes()
+        # FOREGROUND: a child of ours that stays one, with its own children as usual (-X would have none).
+        argv = [installed.program, "-d", place.folder, "-f", f"{place.folder}/{self.configuration_file}"]
+        return SetUp([*argv, "-DFOREGROUND"], [*argv, "-t"], text, files, "Apache")
+
+    def refused_directive(self, words: str, text: str) -> InputError | None:
+        return configuration.refused_directive(words, text)
+
+    def requests(self, lines: Iterable[str]) -> list[ServedRequest]:
+        return log.requests(lines)
+
+    def unexpected(self, lines: Iterable[str]) -> list[str]:
+        return log.unexpected(lines)
+
+
+def _body(site: Site, each: SiteObject) -> bytes:
+    try:
+        return site.file(each).read_bytes()
+    except OSError as error:
+        what = f"cannot read the body of {each.url}: {error.strerror}"
+        raise InputError(what, f"Remove the folder {site.content.parent}; it is made again") from error

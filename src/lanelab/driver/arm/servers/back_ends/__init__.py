@@ -1,0 +1,1 @@
+"""What Tomcat and Jetty share: both carry one servlet, that of native/servlet/ at the top of the project."""

@@ -1,0 +1,89 @@
+"""What Tomcat and Jetty are alike to the rest of lanelab: a Java program in the server node."""
+
+from __future__ import annotations
+
+import signal
+import zipfile
+from collections.abc import Iterable, Mapping
+from io import BytesIO
+from pathlib import Path
+
+from lanelab.driver.arm.servers.back_ends import configuration, fields, installation, log
+from lanelab.driver.arm.servers.server import Assignment, Content, Place, Server, ServerArm, SetUp
+from lanelab.driver.base.errors import InputError, ServerError
+from lanelab.driver.bed.node import Node
+from lanelab.driver.record.evidence.server import ServedRequest
+from lanelab.driver.site.site import Site, SiteObject
+
+
+class BackEnd(Server):
+    processes = ("java",)
+    graceful_signal = signal.SIGTERM
+    compressions = frozenset({"recorded", "off"})
+    directives = fields.DIRECTIVES
+    configuration_file = "back-end.conf"
+    for_page_loads = False
+    clock_us = log.CLOCK_US
+
+    def untold(self, _protocol: str) -> frozenset[str]:
+        return frozenset()  # there are no lines of requests
+
+    def back_end(self, arm: ServerArm) -> str:
+        """Its folder in native/servlet/."""
+        raise NotImplementedError
+
+    def needs(self, _arm: ServerArm) -> tuple[str, ...]:
+        return ("back-end",)
+
+    def builds(self, arm: ServerArm) -> tuple[str, ...]:
+        return (self.back_end(arm),)
+
+    def content(self, assignment: Assignment) -> Content:
+        site, packed = assignment.site, self._packed(assignment)
+
+        def files() -> Mapping[str, bytes]:
+            bodies = {name: _body(site, each) for each, name in configuration.objects(site)}
+            with zipfile.ZipFile(BytesIO(packed)) as archive:
+                jars = {f"{configuration.JARS}/{name}": archive.read(name) for name in archive.namelist()}
+            return {**bodies, **jars}
+
+        return Content(configuration.digest(site, packed), files)
+
+    def not_reproduced(self, site: Site) -> tuple[str, ...]:
+        kept = {id(each) for each, _ in configuration.objects(site)}
+        return tuple(f"{each.method} {each.url}: it is not answered" for each in site.objects if id(each) not in kept)
+
+    def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:
+        arm, java = assignment.arm, installation.java(node)
+        with zipfile.ZipFile(BytesIO(self._packed(assignment))) as archive:
+            jars = archive.namelist()
+        version = configuration.version_of(jars)
+        text = configuration.configuration(arm, assignment.site, place, version)
+        argv = configuration.command(java, arm, place, jars)
+        file = f"{place.folder}/{self.configuration_file}"
+        return SetUp([*argv, file], [*argv, "--check", file], text, {}, version, configuration.question(arm))
+
+    def refused_directive(self, _words: str, _text: str) -> InputError | None:
+        return None
+
+    def requests(self, lines: Iterable[str]) -> list[ServedRequest]:
+        return log.requests(lines)
+
+    def unexpected(self, lines: Iterable[str]) -> list[str]:
+        return log.unexpected(lines)
+
+    def _packed(self, assignment: Assignment) -> bytes:
+        name = self.back_end(assignment.arm)
+        path: Path | None = assignment.programs.get(name)
+        if path is None:
+            raise ServerError(
+                f"the back end {name} was not built", "Build it: driver/base/programs/building/back_ends.py"
+            )
+        return path.read_bytes()
+
+
+def _body(site: Site, each: SiteObject) -> bytes:
+    from lanelab.driver.site.coding import encode  # noqa: PLC0415 - its libraries are not for every command
+
+    body = site.file(each).read_bytes()
+    return encode(body, each.compressed) if each.compressed else body

@@ -1,0 +1,78 @@
+"""What Caddy's logs say. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from lanelab.driver.arm.servers.server import PORTS
+from lanelab.driver.base.errors import RecordError
+from lanelab.driver.record.evidence.server import ServedRequest
+
+CLOCK_US = 1
+HTTP_3 = "HTTP/3.0"
+HERE = "127.0.0.1"
+TLS_VERSIONS = {0x0303: "TLSv1.2", 0x0304: "TLSv1.3"}
+UNTOLD = frozenset(("sent_bytes", "received_bytes", "keepalives", "connection", "match"))
+UNTOLD_OF_H3 = frozenset(("tls", "tls_resumed"))  # it takes these from a connection over TCP, and writes zeros
+_QUIET = {"debug", "info"}
+# Warnings that say nothing about a trial.
+_EXPECTED = {
+    "admin endpoint disabled": "asked for",
+    "automatic HTTPS is completely disabled for server": "likewise",
+    "exiting; byeee!! \N{WAVING HAND SIGN}": "how it ends",
+    "HTTP/2 skipped because it requires TLS": "what an arm without TLS asks for",
+}
+
+
+def unexpected(lines: Iterable[str]) -> list[str]:
+    """The lines of an error log that speak against a trial: warnings and worse, and what is no log line at all."""
+    return [line for line in lines if line.strip() and not _expected(line)]
+
+
+def _expected(line: str) -> bool:
+    try:
+        read = json.loads(line)
+        return read["level"] in _QUIET or read["msg"] in _EXPECTED
+    except (ValueError, KeyError, TypeError):
+        return False
+
+
+def requests(lines: Iterable[str]) -> list[ServedRequest]:
+    """The lines of a log of requests. RecordError for one that cannot be read."""
+    read = [_read(line) for line in lines if line.strip()]
+    return [found for found in read if not found.remote.startswith(f"{HERE}:")]
+
+
+def _read(line: str) -> ServedRequest:
+    try:
+        return _request(json.loads(line))
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
+        raise RecordError(f"a line of the server's log cannot be read: {line[:200]}", key="requests") from error
+
+
+def _request(read: Mapping[str, Any]) -> ServedRequest:
+    """It does not say which request of its connection one is, how many bytes came and went with the headers, whether it
+    kept the connection, or at which address it was asked: the port follows from TLS."""
+    asked, tls = read["request"], read["request"].get("tls")
+    quic = asked["proto"] == HTTP_3
+    duration_us = round(float(read["duration"]) * 1e6)
+    answered = {name.lower(): values for name, values in (read["resp_headers"] or {}).items()}
+    entry: dict[str, Any] = {
+        "began_us": int(read["ts"]) // 1000 - duration_us,
+        "duration_us": duration_us,
+        "host": asked["host"] or None,
+        "method": asked["method"],
+        "path": asked["uri"],
+        "status": read["status"],
+        "body_bytes": read["size"],
+        "protocol": asked["proto"],
+        "remote": f"{asked['remote_ip']}:{asked['remote_port']}",
+        "local": f":{PORTS['https' if tls else 'http']}",
+        "encoding": next(iter(answered.get("content-encoding", ())), None),
+        "tls": TLS_VERSIONS[tls["version"]] if tls and not quic else None,
+        "tls_resumed": tls["resumed"] if tls and not quic else None,
+    }
+    absent = dict.fromkeys((*UNTOLD, "spdy"))
+    return ServedRequest.from_json({**entry, **absent}, "requests")

@@ -1,0 +1,43 @@
+"""How a server's program is found on its node: a shell says where it is, then what it says of itself."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lanelab.driver.base.errors import MissingProgram
+from lanelab.driver.bed.node import Node
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A program, and the line that says its version."""
+
+    program: str
+    version: re.Match[str]  # with a group `number`
+
+    @property
+    def number(self) -> tuple[int, ...]:
+        return tuple(map(int, self.version["number"].split(".")))
+
+
+def look_for(node: Node, look: str) -> str:
+    """What a script for the shell writes there."""
+    return node.run(["sh", "-c", look], check=False).stdout
+
+
+def found(words: str, version: re.Pattern[str], node: str, title: str) -> Found:
+    """The program is in the first line, and its version in one of the others. Raises MissingProgram."""
+    program, _, rest = words.partition("\n")
+    match = version.search(rest)
+    if not program or match is None:
+        raise MissingProgram(f"on {node}, {title} cannot be found", "Run: ./lanelab doctor")
+    return Found(program, match)
+
+
+def require_version(program: Found, oldest: tuple[int, ...], node: str, name: str) -> None:
+    """Raises MissingProgram. `name`: what it calls itself, with its version."""
+    if program.number < oldest:
+        wanted = ".".join(map(str, oldest))
+        what = f"on {node}, {name} is too old: lanelab needs {wanted} or later"
+        raise MissingProgram(what, "Debian 12 and later have one; or write server: apache")

@@ -1,0 +1,81 @@
+"""The settings that only arms with `server: h2o` have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lanelab.driver.arm.servers.server import ServerArm
+from lanelab.driver.arm.servers.shared import MAX_CONNECTIONS
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.settings.kinds import Kind, count, lines
+from lanelab.driver.base.settings.setting import Setting
+
+MOST_THREADS = 512
+_THREADS = count("THREADS", "threads", 1, MOST_THREADS)
+
+
+def _threads(value: object, key: str) -> int | str:
+    if value == "auto":
+        return "auto"
+    number: int = _THREADS.parse(value, key)
+    return number
+
+
+# fmt: off
+SETTINGS = (
+    Setting("h2o_threads",
+             Kind("THREADS", f"`auto`, or threads, 1 to {MOST_THREADS}", _threads,
+                  {"anyOf": [{"const": "auto"}, {"type": "integer", "minimum": 1, "maximum": MOST_THREADS}]}),
+             "auto", "h2o's threads (`num-threads`); `auto`: one for each processor", "4"),
+    MAX_CONNECTIONS,
+)
+# fmt: on
+_LISTENS = "lanelab says where the server listens"
+_REFUSED = {
+    "num-threads": "the setting h2o_threads is for that",
+    "max-connections": "the setting max_connections is for that",
+    "http1-request-timeout": "the setting keepalive_timeout is for that",
+    "http2-idle-timeout": "the setting keepalive_timeout is for that",
+    "http1-upgrade-to-http2": "the setting protocol is for that",
+    "ssl-session-resumption": "the setting tls_resumption is for that",
+    "compress": "the setting compression is for that",
+    "gzip": "the setting compression is for that",
+    "listen": _LISTENS,
+    "hosts": "lanelab says what the server answers",
+    "user": "the server runs as the node's only user",
+    "error-log": "what the server complains of is part of a verdict",
+    "access-log": "what is asked of the server is recorded",
+}
+_NAMES = {f"{name}:": why for name, why in _REFUSED.items()}
+DIRECTIVES = lines("directive", r"[a-z][a-z0-9.-]*: .+", "http2-max-concurrent-requests-per-connection: 50", _NAMES)
+
+
+@dataclass(frozen=True, slots=True)
+class H2oSettings:
+    """The values of SETTINGS."""
+
+    h2o_threads: int | str  # "auto": one for each processor
+    max_connections: int
+
+
+def h2o_settings(arm: ServerArm) -> H2oSettings:
+    if not isinstance(arm.own, H2oSettings):
+        raise TypeError(f"the arm is for {arm.server}")
+    return arm.own
+
+
+def check(arm: ServerArm) -> None:
+    """Raises InputError."""
+    h2o_settings(arm)
+    if arm.behind:
+        what = "lanelab does not put h2o behind a proxy"
+        raise InputError(what, "Leave proxy out, or write another server", key="proxy")
+    if not arm.keepalive:
+        what = "h2o keeps every connection: it has no switch for that"
+        raise InputError(what, "Leave keepalive out, or write another server", key="keepalive")
+    if arm.keepalive_requests and not arm.multiplexed:
+        what = "h2o does not count what a connection carries"
+        raise InputError(what, "Write keepalive_requests: 0, or another server", key="keepalive_requests")
+    if arm.keepalive_timeout.ns % 1_000_000_000:
+        what = f"h2o waits whole seconds for the next request, not {arm.keepalive_timeout}"
+        raise InputError(what, "Write keepalive_timeout: 1s, 2s, …", key="keepalive_timeout")

@@ -1,0 +1,14 @@
+"""The setting of an arm that only Jetty has."""
+
+from __future__ import annotations
+
+from lanelab.driver.base.settings.kinds import choice
+from lanelab.driver.base.settings.setting import Setting
+
+JETTY_VERSION = Setting(
+    "jetty_version",
+    choice("VERSION", "12", "9.2", "8.1", also={"9": "9.2", "8": "8.1"}),
+    "12",
+    "which Jetty: `12` speaks HTTP/2, `9.2` and `8.1` SPDY in clear",
+    "9.2",
+)

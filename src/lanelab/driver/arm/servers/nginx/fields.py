@@ -1,0 +1,76 @@
+"""The settings that only arms with `server: nginx` have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lanelab.driver.arm.servers.server import ServerArm, require_behind
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.settings.kinds import Kind, count, lines
+from lanelab.driver.base.settings.setting import Setting
+
+MOST_PROCESSES = 512
+_PROCESSES = count("PROCESSES", "processes", 1, MOST_PROCESSES)
+
+
+def _worker_processes(value: object, key: str) -> int | str:
+    if value == "auto":
+        return "auto"
+    number: int = _PROCESSES.parse(value, key)
+    return number
+
+
+# fmt: off
+SETTINGS = (
+    Setting("worker_processes",
+             Kind("PROCESSES", f"`auto`, or processes, 1 to {MOST_PROCESSES}", _worker_processes,
+                  {"anyOf": [{"const": "auto"}, {"type": "integer", "minimum": 1, "maximum": MOST_PROCESSES}]}),
+             "auto", "nginx's processes; `auto`: one for each processor", "4", aliases=("workers",)),
+    Setting("worker_connections", count("CONNECTIONS", "connections", 32, 100_000), "512",
+             "connections that each of nginx's processes has at most", "2048"),
+)
+# fmt: on
+_LISTENS = "lanelab says where the server listens"
+_COMPRESSION = "the setting compression is for that"
+_TLS = "the setting tls is for that"
+_LOG = "what is asked of the server is recorded"
+_REFUSED = {
+    "keepalive_requests": "the setting keepalive_requests is for that",
+    "keepalive_timeout": "the setting keepalive_timeout is for that",
+    "ssl_protocols": _TLS,
+    "ssl_session_cache": "the setting tls_resumption is for that",
+    "ssl_session_tickets": "the setting tls_resumption is for that",
+    "ssl_certificate": "the setting tls_certificate is for that",
+    "ssl_certificate_key": "the setting tls_certificate is for that",
+    "http2": "the setting protocol is for that",
+    "gzip": _COMPRESSION,
+    "brotli": _COMPRESSION,
+    "listen": _LISTENS,
+    "include": "it may name a folder of the system's, which is not recorded; write its lines here",
+    "error_log": "what the server complains of is part of a verdict",
+    **dict.fromkeys(("access_log", "log_format"), _LOG),
+}
+DIRECTIVES = lines("directive", r"[a-z][a-z0-9_]*( [^{};]+)?;", "http2_max_concurrent_streams 32;", _REFUSED)
+
+
+@dataclass(frozen=True, slots=True)
+class NginxSettings:
+    """The values of SETTINGS."""
+
+    worker_processes: int | str  # "auto": one for each processor
+    worker_connections: int
+
+
+def nginx_settings(arm: ServerArm) -> NginxSettings:
+    if not isinstance(arm.own, NginxSettings):
+        raise TypeError(f"the arm is for {arm.server}")
+    return arm.own
+
+
+def check(arm: ServerArm) -> None:
+    """Raises InputError."""
+    nginx_settings(arm)
+    require_behind(arm, "nginx", ("http/1.1", "h2"))
+    for directive in arm.server_directives:
+        if directive.count('"') % 2 or directive.count("'") % 2:
+            raise InputError(f"{directive!r} has a quote that is not closed", "Close it", key="server_directives")

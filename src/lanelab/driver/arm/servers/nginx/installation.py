@@ -1,0 +1,45 @@
+"""The nginx of a node."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lanelab.driver.arm.servers.finding import found, look_for, require_version
+from lanelab.driver.arm.servers.nginx.configuration import Build
+from lanelab.driver.bed.node import Node
+
+OLDEST = (1, 19, 5)  # the first with the option -e, and with ssl_conf_command
+BROTLI = "ngx_http_brotli_filter_module.so"
+MODULE_FOLDERS = "/usr/lib/nginx/modules /usr/lib64/nginx/modules /usr/share/nginx/modules"
+LOOK = f"""
+command -v nginx || exit 0
+nginx -v 2>&1
+for folder in {MODULE_FOLDERS}; do [ -e "$folder/{BROTLI}" ] && echo "$folder/{BROTLI}" && exit 0; done
+exit 0
+"""
+_VERSION = re.compile(r"^nginx version: (?P<name>[^/\n]+/(?P<number>\d+(\.\d+)+))", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    program: str
+    name: str  # nginx/1.22.1
+    build: Build
+
+
+@lru_cache(maxsize=8)
+def installation(node: Node) -> Installation:
+    """Each node is asked once."""
+    return read(look_for(node, LOOK), node.name)
+
+
+def read(words: str, node: str) -> Installation:
+    """From what LOOK writes. Pure."""
+    program = found(words, _VERSION, node, "nginx")
+    require_version(program, OLDEST, node, program.version["name"])
+    last = words.strip().splitlines()[-1]
+    return Installation(
+        program.program, program.version["name"], Build(program.number, last if last.endswith(BROTLI) else "")
+    )

@@ -1,0 +1,57 @@
+"""nginx, of the distribution, as a plain process in the server node."""
+
+from __future__ import annotations
+
+import signal
+
+from lanelab.driver.arm.servers.from_files import FromFiles
+from lanelab.driver.arm.servers.nginx import configuration, fields, installation, log, recorded
+from lanelab.driver.arm.servers.server import Assignment, Place, ServerArm, SetUp
+from lanelab.driver.base.errors import InputError, MissingProgram
+from lanelab.driver.bed.node import Node
+
+
+class Nginx(FromFiles):
+    name = "nginx"
+    title = "nginx"
+    processes = ("nginx",)
+    graceful_signal = signal.SIGQUIT
+    protocols = frozenset({"http/1.1", "h2"})
+    compressions = frozenset({"recorded", "off", "gzip", "brotli", "zstd"})
+    directives = fields.DIRECTIVES
+    settings = fields.SETTINGS
+    configuration_file = "nginx.conf"
+    pushes = limits_streams = True
+    clock_us = log.CLOCK_US
+    compresses = configuration.COMPRESSORS
+    ability = recorded.ABILITY
+    values_type = fields.NginxSettings
+    check = staticmethod(fields.check)
+    requests = staticmethod(log.requests)
+    unexpected = staticmethod(log.unexpected)
+    refused_directive = staticmethod(configuration.refused_directive)
+
+    def untold(self, _protocol: str) -> frozenset[str]:
+        return frozenset({"connection", "match"})  # of connections only that one broke off
+
+    def needs(self, arm: ServerArm) -> tuple[str, ...]:
+        return ("nginx", "nginx-brotli") if arm.compression == "brotli" else ("nginx",)
+
+    def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:
+        installed = installation.installation(node)
+        if assignment.arm.compression == "brotli" and not installed.build.brotli_module:
+            what = f"on {node.name}, nginx has no module for brotli"
+            remedy = "Install libnginx-mod-http-brotli-filter there, or write compression: gzip"
+            raise MissingProgram(what, remedy)
+        site = assignment.site
+        logs, layout = assignment.log_requests, self.layout(assignment)
+        if assignment.pushed and installed.build.version >= configuration.PUSH_UNTIL:
+            what = f"{installed.name} does not push: nginx does before 1.25.1"
+            raise InputError(what, "Write server: apache, or push: off", key="push")
+        text = configuration.configuration(
+            assignment.arm, site, place, installed.build, layout, log_requests=logs, pushed=assignment.pushed
+        )
+        # -e: without it nginx first opens the system's own error log, which it may not.
+        argv = [installed.program, "-p", place.folder, "-e", f"{place.folder}/error.log"]
+        argv += ["-c", f"{place.folder}/{self.configuration_file}"]
+        return SetUp(argv, [*argv, "-t"], text, {}, installed.name)

@@ -1,0 +1,255 @@
+"""What every web server of a trial is to the rest of lanelab. To add one, add a folder beside this file and name it in
+registry.py; docs/contributing.md shows how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from lanelab.driver.arm.servers.certificates import Leaf
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.settings.kinds import Kind
+from lanelab.driver.base.settings.setting import Setting
+from lanelab.driver.base.units import Duration
+from lanelab.driver.bed.node import Node
+from lanelab.driver.record.evidence.server import Line
+from lanelab.driver.site.site import Site
+
+PORTS = {"http": 80, "https": 443}
+BACK_END_PORT = 8080  # where a server behind a proxy listens, for its own node alone
+NOBODY = "lanelab.invalid"  # the virtual host that answers to every name that the site does not have
+# Headers of one connection: the arm decides about connections, and servers say themselves how long a body is.
+CONNECTION_HEADERS = frozenset(
+    ("connection", "keep-alive", "proxy-connection", "transfer-encoding", "te", "trailer", "upgrade")
+)
+# What of connections a witness besides the browser has to tell: the server's log, or else the capture.
+WITNESSED = frozenset(("remote", "keepalives", "tls", "tls_resumed"))
+# What of requests only a capture tells in whose packets they can be read: whole ones, in clear.
+PLACED = frozenset(("remote", "began_us", "duration_us"))
+# The time of every file, so that Last-Modified and ETag are the same from every checkout.
+MODIFIED_S, MODIFIED = 1577836800, "Wed, 01 Jan 2020 00:00:00 GMT"
+# Headers that servers send by themselves.
+OWN_HEADERS = frozenset(("content-type", "content-length", "date", "server", "accept-ranges"))
+TLS_NAMES = {"1.2": "TLSv1.2", "1.3": "TLSv1.3"}
+
+
+class ServerArm(Protocol):
+    """The part of an arm that concerns the server."""
+
+    @property
+    def server(self) -> str: ...
+    @property
+    def scheme(self) -> str: ...
+    @property
+    def ports(self) -> tuple[str, ...]: ...  # schemes at whose ports it listens
+    @property
+    def protocol(self) -> str: ...
+    @property
+    def h3_discovery(self) -> str: ...
+    @property
+    def spdy(self) -> str | None: ...
+    @property
+    def spdy_header_compression(self) -> int: ...
+    @property
+    def server_max_streams(self) -> int: ...  # 0: the server's own
+    @property
+    def scheduling(self) -> str: ...  # of mod_spdy
+    @property
+    def multiplexed(self) -> bool: ...
+    @property
+    def tls(self) -> str: ...
+    @property
+    def tls_resumption(self) -> bool: ...
+    @property
+    def keepalive(self) -> bool: ...
+    @property
+    def keepalive_requests(self) -> int: ...
+    @property
+    def keepalive_timeout(self) -> Duration: ...
+    @property
+    def compression(self) -> str: ...
+    @property
+    def server_directives(self) -> tuple[str, ...]: ...
+    @property
+    def own(self) -> object: ...  # the settings that only this server has; its `values` made it
+    @property
+    def behind(self) -> str: ...  # what a proxy in front of it speaks to it: `protocol` says so too; "": there is none
+
+
+def require_behind(arm: ServerArm, title: str, able: tuple[str, ...]) -> None:
+    """Raises InputError where a server cannot speak what the proxy in front of it speaks. `able`: what it can."""
+    if arm.behind and arm.behind not in able:
+        what = f"{title} does not speak {arm.behind} behind a proxy"
+        raise InputError(what, f"Write proxy_protocol: {' or '.join(able)}, or another server", key="proxy_protocol")
+
+
+def listens(arm: ServerArm) -> tuple[tuple[str, int, str], ...]:
+    """The addresses and ports at which a server listens, each with its scheme."""
+    if arm.behind:
+        return (("127.0.0.1", BACK_END_PORT, "http"),)
+    return tuple(("0.0.0.0", PORTS[scheme], scheme) for scheme in arm.ports)  # noqa: S104 - of its own node
+
+
+def listening(arm: ServerArm) -> tuple[int, ...]:
+    """The ports of a server."""
+    return tuple(port for _, port, _ in listens(arm))
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What a server is to serve, and where on its node its things go."""
+
+    arm: ServerArm
+    site: Site
+    folder: Path  # on the node, in memory, for servers alone
+    leaf: Leaf | None = None  # with TLS
+    programs: Mapping[str, Path] = field(default_factory=dict)  # those of `builds`, on this machine
+    hints: tuple[str, ...] = ()  # values of Link that are sent in a 103 ahead of the page
+    pushed: tuple[str, ...] = ()  # paths of the page's host that are pushed with it
+    log_requests: bool = True  # False: what a log of every request would cost is not to be measured
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a server answers from: files in the memory of its node, which are put there once for each site."""
+
+    digest: str  # the same for the same files in the same places
+    files: Callable[[], Mapping[str, bytes]]  # read when they are to be put there
+    folders: tuple[str, ...] = ()  # besides those of the files; each ends with a slash
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where things are on the node."""
+
+    folder: str  # the server's own: configuration, logs
+    content: str  # the files of its Content
+
+    @property
+    def certificate(self) -> str:
+        return f"{self.folder}/certificate.pem"
+
+    @property
+    def key(self) -> str:
+        return f"{self.folder}/key.pem"
+
+
+@dataclass(frozen=True, slots=True)
+class SetUp:
+    """A server that can be started."""
+
+    argv: list[str]  # in the foreground
+    check_argv: list[str]  # the server's own check of its configuration, without starting
+    configuration: str
+    files: Mapping[str, bytes]  # in its folder, besides certificate, key and logs
+    version: str  # what it calls itself, where its first answer does not say so
+    question: bytes = b""  # what any answer shows that it is ready to; empty: HTTP/1.1
+    environment: Mapping[str, str] = field(default_factory=dict)
+    holds_log: bool = False  # until it ends: it writes the last lines of its log then, and has to have the time
+
+
+class Program(Protocol):
+    """What servers and proxies have in common: a program that listens on the server node for the length of a trial."""
+
+    @property
+    def name(self) -> str:
+        """What experiments call it: `server: nginx`."""
+
+    @property
+    def title(self) -> str:
+        """What messages call it."""
+
+    @property
+    def graceful_signal(self) -> int:
+        """Asks it to end when what it is doing is done."""
+
+    @property
+    def configuration_file(self) -> str:
+        """Its name in the program's folder and among the artifacts of a trial."""
+
+    def content(self, assignment: Assignment) -> Content | None:
+        """What it answers from; None: nothing of its own."""
+
+    def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:
+        """How it serves this on this node. Raises MissingProgram."""
+
+    def refused_directive(self, words: str, text: str) -> InputError | None:
+        """The mistake in `server_directives` that its words are about, if they are about one. `text`: its
+        configuration."""
+
+    def unexpected(self, lines: Iterable[str]) -> list[str]:
+        """The lines of its error log that speak against a trial."""
+
+
+class Server(Program, Protocol):
+    """One kind of web server. What has a value here is so with most."""
+
+    for_page_loads: bool = True  # page loads can be judged: by its log of requests, by the capture for what is `untold`
+    speaks_tls: bool = True
+    always_offers_h2: bool = False  # with TLS, whatever the arm says: a browser that is to speak HTTP/1.1 must not
+    counts_requests: bool = True  # what a connection carries, so that it can end one after a number
+    sends_early_hints: bool = False  # 103, by HTTP/2
+    pushes: bool = False  # what an arm's `push` names
+    limits_streams: bool = False  # to an arm's `server_max_streams`
+    repeats_last_line: bool = False  # of its log: that of a connection's last request, when the connection ends
+
+    @property
+    def processes(self) -> tuple[str, ...]:
+        """What the kernel calls its processes."""
+
+    @property
+    def protocols(self) -> frozenset[str]:
+        """The values of `protocol` that an arm may have with it."""
+
+    @property
+    def compressions(self) -> frozenset[str]:
+        """The values of `compression`, likewise."""
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """The settings that only this server has."""
+
+    @property
+    def directives(self) -> Kind:
+        """How `server_directives` are written."""
+
+    @property
+    def clock_us(self) -> int:
+        """The resolution of the times in its log of requests."""
+
+    def untold(self, protocol: str) -> frozenset[str]:
+        """The facts that its log does not have of requests by this protocol, as `ServedRequest` calls them: judges ask
+        others."""
+
+    def values(self, values: Mapping[str, Any]) -> object:
+        """The values of `settings` as one frozen value, which becomes `own` of the arm."""
+
+    def check(self, arm: ServerArm) -> None:
+        """Raises InputError where settings contradict each other, or it cannot be behind such a proxy."""
+
+    def needs(self, arm: ServerArm) -> tuple[str, ...]:
+        """What its node must have installed, in the words of playbooks/vars/packages.yml (`for`)."""
+
+    def builds(self, arm: ServerArm) -> tuple[str, ...]:
+        """Programs of lanelab's own that it needs for this arm, as driver/run/built_programs.py calls them."""
+
+    def content(self, assignment: Assignment) -> Content:
+        """What this server answers from."""
+
+    def not_reproduced(self, site: Site) -> tuple[str, ...]:
+        """What it cannot answer as it was recorded, in words, with the object's method and address."""
+
+    def requests(self, lines: Iterable[str]) -> Sequence[Line]:
+        """The lines of its log of requests: LoggedRequests where `remote`, `began_us` and `duration_us` are untold."""
+
+
+def judged_by_capture(server: Server, protocol: str) -> bool:
+    """Whether page loads from it cannot do without a capture of the client."""
+    return bool(server.untold(protocol) & WITNESSED)
+
+
+def read_in_capture(server: Server, protocol: str) -> bool:
+    """Whether that capture must have its requests to be read: whole packets."""
+    return bool(server.untold(protocol) & PLACED)

@@ -1,0 +1,33 @@
+"""What several servers have in common, and not all."""
+
+from __future__ import annotations
+
+import ssl
+
+from lanelab.driver.arm.servers.server import NOBODY, ServerArm
+from lanelab.driver.base.settings.kinds import count
+from lanelab.driver.base.settings.setting import DefaultBy, Setting
+
+# lighttpd takes a third of its usual 4096 descriptors. webfs's own 32 are fewer than a browser may open.
+MAX_CONNECTIONS = Setting(
+    "max_connections",
+    count("CONNECTIONS", "connections", 32, 100_000),
+    DefaultBy("server", {"lighttpd": "1365", "h2o": "1024", "webfs": "256"}),
+    "connections that the server has at most (lighttpd: each of its processes)",
+    "8000",
+)
+
+
+def question(arm: ServerArm) -> bytes:
+    """What a server that says nothing to HTTP where TLS is due shows by any answer that it is ready to: how a client
+    begins with TLS."""
+    if arm.ports[0] != "https":
+        return b""
+    out = ssl.MemoryBIO()
+    context = ssl.create_default_context()
+    client = context.wrap_bio(ssl.MemoryBIO(), out, server_hostname=NOBODY)
+    try:
+        client.do_handshake()
+    except ssl.SSLWantReadError:
+        return out.read()
+    raise AssertionError("a handshake ended without a server")

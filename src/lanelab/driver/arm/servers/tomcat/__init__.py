@@ -1,0 +1,1 @@
+"""Tomcat 10.1 with the servlet of native/servlet/."""

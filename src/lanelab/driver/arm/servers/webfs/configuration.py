@@ -1,0 +1,35 @@
+"""An arm and a site as webfs's command line and its table of types. Pure. docs/reference/server.md says the same for
+users."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+
+from lanelab.driver.arm.servers.layout import HOSTS, INDEX
+from lanelab.driver.arm.servers.server import Place, ServerArm, listens
+from lanelab.driver.arm.servers.webfs.fields import webfs_settings
+
+FILE = "mime.types"
+# It says what is wrong on standard error, which belongs to its error log.
+INTO_ERROR_LOG = 'exec "$@" 2>>error.log'
+
+
+def command(program: str, arm: ServerArm, place: Place, *, log_requests: bool = True) -> list[str]:
+    """In the foreground, in its folder."""
+    ((address, port, _),) = listens(arm)
+    options = ["-F", "-4", "-i", address, "-p", str(port)]
+    options += ["-v", "-r", f"{place.content}/{HOSTS}", "-f", INDEX, "-j"]  # a folder for each host, and no listings
+    options += ["-c", str(webfs_settings(arm).max_connections), "-m", f"{place.folder}/{FILE}"]
+    options += ["-L", f"{place.folder}/access.log"] if log_requests else []
+    return [program, *options]
+
+
+def configuration(argv: list[str], types: Mapping[str, str]) -> str:
+    """The text of its table of types, with the options as a remark: there is no other file to read them in."""
+    lines = [
+        "# Made by lanelab for one arm and one site; docs/reference/server.md explains it.",
+        f"# {shlex.join(argv)}",
+        *(f"{mime}\t{extension}" for extension, mime in types.items()),
+    ]
+    return "".join(line + "\n" for line in lines)

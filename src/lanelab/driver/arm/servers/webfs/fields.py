@@ -1,0 +1,52 @@
+"""What an arm with `server: webfs` can say. webfs has few options, and no configuration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lanelab.driver.arm.servers.server import ServerArm
+from lanelab.driver.arm.servers.shared import MAX_CONNECTIONS
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.settings.kinds import lines
+from lanelab.driver.base.units import Duration
+
+SETTINGS = (MAX_CONNECTIONS,)
+DIRECTIVES = lines("directive", r".+", "none")
+KEPT_FOR = Duration.parse("5s")
+MOST_CONNECTIONS = 500  # each may have a file too, and webfs waits by select(), which knows 1024 of both
+
+
+@dataclass(frozen=True, slots=True)
+class WebfsSettings:
+    """The values of SETTINGS."""
+
+    max_connections: int
+
+
+def webfs_settings(arm: ServerArm) -> WebfsSettings:
+    if not isinstance(arm.own, WebfsSettings):
+        raise TypeError(f"the arm is for {arm.server}")
+    return arm.own
+
+
+def check(arm: ServerArm) -> None:
+    """Raises InputError."""
+    own = webfs_settings(arm)
+    if arm.behind:
+        what = "lanelab does not put webfs behind a proxy"
+        raise InputError(what, "Leave proxy out, or write another server", key="proxy")
+    if arm.server_directives:
+        what = "webfs has no configuration to which lines could be added"
+        raise InputError(what, "Leave server_directives out, or write another server", key="server_directives")
+    if not arm.keepalive:
+        what = "webfs has no switch for keepalive"
+        raise InputError(what, "Leave keepalive out, or write another server", key="keepalive")
+    if arm.keepalive_requests:
+        what = "webfs does not count what a connection carries"
+        raise InputError(what, "Write keepalive_requests: 0, or another server", key="keepalive_requests")
+    if arm.keepalive_timeout != KEPT_FOR:
+        what = f"webfs waits {KEPT_FOR} for the next request, and has no option for it"
+        raise InputError(what, f"Write keepalive_timeout: {KEPT_FOR}, or another server", key="keepalive_timeout")
+    if own.max_connections > MOST_CONNECTIONS:
+        what = f"webfs cannot have {own.max_connections} connections at once"
+        raise InputError(what, f"Write {MOST_CONNECTIONS} or less, or another server", key="max_connections")

@@ -1,0 +1,76 @@
+"""webfs, of the distribution, as a plain process in the server node: files in clear, a log in the common format."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from lanelab.driver.arm.servers.layout import staged
+from lanelab.driver.arm.servers.server import Assignment, Content, Place, Server, ServerArm, SetUp
+from lanelab.driver.arm.servers.webfs import configuration, fields, installation, log
+from lanelab.driver.arm.servers.webfs.layout import headers_not_sent, lay_out
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.bed.node import Node
+from lanelab.driver.record.evidence.server import LoggedRequest
+from lanelab.driver.site.site import Site
+
+
+class Webfs(Server):
+    name = "webfs"
+    title = "webfs"
+    processes = ("webfsd",)
+    graceful_signal = signal.SIGTERM
+    protocols = frozenset({"http/1.1"})
+    compressions = frozenset({"recorded", "off"})
+    directives = fields.DIRECTIVES
+    settings = fields.SETTINGS
+    configuration_file = configuration.FILE
+    clock_us = log.CLOCK_US
+    speaks_tls = False
+    counts_requests = False
+    repeats_last_line = True
+
+    def untold(self, _protocol: str) -> frozenset[str]:
+        return log.UNTOLD
+
+    def values(self, values: Mapping[str, Any]) -> object:
+        return fields.WebfsSettings(**values)
+
+    def check(self, arm: ServerArm) -> None:
+        fields.check(arm)
+
+    def needs(self, _arm: ServerArm) -> tuple[str, ...]:
+        return ("webfs",)
+
+    def builds(self, _arm: ServerArm) -> tuple[str, ...]:
+        return ()
+
+    def content(self, assignment: Assignment) -> Content:
+        """Raises InputError for a site that it cannot serve whole."""
+        site, made = assignment.site, lay_out(assignment.site)
+        if made.lost:
+            more = f", and {len(made.lost) - 1} more" if len(made.lost) > 1 else ""
+            what = f"webfs cannot serve the site {site.name}: {made.lost[0]}{more}"
+            raise InputError(what, "Write another server, or take another site", key="server")
+        return staged(site, made.layout)
+
+    def not_reproduced(self, site: Site) -> tuple[str, ...]:
+        return (*lay_out(site).lost, *headers_not_sent(site))
+
+    def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:
+        program = installation.installation(node).program
+        argv = configuration.command(program, assignment.arm, place, log_requests=assignment.log_requests)
+        text = configuration.configuration(argv, lay_out(assignment.site).types)
+        run = ["sh", "-c", configuration.INTO_ERROR_LOG, "sh", *argv]
+        # It has no check of its own, and no option is the user's own words.
+        return SetUp(run, ["test", "-x", program], text, {}, "webfs")
+
+    def refused_directive(self, _words: str, _text: str) -> InputError | None:
+        return None  # an arm cannot have any
+
+    def requests(self, lines: Iterable[str]) -> list[LoggedRequest]:
+        return log.requests(lines)
+
+    def unexpected(self, lines: Iterable[str]) -> list[str]:
+        return log.unexpected(lines)

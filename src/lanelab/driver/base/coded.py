@@ -1,0 +1,245 @@
+"""Dataclasses that are written as JSON and read back strictly: with every key, no other, and the right types.
+
+    @dataclass(frozen=True, slots=True)
+    class Point(Coded):
+        x: float
+        name: str | None
+
+`Point.from_json({"x": 1})` raises RecordError, which names the key: "name is missing". In JSON no key has a default.
+Only `Point.from_stored`, for what run folders have, takes older records: `y: float | None = later(None)` is None there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import types
+import typing
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Self
+
+from lanelab.driver.base.errors import RecordError
+
+LATER = "later"  # key of a field's metadata
+STORED: ContextVar[bool] = ContextVar("stored", default=False)  # what is read may be older than fields that came later
+Decoder = Callable[[object], Any]
+UNIONS = (types.UnionType, typing.Union)
+PLAIN = frozenset((str, int, float, bool, type(None)))
+SHORT = 60  # characters of a wrong value that are shown
+
+
+def later(value: Any) -> Any:  # noqa: ANN401 - the field's own type
+    """A field that records in older run folders do not have: what they mean by not having it."""
+    return dataclasses.field(default=value, metadata={LATER: True})
+
+
+class Coded:
+    """What a dataclass inherits from to be read and written."""
+
+    __slots__ = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as JSON has it."""
+        kind: Any = type(self)
+        return {name: _encode(getattr(self, name)) for name in _field_names(kind)}
+
+    @classmethod
+    def from_json(cls, data: object, where: str = "") -> Self:
+        """The value that this JSON stands for; `where`: the path to it, for RecordError."""
+        try:
+            value: Self = _decode_dataclass(cls, data)
+        except _WrongError as wrong:
+            raise wrong.as_record_error(where) from None
+        return value
+
+    @classmethod
+    def from_stored(cls, data: object, where: str = "") -> Self:
+        """The same of what is in a run folder, in which fields may be missing that came later."""
+        token = STORED.set(True)
+        try:
+            return cls.from_json(data, where)
+        finally:
+            STORED.reset(token)
+
+
+class _WrongError(Exception):
+    """Something in the JSON is wrong. The path to it is put together on the way up, so that it costs nothing else."""
+
+    def __init__(self, words: str, *rest: tuple[str, str]) -> None:
+        """`words` about this place; `rest`: keys below it, each with words of its own."""
+        super().__init__(words)
+        self.words, self.rest = words, rest
+        self.path = ""
+
+    def below(self, step: str | int) -> _WrongError:
+        """The same, as it is seen from one level above."""
+        here = f"[{step}]" if isinstance(step, int) else step
+        dot = "." if self.path and not self.path.startswith("[") else ""
+        self.path = f"{here}{dot}{self.path}"
+        return self
+
+    def as_record_error(self, where: str) -> RecordError:
+        path = f"{where}.{self.path}" if where and self.path else where or self.path
+        named = [(f"{path}.{key}" if path else key, words) for key, words in self.rest]
+        parts = [f"{key} {words}" for key, words in named] or [f"{path or 'the whole'} {self.words}"]
+        return RecordError(f"in the record, {', '.join(parts)}", key=named[0][0] if named else path)
+
+
+@functools.cache
+def _field_names(kind: Any) -> tuple[str, ...]:  # noqa: ANN401 - a dataclass
+    return tuple(field.name for field in dataclasses.fields(kind))
+
+
+def _encode(value: object) -> Any:  # noqa: ANN401 - JSON
+    if type(value) in PLAIN:
+        return value
+    if isinstance(value, Coded):
+        return value.to_json()
+    if isinstance(value, tuple | list):
+        return [_encode(each) for each in value]
+    if isinstance(value, Mapping):
+        return {key: _encode(each) for key, each in value.items()}
+    return value.value if isinstance(value, StrEnum) else str(value) if isinstance(value, Path) else value
+
+
+def _decode_dataclass(kind: type, data: object) -> Any:  # noqa: ANN401
+    if not isinstance(data, Mapping):
+        raise _WrongError(f"is not a mapping but {_short(data)}")
+    decoders = _fields(kind)
+    if data.keys() != decoders.keys():
+        data = {**_later(kind), **data} if STORED.get() else data
+        missing, unknown = sorted(decoders.keys() - data.keys()), sorted(map(str, data.keys() - decoders.keys()))
+        if missing or unknown:
+            raise _WrongError("", *((key, "is missing") for key in missing), *((key, "is unknown") for key in unknown))
+    values = {}
+    for key, decode in decoders.items():
+        try:
+            values[key] = decode(data[key])
+        except _WrongError as wrong:
+            raise wrong.below(key) from None
+    return kind(**values)
+
+
+@functools.cache
+def _later(kind: Any) -> Mapping[str, Any]:  # noqa: ANN401 - a dataclass
+    """What records mean that were stored before there were these fields, as JSON has it."""
+    return {field.name: _encode(field.default) for field in dataclasses.fields(kind) if field.metadata.get(LATER)}
+
+
+@functools.cache
+def _fields(kind: type) -> Mapping[str, Decoder]:
+    hints = typing.get_type_hints(kind)
+    return {name: decoder(hints[name]) for name in _field_names(kind)}
+
+
+@functools.cache
+def decoder(hint: Any) -> Decoder:  # noqa: ANN401, PLR0911 - a type; one line for each kind of type
+    """What reads a value of this type."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any:
+        return lambda data: data
+    if origin in UNIONS:
+        return _optional(arguments)
+    if origin is typing.Literal:
+        return _check(lambda data: data in arguments, f"one of {', '.join(map(str, arguments))}")
+    if origin is tuple:
+        return _list(decoder(arguments[0])) if arguments[1:] == (Ellipsis,) else _row([decoder(a) for a in arguments])
+    if origin is not None and issubclass(origin, Mapping):
+        return _mapping(decoder(arguments[1]))
+    if issubclass(hint, Coded):
+        return functools.partial(_decode_dataclass, hint)
+    if issubclass(hint, StrEnum):
+        return _enum(hint)
+    if hint is Path:
+        return lambda data: Path(decoder(str)(data))
+    return _plain(hint)
+
+
+def _optional(arguments: tuple[Any, ...]) -> Decoder:
+    (rest,) = (each for each in arguments if each is not type(None))  # a union of other types is not supported
+    inner = decoder(rest)
+    return lambda data: None if data is None else inner(data)
+
+
+def _list(inner: Decoder) -> Decoder:
+    def read(data: object) -> tuple[Any, ...]:
+        if not isinstance(data, list | tuple):
+            raise _WrongError(f"is not a list but {_short(data)}")
+        values: tuple[Any, ...] = _row([inner] * len(data))(data)
+        return values
+
+    return read
+
+
+def _row(decoders: list[Decoder]) -> Decoder:
+    """A list of so many values, each of a type of its own."""
+
+    def read(data: object) -> tuple[Any, ...]:
+        if not isinstance(data, list | tuple) or len(data) != len(decoders):
+            raise _WrongError(f"is not a list of {len(decoders)} but {_short(data)}")
+        values: list[Any] = []
+        try:
+            for one, each in zip(decoders, data, strict=True):
+                values.append(one(each))
+        except _WrongError as wrong:
+            raise wrong.below(len(values)) from None
+        return tuple(values)
+
+    return read
+
+
+def _mapping(inner: Decoder) -> Decoder:
+    def read(data: object) -> dict[str, Any]:
+        if not isinstance(data, Mapping) or not all(isinstance(key, str) for key in data):
+            raise _WrongError(f"is not a mapping by name but {_short(data)}")
+        values = {}
+        for key, each in data.items():
+            try:
+                values[key] = inner(each)
+            except _WrongError as wrong:
+                raise wrong.below(key) from None
+        return values
+
+    return read
+
+
+def _enum(kind: type[StrEnum]) -> Decoder:
+    values = {each.value: each for each in kind}
+
+    def read(data: object) -> StrEnum:
+        if not isinstance(data, str) or data not in values:
+            raise _WrongError(f"is no {kind.__name__.lower()} but {_short(data)}")
+        return values[data]
+
+    return read
+
+
+def _plain(kind: type) -> Decoder:
+    if kind is float:
+        number = _check(_is_number, "a number")
+        return lambda data: float(number(data))
+    if kind not in (str, int, bool):
+        raise TypeError(f"{kind} has no form in JSON")
+    return _check(lambda data: type(data) is kind, f"of type {kind.__name__}")
+
+
+def _is_number(data: object) -> bool:
+    return type(data) is int or (type(data) is float and math.isfinite(data))
+
+
+def _check(right: Callable[[object], bool], words: str) -> Decoder:
+    def read(data: object) -> object:
+        if not right(data):
+            raise _WrongError(f"is not {words} but {_short(data)}")
+        return data
+
+    return read
+
+
+def _short(data: object) -> str:
+    text = repr(data)
+    return text if len(text) <= SHORT else f"{text[: SHORT - 3]}..."

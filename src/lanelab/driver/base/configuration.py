@@ -1,0 +1,82 @@
+"""What the environment says to lanelab: read once, when a program starts, and held here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lanelab.driver.base.errors import InputError
+
+PACKAGE = Path(__file__).resolve().parents[2]  # lanelab
+SOURCES = PACKAGE.parent  # what has to be on Python's path
+PROJECT = SOURCES.parent
+TIMEOUTS = "LANELAB_PATIENCE"
+LARGEST_FACTOR = 100.0
+FACTOR_OF_EMULATED = 6.0  # an emulated processor needs a minute for what a real one does in some seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """Settings of the whole program. Those of a run belong into its experiment file."""
+
+    build: Path  # LANELAB_BUILD: where lanelab writes. The launcher sets it, since a checkout may be read-only
+    sites: Path  # LANELAB_SITES: the archive of sites
+    timeouts: float | None  # LANELAB_PATIENCE: times every time limit of ours; None: the user sets none
+    may_install: bool  # LANELAB_NO_INSTALL is not set
+    shows_traces: bool  # LANELAB_DEBUG is set
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> Configuration:
+        """Raises InputError, which names the variable."""
+        factor = environment.get(TIMEOUTS)
+        return cls(
+            build=Path(environment.get("LANELAB_BUILD") or PROJECT / "build"),
+            sites=Path(environment.get("LANELAB_SITES") or PROJECT / "sites-archive"),
+            timeouts=_factor(factor) if factor else None,
+            may_install=not environment.get("LANELAB_NO_INSTALL"),
+            shows_traces=bool(environment.get("LANELAB_DEBUG")),
+        )
+
+    @property
+    def timeout_factor(self) -> float:
+        return self.timeouts or 1.0
+
+    def for_emulated_processors(self) -> Configuration:
+        """With longer time limits; a factor that the user has set stays."""
+        return replace(self, timeouts=self.timeouts or FACTOR_OF_EMULATED)
+
+    def environment(self) -> dict[str, str]:
+        """The variables that a child process needs besides its parent's own, to have the same time limits."""
+        return {TIMEOUTS: f"{self.timeouts:g}"} if self.timeouts else {}
+
+
+def _factor(text: str) -> float:
+    try:
+        factor = float(text)
+    except ValueError:
+        factor = 0.0
+    if not 1 <= factor <= LARGEST_FACTOR:  # NaN is not in there either
+        raise InputError(f"'{text}' is not how often", f"Set a number from 1 to {LARGEST_FACTOR:.0f}", key=TIMEOUTS)
+    return factor
+
+
+_held: Configuration | None = None
+
+
+def current() -> Configuration:
+    """The configuration of this process. Programs call `load` first; for a library's user the first call reads it."""
+    return _held or load()
+
+
+def load() -> Configuration:
+    """Read the environment. Raises InputError."""
+    return hold(Configuration.from_environment(os.environ))
+
+
+def hold(configuration: Configuration) -> Configuration:
+    """Use this configuration from now on, in the whole process."""
+    global _held  # noqa: PLW0603 - the one place where it is held
+    _held = configuration
+    return configuration

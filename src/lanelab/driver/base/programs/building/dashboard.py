@@ -1,0 +1,24 @@
+"""What Dask's dashboard is drawn with: large, and only for those who ask for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TextIO
+
+from lanelab.driver.base.paths import PROJECT, build_folder
+from lanelab.driver.base.programs.building import once
+
+LOCK = PROJECT / "requirements-dashboard.lock"
+INSTALLING_S = 20
+
+
+def installed(*, out: TextIO | None = None) -> Path:
+    """The folder with the packages, which belongs at the end of sys.path. Installed on first use."""
+    return once.made_once(
+        "installing what Dask's dashboard is drawn with",
+        build_folder() / "dashboard",
+        once.key_of(LOCK.read_bytes()),
+        lambda folder, log: once.pip_install(LOCK, folder, log),
+        about_s=INSTALLING_S,
+        out=out,
+    )

@@ -1,0 +1,46 @@
+"""The gateway's programs, built from native/gateway/ when they are first needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TextIO
+
+from lanelab.driver.base.paths import build_folder
+from lanelab.driver.base.programs.building import once
+from lanelab.driver.base.programs.building.go import GATEWAY, Go, toolchain, toolchain_here
+
+PROGRAM = "lanelab-gateway"
+BUILDING_S = 40
+
+
+def gateway_program(name: str = PROGRAM, *, out: TextIO | None = None) -> Path:
+    """Build a program of native/gateway/cmd. It is static, so it runs on any node of this architecture."""
+    go = toolchain(out=out)
+    title = "the gateway" if name == PROGRAM else name
+
+    def make(folder: Path, log: once.Log) -> None:
+        log.run(
+            [go.program, "build", "-o", folder / name, f"./cmd/{name}"], environment=go.environment(), folder=GATEWAY
+        )
+
+    made = once.made_once(f"building {title}", _folder(name), _key(name, go), make, about_s=BUILDING_S, out=out)
+    return made / name
+
+
+def is_built(name: str = PROGRAM) -> bool:
+    """Whether it is there, as it would be built now."""
+    go = toolchain_here()
+    return go is not None and once.is_made(_folder(name), _key(name, go))
+
+
+def _folder(name: str) -> Path:
+    return build_folder() / "gateway" / name
+
+
+def _key(name: str, go: Go) -> str:
+    return once.key_of(name, go.version, *once.sources(GATEWAY, without=irrelevant))
+
+
+def irrelevant(path: Path) -> bool:
+    """Files that do not go into the program."""
+    return path.name.endswith(("_test.go", ".md")) or "testdata" in path.parts

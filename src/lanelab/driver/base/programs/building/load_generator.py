@@ -1,0 +1,48 @@
+"""k6 with lanelab's transports, built from native/load when it is first needed. k6 is AGPL-3.0: it is built where
+it is used, and no part of lanelab's other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TextIO
+
+from lanelab.driver.base.paths import build_folder
+from lanelab.driver.base.programs.building import gateway, once
+from lanelab.driver.base.programs.building.go import GATEWAY, LOAD, Go, toolchain, toolchain_here
+
+PROGRAM = "lanelab-k6"
+BUILDING_S = 120
+
+
+def load_generator(*, out: TextIO | None = None) -> Path:
+    """Build it. It is static, so it runs on any node of this architecture."""
+    go = toolchain(out=out)
+
+    def make(folder: Path, log: once.Log) -> None:
+        argv: list[str | Path] = [go.program, "build", "-ldflags=-s -w", "-o", folder / PROGRAM, f"./cmd/{PROGRAM}"]
+        log.run(argv, environment=go.environment(), folder=LOAD)
+
+    what = "building the load generator k6 (downloads 100 MB, takes 1 GB)"
+    made = once.made_once(what, program_folder(), _key(go), make, about_s=BUILDING_S, out=out)
+    return made / PROGRAM
+
+
+def is_built() -> bool:
+    """Whether it is there, as it would be built now."""
+    go = toolchain_here()
+    return go is not None and once.is_made(program_folder(), _key(go))
+
+
+def program_folder() -> Path:
+    return build_folder() / "gateway" / PROGRAM
+
+
+def was_built() -> bool:
+    """Whether any version of it was built here: then what it takes was downloaded."""
+    return any(path.is_dir() and not path.name.endswith(once.UNFINISHED) for path in program_folder().glob("*"))
+
+
+def _key(go: Go) -> str:
+    """It has the gateway's protocols in it."""
+    mine = once.sources(LOAD, without=gateway.irrelevant)
+    return once.key_of(PROGRAM, go.version, *mine, *once.sources(GATEWAY, without=gateway.irrelevant))

@@ -1,0 +1,181 @@
+"""The programs that lanelab calls, as playbooks/vars/packages.yml lists them, and which of them each command needs."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.base.programs.find_program import find
+
+PLAYBOOKS = PROJECT / "playbooks"
+PACKAGES = PLAYBOOKS / "vars" / "packages.yml"
+NO_PACKAGE = "none"
+ROW_WORDS = {"package", "also", "for", "nodes", "machines", "optional", "variable", "commands", "files", "version"}
+
+# What commands need, in the words of the column `for`. An experiment's needs: driver/run/needs.py.
+BED = ("bed", "uml")
+BROWSING = (*BED, "capture")  # and the browsers, which are of the arms
+RECORDING = ("chromium",)
+PAGE_LOAD = (*BROWSING, "chromium", "apache", "module")
+MACHINES_OVER_SSH = ("ssh",)
+VIRTUAL_BOX = ("vagrant",)  # VirtualBox itself is in no distribution: Vagrant says so where it is missing
+VIRTUAL_MACHINES = ("vagrant", "libvirt")
+MAKING_A_BOX = (*VIRTUAL_MACHINES, "box")
+CHECK = ("lint",)
+# Web servers that only their arms need, as experiments call them.
+OTHER_SERVERS = ("nginx", "lighttpd", "caddy", "h2o", "webfs")
+EVERYTHING = (*PAGE_LOAD, "resolver", "screen")
+
+
+@dataclass(frozen=True)
+class Tests:
+    """What a kind of test needs, and what some of its tests are skipped without."""
+
+    needs: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
+
+
+TESTS = {
+    "unit": Tests(uses=("minify",)),
+    "golden": Tests(uses=OTHER_SERVERS),
+    "wire": Tests(uses=("apache", "comparison", "module", "java", "back-end")),
+    "bed": Tests(
+        (*BED, "capture", "apache", "module", "resolver"),
+        uses=(*OTHER_SERVERS, "nginx-brotli", "back-end", "ssh", "sshd"),
+    ),
+    "e2e": Tests(EVERYTHING, uses=("firefox", *OTHER_SERVERS, "comparison", "minify")),
+    "vm": Tests(MAKING_A_BOX),
+}
+
+
+@dataclass(frozen=True)
+class Program:
+    """One row of the table."""
+
+    name: str
+    package: str  # its name in Debian
+    purposes: tuple[str, ...]
+    nodes: tuple[str, ...] = ()
+    machines: tuple[str, ...] = ()  # architectures, as `uname -m` has them; empty: all
+    commands: tuple[str, ...] = ()  # what it is called, the best name first
+    files: tuple[str, ...] = ()  # or files that show that it is there
+    variable: str = ""  # of the environment: where the user says that it is
+    also: str = ""  # a package that comes along, so that apt does not choose another one
+    optional: bool = False
+    version: str = "--version"  # the argument with which it says which it is
+
+    @classmethod
+    def from_row(cls, name: str, row: Mapping[str, Any]) -> Program:
+        """Raises ValueError for a word that no row has."""
+        if unknown := set(row) - ROW_WORDS:
+            raise ValueError(f"{PACKAGES}: {name} has {', '.join(sorted(unknown))}, which no row has")
+        return cls(
+            name,
+            row["package"],
+            tuple(row["for"]),
+            nodes=tuple(row.get("nodes", ())),
+            machines=tuple(row.get("machines", ())),
+            commands=tuple(row.get("commands", () if "files" in row else (name,))),
+            files=tuple(row.get("files", ())),
+            variable=row.get("variable", ""),
+            also=row.get("also", ""),
+            optional=row.get("optional", False),
+            version=row.get("version", cls.version),
+        )
+
+    def path(self) -> Path | None:
+        """Where it is; None too where there is only a snap, which does not run inside a bed."""
+        commands = map(find, (self.chosen,) if self.chosen else self.commands)
+        files = (path for pattern in self.files for path in _matching(pattern))
+        return next((path for path in (*commands, *files) if path and not is_snap(path)), None)
+
+    @property
+    def chosen(self) -> str:
+        """What the user has set its variable to; "": nothing."""
+        return os.environ.get(self.variable, "") if self.variable else ""
+
+    def belongs_here(self) -> bool:
+        """Whether this machine's architecture has it."""
+        return not self.machines or platform.machine() in self.machines
+
+    def is_missing(self) -> bool:
+        return bool(self.commands or self.files) and self.belongs_here() and self.path() is None
+
+
+@cache
+def all_programs() -> tuple[Program, ...]:
+    return tuple(Program.from_row(name, row) for name, row in _table()["lanelab_programs"].items())
+
+
+def programs(*purposes: str) -> tuple[Program, ...]:
+    """The programs for these purposes, in the table's order."""
+    unknown = set(purposes) - {purpose for each in all_programs() for purpose in each.purposes}
+    if unknown:
+        raise ValueError(f"no program is for {', '.join(sorted(unknown))}")
+    return tuple(each for each in all_programs() if not set(purposes).isdisjoint(each.purposes))
+
+
+def programs_on(*nodes: str) -> tuple[Program, ...]:
+    """The programs that machines of these kinds have."""
+    return tuple(each for each in all_programs() if not set(nodes).isdisjoint(each.nodes))
+
+
+def program(name: str) -> Program:
+    return next(each for each in all_programs() if each.name == name)
+
+
+def asked_for_at_once() -> tuple[Program, ...]:
+    """The programs that an administrator is asked for whichever command comes first: those of run, check and test."""
+    apart = set(_table()["lanelab_only_when_asked"])
+    return tuple(each for each in all_programs() if not set(each.purposes) <= apart)
+
+
+def missing(wanted: Iterable[Program]) -> list[Program]:
+    """Those that this machine should have and has not."""
+    return [each for each in dict.fromkeys(wanted) if each.is_missing()]
+
+
+def families() -> tuple[str, ...]:
+    """The systems whose package names are known: debian-12, ubuntu-24.04, …"""
+    return tuple(_table()["lanelab_families"])
+
+
+def packages(wanted: Iterable[Program], family: str) -> list[str]:
+    """The packages that bring these programs; none where the family is unknown, or has no package."""
+    if family not in families():
+        return []
+    names: Mapping[str, str] = _table()["lanelab_families"][family]
+    brought = [(names.get(each.name, each.package), each.also) for each in wanted]
+    return list(dict.fromkeys(name for pair in brought if pair[0] != NO_PACKAGE for name in pair if name))
+
+
+def is_snap(path: Path) -> bool:
+    """Whether it is a snap's program, or the script that an Ubuntu package has in its place."""
+    if path.resolve().name == "snap" or path.is_relative_to("/snap"):
+        return True
+    try:
+        with path.open("rb") as file:
+            begin = file.read(4096)
+    except OSError:  # a folder, or a file that may only be executed
+        return False
+    return begin.startswith(b"#!") and b"/snap/" in begin
+
+
+def _matching(pattern: str) -> list[Path]:
+    """The files of a pattern, with ~ and $VARIABLE filled in."""
+    whole = os.path.expanduser(os.path.expandvars(pattern))  # noqa: PTH111 - a pattern is no path
+    return sorted(Path("/").glob(whole.lstrip("/"))) if whole.startswith("/") else []
+
+
+@cache
+def _table() -> dict[str, Any]:
+    import yaml  # noqa: PLC0415 - commands that need no program are quicker without
+
+    table: dict[str, Any] = yaml.safe_load(PACKAGES.read_text())
+    return table

@@ -1,0 +1,19 @@
+"""How long lanelab waits for what a node starts.
+
+A machine with emulated processors is much slower, and a slow program must not count as a broken one. LANELAB_PATIENCE=6
+makes every time limit of lanelab's own six times as long. How long a page may load is a setting of the experiment.
+"""
+
+from __future__ import annotations
+
+from lanelab.driver.base import configuration
+
+
+def scaled(seconds: float) -> float:
+    """A time limit, times the factor of this process."""
+    return seconds * configuration.current().timeout_factor
+
+
+def expect_emulated() -> None:
+    """Make the time limits of this process and of its beds longer; a factor that the user has set stays."""
+    configuration.hold(configuration.current().for_emulated_processors())

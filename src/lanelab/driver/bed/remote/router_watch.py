@@ -1,0 +1,94 @@
+"""Tells which queueing disciplines of the router were changed meanwhile: its kernel announces each change.
+
+A program of its own, in the router, for as long as a bed makes page loads. It sleeps in between: what the kernel
+announces waits in its socket. It answers each line on its standard input with a line of JSON:
+
+    begin    forget what was announced so far: {}
+    end      what was announced since: {"changes": [[device, kind], …]}
+
+It ends when its input ends. Standard library only, Python 3.9 and later.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import socket
+from typing import Any
+
+from lanelab.driver.bed.remote.tc_netlink import HEADER, KIND, TC, attributes
+
+GROUP_TC = 1 << 3
+ANNOUNCED = range(36, 44)  # RTM_NEWQDISC to RTM_DELTCLASS; those that ask for them are never announced
+BUFFER = 1 << 20
+
+
+class Announcements:
+    """What the kernel announces of traffic control."""
+
+    def __init__(self) -> None:
+        self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
+        self._socket.bind((0, GROUP_TC))
+        self._socket.setblocking(False)
+
+    def forget(self) -> None:
+        while True:
+            try:
+                self._socket.recv(1 << 16)
+            except BlockingIOError:
+                return
+            except OSError as error:
+                if error.errno != errno.ENOBUFS:  # more than there was room for
+                    raise
+
+    def since(self) -> list[list[str]]:
+        """Device and kind of each change; one that was announced and lost has neither."""
+        found: list[list[str]] = []
+        while True:
+            try:
+                data = self._socket.recv(1 << 16)
+            except BlockingIOError:
+                return found
+            except OSError as error:
+                if error.errno != errno.ENOBUFS:
+                    raise
+                found.append(["", ""])
+                continue
+            found += [change for change in changes(data) if change not in found]
+
+
+def changes(data: bytes) -> list[list[str]]:
+    """Of the messages in one datagram."""
+    found = []
+    while len(data) >= HEADER.size:
+        length, kind, _, _, _ = HEADER.unpack_from(data)
+        if kind in ANNOUNCED:
+            _, _, _, device, _, _, _ = TC.unpack_from(data, HEADER.size)
+            named = dict(attributes(data[HEADER.size + TC.size : length])).get(KIND, b"")
+            name = str(device)
+            with contextlib.suppress(OSError):
+                name = socket.if_indextoname(device)
+            found.append([name, named.rstrip(b"\0").decode()])
+        data = data[length + -length % 4 :]
+    return found
+
+
+def main() -> None:
+    announcements = Announcements()
+    while True:
+        data = os.read(0, 4096)
+        if not data:
+            return
+        for word in data.decode().split():
+            if word == "begin":
+                announcements.forget()
+                say({})
+            else:
+                say({"changes": announcements.since()})
+
+
+def say(data: dict[str, Any]) -> None:
+    print(json.dumps(data), flush=True)

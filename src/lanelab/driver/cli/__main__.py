@@ -1,0 +1,11 @@
+"""Where `python -m lanelab.driver.cli` begins. Until everything is imported, Ctrl-C just ends the process."""
+
+import signal
+import sys
+
+if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+from lanelab.driver.cli.main import main
+
+sys.exit(main())

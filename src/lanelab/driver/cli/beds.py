@@ -1,0 +1,164 @@
+"""lanelab bed: a bed with a link, to use by hand or from a script."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+
+from lanelab.driver.base import paths
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.programs.install import prepare
+from lanelab.driver.base.programs.needs import BED, programs
+from lanelab.driver.base.units import Rate
+from lanelab.driver.bed.node import NODE_NAMES, Command, Process, Stdio, Terminal
+from lanelab.driver.cli.foreground import wait_in_foreground
+from lanelab.driver.cli.options import LINK_EPILOG, BedOptions, as_typed, bed_options, link_options
+from lanelab.driver.cli.output import note
+from lanelab.driver.link import Link
+from lanelab.driver.record.evidence.moving import LATE_US
+from lanelab.driver.run.channel.client import Bed
+
+STANDARD = Stdio(0, 1, 2)
+
+
+@contextlib.contextmanager
+def open_bed(link: Link, made: BedOptions) -> Iterator[Bed]:
+    """A bed with that link; leaving it ends the bed."""
+    try:
+        made.require([link])
+    except InputError as error:
+        raise as_typed(error) from None
+    prepare(made.needs(programs(*BED)))
+    with paths.bed_folder() as folder, Bed(made.settings(folder)) as bed:
+        try:
+            bed.set_link(link)
+        except InputError as error:
+            raise as_typed(error) from None
+        _warn_above_proven(link, bed)
+        yield bed
+
+
+def _warn_above_proven(link: Link, bed: Bed) -> None:
+    fastest = max((way.rate.bps for way in (link.down, link.up) if way.rate), default=0)
+    if fastest > bed.info["proven_bps"]:
+        proven = Rate(bed.info["proven_bps"])
+        note(
+            f"the router '{bed.info['router']}' is known to carry {proven} exactly, and this link has {Rate(fastest)}: "
+            "'lanelab link test' with the same options tells whether it does here"
+        )
+
+
+def _run_on(link: Link, bed: Bed, start: Callable[[Terminal | None], Process], *, terminal: bool = True) -> int:
+    """Run a command while the link does what it does by itself. The command's status."""
+    if not (link.moves or link.cross):
+        return wait_in_foreground(start, terminal=terminal)
+    bed.begin_link()
+    status = wait_in_foreground(start, terminal=terminal)
+    ended = bed.end_link()
+    if ended["worst_late_us"] > LATE_US:
+        late_ms = ended["worst_late_us"] / 1000
+        note(f"a step of the link's trace came {late_ms:.0f} ms late, since this machine is busy: measure again")
+    if ended["flows_ended"]:
+        note(f"{ended['flows_ended']} of {link.cross.flows} flows of cross traffic ended before the command did")
+    return status
+
+
+@click.group("bed")
+def group() -> None:
+    """A bed to use by hand: client, router and server with a link between them."""
+
+
+@group.command("shell", epilog=LINK_EPILOG)
+@click.argument("node", type=click.Choice(NODE_NAMES), default="client", metavar="[NODE]")
+@bed_options
+@link_options
+def shell(link: Link, node: str, made: BedOptions) -> None:
+    """A shell on a node of a new bed. Leaving the shell removes the bed.
+
+    \b
+    Examples:
+      lanelab bed shell                                   (on the client; try: ping server)
+      lanelab bed shell router --profile 3g               (try: tc -s qdisc)
+    """
+    program = os.environ.get("SHELL", "") if made.traits.same_machine else ""
+    command = Command([program if shutil.which(program) else "sh"], env=_node_environment(node), cwd=_folder(made))
+    with open_bed(link, made) as bed:
+        note(f"a shell on the {node}; the nodes are called client, router and server. Leave it to remove the bed.")
+        status = _run_on(link, bed, lambda terminal: bed.exec(node, command, STANDARD, terminal or Terminal()))
+    sys.exit(status)
+
+
+@group.command("exec", epilog=LINK_EPILOG)
+@click.argument("node", type=click.Choice(NODE_NAMES), metavar="NODE")
+@bed_options
+@link_options
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
+def execute(link: Link, node: str, made: BedOptions, command: tuple[str, ...]) -> None:
+    """Run COMMAND on a node of a new bed; its exit status is that of COMMAND.
+
+    \b
+    Examples:
+      lanelab bed exec client --rtt 100ms -- ping -c 3 server
+      lanelab bed exec router --profile cable -- tc -s qdisc
+    """
+    asked = Command(command, env=_node_environment(node), cwd=_folder(made))
+    with open_bed(link, made) as bed:
+        status = _run_on(link, bed, lambda terminal: bed.exec(node, asked, STANDARD, terminal))
+    sys.exit(status)
+
+
+@group.command("run", epilog=LINK_EPILOG)
+@bed_options
+@link_options
+@click.argument("script", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- SCRIPT...")
+def run(link: Link, made: BedOptions, script: tuple[str, ...]) -> None:
+    """Run SCRIPT beside a new bed: outside its nodes, but with the helper `node NAME COMMAND…` on its PATH.
+
+    The script sees this machine's files. Its network is the bed's management network: the nodes' addresses there are
+    in LANELAB_CLIENT, LANELAB_ROUTER and LANELAB_SERVER, and what crosses it never crosses the link. What the script
+    leaves running ends with it.
+
+    \b
+    Examples:
+      lanelab bed run --profile dsl -- ./measure.sh
+      lanelab bed run --rtt 50ms -- sh -c 'node server python3 -m http.server 80 & sleep 1; node client curl -s server'
+    """
+    argv = [_script_path(script[0]), *script[1:]]
+    with open_bed(link, made) as bed:
+        status = _run_on(link, bed, lambda _terminal: bed.script(argv, STANDARD), terminal=False)
+    sys.exit(status)
+
+
+def _script_path(name: str) -> str:
+    program = shutil.which(name)
+    if program:
+        return program
+    path = Path(name)
+    if path.is_file() and os.access(path, os.X_OK):
+        raise InputError(f"'{name}' is in this folder, but not on PATH", f"Write ./{name}", key="SCRIPT")
+    if path.is_file():
+        raise InputError(f"'{name}' is not executable", f"Run: chmod +x {name}", key="SCRIPT")
+    raise InputError(f"there is no script or program '{name}'", "Write a path like ./measure.sh", key="SCRIPT")
+
+
+def _node_environment(node: str) -> dict[str, str]:
+    environment = {"LANELAB_NODE": node}
+    if "TERM" in os.environ:
+        environment["TERM"] = os.environ["TERM"]
+    return environment
+
+
+def _folder(made: BedOptions) -> str:
+    """Where commands begin: here, or at the root of another machine, which need not have this folder."""
+    if not made.traits.same_machine:
+        return "/"
+    try:
+        return os.getcwd()  # noqa: PTH109 - as the shell knows it
+    except OSError as error:
+        raise InputError("the folder that you are in no longer exists", "Go to another one with cd") from error

@@ -1,0 +1,70 @@
+"""What `lanelab plan` says of the claims of an experiment: each with what was published and where it is checked."""
+
+from __future__ import annotations
+
+from rich.table import Table
+from rich.text import Text
+
+from lanelab.driver.cli.output import table
+from lanelab.driver.experiment import Experiment
+from lanelab.driver.experiment.claim import Claim
+from lanelab.driver.record.load_places import metric_of_claim
+from lanelab.driver.record.metrics import Metric
+
+PLACES_SHOWN = 3
+
+
+def claims_table(experiment: Experiment) -> Table:
+    rows = [(claim.name, about(claim), published(claim), claim.margin, _places(claim)) for claim in experiment.claims]
+    return table(("claim", "about", "published", "margin", "checked at"), rows)
+
+
+def claims_json(experiment: Experiment) -> list[dict[str, object]]:
+    return [
+        {
+            **claim.to_json(),
+            "about": about(claim),
+            "published_words": published(claim),
+            "places_words": [place.words for place in claim.places],
+        }
+        for claim in experiment.claims
+    ]
+
+
+def about(claim: Claim) -> str:
+    """What is compared with what, in words."""
+    metric = metric_of_claim(claim.metric)
+    what = metric.words if metric else claim.metric
+    return f"{claim.kind} of {what}: {claim.of}" + (f", over {claim.over}" if claim.over else "")
+
+
+def published(claim: Claim) -> str:
+    if claim.equivalent and claim.high is not None:
+        return f"no effect above {100 * (claim.high - 1):g}%"
+    if not claim.published:
+        words = ("decreasing", "increasing") if claim.kind == "trend" else ("lower", "higher")
+        return f"{words[claim.side > 0]}, by {100 * claim.at_least:g}% or more"
+    ends = [_value(claim, value) for value in claim.published]
+    return " to ".join(ends)
+
+
+def _value(claim: Claim, value: float) -> str:
+    if claim.kind != "value":
+        return f"{100 * (value - 1):+.4g}%"
+    metric = metric_of_claim(claim.metric)
+    return _with_unit(metric, value) if metric else f"{value:g}"
+
+
+def _with_unit(metric: Metric, value: float) -> str:
+    return f"{value / metric.scale:.6g}{f' {metric.unit}' if metric.unit else ''}"
+
+
+def _places(claim: Claim) -> Text:
+    """Where, and in how many of these places it has to hold."""
+    shown = [place.words for place in claim.places[:PLACES_SHOWN]]
+    more = len(claim.places) - len(shown)
+    words = "; ".join([*shown, *([f"{more} more"] if more else [])])
+    if claim.quantifier == "one":
+        return Text(words)
+    number = f"all but {claim.exceptions}" if claim.quantifier == "all but" else claim.quantifier
+    return Text(f"{number} of {len(claim.places)}: {words}")

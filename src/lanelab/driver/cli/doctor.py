@@ -1,0 +1,46 @@
+"""lanelab doctor, completion."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import get_completion_class
+from rich.text import Text
+
+from lanelab.driver.base.errors import BedError
+from lanelab.driver.base.programs.finding import Finding
+from lanelab.driver.cli.common import json_option
+from lanelab.driver.cli.output import console, note, print_json, table
+from lanelab.driver.run.doctor import administrators_command, examine
+
+STYLES = {"ok": "green", "gap": "bold red", "note": "yellow"}
+
+
+@click.command("doctor")
+@json_option
+def doctor(*, as_json: bool) -> None:
+    """Tell what this machine can do: every gap with its remedy. Fails when no bed can be made here."""
+    findings = examine()
+    if as_json:
+        print_json({"able": all(f.state != "gap" for f in findings), "findings": [f.to_json() for f in findings]})
+    else:
+        console().print(table(("", "what", "found", "remedy"), (_finding_row(finding) for finding in findings)))
+        if command := administrators_command():
+            note(f"an administrator can install all that is missing, and no service, with: {command}")
+    gaps = [finding.what for finding in findings if finding.state == "gap"]
+    if gaps:
+        raise BedError(f"no bed can be made here yet; to mend: {', '.join(gaps)}")
+
+
+def _finding_row(finding: Finding) -> tuple[str | Text, ...]:
+    return Text(finding.state, style=STYLES[finding.state]), finding.what, finding.found, finding.remedy
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
+def completion(shell: str) -> None:
+    """Print shell completion. In bash: source <(./lanelab completion bash)"""
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise BedError(f"there is no completion for {shell}")
+    lanelab = click.get_current_context().find_root().command
+    click.echo(kind(lanelab, {}, "lanelab", "_LANELAB_COMPLETE").source())

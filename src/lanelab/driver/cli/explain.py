@@ -1,0 +1,63 @@
+"""lanelab explain: why load times are what they are."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import click
+
+from lanelab.analysis.results.explain import explain as explained_of
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.runs import find_run
+from lanelab.analysis.results.trial_content import read_record
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.cli.common import json_option, run_argument
+from lanelab.driver.cli.output import print_json
+from lanelab.driver.record.evidence.parts import Parts
+
+WIDTH = 120
+
+
+@click.command("explain")
+@run_argument
+@click.argument("what", metavar="[CELL | ARM [ARM]]", nargs=-1)
+@click.option("--trial", type=click.IntRange(min=1), metavar="N", help="One trial beside the others of its cell")
+@json_option
+def explain(name: str, what: tuple[str, ...], *, trial: int | None, as_json: bool) -> None:
+    """Say why load times are what they are: of what they are made, and where arms differ.
+
+    With one name: that cell, or that arm on each link. With two arms: why the second is faster or slower than the
+    first. With none: every cell and every comparison of the run. Trials that stand far apart are explained too.
+
+    \b
+    Examples:
+      lanelab explain latest
+      lanelab explain latest HTTP HTTP/2
+      lanelab explain latest --trial 12
+    """
+
+    if len(what) > 2 or (what and trial is not None):
+        raise InputError("there is too much to explain at once", "Name one cell, one arm, two arms or one trial")
+    folder = find_run(name)
+    explained = explained_of(read_run(folder), what, lambda number: _parts(folder, number), trial)
+    if as_json:
+        print_json(explained.to_json())
+        return
+    paragraphs = (_shown(sentences) for sentences in explained.paragraphs())
+    click.echo("\n\n".join(paragraphs))
+
+
+def _parts(folder: Path, trial: int) -> Parts | None:
+
+    parts = (read_record(folder, trial).get("evidence") or {}).get("parts")
+    return None if parts is None else Parts.from_stored(parts, "evidence.parts")
+
+
+def _shown(sentences: list[str]) -> str:
+    """The first sentence, and the others below it."""
+    first, *others = sentences
+    return "\n".join([
+        textwrap.fill(first, WIDTH, subsequent_indent="  "),
+        *(textwrap.fill(each, WIDTH, initial_indent="  ", subsequent_indent="  ") for each in others),
+    ])  # fmt: skip

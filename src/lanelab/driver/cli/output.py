@@ -1,0 +1,78 @@
+"""What the commands print. Results go to stdout, everything else to stderr; colours only where a person looks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+import click
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from lanelab.driver.link.results import Result, SelfTest, number
+
+VERDICTS = {"ok": "green", "out": "bold red", "shown": "", "not measured": "yellow"}
+
+
+def console() -> Console:
+    """For stdout. Wide enough for a table when it is not a terminal. Brackets are text: addresses have them."""
+    plain = Console(highlight=False, markup=False)
+    return plain if plain.is_terminal else Console(highlight=False, markup=False, width=160, soft_wrap=True)
+
+
+def _to_stderr(line: str) -> None:
+    click.echo(line, err=True)
+
+
+_says: list[Callable[[str], None]] = [_to_stderr]
+
+
+def note(text: str) -> None:
+    """A line for the person who waits, not for what reads the output."""
+    _says[-1](f"lanelab: {text}")
+
+
+@contextmanager
+def notes_to(say: Callable[[str], None]) -> Iterator[None]:
+    """Lines go there meanwhile: above what a live display draws, and not into it."""
+    _says.append(say)
+    try:
+        yield
+    finally:
+        _says.pop()
+
+
+def print_json(data: object) -> None:
+    click.echo(json.dumps(data, indent=2))
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], *, right: Sequence[str] = ()) -> Table:
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for column in columns:
+        # Names, values and lines to copy keep their line; prose may wrap.
+        made.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    for row in rows:
+        made.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
+    return made
+
+
+def selftest_table(test: SelfTest) -> Table:
+    columns = ("property", "unit", "target", "achieved", "tolerated", "", "how")
+    return table(columns, (_result_row(result) for result in test.results), right=("target", "achieved"))
+
+
+def _result_row(result: Result) -> tuple[str | Text, ...]:
+    tolerated = "-" if result.low is None else f"{number(result.low)} to {number(result.high)}"
+    verdict = {"out": "OUT", "shown": ""}.get(result.verdict, result.verdict)
+    return (
+        result.name,
+        result.unit,
+        number(result.target),
+        number(result.achieved),
+        tolerated,
+        Text(verdict, style=VERDICTS[result.verdict]),
+        result.note,
+    )

@@ -1,0 +1,70 @@
+"""lanelab site import: what another tool recorded becomes a site."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from lanelab.driver.cli.output import note
+from lanelab.driver.collect.importers.registry import import_from
+from lanelab.driver.collect.new_site import Facts, NewSite, add_site, require_free
+
+TOLD = 10  # words on what was left out that are printed; the manifest has all
+
+
+@click.command("import")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--name", required=True, help="What the site is to be called: a to z, 0 to 9 and '-'")
+@click.option("--entry", metavar="URL", help="The page that is loaded; without it the first page of the recording")
+@click.option("--host", metavar="HOST", help="Who serves files that name no host; without it NAME.test")
+@click.option("--title", metavar="TEXT", help="What the site is, for lists and reports")
+@click.option("--licence", metavar="TEXT", help="What one may do with the content")
+@click.option("--keep-secrets", is_flag=True, help="Keep cookies and authorisation, which are left out otherwise")
+@click.option("--replace", is_flag=True, help="Replace the site of that name")
+def import_site(  # noqa: PLR0913 - each is an option
+    path: Path,
+    *,
+    name: str,
+    entry: str | None,
+    host: str | None,
+    title: str | None,
+    licence: str | None,
+    keep_secrets: bool,
+    replace: bool,
+) -> None:
+    """Make a site of the recording PATH: a WARC, ARC, WACZ or HAR file, a mirror of HTTrack's, a folder of Mahimahi's,
+    or any folder of files. What it is, is found out by its content.
+
+    What cannot be served in a bed is left out and named: other ports than 80 and 443, addresses instead of names,
+    damaged records.
+    """
+    require_free(name, replace=replace)
+    importer, imported = import_from(path, host or f"{name}.test")
+    facts = Facts(
+        title=title or imported.title or path.name or name,
+        source=f"imported from {importer.title}, {path.name}",
+        entry=entry,
+        likely_entry=imported.entry,
+        licence=licence,
+        unanswered=imported.unanswered,
+        left_out=imported.left_out,
+        of_one_load=imported.of_one_load,
+    )
+    for words in imported.doubtful[:TOLD]:
+        note(f"doubtful: {words}")
+    if len(imported.doubtful) > TOLD:
+        note(f"doubtful: {len(imported.doubtful) - TOLD:,} more")
+    tell(add_site(name, imported.exchanges, facts, replace=replace, keep_secrets=keep_secrets))
+
+
+def tell(site: NewSite) -> None:
+    """What came of it, for a person."""
+    left_out = site.manifest.left_out
+    for words in left_out[:TOLD]:
+        note(f"left out: {words}")
+    if len(left_out) > TOLD:
+        note(f"left out: {len(left_out) - TOLD:,} more; lanelab site show --json {site.folder.name} has all")
+    parts = site.manifest.composition or {}
+    size = sum(part.bytes for part in parts.values())
+    click.echo(f"{site.folder.name}: {site.objects:,} objects with {size:,} bytes, entry {site.manifest.entry}")

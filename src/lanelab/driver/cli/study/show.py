@@ -1,0 +1,196 @@
+"""lanelab study show: what a study is, or how far a run of it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.text import Text
+
+from lanelab.analysis.results.study.report import judge_study
+from lanelab.analysis.results.study.run import read_study_run
+from lanelab.analysis.results.study.runs import find_study_run
+from lanelab.analysis.results.study.terminal import figures_table, verdicts
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.settings.kinds import near_miss
+from lanelab.driver.cli.common import json_option
+from lanelab.driver.cli.experiments import build_words, size
+from lanelab.driver.cli.output import console, note, print_json, table
+from lanelab.driver.cli.study.cost import costs, time_words
+from lanelab.driver.cli.study.report import claims_now, tell_unwritten
+from lanelab.driver.experiment.model import Experiment
+from lanelab.driver.experiment.schedule.estimate import Estimate
+from lanelab.driver.run.built_programs import still_to_build
+from lanelab.driver.run.study.figures import chosen_variant
+from lanelab.driver.run.study.read import StudyFolder, is_here, read_study_folder, studies
+from lanelab.driver.run.study.sources import published_number
+from lanelab.driver.run.study.study import STUDY_FILE
+
+
+@click.command("show")
+@click.argument("name")
+@click.option("--variant", help="Which of the study's variants (default: the first)")
+@json_option
+def show_study(name: str, *, variant: str | None, as_json: bool) -> None:
+    """Show what the study NAME claims, which experiment checks it, and what its figures take. Of a run, or `latest`:
+    how far its figures are, and the verdicts so far.
+
+    \b
+    Examples:
+      lanelab study show spdy-vs-http-2012
+      lanelab study show spdy-vs-http-2012 --variant today --json
+      lanelab study show latest
+    """
+    path = Path(name)
+    if is_here(name) or path.name == STUDY_FILE:
+        read = read_study_folder(name)
+        chosen = chosen_variant(read.study, variant)
+        _show_study(read, chosen, read.experiments(chosen), as_json=as_json)
+        return
+    folder = _run_of(name)
+    if variant:
+        raise InputError("a run has one variant", "Leave it out", key="--variant")
+    _show_run(folder, as_json=as_json)
+
+
+def _run_of(name: str) -> Path:
+
+    try:
+        return find_study_run(name)
+    except InputError as error:
+        if Path(name).exists():
+            raise
+        near = near_miss(name, studies())
+        if near:
+            raise InputError(f"there is no study {name!r}, and no run of one", f"{near}lanelab study list") from error
+        raise
+
+
+# --- a study
+
+
+def _show_study(read: StudyFolder, variant: str, experiments: Mapping[int, Experiment], *, as_json: bool) -> None:
+    made = costs(experiments)
+    if as_json:
+        print_json(_study_json(read, variant, experiments, made))
+        return
+    study, out = read.study, console()
+    out.print(Text(study.title, style="bold"))
+    out.print(Text(study.source))
+    if study.description:
+        out.print(Text(f"\n{study.description}"))
+    for name, meaning in study.variants.items():
+        out.print(Text(f"variant {name}{' (shown here)' if name == variant else ''}: {meaning}"))
+    out.print()
+    out.print(_figures(read, experiments, made))
+    out.print()
+    checked = _checked_by(experiments)
+    rows = (
+        (str(claim.number), claim.says, "\n".join(checked.get(claim.number, [])) or "-", claim.note)
+        for claim in study.claims
+    )
+    out.print(table(("claim", "published", "checked by (figure: claim)", "note"), rows, right=("claim",)))
+    if study.differences:
+        out.print()
+        each = ((one.what, one.then, one.now, one.effect) for one in study.differences)
+        out.print(table(("difference", "then", "now", "effect"), each))
+    out.print()
+    seconds, most = sum(one.seconds for one in made.values()), sum(one.most_seconds for one in made.values())
+    disk = sum(one.most_disk_bytes for one in made.values())
+    first = still_to_build(experiments.values())
+    time = time_words(seconds + first.seconds, most + first.seconds)
+    built = f" ({build_words(first)} included)" if first.seconds else ""
+    words = f"{sum(one.trials for one in made.values())} trials, about {time}{built}, {size(disk)}"
+    out.print(Text(f"in all: {words}"))
+    tell_unwritten(read.folder, study)
+    note(f"run it: lanelab study run {study.name if study.name in studies() else read.folder}")
+
+
+def _figures(read: StudyFolder, experiments: Mapping[int, Experiment], made: Mapping[int, Estimate]) -> Any:  # noqa: ANN401
+    rows = []
+    for figure in read.study.figures:
+        one, cost = experiments[figure.number], made[figure.number]
+        numbers = (str(len(one.cells)), str(cost.trials), str(cost.beds))
+        time, disk = time_words(cost.seconds, cost.most_seconds), size(cost.most_disk_bytes)
+        rows.append((str(figure.number), figure.title, figure.file, *numbers, time, disk))
+    columns = ("figure", "title", "experiment", "cells", "trials", "beds", "time", "disk")
+    return table(columns, rows, right=("figure", *columns[3:]))
+
+
+def _checked_by(experiments: Mapping[int, Experiment]) -> dict[int, list[str]]:
+    """Of each published claim, the claims of the experiments."""
+    found: dict[int, list[str]] = {}
+    for number, experiment in experiments.items():
+        for claim in experiment.claims:
+            published = published_number(claim.source)
+            if published is not None:
+                found.setdefault(published, []).append(f"{number}: {claim.name}")
+    return found
+
+
+def _study_json(
+    read: StudyFolder, variant: str, experiments: Mapping[int, Experiment], made: Mapping[int, Estimate]
+) -> dict[str, object]:
+    data = read.study.to_json()
+    figures = []
+    for figure in read.study.figures:
+        cost = made[figure.number]
+        figures.append(
+            {
+                **figure.to_json(),
+                "cells": len(experiments[figure.number].cells),
+                "trials": {"least": cost.trials, "most": cost.most_trials},
+                "beds": {"least": cost.beds, "most": cost.most_beds},
+                "seconds": {"least": round(cost.seconds, 1), "most": round(cost.most_seconds, 1)},
+                "disk_bytes": {"least": cost.disk_bytes, "most": cost.most_disk_bytes},
+                "claims": [claim.to_json() for claim in experiments[figure.number].claims],
+            }
+        )
+    first = asdict(still_to_build(experiments.values()))
+    return {**data, "variant": variant, "first_build": first, "figures": figures}
+
+
+# --- a run
+
+
+def _show_run(folder: Path, *, as_json: bool) -> None:
+
+    read = read_study_run(folder)
+    judged = judge_study(read, claims_now(read.about))
+    if as_json:
+        figures = [
+            {
+                "figure": number,
+                "folder": str(folder / f"figure-{number}"),
+                "state": run.state if run else "not begun",
+                "trials": len(run.ok) if run else 0,
+                "failures": len(run.failed) if run else 0,
+            }
+            for number, run in read.runs.items()
+        ]
+        given = [
+            {
+                "figure": one.figure,
+                "claim": one.judged.claim.name,
+                "source": one.judged.claim.source,
+                "verdict": str(one.judged.verdict),
+                "detail": one.judged.detail,
+                "p": one.judged.p,
+                "adjusted_p": one.adjusted_p,
+                "changed": one.judged.changed,
+                "why": one.judged.why,
+            }
+            for one in judged.all
+        ]
+        print_json({**read.about.to_json(), "folder": str(folder), "figures": figures, "verdicts": given})
+        return
+    about = read.about
+    variant = f", variant {about.variant}" if about.variant else ""
+    note(f"{about.study.name}{variant}, begun {about.created_utc[:16].replace('T', ' ')} UTC, in {folder}")
+    out = console()
+    out.print(figures_table(read))
+    out.print()
+    out.print(verdicts(read, judged))

@@ -1,0 +1,30 @@
+"""How far the figures of a study's run are, by what is on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lanelab.driver.experiment.schedule.estimate import Estimate
+from lanelab.driver.run.folder import format as run_format
+from lanelab.driver.run.folder.store import Store
+from lanelab.driver.run.study.figures import Standing, state_of
+from lanelab.driver.run.study.run_folder import OpenStudyRun
+
+
+def standings_of(run: OpenStudyRun, estimates: Mapping[int, Estimate]) -> list[Standing]:
+    """Of each figure, in the study's order."""
+    return [_standing(run, number, estimates[number]) for number in run.experiments]
+
+
+def _standing(run: OpenStudyRun, number: int, cost: Estimate) -> Standing:
+    folder = run.figure_folder(number)
+    if not (folder / run_format.DATABASE).is_file():
+        return Standing(number, "not begun", 0, cost.trials, cost.seconds)
+    store = Store.open(folder)
+    try:
+        history = store.history()
+        state = state_of(run.experiments[number], store.meta("state"), history)
+    finally:
+        store.close()
+    done = sum(attempt.ok for attempts in history.values() for attempt in attempts)
+    return Standing(number, state, done, cost.trials, cost.seconds)

@@ -1,0 +1,202 @@
+"""HAR files with bodies, as browsers' developer tools save them. Bodies in them are decoded."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import datetime
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.collect.importers.imported import Imported, Importer, Source, changed_utc, read_file, start_of
+from lanelab.driver.site.archive.addresses import NotServedError, address_of
+from lanelab.driver.site.archive.dates import utc_of
+from lanelab.driver.site.archive.read_warc import shown
+from lanelab.driver.site.exchange import Exchange
+from lanelab.driver.site.site import Headers
+
+# Of the body as it was on the wire, which a HAR file has not.
+OF_THE_WIRE = frozenset(("content-encoding", "content-length", "transfer-encoding"))
+WITHOUT_BODY = frozenset((204, 205, 304))
+REDIRECTS = range(300, 400)
+NEVER_FETCHED = ("data:", "blob:", "about:", "chrome-extension:", "moz-extension:", "ws:", "wss:")
+Json = Mapping[str, Any]
+
+
+class _LeftOutError(Exception):
+    """Why an entry is no exchange."""
+
+
+class _UnansweredError(Exception):
+    """The browser got no answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    begun: datetime.datetime
+    loaded_ms: float
+
+
+def matches(path: Path) -> bool:
+    start = start_of(path).removeprefix(b"\xef\xbb\xbf").lstrip()
+    return start.startswith(b"{") and b'"log"' in start
+
+
+def read(source: Source) -> Imported:
+    log = _log(source)
+    pages = _pages(log)
+    exchanges, left_out, unanswered = [], [], []
+    fallback = changed_utc(source.path)
+    for number, entry in enumerate(_dicts(log.get("entries")), 1):
+        url = _text(_dict(entry.get("request")).get("url"))
+        try:
+            exchanges.append(_exchange(entry, url, pages, fallback))
+        except _LeftOutError as why:
+            left_out.append(f"{shown(url) or f'entry {number}'}: {why}")
+        except _UnansweredError:
+            unanswered += _host_and_path(url)
+    if not exchanges:
+        first = f": {left_out[0]}" if left_out else ""
+        remedy = "Save the file with contents ('Save all as HAR with content')"
+        raise InputError(f"{source.path} has no answer with its body{first}", remedy)
+    title = next((text for page in _dicts(log.get("pages")) if (text := _text(page.get("title")))), None)
+    known = {each.url for each in exchanges}
+    asked = tuple(dict.fromkeys(unanswered))
+    doubtful = _without_page(log, title or "", known)
+    entry_url = title if title in known else None
+    return Imported(tuple(exchanges), tuple(left_out), entry_url, title, asked, doubtful, of_one_load=bool(pages))
+
+
+def _without_page(log: Json, title: str, known: Collection[str]) -> tuple[str, ...]:
+    """Words on a file that lacks the answer of its own page: another one is taken for it."""
+    first = next((_text(_dict(entry.get("request")).get("url")) for entry in _dicts(log.get("entries"))), "")
+    page = title if title.startswith(("http://", "https://")) else first
+    return () if page in known else (f"{shown(page)}: the recording's own page is not there; see the entry",)
+
+
+def _log(source: Source) -> Json:
+    try:
+        data = json.loads(read_file(source.path, most=source.limits.json_bytes).decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{source.path} is no JSON: {error}", "Save the HAR file again") from error
+    log = data.get("log") if isinstance(data, dict) else None
+    if not isinstance(log, dict):
+        raise InputError(f"{source.path} is no HAR file: it has no log", "Save the HAR file again")
+    return log
+
+
+def _exchange(entry: Json, url: str, pages: Mapping[str, _Page], fallback: str) -> Exchange:
+    request, response = _dict(entry.get("request")), _dict(entry.get("response"))
+    if not url or url.startswith(NEVER_FETCHED):
+        raise _LeftOutError("it was not fetched over HTTP")
+    status = response.get("status")
+    if not isinstance(status, int) or isinstance(status, bool):
+        raise _LeftOutError("it has no status")
+    if status <= 0:
+        raise _UnansweredError
+    begun = _text(entry.get("startedDateTime"))
+    return Exchange(
+        method=_text(request.get("method")) or "GET",
+        url=url,
+        request_headers=_fields(request, ()),
+        request_body=_posted(request),
+        status=status,
+        reason=_text(response.get("statusText")).strip(),
+        headers=_fields(response, OF_THE_WIRE),
+        body=_body(response, status, _text(request.get("method"))),
+        protocol=_protocol(_text(response.get("httpVersion"))),
+        at_utc=utc_of(begun) or fallback,
+        late=_late(begun, pages.get(_text(entry.get("pageref")))),
+    )
+
+
+def _body(response: Json, status: int, method: str) -> bytes:
+    content = _dict(response.get("content"))
+    text = content.get("text")
+    if not isinstance(text, str):
+        if status in WITHOUT_BODY or status in REDIRECTS or method == "HEAD" or content.get("size") == 0:
+            return b""
+        raise _LeftOutError("the file has no body of it")
+    if content.get("encoding") == "base64":
+        try:
+            return base64.b64decode(text, validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise _LeftOutError("its body is no base64") from error
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _posted(request: Json) -> bytes:
+    return _text(_dict(request.get("postData")).get("text")).encode("utf-8", "surrogatepass")
+
+
+def _fields(message: Json, but: frozenset[str] | tuple[str, ...]) -> Headers:
+    """Without pseudo fields of HTTP/2. Several values of one name stand in one, with line ends between them."""
+    return tuple(
+        (name, line.strip())
+        for each in _dicts(message.get("headers"))
+        if (name := _text(each.get("name")).strip()) and not name.startswith(":") and name.lower() not in but
+        for line in _latin(_text(each.get("value"))).split("\n")
+    )
+
+
+def _latin(text: str) -> str:
+    """Bytes of a field as characters; what is beyond them came as UTF-8."""
+    return text if all(ord(each) <= 0xFF for each in text) else text.encode("utf-8", "replace").decode("latin-1")
+
+
+def _protocol(said: str) -> str:
+    named = said.strip().lower()
+    return {"h2": "h2", "http/2": "h2", "http/2.0": "h2", "h3": "h3", "http/1.0": "http/1.0"}.get(named) or (
+        named if named.startswith("spdy/") and named.isascii() and len(named) < 20 and " " not in named else "http/1.1"
+    )
+
+
+def _pages(log: Json) -> dict[str, _Page]:
+    """When they were loaded, by id."""
+    pages = {}
+    for page in _dicts(log.get("pages")):
+        loaded = _dict(page.get("pageTimings")).get("onLoad")
+        begun = _instant(_text(page.get("startedDateTime")))
+        if begun and isinstance(loaded, int | float) and 0 < loaded < 1e9:
+            pages[_text(page.get("id"))] = _Page(begun, float(loaded))
+    return pages
+
+
+def _late(begun: str, page: _Page | None) -> bool:
+    """Whether it was asked for after the page's load event."""
+    instant = _instant(begun)
+    if page is None or instant is None:
+        return False
+    return (instant - page.begun).total_seconds() * 1_000 > page.loaded_ms
+
+
+def _instant(text: str) -> datetime.datetime | None:
+    known = utc_of(text)
+    return datetime.datetime.fromisoformat(known) if known else None
+
+
+def _host_and_path(url: str) -> list[str]:
+    try:
+        address = address_of(url)
+    except NotServedError:
+        return []
+    return [address.host + address.path]
+
+
+def _dicts(value: object) -> Iterator[Json]:
+    return (each for each in value if isinstance(each, dict)) if isinstance(value, list) else iter(())
+
+
+def _dict(value: object) -> Json:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+HAR = Importer("har", "a HAR file", matches, read)

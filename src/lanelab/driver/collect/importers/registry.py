@@ -1,0 +1,43 @@
+"""The kinds of recordings that can be imported. The first whose content it is reads it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.collect.importers.folder import FOLDER
+from lanelab.driver.collect.importers.har import HAR
+from lanelab.driver.collect.importers.httrack import HTTRACK
+from lanelab.driver.collect.importers.imported import Imported, Importer, Source, require_plain
+from lanelab.driver.collect.importers.mahimahi import MAHIMAHI
+from lanelab.driver.collect.importers.wacz import WACZ
+from lanelab.driver.collect.importers.warc import WARC
+from lanelab.driver.site.archive.addresses import NotServedError, require_host
+from lanelab.driver.site.archive.limits import LIMITS, Limits
+
+IMPORTERS = (WARC, WACZ, HAR, HTTRACK, MAHIMAHI, FOLDER)  # a folder of anything comes last
+
+
+def importer_of(path: Path) -> Importer:
+    require_plain(path)
+    found = next((each for each in IMPORTERS if each.matches(path)), None)
+    if found is None:
+        kinds = ", ".join(each.title for each in IMPORTERS)
+        raise InputError(f"{path} is nothing that can be imported", f"There are {kinds}")
+    return found
+
+
+def import_from(path: Path, host: str, limits: Limits = LIMITS) -> tuple[Importer, Imported]:
+    """What is recorded there. `host`: for files that name none."""
+    try:
+        require_host(host)
+    except NotServedError as error:
+        raise InputError(
+            f"{host!r} cannot be the host: {error}", "Write a name like example.test", key="--host"
+        ) from None
+    importer = importer_of(path)
+    try:
+        return importer, importer.read(Source(path, host, limits))
+    except OSError as error:
+        what = f"cannot read {error.filename or path}: {error.strerror or error}"
+        raise InputError(what, "Check its path and permissions") from error

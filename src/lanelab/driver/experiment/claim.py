@@ -1,0 +1,79 @@
+"""A published statement in a form that can be checked. Pure data: an experiment file has it, a run keeps it, and the
+analysis judges it.
+
+A claim is about an effect, which is a number above 0:
+
+- of a change: the ratio of an arm's metric to that of another arm, on the same site and link. No change is 1.
+- of a trend: by what ratio a change (or a value) grows from the first to the last of the values it is drawn over.
+- of a spike: the ratio of a metric at one value of a link's setting to that between its two neighbours.
+- of a contrast: the ratio of a change (or a value) to that of other arms, or elsewhere.
+- of a value: the metric itself, as it is stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from lanelab.driver.base.coded import Coded
+
+ClaimKind = Literal["change", "value", "trend", "spike", "contrast"]
+Quantifier = Literal["one", "every", "any", "all but"]
+
+
+@dataclass(frozen=True, slots=True)
+class Point(Coded):
+    """A cell, or two of which one is compared with the other, both by their identifiers."""
+
+    words: str
+    cell: str
+    base: str | None
+    x: float | None  # where the point lies on what a trend or a spike is over, in the setting's smallest unit
+
+
+@dataclass(frozen=True, slots=True)
+class Place(Coded):
+    """Where a claim is checked. A change and a value take one point, a trend two or more in order of x, a spike
+    three: the neighbour below, the point itself, the neighbour above, and a contrast two: the one, and the other that
+    it is compared with."""
+
+    words: str
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim(Coded):
+    """One statement, with everything that its verdict depends on."""
+
+    name: str
+    says: str
+    source: str  # where it was published: "study#number", or any text
+    kind: ClaimKind
+    of: str  # what it is about, in words: "SPDY against HTTP"
+    metric: str  # a metric's name
+    over: str | None  # of a trend and a spike: the setting of the link
+    published: tuple[float, ...]  # the effect, or its two ends; empty where no number was published
+    margin: str  # around it, as written
+    because: str  # why the margin is what it is
+    low: float | None  # the region that counts as reproduced: the published effect with its margin; None: open
+    high: float | None
+    side: int  # of 1, on which the published effect lies: -1, 1, or 0 where there is none
+    at_least: float  # share of the base by which an effect has to differ from 1 to be a direction
+    equivalent: bool  # whether the claim is that there is no effect
+    quantifier: Quantifier
+    exceptions: int  # of `all but`
+    places: tuple[Place, ...]
+
+    @property
+    def digest(self) -> str:
+        """Of everything in it."""
+        return digest_of([self])
+
+
+def digest_of(claims: Sequence[Claim]) -> str:
+    """Changes with any edit of any of the claims."""
+    text = json.dumps([claim.to_json() for claim in claims], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,58 @@
+"""What cells may differ in besides site and arm, by name: settings of the link, and how much load there is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.settings.kinds import count
+from lanelab.driver.base.settings.setting import Setting, Table
+from lanelab.driver.link import SETTINGS
+from lanelab.driver.link.impairments.loss import GilbertElliott
+
+# fmt: off
+_OF_LOADS = (
+    Setting("connections", count("CONNECTIONS", "connections", 1, 20_000), "", "connections of a load", "10"),
+    Setting("users", count("USERS", "users", 1, 100_000), "", "users of a load", "100"),
+    Setting("arrivals", count("ARRIVALS", "arrivals", 1, 100_000), "", "pages that begin per second", "50"),
+)
+# fmt: on
+T = TypeVar("T")
+DIMENSIONS = Table((*SETTINGS.settings, *_OF_LOADS), noun="dimension", all_are="Dimensions are")
+
+
+def lies_on_axis(name: str, text: str) -> bool:
+    """Whether this value of a dimension is a number: losses in bursts have several."""
+    try:
+        return DIMENSIONS[name].setting.numeric and not isinstance(DIMENSIONS.read(name, text), GilbertElliott)
+    except InputError:  # from a later lanelab
+        return False
+
+
+def value_of(settings: Mapping[str, T], name: str) -> T | None:
+    """What settings have of a dimension. One value for both directions is that of each."""
+    key = DIMENSIONS.get(name)
+    plain = settings.get(key.setting.name) if key and key.side else None
+    return settings.get(name, plain)
+
+
+def without(settings: Mapping[str, T], name: str) -> Mapping[str, T]:
+    """The other settings. Without one direction's, the other direction's is left."""
+    key = DIMENSIONS[name]
+    by_side = _by_side(settings, {key.setting.name} if key.side else set())
+    return {one: value for one, value in by_side.items() if one != name}
+
+
+def comparable(several: Sequence[Mapping[str, T]]) -> list[Mapping[str, T]]:
+    """Settings of links in the same form: what one of them has by direction, all have by direction."""
+    names = {name for settings in several for name in settings if name in DIMENSIONS and DIMENSIONS[name].side}
+    return [_by_side(settings, {DIMENSIONS[name].setting.name for name in names}) for settings in several]
+
+
+def _by_side(settings: Mapping[str, T], names: set[str]) -> dict[str, T]:
+    made: dict[str, T] = {}
+    for name, value in settings.items():
+        sides = [key.name for key in DIMENSIONS[name].setting.keys if key.side] if name in names else [name]
+        made |= dict.fromkeys(sides, value)
+    return made

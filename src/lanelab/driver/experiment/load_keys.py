@@ -1,0 +1,272 @@
+"""The key `workload`, where a server is put under load: from what is written to the settings of one or more loads."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.stream_fields import USUAL
+from lanelab.driver.base.settings.kinds import NUMBER, near_miss
+from lanelab.driver.base.settings.source import Written
+from lanelab.driver.base.units import Duration
+from lanelab.driver.experiment.load_tables import LOAD_STAGE, LOAD_USERS, WORKLOAD
+from lanelab.driver.experiment.model import Cell, LinkCase
+from lanelab.driver.record.metrics import LOAD, PAGE_LOAD, metrics_of
+from lanelab.driver.trial.load_settings import K6, PAGE, SCRIPTS, WRK, LoadSettings, Stage
+
+MOST_LOADS = 100
+LARGEST_SCRIPT_BYTES = 1_000_000
+# Keys that only k6 understands, and those that only the other generators do.
+OF_K6 = ("script", "users", "arrivals", "duration", "think", "limit", "warm_up", "parameters")
+OF_OTHERS = ("connections", "streams", "requests", "most")
+# By generator; of those that are not here, what only k6 understands.
+MEANINGLESS = {K6: OF_OTHERS, WRK: (*(name for name in OF_K6 if name != "duration"), "streams", "requests", "most")}
+WRK_LASTS_S = 10.0
+BEFORE = "server_load"  # a workload that lanelab had
+_STEADY = "Write users: 100 with duration: 60s, or users: {from: 1, to: 100, over: 2min}"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadCase:
+    """One load of a grid."""
+
+    label: str  # "" where there is one only
+    settings: LoadSettings
+
+
+def workload_of(written: Written | None) -> tuple[str, dict[str, Written]]:
+    """What a trial does, and the keys beside `kind`."""
+    if written is None:
+        return PAGE_LOAD, {}
+    if not written.is_mapping:
+        if written.text() == BEFORE:
+            remedy = "Write workload: {kind: load, generator: spdy-load}, with the keys that were below load"
+            raise written.error(f"there is no {BEFORE} any more: it is a part of load now", remedy)
+        with written.placed({}):
+            return WORKLOAD["kind"].setting.read(written.text(), ""), {}
+    entries = WORKLOAD.entries(written)
+    kind: str = WORKLOAD.values_of({name: entry for name, entry in entries.items() if name == "kind"})["kind"]
+    others = {name: entry for name, entry in entries.items() if name != "kind"}
+    if kind != LOAD and others:
+        name, entry = next(iter(others.items()))
+        raise entry.error(f"{name} means nothing with kind: {kind}", f"Leave it out, or write kind: {LOAD}")
+    return kind, others
+
+
+def refuse_streams(written: Written, arms: Sequence[Arm]) -> None:
+    """Raises InputError for settings of streams: generators follow none and tell of none, but for k6's window."""
+    for arm in arms:
+        for name, usual in USUAL.items():
+            if name != "stream_window" and getattr(arm, name) != usual:
+                what = f"{arm.name}: {name} cannot be verified under load"
+                raise written.error(what, f"Leave it out, or write workload: {PAGE_LOAD}")
+
+
+def read_loads(written: Written, entries: Mapping[str, Written]) -> tuple[LoadCase, ...]:
+    """Every load of the grid that `users`, `arrivals` or `connections` make. `written`: the key itself."""
+    values = WORKLOAD.values_of({name: entry for name, entry in entries.items() if name != "connections"})
+    generator = values["generator"]
+    for name in MEANINGLESS.get(generator, OF_K6):
+        if name in entries:
+            raise entries[name].error(f"{name} means nothing with generator: {generator}", "Leave it out")
+    script, script_text = _read_script(entries.get("script"))
+    settings = LoadSettings(
+        generator=generator,
+        script=script if generator == K6 else "",
+        script_text=script_text,
+        users=(),
+        arrivals=(),
+        think_s=values["think"].seconds,
+        limit_ms=values["limit"].milliseconds,
+        warm_up_s=values["warm_up"].seconds,
+        request_timeout_s=values["request_timeout"].seconds,
+        parameters=_read_parameters(entries.get("parameters")),
+        thresholds=_read_thresholds(entries.get("thresholds")),
+        connections=1,
+        streams=values["streams"],
+        requests=0 if generator == WRK else values["requests"],
+        lasts_s=_lasts_s(values["duration"]) if generator == WRK else 0.0,
+        most_bytes=values["most"],
+    )
+    cases = _of_k6(written, entries, settings, values) if generator == K6 else _of_connections(entries, settings)
+    for case in cases:
+        _check(entries, case.settings)
+    return cases
+
+
+def over_loads(cells: Sequence[Cell], cases: Sequence[LoadCase]) -> tuple[Cell, ...]:
+    """Each cell with each load."""
+    return tuple(replace(cell, link=_loaded(cell.link, case)) for cell, case in itertools.product(cells, cases))
+
+
+def _loaded(link: LinkCase, case: LoadCase) -> LinkCase:
+    label = f"{link.label}, {case.label}" if case.label else link.label
+    return LinkCase(label, link.link, case.settings)
+
+
+def _of_k6(
+    written: Written, entries: Mapping[str, Written], settings: LoadSettings, values: Mapping[str, Any]
+) -> tuple[LoadCase, ...]:
+    given = [name for name in ("users", "arrivals") if name in entries]
+    if len(given) != 1:
+        what = "there are both users and arrivals" if given else "it says neither users nor arrivals"
+        raise (entries["arrivals"] if given else written).error(what, f"Write one of them. {_STEADY}")
+    name = given[0]
+    elements, duration = entries[name].elements(), values["duration"]
+    if len(elements) > MOST_LOADS:
+        raise entries[name].error(f"this grid is {len(elements)} loads, more than {MOST_LOADS}", "Write fewer values")
+    cases = []
+    for element in elements:
+        if element.is_mapping:
+            if duration is not None:
+                what = "duration is of a steady number, and here are stages with a time each"
+                raise entries["duration"].error(what, "Leave duration out")
+            stages = _read_stages(element)
+        else:
+            stages = _steady(element, name, duration)
+        label = "" if len(elements) == 1 else _label(name, stages)
+        changed = replace(settings, users=stages) if name == "users" else replace(settings, arrivals=stages)
+        cases.append(LoadCase(label, changed))
+    _refuse_twice(entries[name], cases)
+    return tuple(cases)
+
+
+def _lasts_s(duration: Duration | None) -> float:
+    return duration.seconds if duration else WRK_LASTS_S
+
+
+def _steady(element: Written, name: str, duration: Duration | None) -> tuple[Stage, ...]:
+    with element.placed({}):
+        number = float(LOAD_USERS["to"].setting.read(element.text(), ""))
+    if number == 0:
+        raise element.error(f"0 {name} do nothing", "Write 1 or more")
+    if duration is None or not duration:
+        raise element.error(f"{name} {number:g} need a duration", f"Write duration: 60s too. {_STEADY}")
+    return (Stage(number, 0.0), Stage(number, duration.seconds))
+
+
+def _read_stages(element: Written) -> tuple[Stage, ...]:
+    entries = LOAD_USERS.entries(element)
+    values = LOAD_USERS.values_of({name: entry for name, entry in entries.items() if name != "stages"})
+    first = Stage(float(values["from"]), 0.0)
+    if "stages" in entries:
+        for name in ("to", "over"):
+            if name in entries:
+                raise entries[name].error(f"there are stages too, each with its {name}", "Leave one of them out")
+        parts = [_read_stage(one) for one in entries["stages"].elements()]
+        return (first, *parts)
+    if values["to"] is None or values["over"] is None:
+        raise element.error("a ramp needs to and over", _STEADY)
+    return (first, _stage(values))
+
+
+def _read_stage(element: Written) -> Stage:
+    entries = LOAD_STAGE.entries(element)
+    values = LOAD_STAGE.values_of(entries)
+    for name in ("to", "over"):
+        if values[name] is None:
+            raise element.error(f"it has no {name}", "Write it like {to: 100, over: 30s}")
+    return _stage(values)
+
+
+def _stage(values: Mapping[str, Any]) -> Stage:
+    return Stage(float(values["to"]), values["over"].seconds)
+
+
+def _label(name: str, stages: Sequence[Stage]) -> str:
+    unit = "users" if name == "users" else "arrivals/s"
+    if len({stage.target for stage in stages}) == 1:
+        return f"{stages[0].target:g} {unit}"
+    return " to ".join(f"{stage.target:g}" for stage in stages) + f" {unit} in {sum(s.over_s for s in stages):g} s"
+
+
+def _of_connections(entries: Mapping[str, Written], settings: LoadSettings) -> tuple[LoadCase, ...]:
+    setting = WORKLOAD["connections"].setting
+    if "connections" not in entries:
+        return (LoadCase("", replace(settings, connections=setting.default_value())),)
+    elements = entries["connections"].elements()
+    cases = []
+    for element in elements:
+        with element.placed({}):
+            number = setting.read(element.text(), "")
+        label = "" if len(elements) == 1 else f"{number} connection{'s' if number > 1 else ''}"
+        cases.append(LoadCase(label, replace(settings, connections=number)))
+    _refuse_twice(entries["connections"], cases)
+    return tuple(cases)
+
+
+def _refuse_twice(written: Written, cases: Sequence[LoadCase]) -> None:
+    if len({case.label for case in cases}) < len(cases):
+        raise written.error("one value is there twice", "Remove one of them")
+
+
+def _read_script(written: Written | None) -> tuple[str, str]:
+    """The name of a script of lanelab's; or the path of a user's, below the experiment file, and its text."""
+    if written is None:
+        return PAGE, ""
+    name = written.text().strip()
+    if name in SCRIPTS:
+        return name, ""
+    path = PurePosixPath(name)
+    if path.suffix != ".js":
+        remedy = f"{near_miss(name, SCRIPTS)}Write {', '.join(SCRIPTS)}, or the path of a k6 script, like users.js"
+        raise written.error(f"there is no script {name[:60]!r}", remedy)
+    if path.is_absolute() or ".." in path.parts:
+        remedy = "Put the script beside the file or below it: the run folder keeps a copy of it"
+        raise written.error("a script has to be below the folder of the experiment file", remedy)
+    try:
+        data = (Path(written.source).parent / path).read_bytes()
+        text = data[: LARGEST_SCRIPT_BYTES + 1].decode("utf-8")
+    except OSError as error:
+        raise written.error(f"the script {name} cannot be read: {error.strerror}", "Mind its path") from None
+    except UnicodeDecodeError:
+        raise written.error(f"the script {name} is not UTF-8 text", "Save it as UTF-8") from None
+    if len(data) > LARGEST_SCRIPT_BYTES:
+        raise written.error(f"the script {name} is larger than {LARGEST_SCRIPT_BYTES} bytes", "Make it smaller")
+    return name, text
+
+
+def _read_parameters(written: Written | None) -> tuple[tuple[str, str], ...]:
+    found = []
+    for name, entry in written.entries().items() if written else ():
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,63}", name):
+            raise entry.error(f"{name[:60]!r} cannot name a parameter", "Write letters, digits and underscores")
+        found.append((name, entry.text()))
+    return tuple(found)
+
+
+def _read_thresholds(written: Written | None) -> tuple[tuple[str, float], ...]:
+    known = [metric.key for metric in metrics_of(LOAD)]
+    found = []
+    for name, entry in written.entries().items() if written else ():
+        if name not in known:
+            remedy = f"{near_miss(name, known)}Write one of {', '.join(known)}"
+            raise entry.error(f"loads have no metric {name[:60]!r}", remedy)
+        text = entry.text()
+        if not re.fullmatch(NUMBER, text):
+            raise entry.error(f"{text[:60]!r} is no number", "Write the highest value, in the metric's unit")
+        found.append((name, float(text)))
+    return tuple(found)
+
+
+def _check(entries: Mapping[str, Written], settings: LoadSettings) -> None:
+    """What cannot go together."""
+    if settings.generator != K6:
+        return
+    if settings.request_timeout_s <= 0:
+        raise entries["request_timeout"].error("no request could be answered", "Write one like 60s")
+    if settings.duration_s <= 0:
+        raise entries["users" if settings.users else "arrivals"].error("it takes no time", _STEADY)
+    if not any(stage.target for stage in settings.users or settings.arrivals):
+        raise entries["users" if settings.users else "arrivals"].error("nobody ever comes", _STEADY)
+    if settings.warm_up_s >= settings.duration_s:
+        what = f"the warm-up takes {settings.warm_up_s:g} s of the {settings.duration_s:g} s that the load takes"
+        raise entries["warm_up"].error(what, "Write a shorter one")
+    if settings.open_model and settings.think_s:
+        what = "arrivals come when they are due, so nobody thinks between two pages"
+        raise entries["think"].error(what, "Leave think out, or write users")

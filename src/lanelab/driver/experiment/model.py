@@ -1,0 +1,242 @@
+"""What an experiment is, once read: frozen, every value resolved."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from lanelab.analysis.statistics.looks import Look, looks, only_look
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.stream_fields import with_first_names
+from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.units import Duration, Ratio
+from lanelab.driver.experiment.claim import Claim
+from lanelab.driver.experiment.dimensions import value_of
+from lanelab.driver.link import Link
+from lanelab.driver.trial.load_settings import LoadSettings
+from lanelab.driver.trial.tolerances import Tolerances
+
+Order = Literal["interleaved", "random", "sequential"]
+Watched = Literal["median", "change"]
+ID_DIGITS = 16
+# Settings that came after the first identifiers, each with the value of what lanelab did before. A cell that has this
+# value keeps its identifier, so older runs can still be compared with it. A new setting belongs here.
+LATER_ARM_SETTINGS: Mapping[str, object] = {
+    "pipelining_policy": "eager",
+    "backup_connections": False,
+    "spdy_header_compression": 9,
+    "device": "none",
+    "pixel_ratio": 1.0,
+    "touch": False,
+    "cpu_slowdown": 1.0,
+    "stream_window": 6 << 20,
+    "tls_key_share": "browser",
+    "proxy": "none",
+    "proxy_protocol": "http/1.1",
+    "proxy_window": 64 << 10,
+    "proxy_connections": 1,
+    "proxy_mpm": "event",
+    "proxy_workers": 400,
+    "h3_discovery": "forced",
+    "early_data": False,
+    "connection_window": 15 << 20,
+    "max_concurrent_streams": 256,
+    "server_max_streams": 0,
+    "priorities": "chromium",
+    "scheduling": "priority",
+    "push": "off",
+    "preload": "off",
+    "fetchpriority": "off",
+    "early_hints": "off",
+    "browser": "chromium",
+}
+# The same of links, as their canonical form has them.
+LATER_LINK_SETTINGS: Mapping[str, str] = {
+    "path": "router",
+    "delayed_ack": "true",
+    "timestamps": "true",
+    "tail_loss_probe": "true",
+    "ecn": "accept",
+    "sack": "true",
+    "slow_start_after_idle": "true",
+    "saved_metrics": "false",
+    "minimum_rto": "200ms",
+    "receive_window": "kernel",
+    "cross": "none",
+    **{
+        f"{name}{side}": value
+        for side in ("", "_down", "_up")
+        # of fq_codel; cake had its interval
+        for name, value in (("aqm_target", "5ms"), ("aqm_interval", "100ms"), ("queue_ecn", "true"))
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LinkCase:
+    """A link with its name within the experiment; where a server is put under load, with the load."""
+
+    label: str
+    link: Link
+    load: LoadSettings | None = None
+
+    def to_mapping(self) -> dict[str, str]:
+        """Every effective setting of the link, and what loads differ in, as text with units."""
+        return {**self.link.to_mapping(), **(self.load.dimensions() if self.load else {})}
+
+
+def _without(later: Mapping[str, object], settings: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in settings.items() if name not in later or value != later[name]}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One site, link and arm."""
+
+    site: str
+    link: LinkCase
+    arm: Arm
+
+    _id: str = field(
+        default="", init=False, compare=False, repr=False
+    )  # kept, since a schedule asks for it all the time
+
+    @property
+    def id(self) -> str:
+        """The same for the same effective settings, whatever things are called and in which order they are written."""
+        if not self._id:
+            settings = {"site": self.site, **self.settings()}
+            text = json.dumps(settings, sort_keys=True, separators=(",", ":"))
+            object.__setattr__(self, "_id", hashlib.sha256(text.encode()).hexdigest()[:ID_DIGITS])
+        return self._id
+
+    def settings(self) -> dict[str, object]:
+        """Every effective setting of link, arm and load as identifiers have them: a later one only where it is not what
+        it was before there was such a setting."""
+        arm = with_first_names(_without(LATER_ARM_SETTINGS, self.arm.settings()))
+        link = _without(LATER_LINK_SETTINGS, self.link.link.to_mapping())
+        load = {"load": self.link.load.to_json()} if self.link.load else {}
+        return {"link": link, "arm": arm, **load}
+
+    @property
+    def label(self) -> str:
+        return f"{self.site} · {self.link.label} · {self.arm.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """How many trials a cell gets: a fixed number, or until intervals are narrow."""
+
+    trials: int | None
+    ci: Ratio | None
+    min: int
+    max: int
+    of: Watched = "median"
+
+    @property
+    def looks(self) -> tuple[Look, ...]:
+        """When results are looked at, to end the run if they are known well enough."""
+        return only_look(self.max) if self.ci is None else looks(self.min, self.max)
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Which cells are compared with which. They differ in their arm only."""
+
+    made: tuple[tuple[Cell, Cell], ...]  # (base, arm)
+    left_out: tuple[str, ...] = ()  # sentences: what is compared with nothing, and why
+
+
+@dataclass(frozen=True, slots=True)
+class Published(Coded):
+    """What was published in a figure's place, in the unit of its values."""
+
+    source: str
+    axis: float | None  # where the published axis of the values ended
+    points: tuple[tuple[str, str, float], ...]  # (series, x, value); series "" where the figure has none
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One chart: what is drawn (y) over what (x), which curves there are, and which cells it shows.
+
+    Whatever varies in these cells is x, series or facet; `only` leaves out the others.
+    """
+
+    title: str
+    x: str | None  # arm, site, link, or a setting of the link; None for cdf
+    y: str
+    series: str | None
+    kind: str
+    facet: str | None
+    only: tuple[tuple[str, tuple[str, ...]], ...]
+    scale: str = ""  # of the values: zero, fit or log; "": as the kind has it
+    published: Published | None = None
+    every_s: float | None = None  # of a series; None: as the analysis chooses
+    limit_ms: float | None = None  # that is drawn into it; None: none
+
+    def shows(self, cell: Cell) -> bool:
+        return all(dimension_of(cell, name) in values for name, values in self.only)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "title": self.title,
+            "x": self.x,
+            "y": self.y,
+            "series": self.series,
+            "kind": self.kind,
+            "facet": self.facet,
+            "only": {name: list(values) for name, values in self.only},
+            "scale": self.scale,
+            "published": self.published.to_json() if self.published else None,
+            **({} if self.every_s is None else {"every_s": self.every_s}),
+            **({} if self.limit_ms is None else {"limit_ms": self.limit_ms}),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Figure:
+        only = tuple((name, tuple(values)) for name, values in data["only"].items())
+        published = Published.from_json(data["published"]) if data["published"] else None
+        return cls(**{**data, "only": only, "published": published})
+
+
+def dimension_of(cell: Cell, name: str) -> str | None:
+    """What a cell has of what a figure may be drawn over: its arm, site, link, or a setting of the link."""
+    plain = {"arm": cell.arm.name, "site": cell.site, "link": cell.link.label}
+    return plain[name] if name in plain else value_of(_settings(cell.link), name)
+
+
+@functools.lru_cache(maxsize=1000)
+def _settings(link: LinkCase) -> Mapping[str, str]:
+    return link.to_mapping()
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    name: str
+    description: str
+    workload: str
+    text: str  # the file, verbatim
+    arms: tuple[Arm, ...]
+    links: tuple[LinkCase, ...]
+    sites: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    pairs: Pairs
+    repeat: Repeat
+    beds: int  # fresh ones, over which the rounds are divided
+    order: Order
+    seed: int | None
+    claims: tuple[Claim, ...]
+    variant: str  # "" where the file has none
+    variants: tuple[str, ...]  # all that the file has
+    missing: str  # fail or 404
+    tolerances: Tolerances
+    figures: tuple[Figure, ...]
+    retries: int
+    timeout: Duration
+    recorders: Mapping[str, Coded]  # options of each recorder that is on, by its name
+    scale: float = 1.0  # of users and times of loads, against what the file says

@@ -1,0 +1,338 @@
+"""From the text of an experiment file to an Experiment. Every error names the file, the line and the key."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.browsers.registry import BROWSERS
+from lanelab.driver.arm.fields import ARM
+from lanelab.driver.arm.proxies.fields import NONE as NO_PROXY
+from lanelab.driver.arm.servers.registry import SERVERS
+from lanelab.driver.arm.servers.server import judged_by_capture, read_in_capture
+from lanelab.driver.arm.stream_fields import FORMERLY
+from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.settings.source import Written, read_yaml
+from lanelab.driver.base.units import Duration
+from lanelab.driver.experiment.cells import Combined, ObjectsOf, combine
+from lanelab.driver.experiment.claims import About, read_claims, refuse_sequential
+from lanelab.driver.experiment.compare import default_pairs, read_pairs
+from lanelab.driver.experiment.figures import default_figures, read_figures
+from lanelab.driver.experiment.keys import EXPERIMENT, TOLERANCES, UNTIL, read_name
+from lanelab.driver.experiment.load_keys import LoadCase, over_loads, read_loads, refuse_streams, workload_of
+from lanelab.driver.experiment.model import Experiment, LinkCase, Pairs, Repeat
+from lanelab.driver.experiment.variants import chosen_variant, error_in_variant, overlaid, variants_of
+from lanelab.driver.record.metrics import LOAD, PAGE_LOAD
+from lanelab.driver.site.load import site_names
+from lanelab.driver.trial.load_settings import PAGE
+from lanelab.driver.trial.recorders.registry import RECORDERS
+from lanelab.driver.trial.recorders.tcpdump import CaptureOptions, Tcpdump
+from lanelab.driver.trial.tolerances import Tolerances
+
+LONGEST_ARM_NAME = 60
+LONGEST_LOAD = Duration.parse("43200s")
+OF_PAGE_LOADS = (
+    "missing",
+    "tolerances",
+    *(name for name, recorder in RECORDERS.items() if LOAD not in recorder.workloads),
+)
+
+
+def read_experiment(path: Path, variant: str | None = None) -> Experiment:
+    """The experiment in that file, with the sites of the archive; of its variants that one, else the first."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError("it is not UTF-8 text", "Save it as UTF-8", key=str(path)) from error
+    except OSError as error:
+        what = f"cannot be read: {error.strerror}"
+        raise InputError(what, "Name an experiment file, or write one: lanelab new FILE", key=str(path)) from error
+    return parse_experiment(text, str(path), site_names(), variant)
+
+
+def parse_experiment(text: str, source: str, sites: Collection[str], wanted: str | None = None) -> Experiment:
+    """The experiment with that text; `sites` are the known ones, `source` is what errors call the file."""
+    root = read_yaml(text, source, "See an example: lanelab new -")
+    written = EXPERIMENT.entries(root)
+    variant = chosen_variant(written, wanted)
+    others = [name for name in variants_of(written) if name != variant]
+    made: dict[str, Experiment] = {}
+    errors: dict[str, InputError] = {}
+    for name in (variant, *others):  # a mistake in any is told before that one is wanted
+        try:
+            made[name] = _parse(root, overlaid(written, name), text, source, sites, name)
+        except InputError as error:
+            errors[name] = error
+    if errors:
+        name, first = next(iter(errors.items()))
+        in_all = others and not made and len({str(each) for each in errors.values()}) == 1
+        raise first if in_all or not name else error_in_variant(first, written["variants"], name)
+    return made[variant]
+
+
+def _parse(
+    root: Written, entries: dict[str, Written], text: str, source: str, sites: Collection[str], variant: str
+) -> Experiment:
+    plain = EXPERIMENT.values_of(entries)
+    arms = _read_arms(entries, root)
+    workload, keys = workload_of(entries.get("workload"))
+    loads = read_loads(entries["workload"], keys) if workload == LOAD else ()
+    if workload == PAGE_LOAD:
+        _refuse_servers_of_loads(entries, arms)
+    else:
+        _refuse_what_is_of_page_loads(entries, workload)
+        refuse_streams(entries["arms"], arms)
+    repeat = _read_repeat(entries, plain["trials"])
+    combined = combine(entries, root, arms, _known_sites(sites, workload, loads))
+    if workload == PAGE_LOAD:
+        _refuse_direct(entries, combined.links)
+    else:
+        _refuse_moving(entries, combined.links)
+    if loads:
+        combined = combined.with_cells(over_loads(combined.cells, loads))
+    pairs = _read_pairs(entries, combined, plain["order"], repeat)
+    if "figures" in entries:
+        figures = read_figures(entries["figures"], combined.cells, workload, {cell for _, cell in pairs.made})
+    else:
+        figures = default_figures(combined.cells, workload)
+    recorders = _read_recorders(entries, workload)
+    if workload == PAGE_LOAD:
+        _refuse_recorders_of_others(entries, arms, recorders)
+    about = About(combined.cells, workload, recorders)
+    if workload == PAGE_LOAD:
+        _require_capture(entries, arms, recorders)
+    claims = read_claims(entries["claims"], about) if "claims" in entries else ()
+    if plain["order"] == "sequential" and claims:
+        refuse_sequential(claims, entries["claims"])
+    return Experiment(
+        name=plain["name"] or _stem(source, root),
+        description=plain["description"] or "",
+        workload=workload,
+        text=text,
+        arms=arms,
+        links=combined.links,
+        sites=combined.sites,
+        cells=combined.cells,
+        pairs=pairs,
+        repeat=repeat,
+        beds=_read_beds(entries, plain["beds"], repeat),
+        order=plain["order"],
+        seed=plain["seed"],
+        claims=claims,
+        variant=variant,
+        variants=tuple(variants_of(entries)),
+        missing=plain["missing"],
+        tolerances=_read_tolerances(entries),
+        figures=figures,
+        retries=plain["retries"],
+        timeout=_read_timeout(entries, plain["timeout"], loads),
+        recorders=recorders,
+    )
+
+
+def _refuse_moving(entries: Mapping[str, Written], links: Sequence[LinkCase]) -> None:
+    """Raises InputError where a link moves: a trace begins with a page load, and only page loads prove it."""
+    for case in links:
+        if case.link.moves:
+            what = f"the link {case.label!r} changes over time, which only page loads can follow"
+            raise entries["links" if "links" in entries else "workload"].error(what, "Take links that stand still")
+
+
+def _refuse_servers_of_loads(entries: Mapping[str, Written], arms: Sequence[Arm]) -> None:
+    """Raises InputError for an arm whose server does not say of requests what page loads are judged by."""
+    able = [server.name for server in SERVERS.values() if server.for_page_loads]
+    for arm in arms:
+        server = SERVERS[arm.server]
+        if not server.for_page_loads:
+            what = f"page loads with {server.title} cannot be judged: it does not say what went over its connections"
+            remedy = f"Write workload: {LOAD}, or server: {' or '.join(able)}"
+            raise entries["arms"].error(f"{arm.name}: {what}", remedy)
+        if arm.proxy != NO_PROXY:
+            what = "page loads through a proxy cannot be judged: lanelab puts servers under load with them"
+            raise entries["arms"].error(f"{arm.name}: {what}", f"Write workload: {LOAD}, or leave proxy out")
+
+
+def _require_capture(entries: Mapping[str, Written], arms: Sequence[Arm], recorders: Mapping[str, Coded]) -> None:
+    """Raises InputError where neither a server's log nor a capture would have what page loads are judged by."""
+    capture = recorders.get(Tcpdump.name)
+    captured = isinstance(capture, CaptureOptions) and "client" in capture.nodes
+    whole = isinstance(capture, CaptureOptions) and not capture.snaplen
+    for arm in arms:
+        server = SERVERS[arm.server]
+        if judged_by_capture(server, arm.protocol) and not captured:
+            what = f"page loads with {server.title} are judged by a capture of the client too: its log does not say all"
+            remedy = "Leave capture out, or write capture: client"
+            raise entries[Tcpdump.name].error(f"{arm.name}: {what}", remedy)
+        if read_in_capture(server, arm.protocol) and not whole:
+            what = f"the log of {server.title} names no ports: its requests are looked for in the capture's packets"
+            raise entries[Tcpdump.name].error(f"{arm.name}: {what}", "Leave snaplen out, or write snaplen: all")
+
+
+def _known_sites(sites: Collection[str], workload: str, loads: Sequence[LoadCase]) -> Collection[str]:
+    """What may be asked for: pages, or what servers are asked for."""
+    if workload == PAGE_LOAD or any(case.settings.script == PAGE for case in loads):
+        return sites
+    return ObjectsOf(sites, pages=workload == LOAD)
+
+
+def _read_timeout(entries: Mapping[str, Written], timeout: Duration, loads: Sequence[LoadCase]) -> Duration:
+    """How long a trial may take. A load that takes its time gets that and what it is given besides."""
+    longest_s = max((case.settings.duration_s for case in loads), default=0.0)
+    whole = Duration(timeout.ns + round(longest_s * 1e9))
+    if whole > LONGEST_LOAD:
+        raise entries["workload"].error(f"the load takes {longest_s:g} s, more than {LONGEST_LOAD}", "Write less")
+    return whole
+
+
+def _refuse_what_is_of_page_loads(entries: Mapping[str, Written], workload: str) -> None:
+    for key in OF_PAGE_LOADS:
+        if key in entries:
+            raise entries[key].error(f"it means nothing with workload: {workload}", "Leave it out")
+
+
+def _refuse_direct(entries: Mapping[str, Written], links: Sequence[LinkCase]) -> None:
+    """Page loads are judged by packets as they are on a wire, and by what the router did to them."""
+    for case in links:
+        if case.link.direct:
+            where = entries["links"] if "links" in entries else entries["cells"]
+            what = f"page loads need a router, and the link {case.label} has none: it is for workload: {LOAD}"
+            raise where.error(what, "Write links: {} for a router that adds nothing")
+
+
+def _stem(source: str, root: Written) -> str:
+    stem = Path(source).stem
+    try:
+        return read_name(stem)
+    except InputError:
+        raise root.error(f"the file's name {stem[:64]!r} cannot name runs", "Write a name: key") from None
+
+
+def _read_arms(entries: Mapping[str, Written], root: Written) -> tuple[Arm, ...]:
+    if "arms" not in entries:
+        raise root.error("there are no arms", "Write them, like arms: {http: {}, h2: {protocol: h2, tls: 1.3}}")
+    defaults: dict[str, object] = {}
+    shared: dict[str, Written] = {}
+    if "defaults" in entries:
+        shared = entries["defaults"].entries()
+        defaults = {key: _value(entry) for key, entry in shared.items()}
+        with entries["defaults"].placed(shared):
+            for key, value in defaults.items():
+                ARM.read(FORMERLY.get(key, key), value)
+    arms: dict[str, Arm] = {}
+    for name, entry in entries["arms"].entries().items():
+        arms[name] = _read_arm(name, entry, defaults, shared)
+        for other in list(arms.values())[:-1]:
+            if other.settings() == arms[name].settings():
+                what = f"it differs in nothing from the arm {other.name!r}"
+                raise entry.error(what, "Remove one of them, or change a setting")
+    if not arms:
+        raise entries["arms"].error("there are no arms", "Write at least one, like http: {}")
+    return tuple(arms.values())
+
+
+def _read_arm(name: str, entry: Written, defaults: dict[str, object], shared: Mapping[str, Written]) -> Arm:
+    if not name.isprintable() or name != name.strip() or "," in name or len(name) > LONGEST_ARM_NAME:
+        raise entry.error("this cannot name an arm", f"Write up to {LONGEST_ARM_NAME} characters without a comma")
+    settings = {} if entry.absent else entry.entries()
+    own = {key: _value(one) for key, one in settings.items()}
+    with entry.placed({**shared, **settings}):
+        try:
+            return Arm.parse(name, own, defaults)
+        except InputError as error:
+            if error.key in own or error.key not in defaults:
+                raise
+            # The line is that of defaults, which are right for other arms.
+            raise InputError(f"{error.what} (arm {name!r})", error.remedy, key=error.key, place=error.place) from None
+
+
+def _value(entry: Written) -> str | list[str]:
+    """As the kinds take it: a list where one is written, else the text."""
+    return entry.texts() if entry.is_list else entry.text()
+
+
+def _read_repeat(entries: Mapping[str, Written], trials: int) -> Repeat:
+    if "until" not in entries:
+        return Repeat(trials, None, trials, trials)
+    if "trials" in entries:
+        what = f"there is until on line {entries['until'].line} too: which of the two?"
+        raise entries["trials"].error(what, "Leave one of them out")
+    keys = UNTIL.entries(entries["until"])
+    until: dict[str, Any] = UNTIL.values_of(keys)
+    if until["ci"] is None:
+        raise entries["until"].error("it has no ci", "Write how narrow the interval must be, like ci: 2%")
+    if until["min"] > until["max"]:
+        where = keys.get("min") or keys["max"]
+        raise where.error(f"min {until['min']} is above max {until['max']}", "Write a min below max")
+    return Repeat(None, until["ci"], until["min"], until["max"], until["of"])
+
+
+def _read_pairs(entries: Mapping[str, Written], combined: Combined, order: str, repeat: Repeat) -> Pairs:
+    """What is compared. Arms that are not interleaved cannot be: what changes with time would look like a change by
+    them."""
+    pairs = read_pairs(entries["compare"], combined.cells) if "compare" in entries else default_pairs(combined.cells)
+    if order == "sequential" and "compare" in entries:
+        what = "with order: sequential arms are not interleaved, so they cannot be compared"
+        raise entries["compare"].error(what, "Leave compare out, or write order: interleaved")
+    if repeat.of == "change" and (order == "sequential" or not pairs.made):
+        what = (
+            "with order: sequential there are none"
+            if order == "sequential"
+            else "no two cells differ in their arm only"
+        )
+        raise entries["until"].error(f"of: change asks for comparisons, and {what}", "Write of: median")
+    return pairs
+
+
+def _read_beds(entries: Mapping[str, Written], beds: int, repeat: Repeat) -> int:
+    if beds > repeat.min:
+        raise entries["beds"].error(*_too_many_beds(beds, repeat))
+    return beds
+
+
+def over_beds(experiment: Experiment, beds: int, key: str = "beds") -> Experiment:
+    """The experiment over another number of beds than it says itself."""
+    if beds > experiment.repeat.min:
+        raise InputError(*_too_many_beds(beds, experiment.repeat), key=key)
+    return replace(experiment, beds=beds)
+
+
+def over_trials(experiment: Experiment, trials: int) -> Experiment:
+    """The experiment with that many trials in each cell, whatever it says itself; over no more beds than that."""
+    repeat = Repeat(trials, None, trials, trials)
+    return replace(experiment, repeat=repeat, beds=min(experiment.beds, trials))
+
+
+def _too_many_beds(beds: int, repeat: Repeat) -> tuple[str, str]:
+    rounds = "1 round" if repeat.min == 1 else f"{repeat.min} rounds"
+    return f"{beds} beds cannot share {rounds}", f"Write at most {repeat.min} beds, or ask for more trials"
+
+
+def _read_tolerances(entries: Mapping[str, Written]) -> Tolerances:
+    if "tolerances" not in entries:
+        return Tolerances()
+    return Tolerances(**TOLERANCES.values_of(TOLERANCES.entries(entries["tolerances"])))
+
+
+def _refuse_recorders_of_others(
+    entries: Mapping[str, Written], arms: Sequence[Arm], recorders: Mapping[str, Coded]
+) -> None:
+    """Raises InputError for a recorder that asks what the browser of an arm does not give."""
+    for name in recorders:
+        for arm in arms:
+            browser = BROWSERS[arm.browser]
+            if RECORDERS[name].asks - browser.gives:
+                what = f"{name} cannot be recorded of {browser.title}, which loads the pages of {arm.name!r}"
+                raise entries[name].error(what, f"Leave {name} out, or that arm")
+
+
+def _read_recorders(entries: Mapping[str, Written], workload: str) -> dict[str, Coded]:
+    options: dict[str, Coded] = {}
+    for name, recorder in RECORDERS.items():
+        read = recorder.read(entries.get(name))
+        if read is not None and workload in recorder.workloads:
+            options[name] = read
+    return options

@@ -1,0 +1,50 @@
+"""What a runner asks, to know which trials it makes next. Pure."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from lanelab.driver.experiment.schedule.order import PlannedTrial
+from lanelab.driver.experiment.schedule.results import Attempt
+
+
+class Agenda(Protocol):
+    """The trials that remain: of a whole experiment (rounds.Schedule) or of one portion of it (portions)."""
+
+    def batch(self) -> list[PlannedTrial]:
+        """Those that come next, in order. Empty: all is made."""
+        ...
+
+    @property
+    def block(self) -> int:
+        """The block of rounds that the batch belongs to: each has a bed of its own. 0: any bed will do."""
+        ...
+
+    def attempts(self, planned: PlannedTrial) -> int:
+        """How many attempts were made."""
+        ...
+
+    def add(self, planned: PlannedTrial, attempt: Attempt) -> None:
+        """Take note of an attempt that was stored."""
+        ...
+
+    def give_up(self, planned: PlannedTrial) -> None:
+        """Leave out a trial that cannot be made now."""
+        ...
+
+
+class _Nothing:
+    def batch(self) -> list[PlannedTrial]:
+        return []
+
+    block = 0
+
+    def attempts(self, _planned: PlannedTrial) -> int:
+        return 0
+
+    def add(self, planned: PlannedTrial, attempt: Attempt) -> None: ...
+
+    def give_up(self, planned: PlannedTrial) -> None: ...
+
+
+NOTHING: Agenda = _Nothing()

@@ -1,0 +1,36 @@
+"""What a run that has come to its end lacks, cell by cell. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lanelab.driver.experiment.model import Cell, Experiment
+from lanelab.driver.experiment.schedule.results import Attempt, History, short_cells
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """A cell with fewer trials that count than it should have."""
+
+    cell: Cell
+    counted: int
+    asked: int
+    again: int  # rounds that the run tries again when it goes on: their link was refused, or their bed lost
+
+
+def lacking(experiment: Experiment, history: History) -> list[Lacking]:
+    """The cells that lack trials, in the experiment's order."""
+    asked = experiment.repeat.min
+    found = []
+    for cell in short_cells(experiment, history):
+        rounds = [history.get((cell.id, number), ()) for number in range(1, asked + 1)]
+        counted = sum(any(attempt.ok for attempt in attempts) for attempts in rounds)
+        again = sum(_is_tried_again(attempts, experiment.retries) for attempts in rounds)
+        found.append(Lacking(cell, counted, asked, again))
+    return found
+
+
+def _is_tried_again(attempts: Sequence[Attempt], retries: int) -> bool:
+    used = sum(attempt.uses_retry for attempt in attempts)
+    return not any(attempt.is_result for attempt in attempts) and used <= retries

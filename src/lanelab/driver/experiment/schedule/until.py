@@ -1,0 +1,67 @@
+"""Whether cells have been measured well enough: a fixed number of trials, or intervals that are narrow. Pure.
+
+Intervals are looked at after planned numbers of trials only (statistics/looks.py), each with what that look may claim.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from lanelab.analysis.statistics.looks import Look
+from lanelab.driver.experiment.model import Repeat
+
+Values = Mapping[int, float]  # round -> value; of infinity, where the trial timed out
+MadeOn = Mapping[int, int]  # round -> the machine that made it
+Known = tuple[float, float, float]  # low end of an interval, estimate, high end
+
+
+class Statistics(Protocol):
+    """How well something is known from trials. `alpha`: how often the interval may miss."""
+
+    def median(self, values: Sequence[float], alpha: float) -> Known:
+        """Of a cell. Without ends, where the values are too few for such an interval."""
+
+    def change(
+        self, base: Values, arm: Values, alpha: float, machines: tuple[MadeOn, MadeOn] | None = None
+    ) -> Known | None:
+        """The ratio of an arm's values to the base's, by round. None where no round has both. `machines`: which made
+        the trials of the base, and of the arm, since a round of two machines is no pair; None: one made all."""
+
+
+def unknown_cells(values: Mapping[str, Values], repeat: Repeat, look: Look, statistics: Statistics) -> list[str]:
+    """The cells whose median is not known well enough yet. One in which no trial ever counted is not among them: more
+    trials would not help."""
+    if repeat.ci is None:
+        return []
+    known = {cell: statistics.median(list(own.values()), look.alpha) for cell, own in values.items() if own}
+    return [cell for cell, (low, median, high) in known.items() if not _is_within(low, median, high, repeat, median)]
+
+
+def unknown_changes(
+    pairs: Sequence[tuple[str, str]],
+    values: Mapping[str, Values],
+    repeat: Repeat,
+    look: Look,
+    statistics: Statistics,
+    made_on: Mapping[str, MadeOn] | None = None,
+) -> list[tuple[str, str]]:
+    """The (base, arm) pairs of cells whose change is not known well enough yet. `made_on`: the machines of the values;
+    None: one made all."""
+
+    def change(base: str, arm: str) -> Known | None:
+        machines = None if made_on is None else (made_on.get(base, {}), made_on.get(arm, {}))
+        return statistics.change(values.get(base, {}), values.get(arm, {}), look.alpha, machines)
+
+    known = {pair: change(*pair) for pair in pairs}
+    return [pair for pair, found in known.items() if found and not _is_within(*found, repeat, 1.0)]
+
+
+def _is_within(low: float, middle: float, high: float, repeat: Repeat, whole: float) -> bool:
+    """Whether the interval reaches no further than the wanted share of the whole. One without ends does."""
+    if repeat.ci is None:
+        return True
+    if not all(map(math.isfinite, (low, middle, high))):
+        return False
+    return max(high - middle, middle - low) <= repeat.ci.fraction * whole

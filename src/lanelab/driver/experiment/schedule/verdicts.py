@@ -1,0 +1,36 @@
+"""What a run's claims will need before they can get a verdict. Pure.
+
+A verdict is given by an interval: across beds it takes three of them, and on fewer beds six rounds, with less of which
+no 95% interval of rounds has both ends.
+"""
+
+from __future__ import annotations
+
+from lanelab.driver.experiment.model import Experiment
+from lanelab.driver.experiment.schedule.blocks import beds_used
+from lanelab.driver.record.load_places import metric_of_claim
+from lanelab.driver.record.metrics import MAY_BE_ZERO
+
+ENOUGH_ROUNDS = 6
+ENOUGH_BEDS = 3
+
+
+def has_enough(experiment: Experiment) -> bool:
+    """Whether intervals can be worked out at all."""
+    rounds = experiment.repeat.max
+    return rounds >= ENOUGH_ROUNDS or beds_used(experiment, rounds) >= ENOUGH_BEDS
+
+
+def claim_warnings(experiment: Experiment) -> list[str]:
+    warned = []
+    if experiment.claims and not has_enough(experiment):
+        rounds = experiment.repeat.max
+        few = "1 round is" if rounds == 1 else f"{rounds} rounds are"
+        what = f"{few} too few for a verdict on {', '.join(claim.name for claim in experiment.claims)}"
+        warned.append(f"{what}: write trials: {ENOUGH_ROUNDS} or more, or beds: {ENOUGH_BEDS} with a round on each")
+    for claim in experiment.claims:
+        metric = metric_of_claim(claim.metric)
+        if claim.kind != "value" and metric and metric.name in MAY_BE_ZERO:
+            what = f"the claim {claim.name} is about a change of {metric.key}, of which a trial may have 0"
+            warned.append(f"{what}: a change from 0 is infinite, so look at the values too")
+    return warned

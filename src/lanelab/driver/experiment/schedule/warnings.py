@@ -1,0 +1,102 @@
+"""Warnings about an experiment that is allowed, and perhaps not what was meant. Pure."""
+
+from __future__ import annotations
+
+import itertools
+
+from lanelab.analysis.statistics.looks import ALPHA
+from lanelab.driver.experiment.model import Experiment
+from lanelab.driver.experiment.schedule.estimate import CellEstimate, Estimate
+from lanelab.driver.experiment.schedule.verdicts import claim_warnings, has_enough
+from lanelab.driver.record.metrics import LOAD
+
+OVER_TLS = ("brotli", "zstd")  # codings that browsers take over TLS only
+CHROMIUMS_DEPTH = 3
+FEW_TRIALS = 5  # below this the interval of a median says next to nothing
+
+
+def warnings(experiment: Experiment, made: Estimate) -> list[str]:
+    """A sentence for each thing that is allowed, and perhaps not what was meant."""
+    warned = []
+    repeat = experiment.repeat
+    if repeat.max < FEW_TRIALS and not has_enough(experiment):
+        trials = "1 trial" if repeat.max == 1 else f"{repeat.max} trials"
+        warned.append(f"{trials} in each cell: enough to look, too few for an interval that means something")
+    if experiment.beds == 2:
+        warned.append("2 beds: one difference between beds tells next to nothing; write beds: 3 or more")
+    warned += _of_comparisons(experiment)
+    warned += claim_warnings(experiment)
+    return warned if experiment.workload == LOAD else [*warned, *_of_page_loads(experiment, made)]
+
+
+def _of_page_loads(experiment: Experiment, made: Estimate) -> list[str]:
+    """About browsers and what is between them and the servers."""
+    warned = []
+    each_own = [one for one in made.cells if one.cell.arm.addresses == "per-origin"]
+    alone = sorted({one.cell.site for one in each_own if one.load.hosts == 1})
+    if alone:
+        warned.append(f"addresses: per-origin changes nothing for {', '.join(alone)}, which has one origin")
+    slow = [one for one in made.cells if one.plt_s > experiment.timeout.seconds / 2]
+    if slow:
+        worst = max(slow, key=lambda one: one.plt_s)
+        warned.append(f"{worst.cell.label} may take {worst.plt_s:.0f} s or more, and timeout is {experiment.timeout}")
+    if len({cell.arm.start for cell in experiment.cells}) > 1:
+        warned.append("arms differ in start: that makes a difference to page load times by itself")
+    for coding in OVER_TLS:
+        if _with_tls_only(coding, experiment):
+            warned.append(f"{coding} is in arms with TLS only: those without it move more bytes")
+    alone = sorted({one.cell.arm.name for one in made.cells if _never_ahead(one)})
+    if alone:
+        what = f"pipelining can do nothing in {', '.join(alone)}: the page has no more objects than"
+        warned.append(f"{what} connections_per_host allows connections, and a free one is taken first")
+    deep = sorted({one.cell.arm.name for one in made.cells if _deeper_than_chromium(one)})
+    if deep:
+        warned.append(f"{', '.join(deep)}: Chromium's pipelines were {CHROMIUMS_DEPTH} requests deep at most")
+    if len({cell.arm.via for cell in experiment.cells}) > 1 and not _same_but_for_the_way(experiment):
+        warned.append(
+            "some arms go through the gateway and others do not: what it costs is part of their difference. Write "
+            "via: gateway for all, or measure it with arms that differ in via alone"
+        )
+    return warned
+
+
+def _of_comparisons(experiment: Experiment) -> list[str]:
+    number, rounds = len(experiment.pairs.made), experiment.repeat.max
+    if experiment.order == "sequential" and len(experiment.cells) > 1:
+        compared = ", so none are compared" if number else ""
+        return [f"order: sequential lets drift of the machine look like a difference between cells{compared}"]
+    needed = _rounds_for(number)
+    if not needed > rounds >= FEW_TRIALS:
+        return []
+    many = f"any of {number} comparisons" if number > 1 else "a comparison"
+    what = f"{rounds} rounds are too few to tell {many} from chance"
+    return [f"{what}: write trials: {needed} or more, or name the pairs that matter with compare"]
+
+
+def _rounds_for(comparisons: int) -> int:
+    """The fewest rounds in which one of so many comparisons can be told from chance: where all n rounds go one way the
+    signed-rank test has p = 2^(1-n), and Holm takes the least p times the number of comparisons."""
+    return next(n for n in itertools.count(1) if comparisons * 2.0 ** (1 - n) <= ALPHA) if comparisons else 0
+
+
+def _same_but_for_the_way(experiment: Experiment) -> bool:
+    """Whether the run measures what the gateway costs."""
+    settings = [{**cell.arm.settings(), "via": ""} for cell in experiment.cells if cell.arm.via == "browser"]
+    return any({**cell.arm.settings(), "via": ""} in settings for cell in experiment.cells if cell.arm.via == "gateway")
+
+
+def _never_ahead(one: CellEstimate) -> bool:
+    """Whether a pipelined arm has a connection for each object, so that none is asked for ahead of an answer."""
+    arm = one.cell.arm
+    return arm.pipelining > 1 and arm.pipelining_policy != "firefox" and one.load.objects <= arm.connections_per_host
+
+
+def _deeper_than_chromium(one: CellEstimate) -> bool:
+    return one.cell.arm.pipelining_policy == "chromium" and one.cell.arm.pipelining > CHROMIUMS_DEPTH
+
+
+def _with_tls_only(coding: str, experiment: Experiment) -> bool:
+    """Whether TLS and compression differ together. The gateway takes these codings without TLS too."""
+    schemes = {cell.arm.scheme for cell in experiment.cells}
+    schemes_with = {cell.arm.scheme for cell in experiment.cells if cell.arm.compression == coding}
+    return schemes_with == {"https"} and "http" in schemes

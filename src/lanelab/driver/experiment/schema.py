@@ -1,0 +1,250 @@
+"""The JSON schema of an experiment file, for editors: names, choices and shapes. lanelab itself checks more.
+
+Run as a program, this writes experiments/experiment.schema.json and the tables of docs/reference/experiment.md and
+docs/reference/claims.md again:
+
+    PYTHONPATH=. python -m lanelab.driver.experiment.schema
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lanelab.driver.arm.fields import ARM
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.experiment.dimensions import DIMENSIONS
+from lanelab.driver.experiment.figures import PLAIN
+from lanelab.driver.experiment.keys import CLAIM_SECTIONS, METRICS, SECTIONS
+from lanelab.driver.experiment.load_tables import LOAD_STAGE
+from lanelab.driver.experiment.traces import mapping_keys
+from lanelab.driver.link import SETTINGS
+from lanelab.driver.link.profiles import PROFILES
+from lanelab.driver.record.load_series import SERIES
+from lanelab.driver.record.metrics import LOAD, PAGE_LOAD
+from lanelab.driver.trial.recorders.registry import RECORDERS
+
+SCHEMA_FILE = PROJECT / "experiments" / "experiment.schema.json"
+REFERENCE = PROJECT / "docs" / "reference" / "experiment.md"
+CLAIMS_REFERENCE = PROJECT / "docs" / "reference" / "claims.md"
+
+Schema = dict[str, Any]
+
+
+def schema() -> Schema:
+    """Draft 7: what editors understand."""
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "lanelab experiment",
+        **_object(_section("experiment"), required=["arms"]),
+        "anyOf": [{"required": ["sites", "links"]}, {"required": ["cells"]}],
+        "not": {"required": ["trials", "until"]},
+        "definitions": {
+            "link": _object(_link()),
+            "arm": _object(ARM.schema()),
+            **{
+                name: _object(_section(name))
+                for name in ("cell", "figure", "variant", "tolerances", "workload", "users", *_with_keys())
+            },
+            "published": {
+                **_object(_section("published")),
+                "anyOf": [{"required": ["axis"]}, {"required": ["points"]}],
+            },
+            **_claims(),
+            "until": _object(_section("until"), required=["ci"]),
+            "compare": _object(_section("compare"), required=["of", "to"]),
+        },
+    }
+
+
+def _claims() -> dict[str, Schema]:
+    """A claim and its kinds. What has to be there in the experiment is checked by lanelab itself."""
+    change: Schema = {"type": "string", "pattern": r"^\s*[+-]?[0-9.]+\s*%\s*$"}
+    value: Schema = {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": r"^\s*\+?[0-9.]"}]}
+    text: Schema = {"type": ["string", "number"]}
+    numbers: Schema = {"enum": [name for name, key in DIMENSIONS.items() if key.setting.numeric]}
+    parts: dict[str, Schema] = {**dict.fromkeys(("of", "to", "at", "change_of", "value_of"), text), "over": numbers}
+    parts["metric"], parts["series"] = {"enum": list(METRICS)}, {"enum": list(SERIES)}
+    time: Schema = {"type": ["string", "number"]}
+    one_place: Schema = {**_object({"users": {"type": "integer", "minimum": 1}, "time": time}), "minProperties": 1}
+    parts["at"] = {"anyOf": [text, {**one_place, "maxProperties": 1}]}
+    places = [name for name in (*PLAIN, *DIMENSIONS) if name != "arm"]
+    scalar: Schema = {"type": ["string", "number", "boolean"]}
+    one_of_two: Schema = {**_object(dict.fromkeys(places, scalar)), "minProperties": 1}
+    own: dict[str, dict[str, Schema]] = {"contrast": dict.fromkeys(("at", "to_at"), _ref("claim_side"))}
+    kinds = {
+        name: _object(
+            table.schema({**parts, **own.get(name, {})}), [one.name for one in table.settings if one.required]
+        )
+        for name, table in CLAIM_SECTIONS.items()
+        if name != "claim"
+    }
+    one_claim = [{"required": ["change_of"]}, {"required": ["value_of"]}]
+    kinds["trend"]["oneOf"] = kinds["contrast"]["oneOf"] = one_claim
+    kinds["contrast"]["dependencies"] = {"at": ["to_at"], "to_at": ["at"]}
+    kinds["contrast"]["anyOf"] = [{"required": ["to"]}, {"required": ["at"]}]
+    either = {"anyOf": [change, value]}
+    shapes = {
+        **{name: _ref(f"claim_{name}") for name in kinds},
+        "where": _object({name: _one_or_many(scalar) for name in places}),
+        "for": {"type": "string", "pattern": r"^\s*(every|any|all\s+but\s+[0-9]+)(\s+[a-z_]+)?\s*$"},
+        "published": {"anyOf": [either, {"type": "array", "items": either, "minItems": 1, "maxItems": 2}]},
+        "margin": value,
+        "expect": {"enum": ["lower", "higher", "decreasing", "increasing"]},
+        "equivalent": {"type": "string", "pattern": r"^\s*\+?[0-9.]+\s*%\s*$"},
+    }
+    claim = _object(CLAIM_SECTIONS["claim"].schema(shapes))
+    ways = [{"required": [way]} for way in ("published", "expect", "equivalent")]
+    claim["allOf"] = [{"oneOf": [{"required": [name]} for name in kinds]}, {"oneOf": ways}]
+    claim["dependencies"] = {"published": ["margin"], "margin": ["published"]}
+    return {**{f"claim_{name}": kind for name, kind in kinds.items()}, "claim_side": one_of_two, "claim": claim}
+
+
+def _with_keys() -> list[str]:
+    """The recorders that have keys of their own."""
+    return [name for name, recorder in RECORDERS.items() if recorder.keys]
+
+
+def _object(properties: Mapping[str, Schema], required: list[str] | None = None) -> Schema:
+    made = {"type": "object", "additionalProperties": False, "properties": dict(properties)}
+    return {**made, "required": required} if required else made
+
+
+def _one_or_many(one: Schema) -> Schema:
+    return {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]}
+
+
+def _ref(name: str) -> Schema:
+    return {"$ref": f"#/definitions/{name}"}
+
+
+def _link() -> dict[str, Schema]:
+    settings = {
+        name: {**_one_or_many(_with_mapping(name, dict(key.setting.schema))), "description": key.description}
+        for name, key in SETTINGS.items()
+    }
+    settings["delay"] = {**_one_or_many(_with_mapping("delay", {"type": "null"})), "description": "of both directions"}
+    return {
+        "label": {"type": "string", "description": "its name, where it is a single link"},
+        "profile": {**_one_or_many({"enum": list(PROFILES)}), "description": "a named link, to be changed by the rest"},
+        **settings,
+    }
+
+
+def _with_mapping(name: str, schema: Schema) -> Schema:
+    """What of a link that moves may be written as a mapping, too."""
+    keys = mapping_keys(name)
+    value: Schema = {"type": ["string", "number"]}
+    return {"anyOf": [schema, _object(dict.fromkeys(keys, value))]} if keys else schema
+
+
+def _shapes() -> dict[str, dict[str, Schema]]:
+    """The keys that are not single values."""
+    text: Schema = {"type": "string"}
+    value: Schema = {"type": ["string", "number", "boolean"]}
+    drawn_over: Schema = {"enum": [*PLAIN, *DIMENSIONS, "time"]}
+    or_none: Schema = {"enum": ["none", *PLAIN, *DIMENSIONS]}
+    arms: Schema = {
+        "type": "object",
+        "minProperties": 1,
+        "additionalProperties": {"anyOf": [_ref("arm"), {"type": "null"}]},
+    }
+    ramp = _one_or_many({"anyOf": [{"type": "integer", "minimum": 1}, _ref("users")]})
+    only = _object({name: _one_or_many(value) for name in (*PLAIN, *DIMENSIONS)})
+    return {
+        "experiment": {
+            "sites": _one_or_many(text),
+            "links": _one_or_many({"anyOf": [{"enum": list(PROFILES)}, _ref("link")]}),
+            "arms": arms,
+            "defaults": _ref("arm"),
+            "cells": _one_or_many(_ref("cell")),
+            "until": _ref("until"),
+            "compare": {
+                "anyOf": [
+                    {"type": "array", "items": _ref("compare"), "minItems": 1},
+                    {"type": "object", "minProperties": 1, "additionalProperties": _one_or_many(text)},
+                ]
+            },
+            "tolerances": _ref("tolerances"),
+            "workload": {"anyOf": [{"enum": [PAGE_LOAD, LOAD]}, _ref("workload")]},
+            "figures": _one_or_many(_ref("figure")),
+            "claims": {"type": "object", "minProperties": 1, "additionalProperties": _ref("claim")},
+            "variants": {"type": "object", "minProperties": 1, "additionalProperties": _ref("variant")},
+            **{name: dict(recorder.shape) for name, recorder in RECORDERS.items() if recorder.shape},
+        },
+        **{
+            name: {key: dict(shape) for key, shape in recorder.key_shapes.items()}
+            for name, recorder in RECORDERS.items()
+            if recorder.keys
+        },
+        "cell": {
+            "site": _one_or_many(text),
+            "link": _one_or_many({"anyOf": [text, _ref("link")]}),
+            "arm": _one_or_many(text),
+        },
+        "compare": {"of": _one_or_many(text), "to": _one_or_many(text)},
+        "figure": {
+            "x": drawn_over,
+            "series": or_none,
+            "facet": or_none,
+            "only": only,
+            "published": _ref("published"),
+        },
+        "published": {
+            "axis": {"type": "number", "exclusiveMinimum": 0},
+            "points": {"type": "object", "minProperties": 1, "additionalProperties": {"type": ["object", "number"]}},
+        },
+        "workload": {
+            "script": text,
+            "users": ramp,
+            "arrivals": ramp,
+            "connections": _one_or_many({"type": "integer", "minimum": 1}),
+            "parameters": {"type": "object", "additionalProperties": value},
+            "thresholds": {"type": "object", "additionalProperties": {"type": "number"}},
+        },
+        "users": {"stages": {"type": "array", "minItems": 1, "items": _object(LOAD_STAGE.schema())}},
+        "variant": {
+            "defaults": _ref("arm"),
+            "arms": {"type": "object", "minProperties": 1, "additionalProperties": _ref("arm")},
+            "links": _object(_one_link()),
+        },
+    }
+
+
+def _one_link() -> dict[str, Schema]:
+    """Settings that lie over those of all links: each has one value, and there is no label."""
+    profile: Schema = {"enum": list(PROFILES)}
+    return {"profile": profile, **{name: dict(key.setting.schema) for name, key in SETTINGS.items()}}
+
+
+def _section(name: str) -> dict[str, Schema]:
+    return SECTIONS[name].schema(_shapes().get(name))
+
+
+def schema_text() -> str:
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def reference_tables() -> dict[Path, dict[str, str]]:
+    """Every generated table, by the page that has it."""
+    return {
+        REFERENCE: {"arm": ARM.markdown(), **{name: table.markdown() for name, table in SECTIONS.items()}},
+        CLAIMS_REFERENCE: {name: table.markdown() for name, table in CLAIM_SECTIONS.items()},
+    }
+
+
+def _write() -> None:
+    SCHEMA_FILE.write_text(schema_text(), encoding="utf-8")
+    for page, tables in reference_tables().items():
+        text = page.read_text(encoding="utf-8")
+        for name, table in tables.items():
+            before, _, rest = text.partition(f"<!-- {name} -->\n")
+            _, _, after = rest.partition(f"<!-- /{name} -->")
+            text = f"{before}<!-- {name} -->\n{table}\n<!-- /{name} -->{after}"
+        page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    _write()

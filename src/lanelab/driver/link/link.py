@@ -1,0 +1,186 @@
+"""The link itself: two directions, two hosts. What cannot be is refused, and every effective setting can be printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple, cast
+
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.settings.setting import Key
+from lanelab.driver.base.units import Duration, Rate, Size
+from lanelab.driver.link.cross import NO_CROSS, CrossTraffic
+from lanelab.driver.link.direction import Direction, implied, read_direction
+from lanelab.driver.link.fields import DIRECT, ROUTER, SETTINGS
+from lanelab.driver.link.host import Host, read_host
+from lanelab.driver.link.kinds import DIRECTIONS, HEADER
+from lanelab.driver.link.moving import Radio
+from lanelab.driver.link.moving.trace import shortened
+from lanelab.driver.link.written import WrittenLink
+
+MIN_RTT = Duration.parse("1ms")  # the router itself takes about 0.3 ms: below this the link would not be what was asked
+MAX_DELAY = Duration.parse("10s")  # one way
+# What the router does to packets; the others are the hosts' own.
+OF_ROUTER = frozenset(setting.name for setting in SETTINGS.settings if setting.sides is DIRECTIONS) | {
+    "rtt",
+    "radio",
+    "cross",
+}
+
+
+class Described(NamedTuple):
+    """One effective setting of a link, and what it means."""
+
+    name: str
+    value: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What lies between client and server. Two equal links are the same link: it can be a key."""
+
+    down: Direction
+    up: Direction
+    client: Host
+    server: Host
+    mtu: int
+    direct: bool = False  # no router is on the way; both directions add nothing
+    cross: CrossTraffic = NO_CROSS
+
+    @classmethod
+    def parse(cls, mapping: Mapping[str, object]) -> Link:
+        """The link that these settings ask for; a setting for one side wins over one for both."""
+        written = WrittenLink(mapping, SETTINGS)
+        if written.value("path") != DIRECT:
+            for side in DIRECTIONS.words:
+                written.values |= {f"{name}_{side}": value for name, value in implied(written, side).items()}
+        direct = written.value("path") == DIRECT
+        if direct:
+            _refuse_of_router(written)
+        written.check_needs()
+        down, up = _delays(written)
+        mtu = written.value("mtu")
+        cross = written.value("cross")
+        if cross and not written.value("rate", cross.way):
+            what = f"without a rate {cross.way} there is no queue that flows could share"
+            raise InputError(what, "Set a rate too, or leave cross out", key="cross")
+        return cls(
+            down=read_direction(written, "down", down, down + up, mtu),
+            up=read_direction(written, "up", up, down + up, mtu),
+            client=read_host(written, "client"),
+            server=read_host(written, "server"),
+            mtu=mtu,
+            direct=direct,
+            cross=cross,
+        )
+
+    @property
+    def radio(self) -> Radio | None:
+        return self.down.radio
+
+    @property
+    def moves(self) -> bool:
+        """Whether anything on it changes over time."""
+        return self.down.moves or self.up.moves
+
+    @property
+    def still(self) -> Link:
+        """The same between trials, when nothing changes."""
+        return replace(self, down=self.down.still, up=self.up.still)
+
+    @property
+    def rtt(self) -> Duration:
+        return self.down.delay + self.up.delay
+
+    def to_mapping(self) -> dict[str, str]:
+        """Every effective setting in canonical form; parses back to an equal link."""
+        return {key.name: text for key, text in self._effective()}
+
+    def describe(self) -> list[Described]:
+        return [Described(key.name, shortened(text), self._meaning(key)) for key, text in self._effective()]
+
+    def _effective(self) -> Iterator[tuple[Key, str]]:
+        """The keys that would be written, each with its value: the plain name where both sides are alike."""
+        alike = self.down.delay == self.up.delay
+        path = DIRECT if self.direct else ROUTER
+        radio = str(self.radio) if self.radio else None
+        own = {"path": path, "rtt": str(self.rtt) if alike else None, "mtu": str(self.mtu), "radio": radio}
+        own["cross"] = str(self.cross)
+        for setting in SETTINGS.settings:
+            if self.direct and setting.name in OF_ROUTER:
+                continue
+            if setting.sides is None:
+                texts = [own[setting.name]]
+            else:
+                texts = [getattr(self, side).texts()[setting.name] for side in setting.sides.words]
+                if setting.both_sides:
+                    same = len(set(texts)) == 1
+                    texts = [texts[0], *(None for _ in texts)] if same else [None, *texts]
+                elif alike:
+                    continue  # a delay: rtt shows it
+            yield from ((key, text) for key, text in zip(setting.keys, texts, strict=True) if text is not None)
+
+    def _meaning(self, key: Key) -> str:
+        """The help text, with what the value comes to where that is not plain."""
+        ways = [getattr(self, side) for side in DIRECTIONS.words if key.side in (None, side)]
+        if key.setting.name == "queue":
+            notes = {_queue_note(way, way.rate, self.mtu) for way in ways if way.rate}
+        elif key.setting.name in ("rate_trace", "delay_trace"):
+            notes = {trace.note() for way in ways if (trace := getattr(way, key.setting.name))}
+        elif key.setting.name == "radio" and self.radio:
+            notes = {self.radio.note()}
+        else:
+            notes = {each.note() for way in ways for each in way.impairments if key.setting in each.SETTINGS}
+        words = "; ".join(sorted(notes - {""}))
+        return f"{key.help} ({words})" if words else key.help
+
+
+def _queue_note(way: Direction, rate: Rate, mtu: int) -> str:
+    size = Size(way.queue_bytes or (way.queue_packets or 0) * (mtu + HEADER))
+    full = size.bytes // (mtu + HEADER)
+    return f"{full} full-size packets, {rate.time_for(size).milliseconds:.4g} ms when full"
+
+
+def _refuse_of_router(written: WrittenLink) -> None:
+    for key in written.values:
+        if SETTINGS[key].setting.name in OF_ROUTER:
+            what = "a direct link has no router, which alone could do this"
+            raise InputError(what, f"Leave {key} out, or path: {DIRECT}", key=key)
+
+
+def _delays(written: WrittenLink) -> tuple[Duration, Duration]:
+    """One-way delays, down and up."""
+    rtt, down, up = (cast("Duration | None", written.values.get(key)) for key in ("rtt", "delay_down", "delay_up"))
+    if rtt is not None:
+        down, up = _split(rtt, down, up)
+    down, up = down or Duration(0), up or Duration(0)
+    for side, delay in (("down", down), ("up", up)):
+        if delay > MAX_DELAY:
+            key = f"delay_{side}" if f"delay_{side}" in written.values else "rtt"
+            what = f"a delay of {delay} in one direction is more than {MAX_DELAY}"
+            raise InputError(what, f"Write {MAX_DELAY} or less for each direction", key=key)
+    total = down + up
+    if total and total < MIN_RTT:
+        key = next(key for key in ("rtt", "delay_down", "delay_up") if key in written.values)
+        what = f"a round trip of {total} cannot be had: the router itself takes about 0.3ms"
+        raise InputError(what, f"Ask for {MIN_RTT} or more, or 0 for no added delay", key=key)
+    return down, up
+
+
+def _split(rtt: Duration, down: Duration | None, up: Duration | None) -> tuple[Duration, Duration]:
+    for key, delay in (("delay_down", down), ("delay_up", up)):
+        if delay is not None and delay > rtt:
+            what = f"rtt {rtt} is below what {key} {delay} alone takes"
+            raise InputError(what, f"Write an rtt of {delay} or more, or leave rtt out", key="rtt")
+    if down is not None and up is not None:
+        if down + up != rtt:
+            what = f"rtt {rtt} is not delay_down {down} and delay_up {up}, which make {down + up}"
+            raise InputError(what, "Leave one of the three out", key="rtt")
+        return down, up
+    if down is not None:
+        return down, rtt - down
+    if up is not None:
+        return rtt - up, up
+    half = Duration(rtt.ns // 2)
+    return half, rtt - half

@@ -1,0 +1,68 @@
+"""The player in the router, as the bed process knows it: one for the link that the bed has, where that moves."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+from lanelab.driver.base.errors import LinkError
+from lanelab.driver.bed.line_program import LineProgram, Program
+from lanelab.driver.bed.node import Node
+from lanelab.driver.bed.remote import player, radio_states, tc_netlink
+from lanelab.driver.record.evidence.moving import Played
+
+PROGRAM = Program(player, (radio_states, tc_netlink))
+CLOCK_LOOKS = 7
+
+
+class LinkPlayer:
+    """Begins and ends what moves. Raises LinkError where the player has ended, or says nothing."""
+
+    def __init__(self, router: Node, settings: dict[str, Any]) -> None:
+        self._program = LineProgram(router, PROGRAM, "the player in the router", LinkError)
+        try:
+            self._program.ask(json.dumps(settings, separators=(",", ":")))
+            self._ahead_ns, self._uncertain_ns = self._clock()
+        except BaseException:
+            self.close()
+            raise
+        self._began: tuple[int, int] | None = None
+
+    @property
+    def failed(self) -> bool:
+        return self._program.failed
+
+    def _clock(self) -> tuple[int, int]:
+        """By how much the router's clock is ahead of this one, and how uncertain that is."""
+        looks = []
+        for _ in range(CLOCK_LOOKS):
+            before = time.time_ns()
+            there = int(self._program.ask("clock")["unix_ns"])
+            after = time.time_ns()
+            looks.append(((after - before) // 2, there - (before + after) // 2))
+        uncertain, ahead = min(looks)
+        return ahead, uncertain
+
+    def begin(self) -> None:
+        """The traces begin."""
+        self._ahead_ns, self._uncertain_ns = self._clock()
+        self._began = int(self._program.ask("begin")["unix_ns"]) - self._ahead_ns, self._uncertain_ns
+
+    def end(self) -> Played | None:
+        """The link stands still again. None: nothing had begun."""
+        if self._began is None:
+            return None
+        (began_ns, uncertain_ns), self._began = self._began, None
+        done = self._program.ask("end")
+        return Played(
+            began_unix_us=began_ns // 1000,
+            uncertain_us=uncertain_ns // 1000,
+            ended_us=(int(done["unix_ns"]) - self._ahead_ns - began_ns) // 1000,
+            steps=tuple((int(due), int(late)) for due, late in done["late"]),
+            radio=tuple((int(at), str(state)) for at, state in done["radio"]),
+        )
+
+    def close(self) -> None:
+        """End it. The link stays as it is at that moment: whoever closes this sets another, or ends the bed."""
+        self._program.close()

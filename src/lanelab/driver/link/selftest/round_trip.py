@@ -1,0 +1,91 @@
+"""What pings tell: the round trip and each direction's delay, how much they vary, the MTU."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+from lanelab.driver.bed.addresses import ADDRESSES
+from lanelab.driver.bed.node import Node
+from lanelab.driver.bed.substrate import Traits
+from lanelab.driver.link import Direction, Link
+from lanelab.driver.link.results import Result, at_most, failed, not_measured, shown, within
+from lanelab.driver.link.selftest import estimate, plan, traffic
+
+RTT_TOLERANCE_MS, RTT_TOLERANCE = 0.5, 0.01
+DELAY_TOLERANCE_MS = 0.4
+CALM_DEVIATION_MS = 2.0  # without jitter; more than this and the machine is too busy to measure on
+MEDIAN_ERROR = 1.2533  # of a median, times that of a mean
+
+
+def measure(link: Link, client: Node, server: Node, traits: Traits) -> list[Result]:
+    pinged = traffic.ping_ways(client, server, ADDRESSES["server"], plan.pings(link), link.mtu)
+    target = link.rtt.milliseconds
+    if len(pinged.ways_ms) < 2:
+        return [failed("rtt", "ms", target, f"of {pinged.sent} packets {len(pinged.ways_ms)} came back")]
+    ups, downs = [way[0] for way in pinged.ways_ms], [way[1] for way in pinged.ways_ms]
+    slack = traits.tolerance
+    tolerance = slack * max(RTT_TOLERANCE_MS, RTT_TOLERANCE * target)
+    results = [
+        _time("rtt", (link.down, link.up), pinged.round_trips_ms, tolerance),
+        _deviation(link, pinged.round_trips_ms, slack),
+    ]
+    if traits.same_clock:
+        tolerance = max(DELAY_TOLERANCE_MS, RTT_TOLERANCE * target / 2)
+        results.append(_time("delay down", (link.down,), downs, tolerance))
+        results.append(_time("delay up", (link.up,), ups, tolerance))
+    else:
+        why = "the nodes' clocks differ: one way cannot be told from the other"
+        results += [
+            not_measured(f"delay {name}", "ms", way.delay.milliseconds, why)
+            for name, way in (("down", link.down), ("up", link.up))
+        ]
+    return [*results, _mtu(link, pinged.mtu or 0)]
+
+
+def _time(name: str, ways: Sequence[Direction], times_ms: Sequence[float], tolerance: float) -> Result:
+    """Over one direction or both, without the time on the wire. A distribution that is skewed has a median of its own,
+    and that of a sum is not the sum: there the mean is compared with the mean of tc's table."""
+    asked = sum(way.delay.milliseconds for way in ways)
+    skipping = [way.delay.milliseconds for way in ways if way.skips_delay]
+    used = estimate.undisturbed(times_ms, min(skipping)) if skipping else list(times_ms)
+    on_wire = sum(plan.serialization_ms(way, plan.PING_FRAME) for way in ways)
+    spread = _deviation_ms(ways)
+    skewed = _are_skewed(ways)
+    middle = statistics.fmean(used) if skewed else statistics.median(used)
+    note = f"{'mean' if skewed else 'median'} of {len(used)}"
+    if spread:
+        tolerance += 3 * (1.0 if skewed else MEDIAN_ERROR) * spread / len(used) ** 0.5
+    if on_wire >= 0.01:
+        note += f", without the {on_wire:.2f} ms that the packets take on the wire"
+    table_ms = sum(each.mean_shift_ms for way in ways for each in way.impairments)
+    if abs(table_ms) >= 0.01:
+        note += f"; the mean of tc's table is {table_ms:+.2f} ms"
+    return within(name, "ms", asked, middle - on_wire - table_ms, tolerance, note)
+
+
+def _deviation(link: Link, times_ms: Sequence[float], slack: float) -> Result:
+    ways = (link.down, link.up)
+    deviation = statistics.pstdev(times_ms)
+    if any(way.skips_delay for way in ways):
+        return shown("rtt deviation", "ms", deviation, "packets that skip the delay make it vary")
+    if _deviation_ms(ways):
+        return shown("rtt deviation", "ms", deviation, "from the jitter, which has lines of its own")
+    return at_most("rtt deviation", "ms", deviation, slack * CALM_DEVIATION_MS)
+
+
+def _deviation_ms(ways: Sequence[Direction]) -> float:
+    """The standard deviation that these directions give to the time of a packet."""
+    return float(sum(way.deviation_ms**2 for way in ways) ** 0.5)
+
+
+def _are_skewed(ways: Sequence[Direction]) -> bool:
+    return any(each.skewed for way in ways for each in way.impairments)
+
+
+def _mtu(link: Link, passes: int) -> Result:
+    if passes:
+        return within("mtu", "bytes", link.mtu, passes, 0, "the longest packet that passes unbroken")
+    if link.down.mean_loss or link.up.mean_loss:
+        return not_measured("mtu", "bytes", link.mtu, "every packet of that size was lost, as any may be here")
+    return failed("mtu", "bytes", link.mtu, f"no packet of {link.mtu} bytes came back")

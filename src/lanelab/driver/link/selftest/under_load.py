@@ -1,0 +1,124 @@
+"""What a TCP transfer tells of one direction: how much it sends before the first acknowledgement can be there, and what
+its queue adds to a round trip. Pure."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+
+from lanelab.driver.link import HEADER, Direction, Host, Link
+from lanelab.driver.link.results import Result, at_most, not_measured, within
+from lanelab.driver.link.selftest.plan import FULL_FOR, Fill
+from lanelab.driver.link.selftest.traffic import Filled
+
+WINDOW_ON_WIRE_MS = 10.0  # a shorter round trip is over before the first flight can be told from the second
+SHORTEST_RTT_MS = 2.0
+WHOLE = 0.8  # of a round trip: what arrives so soon behind the first packet is of the first flight
+SPARE = 0.5  # of a round trip: a flight that takes longer to be sent runs into the next
+FIRST_WINDOW_BYTES = 60_000  # that a receiver offers before it knows the connection
+QUEUE_TOLERANCE_PACKETS, QUEUE_TOLERANCE, QUEUE_TOLERANCE_S = 3.0, 0.1, 0.002
+AQM_KEEPS_S, AQM_TOLERANCE_S, AQM_KEEPS_PACKETS = 0.005, 0.01, 3
+SETTLED_PART = 0.5  # of the transfer, from its end
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A transfer one way over this link; `host` sends it."""
+
+    name: str
+    link: Link
+    way: Direction
+    host: Host
+    fill: Fill
+    slack: float
+
+    @property
+    def sender(self) -> str:
+        return "server" if self.name == "down" else "client"
+
+    @property
+    def drains_s(self) -> float:
+        """How long packets that nobody wants any more may still be on their way."""
+        return min(_depth(self) * self.packet_s, self.fill.seconds) + self.way.delay.seconds
+
+    @property
+    def packet_s(self) -> float:
+        return (self.link.mtu + HEADER) * 8 / self.way.rate.bps if self.way.rate else 0.0
+
+
+def judge(case: Case, seen: Filled) -> list[Result]:
+    results = [_first_flight(case, seen)]
+    if case.way.rate:
+        results.append(_queue(case, seen))
+    return results
+
+
+def _first_flight(case: Case, seen: Filled) -> Result:
+    name, target = f"initial window {case.sender}", case.host.initial_window
+    if target * seen.mss > FIRST_WINDOW_BYTES:
+        why = f"a receiver's first window takes {FIRST_WINDOW_BYTES // seen.mss} packets at most"
+        return not_measured(name, "packets", target, why)
+    rtt_s = case.link.rtt.seconds
+    if _is_told_by_arrivals(case):
+        until_s = WHOLE * rtt_s - 4 * (case.link.down.jitter.seconds + case.link.up.jitter.seconds)
+        arrived = max((count for when, count in seen.reads if when <= until_s), default=0)
+        note = f"what arrived within {until_s * 1000:.0f} ms of the first packet"
+        return within(name, "packets", target, round(arrived / seen.mss), 0, note)
+    if rtt_s * 1000 < SHORTEST_RTT_MS or seen.looked_s > rtt_s / 2:
+        why = f"a round trip of {case.link.rtt} is over too soon to tell the first flight from the second"
+        return not_measured(name, "packets", target, why)
+    return within(name, "packets", target, seen.flight, 0, "what the sender's kernel had sent before any answer")
+
+
+def _is_told_by_arrivals(case: Case) -> bool:
+    link, rtt_ms = case.link, case.link.rtt.milliseconds
+    spread_ms = 8 * (link.down.jitter.milliseconds + link.up.jitter.milliseconds)
+    sending_ms = case.host.initial_window * case.packet_s * 1000
+    untouched = not (case.way.mean_loss or case.way.skips_delay)
+    fits = case.way.rate is None or case.host.initial_window <= _depth(case)
+    return rtt_ms >= WINDOW_ON_WIRE_MS and untouched and fits and sending_ms + spread_ms <= SPARE * rtt_ms
+
+
+def _queue(case: Case, seen: Filled) -> Result:
+    name = f"queue {case.name} under TCP"
+    if case.way.discipline != "fifo":
+        return _standing(case, seen, name)
+    target = _depth(case)
+    if case.fill.why_not:
+        return not_measured(name, "packets", target, case.fill.why_not)
+    noticed_s = next((at for at, _, again in seen.samples if again), None)
+    full_s = case.link.rtt.seconds + target * case.packet_s
+    trips_ms = sorted(
+        ms for at, ms, _ in seen.samples if noticed_s is None or noticed_s <= at <= noticed_s + FULL_FOR * full_s
+    )
+    if not trips_ms:
+        return not_measured(name, "packets", target, "the transfer ended when the queue was full")
+    added_s = trips_ms[len(trips_ms) * 3 // 4] / 1000 - case.link.rtt.seconds  # the smoothed one lags behind
+    tolerance = QUEUE_TOLERANCE_PACKETS + QUEUE_TOLERANCE * target + QUEUE_TOLERANCE_S / case.packet_s
+    note = f"a round trip took {added_s * 1000:.0f} ms more when it overflowed"
+    found = within(name, "packets", target, added_s / case.packet_s, case.slack * tolerance, note)
+    if noticed_s is None and added_s / case.packet_s < target:
+        why = (
+            f"in {case.fill.seconds:.1f} s TCP did not overflow it, and a round trip took {added_s * 1000:.0f} ms more"
+        )
+        return not_measured(name, "packets", target, why)
+    return found
+
+
+def _standing(case: Case, seen: Filled, name: str) -> Result:
+    """What an AQM lets stand once it has settled."""
+    most_s = max(AQM_KEEPS_S, AQM_KEEPS_PACKETS * case.packet_s) + case.slack * AQM_TOLERANCE_S
+    if case.fill.why_not:
+        return not_measured(name, "ms", 0.0, case.fill.why_not)
+    from_s = case.fill.seconds * (1 - SETTLED_PART)
+    settled = [ms for at, ms, _ in seen.samples if at >= from_s]
+    if not settled:
+        return not_measured(name, "ms", 0.0, "the transfer ended before it had settled")
+    standing_ms = statistics.median(settled) - case.link.rtt.milliseconds - case.packet_s * 1000
+    return at_most(name, "ms", max(0.0, standing_ms), most_s * 1000)
+
+
+def _depth(case: Case) -> float:
+    """In full-size packets."""
+    frame = case.link.mtu + HEADER
+    return case.way.queue_bytes / frame if case.way.queue_bytes is not None else float(case.way.queue_packets or 0)

@@ -1,0 +1,141 @@
+"""What the gateway's log tells of a trial. docs/reference/gateway.md explains each key. Times are ms from its start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from lanelab.driver.base.coded import Coded, later
+
+
+@dataclass(frozen=True, slots=True)
+class Streams(Coded):
+    """What was said of streams on a connection that multiplexes, and how they took turns."""
+
+    told: Mapping[str, int]  # the gateway's SETTINGS
+    acknowledged: bool  # by the server; SPDY knows no such thing
+    heard: Mapping[str, int]  # the server's
+    data_frames: int
+    switches: int  # DATA of another stream than the frame before, which had not ended
+    refused_pushes: int  # where none are taken
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayConnection(Coded):
+    connection: int
+    host: str
+    hosts: tuple[str, ...]
+    backup: bool
+    remote: str
+    local: str
+    protocol: str
+    alpn: str | None
+    tls: str | None
+    tls_resumed: bool
+    began_ms: float
+    connected_ms: float | None
+    secured_ms: float | None
+    closed_ms: float | None
+    sent_bytes: int
+    received_bytes: int
+    requests: int
+    most_in_flight: int
+    ended_by: str | None
+    error: str | None
+    streams: Streams | None = later(None)  # None: HTTP/1.1, or it never spoke
+
+
+@dataclass(frozen=True, slots=True)
+class Priority(Coded):
+    urgency: int
+    incremental: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayRequest(Coded):
+    request: int
+    connection: int | None
+    stream: int | None
+    method: str
+    url: str  # host, path and query
+    protocol: str
+    tls: str | None
+    reused: bool
+    priority: Priority
+    wire_priority: int | None
+    queued_ms: float
+    sent_ms: float | None
+    first_byte_ms: float | None
+    last_byte_ms: float | None
+    status: int | None
+    request_header_bytes: int
+    request_header_wire_bytes: int
+    response_header_bytes: int
+    response_header_wire_bytes: int
+    request_body_bytes: int
+    response_body_bytes: int
+    in_flight: int
+    tries: int
+    sent_again: tuple[str, ...]
+    cancelled: bool
+    error: str | None
+    pushed: bool = later(False)  # its answer was pushed: nothing was sent for it
+
+
+@dataclass(frozen=True, slots=True)
+class Push(Coded):
+    """An answer that the server sent without having been asked."""
+
+    connection: int
+    stream: int
+    associated: int  # the stream that it was promised with
+    method: str
+    url: str  # host, path and query
+    promised_ms: float
+    first_byte_ms: float | None
+    last_byte_ms: float | None
+    status: int | None
+    header_bytes: int
+    header_wire_bytes: int
+    body_bytes: int
+    adopted_by: int | None  # the request that it answered
+    adopted_ms: float | None
+    refused: str | None  # why it was not taken
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LookUp(Coded):
+    host: str
+    began_ms: float
+    ended_ms: float
+    addresses: tuple[str, ...]
+    error: str | None
+
+
+# What logs of earlier versions do not have, with what was so then.
+LATER: Mapping[str, Mapping[str, object]] = {"connections": {"backup": False}, "requests": {"sent_again": ()}}
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayLog(Coded):
+    """The log as a whole; connections and requests are in the order of their numbers."""
+
+    version: str | None  # None: its first line is missing, as are the next two
+    started_unix_us: int | None
+    wire: Mapping[str, Any] | None  # what the gateway was asked to speak
+    connections: tuple[GatewayConnection, ...]
+    requests: tuple[GatewayRequest, ...]
+    dns: tuple[LookUp, ...]
+    unread_lines: int  # lines that cannot be read
+    pushes: tuple[Push, ...] = later(())
+
+    @classmethod
+    def of_any_version(cls, data: Mapping[str, Any], where: str) -> Self:
+        """As a run folder has it, which an earlier lanelab may have made."""
+        for name, added in LATER.items():
+            if isinstance(data.get(name), list):
+                each_told = [{**added, **each} if isinstance(each, Mapping) else each for each in data[name]]
+                data = {**data, name: each_told}
+        return cls.from_stored(data, where)

@@ -1,0 +1,91 @@
+"""What the captures of a trial tell of its link. Measured without knowing what was asked for: judges compare it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lanelab.driver.base.coded import Coded, later
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTrip(Coded):
+    """A packet from the client and the first that could only come after it had arrived. The quickest of its kind."""
+
+    us: int
+    up_bytes: int  # of the two frames
+    down_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals(Coded):
+    """When one direction's frames came out of the link. Each block is a part of them in their order, with those of its
+    points (bytes so far, us) that are the earliest by one rate or another: a rate can be tested with nothing else."""
+
+    frames: int
+    blocks: tuple[tuple[tuple[int, int], ...], ...]
+    spacing: float | None  # the most frequent time between two full frames, in ns for each byte; None: too few
+    spaced: int  # full frames that came like that
+    silences: tuple[tuple[int, int], ...]  # (us, us) from when to when no frame came, in order: the longest
+    spread: float | None = later(None)  # between which shares of `spacing` half of those times are
+    full: int | None = later(None)  # full frames in all
+
+
+@dataclass(frozen=True, slots=True)
+class Windows(Coded):
+    """How many packets one side sent before it had heard of any: bounds for its initial window."""
+
+    least: int  # it was at least this, since so many were under way
+    stopped: int | None  # it was no more than this, since the side waited with more to send; None: it never did
+    connections: int  # that tell
+
+
+@dataclass(frozen=True, slots=True)
+class Losses(Coded):
+    """Packets of one direction whose loss would show, those that were lost, and what a full queue may have dropped."""
+
+    told: int
+    lost: int
+    overflowed: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkEvidence(Coded):
+    """Down is towards the client. What arrives at the server is known from a capture there only."""
+
+    round_trips: tuple[RoundTrip, ...]  # the quickest handshake, then the quickest of small and of large packets
+    down: Arrivals
+    up: Arrivals | None
+    window_down: Windows
+    window_up: Windows
+    mss_down: tuple[int, ...]  # that servers and clients named, without repetition
+    mss_up: tuple[int, ...]
+    largest_down: int  # bytes of a frame
+    largest_up: int
+    losses_down: Losses
+    losses_up: Losses
+
+
+@dataclass(frozen=True, slots=True)
+class WayError(Coded):
+    """One direction: how much later each packet came than the link should have brought it (earlier: below 0)."""
+
+    packets: int  # seen at both ends
+    lost: int  # seen at the sender's only
+    strange: int  # seen at the receiver's only
+    overflowed: int  # lost while the queue was full
+    passed_full: int  # that came although the queue was full
+    median_ms: float | None  # None where no packet came, or where the queue is not modelled
+    worst_99_ms: float | None  # 99 of 100 are less than this away from where they should be
+    idle_ms: float | None  # the least error of small packets that found the link idle: of the delay alone
+
+
+@dataclass(frozen=True, slots=True)
+class EmulationError(Coded):
+    """Of each packet that client and server captured."""
+
+    down: WayError
+    up: WayError
+    median_ms: float | None
+    worst_99_ms: float | None
+    varied: bool  # the link varies delays by itself, which is in these errors
+    not_told: str | None  # why there are none

@@ -1,0 +1,47 @@
+"""All that a page load leaves for its judges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lanelab.driver.base.coded import Coded, later
+from lanelab.driver.record.evidence.browser import BrowserEvidence
+from lanelab.driver.record.evidence.capture import CaptureCounts, RouterCounts
+from lanelab.driver.record.evidence.gateway import GatewayLog
+from lanelab.driver.record.evidence.link import EmulationError, LinkEvidence
+from lanelab.driver.record.evidence.moving import MovingEvidence
+from lanelab.driver.record.evidence.packets import PacketSummary
+from lanelab.driver.record.evidence.parts import Parts
+from lanelab.driver.record.evidence.server import ResolverLog, ServerLog
+from lanelab.driver.record.evidence.settings import SettingsEvidence
+
+
+@dataclass(frozen=True, slots=True)
+class WitnessNames(Coded):
+    """Who could tell what was spoken on the link, by which TLS, over which connections: the
+    browser or the gateway, server, capture."""
+
+    protocol: tuple[str, ...]
+    tls: tuple[str, ...]
+    connections: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PageLoadEvidence(Coded):
+    """By who gives it. None, or a node that is not there: it gave nothing, or was not asked."""
+
+    browser: BrowserEvidence | None
+    server: ServerLog | None
+    resolver: ResolverLog | None
+    gateway: GatewayLog | None
+    router: RouterCounts
+    settings: SettingsEvidence | None  # what the nodes were set to, after the load
+    capture: Mapping[str, CaptureCounts]  # by node
+    packets: Mapping[str, PacketSummary]  # by node; from the captures, read by the controller
+    witnesses: WitnessNames | None  # from all of it, by the controller; None: nothing was loaded
+    parts: Parts | None  # what the load time was made of, by the controller; None: the page did not load
+    one_clock: bool  # times of captures on different nodes can be compared
+    link: LinkEvidence | None  # what the captures tell of the link, by the controller; None: the client's is not there
+    emulation: EmulationError | None  # of each packet, by the controller; None: not captured at both ends by one clock
+    moving: MovingEvidence | None = later(None)  # None: the link stood still

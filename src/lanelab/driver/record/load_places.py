@@ -1,0 +1,65 @@
+"""A series of a load at one place of its course, as a metric of each trial: how long pages take at 200 users. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lanelab.driver.record.load_series import SERIES
+from lanelab.driver.record.load_spans import combined
+from lanelab.driver.record.metrics import LOAD, Metric, metric_named
+from lanelab.driver.record.record import Series
+
+USERS, TIME = "users", "time"
+AROUND_MS = 15_000.0  # to either side: 30 s in all, as the lines of figures are made of
+_NAME = re.compile(r"([a-z_0-9]+)@(users|time)=([0-9.]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class LoadPlace:
+    """A series where the users first are so many, or so many seconds after the load began."""
+
+    series: str
+    along: str  # USERS or TIME
+    at: float
+
+    @property
+    def name(self) -> str:
+        """Of the metric that it is."""
+        return f"{self.series}@{self.along}={self.at:g}"
+
+    @property
+    def metric(self) -> Metric:
+        kind = SERIES[self.series]
+        where = f"at {self.at:g} users" if self.along == USERS else f"{self.at:g} s after the load began"
+        return Metric(self.name, f"{kind.words} {where}", kind.unit, (LOAD,), kind.scale)
+
+    def value(self, series: Mapping[str, Series]) -> float | None:
+        """Of 30 s around it. None where the load did not get there, or nothing was read then."""
+        at_ms = 1000 * self.at if self.along == TIME else _reached_at(series, self.at)
+        if at_ms is None or self.series not in series:
+            return None
+        points = series[self.series].points
+        if not points or at_ms > points[-1][0] + AROUND_MS:
+            return None
+        return combined(series, self.series, at_ms - AROUND_MS, at_ms + AROUND_MS)
+
+
+def _reached_at(series: Mapping[str, Series], users: float) -> float | None:
+    points = series[USERS].points if USERS in series else ()
+    return next((t_ms for t_ms, value in points if value >= users), None)
+
+
+def place_named(name: str) -> LoadPlace | None:
+    """What a metric of this name is about; None where it is about whole trials."""
+    found = _NAME.fullmatch(name)
+    if found is None or found[1] not in SERIES:
+        return None
+    return LoadPlace(found[1], found[2], float(found[3]))
+
+
+def metric_of_claim(name: str) -> Metric | None:
+    """The metric that a claim is about: one of whole trials, or of one place of a load's course."""
+    place = place_named(name)
+    return place.metric if place else metric_named(name)

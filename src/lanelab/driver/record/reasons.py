@@ -1,0 +1,121 @@
+"""Why a trial does not count, and what a reader must know of one that does: each by name.
+
+docs/reference/verdicts.md explains each."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lanelab.driver.base.coded import Coded
+
+
+class Reason(StrEnum):
+    TIMEOUT = "timeout"
+    NAVIGATION_FAILED = "navigation-failed"
+    BROWSER_CRASHED = "browser-crashed"
+    BROWSER_FAILED = "browser-failed"
+    INTERACTION_FAILED = "interaction-failed"
+    SERVER_FAILED = "server-failed"
+    SERVER_ERROR_LOG = "server-error-log"
+    GATEWAY_FAILED = "gateway-failed"
+    PROTOCOL_FALLBACK = "protocol-fallback"
+    TLS_FALLBACK = "tls-fallback"
+    RESUMPTION_IGNORED = "resumption-ignored"
+    EARLY_DATA_IGNORED = "early-data-ignored"
+    HINTS_IGNORED = "hints-ignored"
+    KEEPALIVE_IGNORED = "keepalive-ignored"
+    CONNECTIONS_EXCEEDED = "connections-exceeded"
+    COALESCING_IGNORED = "coalescing-ignored"
+    PIPELINING_IGNORED = "pipelining-ignored"
+    COMPRESSION_IGNORED = "compression-ignored"
+    MISSING_OBJECT = "missing-object"
+    FAILED_OBJECT = "failed-object"
+    EXTRA_REQUEST = "extra-request"
+    INEXACT_ANSWER = "inexact-answer"
+    OUTSIDE_REQUEST = "outside-request"
+    FROM_CACHE = "from-cache"
+    DEVICE_IGNORED = "device-ignored"
+    STREAM_SETTINGS = "stream-settings"
+    PUSH_MISSING = "push-missing"
+    PUSH_UNASKED = "push-unasked"
+    WIRE_MISMATCH = "wire-mismatch"
+    BELOW_BOUND = "below-bound"
+    CAPTURE_LOST_PACKETS = "capture-lost-packets"
+    ROUTER_LOST_PACKETS = "router-lost-packets"
+    ROUTER_STOPPED = "router-stopped"
+    STRAY_PACKETS = "stray-packets"
+    CROSS_TRAFFIC = "cross-traffic"
+    CROSS_MISSING = "cross-missing"
+    CROSS_STALLED = "cross-stalled"
+    LINK_SETTINGS = "link-settings"
+    SETTINGS_CHANGED = "settings-changed"
+    CONTENT_CHANGED = "content-changed"
+    CLOCK_STEPPED = "clock-stepped"
+    RECORDER_FAILED = "recorder-failed"
+    GENERATOR_FAILED = "generator-failed"
+    GENERATOR_LIMITED = "generator-limited"
+    STOPPED = "stopped"
+    FAILED_REQUESTS = "failed-requests"
+    TOO_FEW_REQUESTS = "too-few-requests"
+    EVIDENCE_MISSING = "evidence-missing"
+    BED_LOST = "bed-lost"
+    LINK_RTT = "link-rtt"
+    LINK_DELAY = "link-delay"
+    LINK_RATE = "link-rate"
+    LINK_QUEUE = "link-queue"
+    LINK_TRACE = "link-trace"
+    LINK_MTU = "link-mtu"
+    INITIAL_WINDOW = "initial-window"
+    LINK_OUT_OF_TOLERANCE = "link-out-of-tolerance"
+
+
+OF_A_TIME_OUT = frozenset(  # reasons that a trial has because its time was over
+    (Reason.TIMEOUT, Reason.MISSING_OBJECT, Reason.FAILED_OBJECT, Reason.FAILED_REQUESTS, Reason.TOO_FEW_REQUESTS)
+)
+
+
+def timed_out(reasons: Collection[str]) -> bool:
+    """Whether a trial failed because it took too long, and for nothing else. It does not count, and yet says something
+    of its cell: that it can take longer than the time it was given. To leave it out would make the cell look faster."""
+    return Reason.TIMEOUT in reasons and OF_A_TIME_OUT.issuperset(reasons)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure(Coded):
+    """One reason why this trial does not count, with what shows it."""
+
+    reason: Reason
+    detail: str
+
+
+class FlagName(StrEnum):
+    PROCESSORS_CONTENDED = "processors-contended"
+    PROCESSORS_STOLEN = "processors-stolen"
+    PROCESSORS_THROTTLED = "processors-throttled"
+    ROUTER_WAITED = "router-waited"
+    MEMORY_SHORT = "memory-short"
+    LINK_LATE = "link-late"
+    EMULATION_LATE = "emulation-late"
+    SERVER_SLOW = "server-slow"
+    DNS_SLOW = "dns-slow"
+    FETCHED_TWICE = "fetched-twice"
+    PROGRAM_STOPPED = "program-stopped"
+    SAMPLES_MISSED = "samples-missed"
+
+
+OF_THE_MACHINE = frozenset(  # flags that say a machine had no time for the trial
+    {
+        *(FlagName.PROCESSORS_CONTENDED, FlagName.PROCESSORS_STOLEN, FlagName.PROCESSORS_THROTTLED),
+        *(FlagName.ROUTER_WAITED, FlagName.MEMORY_SHORT),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Flag(Coded):
+    """One reason to doubt the numbers of a trial that counts nevertheless, with what shows it."""
+
+    name: FlagName
+    detail: str

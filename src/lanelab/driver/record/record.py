@@ -1,0 +1,121 @@
+"""What a trial leaves behind, whatever its workload was.
+
+The bed process makes a record, the controller completes and judges it, and the run folder stores it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.errors import RecordError
+from lanelab.driver.record.evidence.browser import Request
+from lanelab.driver.record.evidence.cross import CrossEvidence
+from lanelab.driver.record.evidence.load import LoadEvidence
+from lanelab.driver.record.evidence.machine import MachineEvidence
+from lanelab.driver.record.evidence.page_load import PageLoadEvidence
+from lanelab.driver.record.evidence.server_series import ServerSeriesEvidence
+from lanelab.driver.record.evidence.trace import TraceEvidence
+from lanelab.driver.record.evidence.vitals import VitalsEvidence
+from lanelab.driver.record.reasons import Failure, Flag, Reason
+
+# The type of `evidence` by the workload's name. A new workload adds its own.
+EVIDENCE: dict[str, type[Coded]] = {
+    "page_load": PageLoadEvidence,
+    "load": LoadEvidence,
+}
+# The type of what a recorder knows, by the recorder's name. Most recorders leave files and measures alone.
+RECORDINGS: dict[str, type[Coded]] = {
+    "cross": CrossEvidence,  # of links with cross traffic: no recorder that a user names
+    "machine": MachineEvidence,
+    "server_series": ServerSeriesEvidence,
+    "trace": TraceEvidence,
+    "vitals": VitalsEvidence,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Series(Coded):
+    """A number over time."""
+
+    unit: str
+    points: tuple[tuple[float, float], ...]  # ms from the start of the trial, value
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRecord(Coded):
+    """One trial."""
+
+    workload: str
+    started_utc: str
+    measures: Mapping[str, float]  # by the name of the metric; one that could not be taken is not there
+    series: Mapping[str, Series]
+    requests: tuple[Request, ...]
+    failures: tuple[Failure, ...]  # none: the trial counts
+    artifacts: tuple[str, ...]  # names of files
+    marks: Mapping[str, float]  # where the trial's time went, in s
+    evidence: Coded | None  # of the workload; None: the trial did not get as far
+    flags: tuple[Flag, ...] = ()  # reasons to doubt a trial that counts
+    recordings: Mapping[str, Coded] = field(default_factory=dict)  # evidence of recorders, by the recorder's name
+
+    @property
+    def ok(self) -> bool:
+        return not self.failures
+
+    @property
+    def page_load(self) -> PageLoadEvidence | None:
+        """The evidence of a page load; None where this is another workload or there is none."""
+        return self.evidence if isinstance(self.evidence, PageLoadEvidence) else None
+
+    @property
+    def load(self) -> LoadEvidence | None:
+        """The evidence of a load; None where this is another workload or there is none."""
+        return self.evidence if isinstance(self.evidence, LoadEvidence) else None
+
+    @property
+    def machine(self) -> MachineEvidence | None:
+        """What the machines did; None where the recorder was off."""
+        recorded = self.recordings.get("machine")
+        return recorded if isinstance(recorded, MachineEvidence) else None
+
+    @property
+    def cross(self) -> CrossEvidence | None:
+        """What the link's cross traffic did; None where it has none."""
+        recorded = self.recordings.get("cross")
+        return recorded if isinstance(recorded, CrossEvidence) else None
+
+    @property
+    def trace(self) -> TraceEvidence | None:
+        """What the browser's trace told; None where the recorder was off."""
+        recorded = self.recordings.get("trace")
+        return recorded if isinstance(recorded, TraceEvidence) else None
+
+    @classmethod
+    def not_started(cls, workload: str, started_utc: str, reason: Reason, detail: str) -> Self:
+        """A trial that failed before its workload began."""
+        return cls(workload, started_utc, {}, {}, (), (Failure(reason, detail),), (), {}, None)
+
+    @classmethod
+    def from_json(cls, data: object, where: str = "") -> Self:
+        """Read strictly, with the evidence of its workload: an unknown or missing key is a RecordError."""
+        if not isinstance(data, Mapping):
+            raise RecordError("the record is no mapping")
+        plain: dict[str, Any] = {**data}
+        evidence, recordings = plain.get("evidence"), plain.get("recordings")
+        plain |= {key: empty for key, empty in (("evidence", None), ("recordings", {})) if key in plain}
+        record = super(TrialRecord, cls).from_json(plain, where)
+        if record.workload not in EVIDENCE:
+            raise RecordError(f"in the record, workload {record.workload!r} is unknown", key="workload")
+        read = EVIDENCE[record.workload].from_json(evidence, "evidence") if evidence is not None else None
+        return replace(record, evidence=read, recordings=_read_recordings(recordings))
+
+
+def _read_recordings(data: object) -> dict[str, Coded]:
+    if not isinstance(data, Mapping):
+        raise RecordError("in the record, recordings is not a mapping", key="recordings")
+    unknown = sorted(map(str, data.keys() - RECORDINGS.keys()))
+    if unknown:
+        raise RecordError(f"in the record, recordings.{unknown[0]} is unknown", key=f"recordings.{unknown[0]}")
+    return {name: RECORDINGS[name].from_json(each, f"recordings.{name}") for name, each in data.items()}

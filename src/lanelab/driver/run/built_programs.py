@@ -1,0 +1,123 @@
+"""lanelab's own programs that an experiment needs: built before any bed is made, and listed in the provenance."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.proxies.registry import proxy_of
+from lanelab.driver.arm.servers.registry import SERVERS
+from lanelab.driver.base.programs.building import apache_module, back_ends, gateway, go, load_generator
+from lanelab.driver.base.programs.building.apache_module import MODULES, module
+from lanelab.driver.base.programs.building.back_ends import BACK_ENDS, back_end
+from lanelab.driver.base.programs.building.gateway import gateway_program
+from lanelab.driver.base.programs.building.load_generator import PROGRAM
+from lanelab.driver.experiment.model import Experiment
+from lanelab.driver.trial.load.registry import GENERATORS
+from lanelab.driver.trial.load_settings import SPDY_LOAD
+
+KEY = re.compile(r"[0-9a-f]{16}")  # in the name of a folder: driver/base/programs/building/once.py
+
+# What builds each of them, by the name that servers, proxies and load generators have for it.
+BUILT_BY: Mapping[str, Callable[[], Path]] = {
+    "gateway": gateway_program,
+    **{name: partial(module, name) for name in MODULES},
+    **{name: partial(back_end, name) for name in BACK_ENDS},
+    SPDY_LOAD: partial(gateway_program, SPDY_LOAD),
+    PROGRAM: load_generator.load_generator,
+}
+OF_GO = ("gateway", SPDY_LOAD, PROGRAM)
+
+
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """Where they are on this machine, by name; those that the experiment does not need are not there."""
+
+    paths: Mapping[str, Path] = field(default_factory=dict)
+
+    @classmethod
+    def built(cls, experiment: Experiment) -> Programs:
+        """Build what this experiment needs, where it was not built before. That takes a while, and says so."""
+        return cls({name: BUILT_BY[name]() for name in _needed(experiment)})
+
+    def facts(self) -> dict[str, Any]:
+        """Digests, which tell one build from another."""
+        return {name: {"sha256": _digest(path)} for name, path in self.paths.items()}
+
+    def digests(self) -> dict[str, str]:
+        """What each is built from: the same on every machine that builds it of the same. Where its place does not say,
+        its content."""
+        return {name: _built_from(path) or _digest(path) for name, path in self.paths.items()}
+
+
+def _built_from(path: Path) -> str:
+    return next((part for part in reversed(path.parts) if KEY.fullmatch(part)), "")
+
+
+def of_servers(arms: Collection[Arm]) -> dict[str, Path]:
+    """What the servers of these arms want built, and their proxies."""
+    return {name: BUILT_BY[name]() for name in _names_of_servers(arms)}
+
+
+def _needed(experiment: Experiment) -> list[str]:
+    """The names of all programs of lanelab's own that this experiment needs."""
+    through = ["gateway"] if _goes_through_gateway(experiment) else []
+    return list(dict.fromkeys([*_generators(experiment), *through, *_names_of_servers(experiment.arms)]))
+
+
+def _names_of_servers(arms: Collection[Arm]) -> list[str]:
+    proxies = [proxy for arm in arms if (proxy := proxy_of(arm))]
+    names = {name for proxy in proxies for name in proxy.builds}
+    return sorted(names | {name for arm in arms for name in SERVERS[arm.server].builds(arm.back_end())})
+
+
+def _generators(experiment: Experiment) -> list[str]:
+    """Load generators of lanelab's own."""
+    loads = {cell.link.load.generator for cell in experiment.cells if cell.link.load}
+    return [GENERATORS[name].program for name in sorted(loads) if GENERATORS[name].built]
+
+
+def _goes_through_gateway(experiment: Experiment) -> bool:
+    """In a load no gateway takes part: the generator speaks every protocol itself."""
+    loads = any(cell.link.load for cell in experiment.cells)
+    return not loads and any(arm.via == "gateway" for arm in experiment.arms)
+
+
+@dataclass(frozen=True, slots=True)
+class FirstBuild:
+    """What is built before the first trial, because it is not there yet: once on each machine."""
+
+    programs: tuple[str, ...] = ()
+    seconds: int = 0
+
+
+def still_to_build(experiments: Iterable[Experiment]) -> FirstBuild:
+    """Of all these together. Builds nothing."""
+    names = {name for experiment in experiments for name in _needed(experiment)}
+    lacking = {name: seconds for name in sorted(names) if (seconds := _seconds_to_build(name))}
+    if go.toolchain_here() is None and any(name in OF_GO for name in lacking):
+        lacking = {"Go": go.INSTALLING_S, **lacking}
+    return FirstBuild(tuple(lacking), sum(lacking.values()))
+
+
+def _seconds_to_build(name: str) -> int:
+    """0: it is there."""
+    if name in MODULES:
+        return 0 if apache_module.is_built(name) else apache_module.BUILDING_S
+    if name in BACK_ENDS:
+        return 0 if back_ends.is_built(name) else back_ends.BUILDING_S
+    if name == PROGRAM:
+        return 0 if load_generator.is_built() else load_generator.BUILDING_S
+    own = gateway.PROGRAM if name == "gateway" else name
+    return 0 if gateway.is_built(own) else gateway.BUILDING_S
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,246 @@
+"""What a bed process does with its bed, as the controller asks over the channel. It is started by bed_start.py."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lanelab.driver.base.errors import BedError, InputError, LanelabError
+from lanelab.driver.base.programs.find_program import search_path
+from lanelab.driver.bed.local import start_local
+from lanelab.driver.bed.node import NODE_NAMES, Command, Process, Stdio, Terminal
+from lanelab.driver.bed.remote.enclosure import BED_STATE
+from lanelab.driver.bed.substrate import Substrate
+from lanelab.driver.link.live.activity import LinkActivity
+from lanelab.driver.link.live.state import LinkState
+from lanelab.driver.run.channel.facts import bed_facts, tc_state
+from lanelab.driver.run.channel.protocol import Channel, Message, error_to_message
+
+if TYPE_CHECKING:
+    from lanelab.driver.trial.trials import Trials
+
+NODE_SOCKET = f"{BED_STATE}/node.sock"
+HELPERS = Path(__file__).resolve().with_name("helpers")
+HANGUP_GRACE_S = 0.5
+
+Operation = Callable[[Message, list[int]], Message]
+
+
+class BedProcess:
+    """Answers requests; each in a thread of its own, since some wait for a command to end."""
+
+    def __init__(self, substrate: Substrate, placement: Mapping[str, str]) -> None:
+        """`placement`: the processors of nodes that have some of their own."""
+        self._substrate, self._placement = substrate, placement
+        self._link = LinkState(substrate)
+        self._activity = LinkActivity(substrate, self._link)
+        self._changing = threading.Lock()
+        # The link is the controller's: no script may change it in mid-run.
+        self.for_scripts: Mapping[str, Operation] = {
+            "exec": self._exec_for_script,
+            "wait": self._wait,
+            "signal": self._signal,
+            "resize": self._resize,
+        }
+        self.for_controller: Mapping[str, Operation] = {
+            **self.for_scripts,
+            "exec": self._exec,
+            "script": self._script,
+            "set_link": self._set_link,
+            "test_link": self._test_link,
+            "measure": self._measure,
+            "begin_link": self._begin_link,
+            "end_link": self._end_link,
+            "facts": self._facts,
+            "tc_state": self._tc_state,
+            "serve_site": self._serve_site,
+            "check_arm": self._check_arm,
+            "prepare_trial": self._prepare_trial,
+            "run_trial": self._run_trial,
+            "halt_trial": self._halt_trial,
+            "end_trial": self._end_trial,
+        }
+        self._processes: dict[int, Process] = {}
+        self._trials: Trials | None = None
+        self._numbers = itertools.count(1)  # atomic, unlike adding one: requests are answered at the same time
+
+    def serve(self, channel: Channel, operations: Mapping[str, Operation]) -> None:
+        """Serve requests until the other end closes the channel or asks for the bed's end."""
+        mine: list[int] = []
+        while (received := channel.receive()) is not None:
+            message, fds = received
+            if message["op"] == "down":
+                break
+            operation = operations.get(message["op"])
+            threading.Thread(target=self._answer, args=(channel, operation, message, fds, mine), daemon=True).start()
+        for number in mine:
+            with contextlib.suppress(LanelabError):
+                self._end(number)
+
+    def _end(self, number: int) -> None:
+        """End the commands of a caller that goes away: first with a signal that they may handle, then with SIGKILL."""
+        process = self._processes.pop(number, None)
+        if process:
+            process.signal(signal.SIGHUP)
+            with contextlib.suppress(TimeoutError):
+                process.wait(HANGUP_GRACE_S)
+                return
+            process.signal(signal.SIGKILL)
+
+    def _answer(
+        self, channel: Channel, operation: Operation | None, message: Message, fds: list[int], mine: list[int]
+    ) -> None:
+        try:
+            if operation is None:
+                raise BedError(f"the bed process has no operation '{message['op']}' for who asks here")
+            answer: Message = {"id": message["id"], "ok": operation(message, fds)}
+            if "process" in answer["ok"]:
+                mine.append(answer["ok"]["process"])
+        except LanelabError as error:
+            answer = {"id": message["id"], "error": error_to_message(error)}
+        except Exception as error:  # noqa: BLE001 - whatever it is, the caller must hear of it
+            traceback.print_exc()
+            what = f"internal error in the bed process during '{message['op']}': {error!r}"
+            answer = {"id": message["id"], "error": error_to_message(BedError(what, "Please report it"))}
+        finally:
+            for fd in fds:
+                os.close(fd)
+        with contextlib.suppress(OSError):
+            channel.send(answer)
+
+    # --- commands
+
+    def _exec(self, message: Message, fds: list[int]) -> Message:
+        self._link.require_whole()
+        name = message["node"]
+        if name not in NODE_NAMES:
+            raise InputError(f"there is no node '{name}'", f"There are: {', '.join(NODE_NAMES)}")
+        command = Command(message["argv"], message.get("env") or {}, message.get("cwd"))
+        size = message.get("tty")
+        terminal = Terminal(*size) if size else None
+        return self._remember(self._substrate.node(name).spawn(command, Stdio(*fds), terminal))
+
+    def _exec_for_script(self, message: Message, fds: list[int]) -> Message:
+        """A script's command has the script's folder and environment, where the node has them too."""
+        if not self._substrate.traits.same_machine:
+            message = {**message, "env": {"LANELAB_NODE": message["node"]}, "cwd": "/"}
+        return self._exec(message, fds)
+
+    def _script(self, message: Message, fds: list[int]) -> Message:
+        """A user's program beside the nodes, with `node` on its PATH."""
+        self._link.require_whole()
+        environment = {
+            **os.environ,
+            "PATH": f"{HELPERS}:{search_path()}",
+            "LANELAB_NODE_SOCKET": NODE_SOCKET,
+            "LANELAB_PYTHON": sys.executable,
+            **({} if self._substrate.traits.same_machine else {"LANELAB_APART": "1"}),
+            **{f"LANELAB_{name.upper()}": address for name, address in self._substrate.addresses().items()},
+        }
+        try:
+            return self._remember(start_local(message["argv"], environment, (), Stdio(*fds), None))
+        except OSError as error:
+            raise InputError(f"cannot start '{message['argv'][0]}': {error.strerror}") from error
+
+    def _remember(self, process: Process) -> Message:
+        number = next(self._numbers)
+        self._processes[number] = process
+        return {"process": number}
+
+    def _process(self, message: Message) -> Process:
+        try:
+            return self._processes[message["process"]]
+        except KeyError:
+            raise BedError(f"the bed process has no command {message['process']}") from None
+
+    def _wait(self, message: Message, _fds: list[int]) -> Message:
+        status = self._process(message).wait()
+        self._processes.pop(message["process"], None)
+        return {"status": status}
+
+    def _signal(self, message: Message, _fds: list[int]) -> Message:
+        self._process(message).signal(message["signal"])
+        return {}
+
+    def _resize(self, message: Message, _fds: list[int]) -> Message:
+        self._process(message).resize(Terminal(message["rows"], message["columns"]))
+        return {}
+
+    # --- the link
+
+    def _set_link(self, message: Message, _fds: list[int]) -> Message:
+        with self._changing:
+            return self._link.set(message["link"])
+
+    def _measure(self, message: Message, _fds: list[int]) -> Message:
+        with self._changing:
+            return self._link.measure(message)
+
+    def _begin_link(self, _message: Message, _fds: list[int]) -> Message:
+        with self._changing:
+            return self._activity.begin()
+
+    def _end_link(self, _message: Message, _fds: list[int]) -> Message:
+        with self._changing:
+            return self._activity.end()
+
+    def _test_link(self, message: Message, _fds: list[int]) -> Message:
+        with self._changing:
+            return self._link.test(message.get("options") or {})
+
+    # --- trials
+
+    def _facts(self, _message: Message, _fds: list[int]) -> Message:
+        return {**bed_facts(self._substrate), **self._link.facts()}
+
+    def _tc_state(self, _message: Message, _fds: list[int]) -> Message:
+        return {"qdiscs": tc_state(self._substrate)}
+
+    def _trials_here(self) -> Trials:
+        """Only beds with trials import what these need."""
+        self._link.require_whole()
+        if self._trials is None:
+            from lanelab.driver.trial.trials import Trials  # noqa: PLC0415
+
+            link = self._link
+            self._trials = Trials(
+                self._substrate,
+                link.drain,
+                link.compensation_us,
+                placement=self._placement,
+                player=link.mover,
+                kept=link.kept,
+                link=lambda: link.current,
+            )
+        return self._trials
+
+    def _serve_site(self, message: Message, _fds: list[int]) -> Message:
+        return self._trials_here().serve(message["spec"])
+
+    def _check_arm(self, message: Message, _fds: list[int]) -> Message:
+        self._trials_here().check(message["spec"])
+        return {}
+
+    def _prepare_trial(self, message: Message, _fds: list[int]) -> Message:
+        return self._trials_here().prepare(message["spec"])
+
+    def _run_trial(self, _message: Message, _fds: list[int]) -> Message:
+        return {"record": self._trials_here().run()}
+
+    def _halt_trial(self, _message: Message, _fds: list[int]) -> Message:
+        if self._trials:
+            self._trials.halt()
+        return {}
+
+    def _end_trial(self, _message: Message, _fds: list[int]) -> Message:
+        if self._trials:
+            self._trials.end()
+        return {}

@@ -1,0 +1,267 @@
+"""The controller's end of a bed: starts the bed process, asks it for things, and ends it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from lanelab.driver.base import configuration
+from lanelab.driver.base.errors import BedError, BedLost, LanelabError
+from lanelab.driver.base.paths import SOURCES
+from lanelab.driver.base.timeouts import scaled
+from lanelab.driver.bed.node import Command, Process, Stdio, Terminal
+from lanelab.driver.bed.registry import kind_named
+from lanelab.driver.bed.substrate import BedSettings
+from lanelab.driver.link import Link
+from lanelab.driver.run.channel.protocol import VERSION, Channel, Message, error_from_message
+
+# Whatever Python's own settings in the user's environment, which the commands in the bed get as they are.
+START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from lanelab.driver.run.channel.bed_start import main; main()"
+DOWN_TIMEOUT_S = 5
+# Far more than anything takes on a busy machine: a bed that hangs must not hold up a night's run. LANELAB_PATIENCE
+# multiplies these and what the bed itself waits for: a slow program fails its trial, and not the bed.
+ANSWER_WITHIN_S = 120
+SELF_TEST_WITHIN_S = 1800  # a slow link with a deep queue takes minutes
+PREPARE_WITHIN_S = 180
+COLLECT_WITHIN_S = 120
+
+
+class Bed:
+    """A bed in use. A context manager: leaving it ends the bed.
+
+    Any thread of any process may start one, and any thread of that process may use it. The bed ends with the process
+    that started it, at the latest.
+    """
+
+    def __init__(self, settings: BedSettings, *, on_start: Callable[[int], None] = lambda _pid: None) -> None:
+        self.settings = settings
+        self.folder = settings.folder
+        ours, theirs = socket.socketpair()
+        self._channel = Channel(ours)
+        with (self.folder / "bed-process.log").open("wb") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-c", START, str(SOURCES), str(theirs.fileno()), str(os.getpid())],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={**os.environ, **configuration.current().environment(), "LANELAB_BED": self.folder.name},
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        theirs.close()
+        on_start(self._process.pid)
+        try:
+            self.info = self._bring_up(ours)
+        except BaseException:
+            self._process.kill()  # it would not listen before its bed is up
+            self.close()
+            raise
+        self._answers: dict[int, queue.Queue[Message]] = {}
+        self._next = 1
+        self._asking = threading.Lock()
+        self._lost = False
+        threading.Thread(target=self._receive, name="bed", daemon=True).start()
+
+    def _bring_up(self, connection: socket.socket) -> Message:
+        try:
+            self._channel.send(
+                {
+                    "folder": str(self.folder),
+                    "substrate": self.settings.substrate,
+                    "router": self.settings.router,
+                    "cpus": dict(self.settings.cpus),
+                    "nodes": dict(self.settings.nodes),
+                }
+            )
+        except OSError:
+            raise self._lost_error("during its start") from None
+        within_s = kind_named(self.settings.substrate).traits.up_within_s
+        connection.settimeout(within_s)
+        begun = time.monotonic()
+        received = self._channel.receive()
+        connection.settimeout(None)
+        if received is None and time.monotonic() - begun >= within_s:
+            raise BedError(f"the bed did not come up within {within_s:g} s", f"Its logs: {self.folder}")
+        if received is None:
+            raise self._lost_error("during its start")
+        message = received[0]
+        if "error" in message:
+            raise error_from_message(message["error"])
+        if message["lanelab_bed"] != VERSION:
+            raise BedError(f"the bed process speaks version {message['lanelab_bed']}, not {VERSION}")
+        (self.folder / "bed.json").write_text(json.dumps(message, indent=1) + "\n")
+        return message
+
+    @property
+    def pid(self) -> int:
+        """The number of the bed's outermost process."""
+        return self._process.pid
+
+    def __enter__(self) -> Bed:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def set_link(self, link: Link) -> list[str]:
+        """Shape the link, as a whole or not at all. Returns the tc lines that did it."""
+        lines: list[str] = self._ask("set_link", link=link.to_mapping(), within_s=scaled(ANSWER_WITHIN_S))["lines"]
+        return lines
+
+    def test_link(self, options: Mapping[str, Any] | None = None) -> Message:
+        """Measure the link from inside; see lanelab.driver.link.selftest for what comes back."""
+        return self._ask("test_link", options=dict(options or {}), within_s=SELF_TEST_WITHIN_S)
+
+    def begin_link(self) -> None:
+        """Let the link's cross traffic begin, and when that has settled, its traces, outages and radio."""
+        self._ask("begin_link", within_s=scaled(ANSWER_WITHIN_S))
+
+    def end_link(self) -> Message:
+        """The link stands still again, without cross traffic; the answer says how well it went."""
+        return self._ask("end_link", within_s=scaled(ANSWER_WITHIN_S))
+
+    def measure(self, what: str, **options: Any) -> Message:  # noqa: ANN401 - JSON
+        """A single measurement between client and server: ping or tcp."""
+        return self._ask("measure", what=what, **options)
+
+    def facts(self) -> Message:
+        """What the nodes are and how they are set."""
+        return self._ask("facts", within_s=scaled(ANSWER_WITHIN_S))
+
+    def tc_state(self) -> list[Any]:
+        """The router's queues with their counters."""
+        qdiscs: list[Any] = self._ask("tc_state", within_s=scaled(ANSWER_WITHIN_S))["qdiscs"]
+        return qdiscs
+
+    def serve_site(self, spec: Mapping[str, Any]) -> Message:
+        """Start a trial's server alone, until the next trial is prepared."""
+        return self._ask("serve_site", spec=dict(spec), within_s=scaled(PREPARE_WITHIN_S))
+
+    def check_arm(self, spec: Mapping[str, Any]) -> None:
+        """Let the server read its configuration for that arm. InputError when it refuses."""
+        self._ask("check_arm", spec=dict(spec), within_s=scaled(PREPARE_WITHIN_S))
+
+    def prepare_trial(self, spec: Mapping[str, Any]) -> Message:
+        """Do everything up to the measured part of a trial; `spec` is of lanelab.driver.trial.spec."""
+        within_s = scaled(PREPARE_WITHIN_S) + 2 * spec["timeout_s"]
+        return self._ask("prepare_trial", spec=dict(spec), within_s=within_s)
+
+    def run_trial(self, timeout_s: float) -> Message:
+        """Do the measured part of the trial that was prepared; the JSON of its record. `timeout_s`: the trial's own."""
+        record: Message = self._ask("run_trial", within_s=timeout_s + scaled(COLLECT_WITHIN_S))["record"]
+        return record
+
+    def halt_trial(self) -> None:
+        """A trial that runs and takes long ends now; `run_trial` then answers with what there is."""
+        self._ask("halt_trial", within_s=scaled(ANSWER_WITHIN_S))
+
+    def end_trial(self) -> None:
+        """End what the last trial still has: nothing of it is left on the link's ends."""
+        self._ask("end_trial", within_s=scaled(ANSWER_WITHIN_S))
+
+    def exec(self, node: str, command: Command, stdio: Stdio, terminal: Terminal | None = None) -> Process:
+        """Start a command on a node."""
+        size = [terminal.rows, terminal.columns] if terminal else None
+        return self._start(
+            "exec", stdio, node=node, argv=list(command.argv), env=dict(command.env), cwd=command.cwd, tty=size
+        )
+
+    def script(self, argv: Sequence[str], stdio: Stdio) -> Process:
+        """Start a program beside the nodes, with the `node` helper on its PATH."""
+        return self._start("script", stdio, argv=list(argv))
+
+    def _start(self, op: str, stdio: Stdio, **arguments: Any) -> Process:  # noqa: ANN401 - JSON
+        null = os.open(os.devnull, os.O_RDWR)
+        try:
+            fds = [null if fd is None else fd for fd in (stdio.stdin, stdio.stdout, stdio.stderr)]
+            return RemoteProcess(self, self._ask(op, fds, **arguments)["process"])
+        finally:
+            os.close(null)
+
+    def _ask(self, op: str, fds: Sequence[int] = (), /, *, within_s: float | None = None, **arguments: Any) -> Message:  # noqa: ANN401
+        """Raises BedLost when the bed is gone, or does not answer in time: then it is ended, since nothing is known of
+        it any more. Commands may take as long as they like."""
+        answer: queue.Queue[Message] = queue.Queue()
+        with self._asking:
+            if self._lost:
+                raise self._lost_error(f"before '{op}'")
+            number, self._next = self._next, self._next + 1
+            self._answers[number] = answer
+        try:
+            self._channel.send({"id": number, "op": op, **arguments}, fds)
+        except OSError:
+            raise self._lost_error(f"before '{op}'") from None
+        try:
+            message = answer.get(timeout=within_s)
+        except queue.Empty:
+            self._process.kill()
+            raise BedLost(f"the bed did not answer '{op}' within {within_s:g} s", f"Its logs: {self.folder}") from None
+        if "error" in message:
+            raise error_from_message(message["error"])
+        if "ok" not in message:
+            raise self._lost_error(f"during '{op}'")
+        ok: Message = message["ok"]
+        return ok
+
+    def _receive(self) -> None:
+        while (received := self._channel.receive()) is not None:
+            message = received[0]
+            waiting = self._answers.pop(message["id"], None)
+            if waiting:
+                waiting.put(message)
+        with self._asking:
+            self._lost = True
+            for waiting in self._answers.values():
+                waiting.put({})
+
+    def _lost_error(self, when: str) -> LanelabError:
+        last_words = ""
+        with contextlib.suppress(OSError):
+            lines = (self.folder / "bed-process.log").read_text(errors="replace").strip().splitlines()
+            last_words = f": {lines[-1]}" if lines else ""
+        return BedLost(f"the bed process died {when}{last_words}", f"Its log: {self.folder / 'bed-process.log'}")
+
+    def close(self) -> None:
+        """End the bed and everything in it."""
+        with contextlib.suppress(OSError):
+            self._channel.send({"id": 0, "op": "down"})
+        try:
+            self._process.wait(DOWN_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()  # its first process dies with it, and with that the rest
+            self._process.wait()
+        self._channel.close()
+
+
+class RemoteProcess(Process):
+    """A command in the bed, seen from the controller."""
+
+    def __init__(self, bed: Bed, number: int) -> None:
+        self._bed, self._number = bed, number
+        self._status: int | None = None
+
+    def wait(self, timeout_s: float | None = None) -> int:
+        """Wait for its end. There is no time limit: a caller that wants one waits in another thread."""
+        if timeout_s is not None:
+            raise TypeError("a command in the bed is waited for without a time-out")
+        if self._status is None:
+            self._status = int(self._bed._ask("wait", process=self._number)["status"])
+        return self._status
+
+    def signal(self, number: int) -> None:
+        self._bed._ask("signal", process=self._number, signal=number)
+
+    def resize(self, terminal: Terminal) -> None:
+        self._bed._ask("resize", process=self._number, rows=terminal.rows, columns=terminal.columns)

@@ -1,0 +1,85 @@
+"""What the nodes of a bed are and how they are set, for the record of a run."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from lanelab.driver.bed.addresses import HOSTS
+from lanelab.driver.bed.node import Node
+from lanelab.driver.bed.substrate import Substrate
+from lanelab.driver.bed.sysctls import SYSCTLS
+
+OFFLOADS = (
+    "tx-checksumming",
+    "rx-checksumming",
+    "tcp-segmentation-offload",
+    "generic-segmentation-offload",
+    "generic-receive-offload",
+    "large-receive-offload",
+)
+
+# Those that a trial depends on and that say nothing of themselves elsewhere in its record.
+PROGRAMS = {"tcpdump": ["tcpdump", "--version"], "ip": ["ip", "-V"], "ethtool": ["ethtool", "--version"]}
+
+
+def bed_facts(substrate: Substrate) -> dict[str, Any]:
+    """The facts of all nodes. What a node does not tell is left out."""
+    facts: dict[str, Any] = {}
+    if machines := substrate.describe():
+        facts["machines"] = machines
+    for host in HOSTS:
+        node = substrate.node(host.name)
+        facts[host.name] = {
+            "kernel": _output(node, ["uname", "-r"]),
+            "programs": {name: _first_line(node, argv) for name, argv in PROGRAMS.items()},
+            "sysctls": _sysctls(node),
+            "offloads": _offloads(node, host.port.device),
+            **({"direct_offloads": _offloads(node, host.direct_port.device)} if substrate.traits.direct else {}),
+            "routes": _output(node, ["ip", "route"]).splitlines(),
+        }
+    router = substrate.router
+    facts["router"] = {
+        "kind": router.kind,
+        "kernel": router.kernel,
+        "programs": {"tc": _first_line(router.node, ["tc", "-V"])},
+        "compensation_us": router.compensation_us,
+        "proven_bps": router.proven.bps,
+    }
+    return facts
+
+
+def tc_state(substrate: Substrate) -> list[Any]:
+    """The router's queues with their counters, as tc shows them."""
+    output = substrate.router.node.run(["tc", "-s", "-j", "qdisc", "show"], check=False).stdout
+    try:
+        shown: list[Any] = json.loads(output or "[]")
+    except ValueError:
+        return [output]
+    return shown
+
+
+def _sysctls(node: Node) -> dict[str, str]:
+    """Settings of the kernel, read by one command: `head` names each file before its content."""
+    output = node.run(["head", "-v", "-n", "1", *(f"/proc/sys/{name}" for name in SYSCTLS)], check=False).stdout
+    values, name = {}, ""
+    for line in output.splitlines():
+        if line.startswith("==> "):
+            name = line.removeprefix("==> /proc/sys/").removesuffix(" <==").replace("/", ".")
+        elif line.strip():
+            values[name] = line.strip()
+    return values
+
+
+def _offloads(node: Node, device: str) -> dict[str, str]:
+    output = node.run(["ethtool", "-k", device], check=False).stdout
+    pairs = (line.partition(":") for line in output.splitlines())
+    return {name.strip(): value.strip() for name, _, value in pairs if name.strip() in OFFLOADS}
+
+
+def _first_line(node: Node, argv: list[str]) -> str:
+    return next(iter(_output(node, argv).splitlines()), "")
+
+
+def _output(node: Node, argv: list[str]) -> str:
+    return node.run(argv, check=False).stdout.strip()

@@ -1,0 +1,90 @@
+"""The channel between the controller and a bed process: JSON lines and open descriptors over a Unix socket.
+
+Version 1. The bed process speaks first:      {"lanelab_bed": 1}
+The controller asks:                          {"id": 7, "op": "exec", ...}          (+ "fds": how many come along)
+The bed process answers each, in any order:   {"id": 7, "ok": {...}} or {"id": 7, "error": {"type", "what", "remedy"}}
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import json
+import os
+import socket
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from lanelab.driver.base import errors
+from lanelab.driver.base.errors import LanelabError
+
+VERSION = 1
+MAX_FDS = 8
+
+Message = dict[str, Any]
+
+
+class Channel:
+    """One end of the channel. Any thread may send; one thread receives."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
+        self._sending = threading.Lock()
+        self._rest = b""
+        self._fds: list[int] = []
+
+    def fileno(self) -> int:
+        return self._socket.fileno()
+
+    def send(self, message: Message, fds: Sequence[int] = ()) -> None:
+        """Raises OSError when the other end is gone."""
+        if fds:
+            message = {**message, "fds": len(fds)}
+        data = json.dumps(message, separators=(",", ":")).encode() + b"\n"
+        with self._sending:
+            sent = socket.send_fds(self._socket, [data], list(fds)) if fds else 0
+            self._socket.sendall(data[sent:])
+
+    def receive(self) -> tuple[Message, list[int]] | None:
+        """The next message and its descriptors, which the caller owns; None when the channel is closed."""
+        while b"\n" not in self._rest:
+            try:
+                data, ancillary, _, _ = self._socket.recvmsg(65536, socket.CMSG_SPACE(MAX_FDS * 4))
+            except OSError:
+                return None
+            if not data:
+                return None
+            for level, kind, payload in ancillary:
+                if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                    numbers = array.array("i")
+                    numbers.frombytes(payload[: len(payload) - len(payload) % numbers.itemsize])
+                    self._fds.extend(numbers)
+            self._rest += data
+        line, _, self._rest = self._rest.partition(b"\n")
+        message: Message = json.loads(line)
+        count = int(message.get("fds", 0))
+        fds, self._fds = self._fds[:count], self._fds[count:]
+        for fd in fds:
+            os.set_inheritable(fd, False)
+        return message, fds
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+
+def error_to_message(error: LanelabError) -> Message:
+    own = {name: getattr(error, name, "") for name in ("key", "place")}
+    return {"type": type(error).__name__, "what": error.what, "remedy": error.remedy, **own}
+
+
+def error_from_message(message: Message) -> LanelabError:
+    kind = getattr(errors, message["type"], None)
+    if not (isinstance(kind, type) and issubclass(kind, LanelabError)):
+        kind = errors.BedError  # of a part of the bed that has errors of its own
+    error: LanelabError = kind(message["what"], message["remedy"])
+    if isinstance(error, errors.InputError):
+        error.key = message["key"]
+    return error

@@ -1,0 +1,134 @@
+"""Examines what this machine can do for lanelab, with a remedy for whatever it cannot."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from lanelab.driver.base import paths
+from lanelab.driver.base.errors import LanelabError
+from lanelab.driver.base.programs import install, needs
+from lanelab.driver.base.programs.building import go
+from lanelab.driver.base.programs.finding import Finding, State
+from lanelab.driver.base.programs.needs import Program
+from lanelab.driver.bed import registry
+from lanelab.driver.bed.substrate import BedSettings
+from lanelab.driver.run.channel.client import Bed
+
+LITTLE_SPACE_GIB = 1
+MODULES = "modules of Apache"
+LITTLE_MEMORY_MIB = 1024
+
+# Programs that a bed does without: what to call them, for which purpose, and what is not possible without them.
+OPTIONAL = (
+    ("browser", "chromium", "page loads"),
+    ("firefox", "firefox", "arms with browser: firefox"),
+    ("server", "apache", "page loads"),
+    *((name, name, f"arms with server: {name}") for name in needs.OTHER_SERVERS),
+    ("capture", "capture", "page loads"),
+    ("resolver", "resolver", "arms with dns: resolver"),
+    ("screen", "screen", "arms with display: headful"),
+)
+
+
+def examine() -> list[Finding]:
+    """Look at everything; at the end, where nothing is in the way, make a bed."""
+    findings = [finding for check in LOOKS for finding in check()]
+    if all(finding.state != "gap" for finding in findings):
+        findings.append(_bed())
+    return findings
+
+
+def administrators_command() -> str:
+    """What installs all that is missing; empty where nothing is, or nothing can be installed by a package."""
+    missing = needs.missing(needs.asked_for_at_once())
+    return install.administrators_command(missing) if install.packages_for(missing) else ""
+
+
+def _system() -> Iterator[Finding]:
+    yield Finding("ok", "system", f"{install.family()}, kernel {platform.release()}, {platform.machine()}")
+    yield Finding("ok", "python", f"{platform.python_version()} ({sys.executable})")
+
+
+def _programs() -> Iterator[Finding]:
+    missing = needs.missing(needs.programs("bed"))
+    if missing:
+        yield Finding("gap", "programs", f"missing: {_names(missing)}", _remedy(missing))
+    else:
+        yield Finding("ok", "programs", "all that a bed needs")
+    for what, purpose, use in OPTIONAL:
+        wanted = needs.programs(purpose)
+        if missing := needs.missing(wanted):
+            yield Finding("note", what, f"missing for {use}: {_names(missing)}", _remedy(missing))
+        else:
+            yield Finding("ok", what, ", ".join(str(program.path()) for program in wanted))
+
+
+def _own_protocols() -> Iterator[Finding]:
+    """What it takes to build the gateway, which only some arms need, and Apache's modules."""
+    own = go.systems_go()
+    version = f"{own.version} ({own.program})" if own else f"{go.locked_version()}, installed when it is first needed"
+    yield Finding("ok", "go, for the gateway", version)
+    if missing := needs.missing(needs.programs("module")):
+        what = f"missing to build them, without which Apache serves nothing: {_names(missing)}"
+        yield Finding("gap", MODULES, what, _remedy(missing))
+    else:
+        yield Finding("ok", MODULES, "all that it takes to build them")
+
+
+def _substrates() -> Iterator[Finding]:
+    for kind in registry.KINDS:
+        yield from kind.findings(_remedy)
+
+
+def _resources() -> Iterator[Finding]:
+    cpus = len(os.sched_getaffinity(0))
+    load = os.getloadavg()[0]
+    busy = load > 0.5 * cpus
+    remedy = "Measure when the machine is idle" if busy else ""
+    yield Finding("note" if busy or cpus < 2 else "ok", "processors", f"{cpus}, load {load:.2f}", remedy)
+    memory = {
+        line.split(":")[0]: int(line.split()[1]) // 1024 for line in Path("/proc/meminfo").read_text().splitlines()
+    }
+    free = memory.get("MemAvailable", 0)
+    enough = free > LITTLE_MEMORY_MIB
+    yield Finding("ok" if enough else "note", "memory", f"{free} MiB free", "" if enough else "Close something")
+    yield _disk()
+
+
+def _disk() -> Finding:
+    build = paths.build_folder()
+    nearest = next(folder for folder in (build, *build.parents) if folder.exists())
+    if not os.access(nearest, os.W_OK):
+        return Finding("gap", "disk", f"{nearest} is not writable", "Set LANELAB_BUILD to a folder that is")
+    gib = shutil.disk_usage(nearest).free / 2**30
+    state: State = "ok" if gib > LITTLE_SPACE_GIB else "note"
+    return Finding(state, "disk", f"{gib:.1f} GiB free for {build}", "" if state == "ok" else "Free some space")
+
+
+def _bed() -> Finding:
+    try:
+        with paths.bed_folder() as folder, Bed(BedSettings(folder=folder)) as bed:
+            info = bed.info
+    except LanelabError as error:
+        return Finding("gap", "bed", error.what, error.remedy)
+    return Finding("ok", "bed", f"came up in {info['bring_up_s']:.1f} s, router {info['router']} {info['kernel']}")
+
+
+def _names(programs: Sequence[Program]) -> str:
+    return ", ".join(program.name for program in programs)
+
+
+def _remedy(missing: Sequence[Program]) -> str:
+    """The packages; the command that installs them comes once, below all findings."""
+    packages = install.packages_for(missing)
+    if len(packages) < len({program.package for program in missing}):
+        return " ".join(install.remedy(missing).split())  # some cannot be installed so easily
+    return f"An administrator can install {', '.join(packages)}: see below"
+
+
+LOOKS = (_system, _programs, _own_protocols, _substrates, _resources)

@@ -1,0 +1,105 @@
+"""Trials and self-tests on their way from one run folder into another: from a worker's to its controller's, from a run
+that is reused, or from runs that are merged."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.errors import ChangedError
+from lanelab.driver.run.folder.digests import require_unchanged, without_digests
+from lanelab.driver.run.folder.rows import Listed, artifacts_in
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact(Coded):
+    name: str
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrialCopy(Coded):
+    """A trial without the content of its artifacts."""
+
+    trial: int  # its number where it was made: its artifacts are in a folder of that name
+    bed: int  # its number there
+    cell: str  # identifier
+    round: int
+    attempt: int
+    wall_s: float
+    record: Mapping[str, Any]  # lanelab.driver.record.record.TrialRecord as JSON, whole
+    artifacts: tuple[Artifact, ...]
+    asked: str  # digest of what was asked for: driver/run/trial_keys.py
+    versions: str  # digest of the versions that it was made with
+    origin: str  # the run that made it, where that is another one
+    digested: bool = True  # False: it was stored by a lanelab that made no digests
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTestCopy(Coded):
+    bed: int
+    link: str  # label
+    moment: str
+    at_utc: str
+    passed: bool
+    data: Mapping[str, Any]
+
+
+_TRIAL = (
+    "SELECT trial, bed, id, round, attempt, wall_s, record, asked, versions, origin "
+    "FROM trials JOIN cells USING (cell) WHERE trial = ?"
+)
+
+
+def trial_copies(database: sqlite3.Connection, folder: Path, trials: Iterable[int]) -> list[TrialCopy]:
+    """Of a run that knows its machines. Raises ChangedError for a trial that is not what was stored."""
+    unknown = set(without_digests(database))
+    return [_trial_copy(database, folder, trial, digested=trial not in unknown) for trial in trials]
+
+
+def _trial_copy(database: sqlite3.Connection, folder: Path, trial: int, *, digested: bool) -> TrialCopy:
+    require_unchanged(database, folder, number=trial)
+    number, bed, cell, in_round, attempt, wall_s, text, asked, versions, origin = database.execute(
+        _TRIAL, (trial,)
+    ).fetchone()
+    record = json.loads(text)
+    series = {name: {**one, "points": []} for name, one in record["series"].items()}
+    query = "SELECT name, t_ms, value FROM series WHERE trial = ? ORDER BY rowid"
+    for name, t_ms, value in database.execute(query, (trial,)):
+        series[name]["points"].append([t_ms, value])
+    measures = dict(database.execute("SELECT name, value FROM measures WHERE trial = ?", (trial,)))
+    query = "SELECT data FROM requests WHERE trial = ? ORDER BY number"
+    requests = [json.loads(data) for (data,) in database.execute(query, (trial,))]
+    query = "SELECT name, bytes, sha256 FROM artifacts WHERE trial = ? ORDER BY name"
+    artifacts = tuple(Artifact(*row) for row in database.execute(query, (trial,)))
+    whole = {**record, "measures": measures, "series": series, "requests": requests}
+    where = (number, bed, cell, in_round, attempt, wall_s)
+    return TrialCopy(*where, whole, artifacts, asked, versions, origin, digested)
+
+
+def self_test_copies(database: sqlite3.Connection, after: int = 0) -> list[SelfTestCopy]:
+    """Those of a run with a number above `after`."""
+    query = (
+        "SELECT bed, label, moment, at_utc, passed, data FROM self_tests JOIN links USING (link) "
+        "WHERE self_test > ? ORDER BY self_test"
+    )
+    return [
+        SelfTestCopy(bed, label, moment, at_utc, bool(passed), json.loads(data))
+        for bed, label, moment, at_utc, passed, data in database.execute(query, (after,))
+    ]
+
+
+def require_artifacts(folder: Path, copy: TrialCopy) -> Listed:
+    """Those in the folder. Raises ChangedError unless they are just the artifacts of this trial."""
+    listed = artifacts_in(folder)
+    there = {name: digest for name, _, digest in listed}
+    if there != {each.name: each.sha256 for each in copy.artifacts}:
+        what = f"the artifacts of trial {copy.trial} in {folder} are not those that its record names"
+        raise ChangedError(what, "They were changed or damaged on their way; copy the run again from where it was made")
+    return listed

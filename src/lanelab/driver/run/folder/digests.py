@@ -1,0 +1,147 @@
+"""Digests of what a run folder stores: each trial and each self-test has one for each of its parts, made in the
+transaction that stores it. Whoever reads a part compares it with its digest.
+
+They show what was changed by mistake or in haste. Whoever changes a part and its digest is not found: against that,
+publish the run as an artifact, and the digest of the archive.
+
+The canonical form of a part is the JSON of its rows, as the database has them, in the order of the query.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from lanelab.driver.base.errors import ChangedError
+
+Kind = Literal["trial", "self-test"]
+# The name of each part, as messages have it, and its rows. The first column is the number of the trial or self-test.
+_CELL = "site, label, links.settings, arms.name, arms.settings, cells.id"
+_TRIAL: Mapping[str, str] = {
+    "cell, round or status": f"""
+        SELECT trial, {_CELL}, session, bed, round, attempt, started_utc, wall_s, status, asked, versions, origin
+        FROM trials JOIN cells USING (cell) JOIN links USING (link) JOIN arms USING (arm)
+        WHERE {{which}} ORDER BY trial""",  # noqa: S608 - names from here
+    "measures": "SELECT trial, name, value FROM measures WHERE {which} ORDER BY trial, name",
+    "failures": "SELECT trial, reason, detail FROM failures WHERE {which} ORDER BY trial, rowid",
+    "flags": "SELECT trial, name, detail FROM flags WHERE {which} ORDER BY trial, rowid",
+    "list of files": "SELECT trial, name, bytes, sha256 FROM artifacts WHERE {which} ORDER BY trial, name",
+    "record": "SELECT trial, record FROM trials WHERE {which} ORDER BY trial",
+    "requests": """
+        SELECT trial, number, url, status, protocol, connection, priority, started_ms, ended_ms, wire_bytes, body_bytes,
+        data FROM requests WHERE {which} ORDER BY trial, number""",
+    "series": "SELECT trial, name, t_ms, value FROM series WHERE {which} ORDER BY trial, name, t_ms, value",
+}
+_SELF_TEST: Mapping[str, str] = {
+    "result": """
+        SELECT self_test, label, settings, session, bed, moment, at_utc, passed, data
+        FROM self_tests JOIN links USING (link) WHERE {which} ORDER BY self_test""",
+}
+_PARTS: Mapping[Kind, Mapping[str, str]] = {"trial": _TRIAL, "self-test": _SELF_TEST}
+_NUMBER: Mapping[Kind, str] = {"trial": "trial", "self-test": "self_test"}
+_TABLE: Mapping[Kind, str] = {"trial": "trials", "self-test": "self_tests"}
+CELL, MEASURES, FAILURES, FLAGS, FILES, RECORD, REQUESTS, SERIES = _TRIAL
+OF_RESULTS = (CELL, MEASURES, FAILURES, FLAGS)  # what tables, figures and claims are made of, and is small
+OF_RECORD = (MEASURES, RECORD, REQUESTS, SERIES)
+_NO_ROWS = hashlib.sha256(b"[]").hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A part that is not what was stored; "": all of it is gone."""
+
+    kind: Kind
+    number: int
+    part: str
+
+    def __str__(self) -> str:
+        if not self.part:
+            return f"{self.kind} {self.number} is gone"
+        verb = "were" if self.part.endswith("s") or self.part == CELL else "was"
+        return f"{self.kind} {self.number}: its {self.part} {verb} changed"
+
+
+def note_digests(database: sqlite3.Connection, kind: Kind, number: int) -> None:
+    """Digest what was just stored, within the transaction of the caller."""
+    parts = {part: dict(_digests(database, kind, part, number)).get(number, _NO_ROWS) for part in _PARTS[kind]}
+    database.execute("INSERT OR REPLACE INTO digests VALUES (?, ?, ?)", (kind, number, json.dumps(parts)))
+
+
+def differences(
+    database: sqlite3.Connection, kind: Kind = "trial", number: int | None = None, parts: Iterable[str] | None = None
+) -> Iterator[Difference]:
+    """All parts, or those that are named, of all trials or self-tests that have digests, or of one of them."""
+    noted = _noted(database, kind, number)
+    if not noted:
+        return
+    there = {each for (each,) in database.execute(f"SELECT {_NUMBER[kind]} FROM {_TABLE[kind]}")}  # noqa: S608
+    yield from (Difference(kind, each, "") for each in sorted(noted.keys() - there))
+    for part in _PARTS[kind] if parts is None else parts:
+        now = dict(_digests(database, kind, part, number))
+        for each in sorted(noted.keys() & there):
+            if noted[each].get(part) != now.get(each, _NO_ROWS):
+                yield Difference(kind, each, part)
+
+
+def require_unchanged(
+    database: sqlite3.Connection,
+    folder: Path,
+    kind: Kind = "trial",
+    number: int | None = None,
+    parts: Iterable[str] | None = None,
+) -> None:
+    """Raises ChangedError for the first difference."""
+    for difference in differences(database, kind, number, parts):
+        raise changed(folder, str(difference))
+
+
+def changed(folder: Path, what: str) -> ChangedError:
+    remedy = f"lanelab verify {folder} lists all that differs. Copy the run again from where it was made"
+    return ChangedError(f"the run in {folder} is not what was stored: {what}", remedy)
+
+
+def without_digests(database: sqlite3.Connection) -> list[int]:
+    """The numbers of the trials that cannot be verified."""
+    query = "SELECT trial FROM trials ORDER BY trial"
+    if has_digests(database):
+        query = "SELECT trial FROM trials WHERE trial NOT IN (SELECT number FROM digests WHERE kind = 'trial')"
+    return [int(trial) for (trial,) in database.execute(query)]
+
+
+def digested(database: sqlite3.Connection, kind: Kind) -> int:
+    """How many have digests."""
+    return len(_noted(database, kind, None))
+
+
+def file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def has_digests(database: sqlite3.Connection) -> bool:
+    """Whether the run is of a format that has them."""
+    return bool(database.execute("SELECT 1 FROM sqlite_master WHERE name = 'digests'").fetchone())
+
+
+def _noted(database: sqlite3.Connection, kind: Kind, number: int | None) -> dict[int, Mapping[str, str]]:
+    """Only of what is there."""
+    if not has_digests(database):
+        return {}
+    one = "" if number is None else f" AND number = {number:d}"
+    query = f"SELECT number, parts FROM digests WHERE kind = ?{one}"  # noqa: S608 - a number
+    return {each: json.loads(text) for each, text in database.execute(query, (kind,))}
+
+
+def _digests(database: sqlite3.Connection, kind: Kind, part: str, number: int | None) -> Iterator[tuple[int, str]]:
+    """The digests of one part, as it is now."""
+    which = "1" if number is None else f"{_NUMBER[kind]} = {number:d}"
+    rows = database.execute(_PARTS[kind][part].format(which=which))
+    for each, group in itertools.groupby(rows, key=lambda row: row[0]):
+        text = json.dumps([row[1:] for row in group], separators=(",", ":"))
+        yield int(each), hashlib.sha256(text.encode()).hexdigest()

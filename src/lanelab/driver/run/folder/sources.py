@@ -1,0 +1,220 @@
+"""Run folders that trials are taken from: to be reused in another run, or merged into one. Nothing is written there."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from lanelab.driver.base.errors import InputError, StoreError
+from lanelab.driver.record.reasons import timed_out
+from lanelab.driver.run.folder import format as run_format
+from lanelab.driver.run.folder.copies import SelfTestCopy, TrialCopy, self_test_copies, trial_copies
+from lanelab.driver.run.folder.digests import require_unchanged
+from lanelab.driver.run.machines import BedFacts, MachineFacts
+
+CLONE = 0x40049409  # FICLONE of Linux: both files share their content on the disk until one of them changes
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTrial:
+    """A trial in the folder of a run, without its record."""
+
+    trial: int
+    identity: str  # the run that made it and its number there: the same wherever it was copied to
+    bed: int
+    cell: str  # identifier
+    round: int
+    attempt: int
+    asked: str
+    versions: str
+    ok: bool
+    is_result: bool  # it counts, or it timed out
+
+
+class SourceRun:
+    """One run folder, opened for reading. Close it."""
+
+    def __init__(self, folder: Path, database: sqlite3.Connection, scratch: contextlib.ExitStack) -> None:
+        self.folder, self._database, self._scratch = folder, database, scratch
+        self.meta: dict[str, str] = dict(database.execute("SELECT key, value FROM meta"))
+        self.id = run_format.identifier_of(self.meta)
+
+    @classmethod
+    def open(cls, folder: Path) -> SourceRun:
+        """Raises StoreError for one that cannot be read, or of another format; InputError where there is no run."""
+        path = folder / run_format.DATABASE
+        if not path.is_file():
+            raise InputError(f"{folder} is not the folder of a run", "Name a run: lanelab runs lists them")
+        scratch = contextlib.ExitStack()
+        try:
+            return cls._opened(folder, path, scratch)
+        except sqlite3.Error as error:
+            scratch.close()
+            what = f"the run in {folder} cannot be read: {error}"
+            raise StoreError(what, "Copy the folder again from where it was made") from error
+        except BaseException:
+            scratch.close()
+            raise
+
+    @classmethod
+    def _opened(cls, folder: Path, path: Path, scratch: contextlib.ExitStack) -> SourceRun:
+        database = scratch.enter_context(contextlib.closing(_connect(path, "ro")))
+        try:
+            version = _format_of(database)
+        except sqlite3.OperationalError as error:
+            if "readonly" not in str(error) and "unable to open" not in str(error):
+                raise
+            # A killed run leaves a half-made transaction, which only a writer may undo: undo it in a copy.
+            copy = Path(scratch.enter_context(tempfile.TemporaryDirectory(prefix="lanelab-read-")))
+            for name in (path.name, path.name + "-journal"):
+                with contextlib.suppress(FileNotFoundError):
+                    shutil.copyfile(path.with_name(name), copy / name)
+            database = scratch.enter_context(contextlib.closing(_connect(copy / path.name, "rw")))
+            version = _format_of(database)
+        if version == run_format.WITHOUT_MACHINES:
+            what = f"the run in {folder} has format {version}, which does not say what its trials were made with"
+            raise StoreError(what, "Leave this run out")
+        if version not in run_format.READABLE:
+            raise run_format.other_format(folder, version)
+        return cls(folder, database, scratch)
+
+    def __enter__(self) -> SourceRun:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._scratch.close()
+
+    # --- what is there
+
+    @property
+    def plan(self) -> Mapping[str, Any]:
+        plan: Mapping[str, Any] = json.loads(self.meta.get("plan") or "{}")
+        return plan
+
+    @property
+    def is_of_fixed_number(self) -> bool:
+        """Whether the number of its rounds was known before the first: none of its values ended it."""
+        return "ci" not in self.plan.get("repeat", {}) and len(self.plan.get("looks", ())) < 2
+
+    def table(self, name: str) -> list[tuple[Any, ...]]:
+        """All rows of a table, as they are."""
+        return self._database.execute(f"SELECT * FROM {name}").fetchall()  # noqa: S608 - a name of the format's
+
+    def asked(self) -> dict[str, set[str]]:
+        """The digests of what was asked for in each cell that has trials."""
+        found: dict[str, set[str]] = {}
+        query = "SELECT DISTINCT id, asked FROM trials JOIN cells USING (cell) WHERE asked != ''"
+        for cell, asked in self._database.execute(query):
+            found.setdefault(cell, set()).add(asked)
+        return found
+
+    def cells(self) -> dict[str, tuple[str, str]]:
+        """Label of its link, and name of its arm, of each cell by its identifier."""
+        query = "SELECT id, label, name FROM cells JOIN links USING (link) JOIN arms USING (arm) ORDER BY cell"
+        return {cell: (label, arm) for cell, label, arm in self._database.execute(query)}
+
+    def links(self) -> dict[str, dict[str, str]]:
+        """Settings of each link by its label."""
+        query = "SELECT label, settings FROM links ORDER BY link"
+        return {label: json.loads(text) for label, text in self._database.execute(query)}
+
+    def trials(self, asked: Iterable[str] | None = None) -> Iterator[SourceTrial]:
+        """All of them by number, or those with one of these digests."""
+        wanted = None if asked is None else set(asked)
+        query = """
+            SELECT trial, bed, id, round, attempt, asked, versions, origin, status, group_concat(reason)
+            FROM trials JOIN cells USING (cell) LEFT JOIN failures USING (trial) GROUP BY trial ORDER BY trial
+        """
+        for row in self._database.execute(query):
+            trial, bed, cell, number, attempt, its_asked, versions, origin, status, reasons = row
+            if wanted is None or its_asked in wanted:
+                ok, identity = status == "ok", origin or f"{self.id}/{trial}"
+                result = ok or timed_out((reasons or "").split(","))
+                yield SourceTrial(trial, identity, bed, cell, number, attempt, its_asked, versions, ok, result)
+
+    def count(self) -> int:
+        (number,) = self._database.execute("SELECT count(*) FROM trials").fetchone()
+        return int(number)
+
+    def copies(self, trials: Iterable[int]) -> list[TrialCopy]:
+        return trial_copies(self._database, self.folder, trials)
+
+    def self_tests(self) -> list[SelfTestCopy]:
+        require_unchanged(self._database, self.folder, "self-test")
+        return self_test_copies(self._database)
+
+    def beds(self) -> dict[int, BedFacts]:
+        rows = self._database.execute("SELECT bed, facts FROM beds ORDER BY bed")
+        return {bed: BedFacts.from_json(json.loads(facts)) for bed, facts in rows}
+
+    def machines(self) -> dict[str, MachineFacts]:
+        rows = self._database.execute("SELECT name, facts FROM machines ORDER BY machine")
+        return {name: MachineFacts.from_json(json.loads(facts)) for name, facts in rows}
+
+    def versions(self) -> dict[str, dict[str, str]]:
+        return {digest: json.loads(data) for digest, data in self._database.execute("SELECT * FROM versions")}
+
+    def sessions(self) -> list[dict[str, Any]]:
+        query = "SELECT started_utc, ended_utc, ending, provenance FROM sessions ORDER BY session"
+        return [
+            {"started_utc": started, "ended_utc": ended, "ending": ending, "provenance": json.loads(provenance)}
+            for started, ended, ending, provenance in self._database.execute(query)
+        ]
+
+    def copy_artifacts(self, trial: int, folder: Path) -> None:
+        """Put the artifacts of a trial into a new folder on the same disk or another. They share their content with
+        those that are here, where the file system can do that."""
+        folder.mkdir(parents=True)
+        there = self.folder / run_format.ARTIFACTS / f"{trial:06d}"
+        for path in sorted(there.iterdir()) if there.is_dir() else ():
+            copy_file(path, folder / path.name)
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """As a clone, a hard link or a copy: whatever is possible first. Nothing ever writes into an artifact."""
+    with source.open("rb") as from_file, target.open("xb") as to_file:
+        try:
+            fcntl.ioctl(to_file.fileno(), CLONE, from_file.fileno())
+        except OSError:
+            pass
+        else:
+            return
+    target.unlink()
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+def found_in(store: Path) -> list[Path]:
+    """The folders of runs that are meant by a run's folder, or a folder of runs; those of studies' figures too."""
+    if (store / run_format.DATABASE).is_file():
+        return [store]
+    if not store.is_dir():
+        raise InputError(f"there is no folder {store}", "Name a run, or a folder that has runs", key="--reuse")
+    found = {path.parent for depth in ("*", "*/*") for path in store.glob(f"{depth}/{run_format.DATABASE}")}
+    return sorted(folder for folder in found if not folder.name.endswith(run_format.MERGING))
+
+
+def _format_of(database: sqlite3.Connection) -> str:
+    row = database.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
+    return str(row[0]) if row else "unknown"
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    database = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode={mode}", uri=True, check_same_thread=False)
+    database.execute("PRAGMA busy_timeout = 10000")
+    return database

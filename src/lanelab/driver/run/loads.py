@@ -1,0 +1,80 @@
+"""What a run has to know of the loads of its experiment before anything starts."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Callable
+from pathlib import Path
+
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.base.errors import InputError, StoreError
+from lanelab.driver.experiment.model import Cell, Experiment
+from lanelab.driver.site.site import Site
+from lanelab.driver.trial.load.asked import PATH, asked_of
+from lanelab.driver.trial.load.generator import Target
+from lanelab.driver.trial.load.generators.k6 import files_and_ports_needed
+from lanelab.driver.trial.load.registry import GENERATORS
+from lanelab.driver.trial.load_settings import SLOW, LoadSettings
+
+BACK_ENDS = ("jetty", "tomcat")
+MADE = "/lanelab/"
+PORT_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
+
+
+def check_loads(experiment: Experiment) -> None:
+    """Raises InputError where a generator cannot do what an arm asks for."""
+    for cell in experiment.cells:
+        load = cell.link.load
+        if load is None:
+            continue
+        try:
+            GENERATORS[load.generator].check(load, cell.arm)
+            _require_made_answers(load, cell.arm)
+        except InputError as error:
+            raise InputError(error.what, error.remedy, key=f"arms.{cell.arm.name}: {error.key}") from None
+
+
+def check_objects(experiment: Experiment, site_of: Callable[[Cell], Site]) -> None:
+    """Raises InputError where a generator cannot ask for the objects of a site, which only its manifest names."""
+    for cell in experiment.cells:
+        load = cell.link.load
+        if load:
+            asked = asked_of(site_of(cell), load, cell.arm.scheme)
+            script = load.script_text.encode()
+            target = Target(load, cell.arm, asked.urls, asked.body_sizes, "", 0, "", "", "", 0, script)
+            GENERATORS[load.generator].invocation(target)  # which is pure
+
+
+def _require_made_answers(load: LoadSettings, arm: Arm) -> None:
+    """Answers that are made, and no objects of a site, come from back ends alone."""
+    made = load.script == SLOW or dict(load.parameters).get(PATH, "").startswith(MADE)
+    if made and arm.server not in BACK_ENDS:
+        what = f"only {' and '.join(BACK_ENDS)} have answers below {MADE}, and the arm has server: {arm.server}"
+        raise InputError(what, "Write server: jetty, or another script", key="script")
+
+
+def limits_told(experiment: Experiment) -> list[str]:
+    """A sentence for each load that needs more files or ports than an ordinary user of this machine has."""
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    low, high = map(int, PORT_RANGE.read_text().split())
+    told = []
+    for cell in experiment.cells:
+        if cell.link.load is None:
+            continue
+        files, ports = files_and_ports_needed(cell.link.load, cell.arm)
+        for needed, there, what in ((files, allowed, "open files"), (ports, high - low + 1, "ports")):
+            if needed > there:
+                told.append(f"{cell.label} may need {needed} {what}, and this machine allows {there}")
+    return told
+
+
+def keep_scripts(experiment: Experiment, folder: Path) -> None:
+    """Users' own scripts go into the run folder, where they are read when the run goes on."""
+    for load in {cell.link.load for cell in experiment.cells if cell.link.load and cell.link.load.script_text}:
+        path = folder / load.script
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(load.script_text, encoding="utf-8")
+        except OSError as error:
+            what = f"cannot keep the script {load.script} in {folder}: {error.strerror}"
+            raise StoreError(what, "Give the script another name") from error

@@ -1,0 +1,81 @@
+"""What a run was made with, as far as this side of a bed can tell; the bed adds its nodes' facts."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.base.programs import install
+
+LIBRARIES = ("selenium", "cryptography", "altair", "vl-convert-python", "ansible-core")
+
+
+def host_facts(version: str) -> dict[str, Any]:
+    """The facts of this machine and of this lanelab."""
+    return {
+        "lanelab": {"version": version, **_checkout()},
+        "python": {"version": platform.python_version(), "program": sys.executable, **_libraries()},
+        "machine": {
+            "system": install.family(),
+            "kernel": platform.release(),
+            "architecture": platform.machine(),
+            "processor": processor_name(),
+            "processors": len(os.sched_getaffinity(0)),
+            "frequency_governor": _read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+            "memory_mib": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20,
+            "clock_source": _read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        },
+        "load": load(),
+    }
+
+
+def load() -> dict[str, Any]:
+    """How busy this machine is."""
+    one, five, fifteen = os.getloadavg()
+    return {"1min": round(one, 2), "5min": round(five, 2), "15min": round(fifteen, 2)}
+
+
+def _checkout() -> dict[str, str]:
+    def git(*words: str) -> str:
+        argv = ["git", "-C", str(PROJECT), "-c", "safe.directory=*", *words]
+        try:
+            done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=10)
+        except (OSError, subprocess.TimeoutExpired):
+            return ""
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    commit = git("rev-parse", "HEAD")
+    if not commit:
+        return {"commit": "unknown: not a git checkout"}
+    changed = git("status", "--porcelain", "--untracked-files=no")
+    return {"commit": commit, "changed_files": str(len(changed.splitlines()))}
+
+
+def _libraries() -> dict[str, str]:
+    versions = {}
+    for name in LIBRARIES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            versions[name] = "not installed"
+    return versions
+
+
+def processor_name() -> str:
+    for line in _read("/proc/cpuinfo").splitlines():
+        if line.startswith(("model name", "Model", "cpu model")):
+            return line.partition(":")[2].strip()
+    return "unknown"
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return ""

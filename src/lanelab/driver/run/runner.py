@@ -1,0 +1,300 @@
+"""A run: plays the trials that an agenda names on a bed, and stores each when it is finished.
+
+Everything may be killed at any moment. What is stored decides what remains to be done, so a resumed run goes on like
+any other.
+"""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from lanelab.driver.base.clock import utc_now
+from lanelab.driver.base.errors import BedError, Interrupted, LanelabError
+from lanelab.driver.base.settings.kinds import LARGEST_SEED
+from lanelab.driver.experiment.model import Cell
+from lanelab.driver.experiment.schedule.agenda import NOTHING, Agenda
+from lanelab.driver.experiment.schedule.order import PlannedTrial
+from lanelab.driver.record.reasons import Reason
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.run.built_programs import Programs
+from lanelab.driver.run.channel.client import Bed
+from lanelab.driver.run.current_bed import CurrentBed
+from lanelab.driver.run.events import Event, Listener
+from lanelab.driver.run.folder.content import attempt_of
+from lanelab.driver.run.folder.store import Stored
+from lanelab.driver.run.open_beds import Beds, OpenBed
+from lanelab.driver.run.start import AUTHORITY, BegunRun
+from lanelab.driver.run.trial_keys import AskedKeys
+from lanelab.driver.trial.registry import WORKLOADS
+from lanelab.driver.trial.spec import TrialSpec
+from lanelab.driver.trial.workload import TrialContext
+
+
+@dataclass
+class StopRequest:
+    """How Ctrl-C reaches the runner: the first one lets a trial that is under way finish."""
+
+    asked: bool = False
+    under_way: bool = False
+    halt: Callable[[], None] = lambda: None  # ends a trial that takes long
+
+    def ask(self) -> None:
+        """May be called by a handler of signals: what waits for the bed does so in a thread of its own."""
+        self.asked = True
+        threading.Thread(target=self.halt, name="halt", daemon=True).start()
+
+
+@dataclass
+class PreparedTrial:
+    """A trial that has its number and folder, and whose server and browser are up unless it was refused."""
+
+    number: int
+    folder: Path
+    started_utc: str
+    bed: int  # its number within the run
+    versions: str  # digest of what it is made with
+    refusal: tuple[Reason, str] | None = None
+
+
+class Preparation:
+    """A trial that is prepared in a thread of its own. Ctrl-C may leave it behind at any moment: nothing that the two
+    threads share can stay locked then, and no end of a program waits for it."""
+
+    def __init__(self, prepare: Callable[[PlannedTrial], PreparedTrial], planned: PlannedTrial) -> None:
+        self.planned = planned
+        self._answer: queue.SimpleQueue[PreparedTrial | BaseException] = queue.SimpleQueue()
+        threading.Thread(target=self._do, args=(prepare,), name="prepare", daemon=True).start()
+
+    def _do(self, prepare: Callable[[PlannedTrial], PreparedTrial]) -> None:
+        try:
+            self._answer.put(prepare(self.planned))
+        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+            self._answer.put(error)
+
+    def result(self) -> PreparedTrial:
+        """Waits for it. Called once."""
+        answer = self._answer.get()
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+
+class Runner:
+    """Plays trials of an experiment, one after the other, on a bed that lives until `close`."""
+
+    def __init__(
+        self,
+        begun: BegunRun,
+        open_bed: OpenBed,
+        tell: Listener,
+        stop: StopRequest,
+        programs: Programs | None = None,
+    ) -> None:
+        self._programs = programs or Programs()
+        experiment, store = begun.experiment, begun.store
+        self._experiment, self._sites, self._store = experiment, begun.sites, store
+        self._tell, self._stop = tell, stop
+        stop.halt = self._halt
+        self._workload = WORKLOADS[store.workload]
+        self._agenda: Agenda = NOTHING
+        beds = Beds(open_bed, tell, lambda: stop.asked)
+        self.current = CurrentBed(beds, experiment, store, tell, self._check_arms, self._programs)
+        self._asked = AskedKeys(experiment, begun.sites, accept_links=store.accepts_links)
+        self._ahead: Preparation | None = None
+
+    def __enter__(self) -> Runner:
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.current.close()
+
+    def run(self, agenda: Agenda) -> None:
+        """Until the agenda has what it asks for, and the links are measured again. Raises Interrupted after the trial
+        during which a stop was asked for, and the BedError where there is not even a first bed; whatever it raises,
+        every finished trial is stored."""
+        try:
+            self.play(agenda)
+            self.current.measure_links_again()
+        except Interrupted:  # a second Ctrl-C ends this too
+            self._forget_prepared()
+            self.current.measure_links_again()
+            raise
+
+    def play(self, agenda: Agenda) -> None:
+        """The same without measuring the links again: more is to come on this bed."""
+        self._agenda = agenda
+        while batch := agenda.batch():
+            self.current.use_for(agenda.block)
+            self.current.reconsider_links()
+            for planned, following in itertools.zip_longest(batch, batch[1:]):
+                if self._stop.asked:
+                    raise Interrupted("stopped after a finished trial")
+                self._play(planned, following)
+
+    # --- one trial
+
+    def _play(self, planned: PlannedTrial, following: PlannedTrial | None) -> None:
+        started = time.monotonic()
+        try:
+            started += self.current.make_ready()
+            measured_s = self.current.links.measuring_s
+            prepared = self._take_prepared(planned)
+            if prepared.refusal:
+                self._agenda.give_up(planned)
+                self._add(planned, prepared, self._not_started(prepared, *prepared.refusal), started)
+                return
+            bed = self.current.bed
+            started += self.current.links.measuring_s - measured_s  # a self-test is no part of a trial
+            if self._stop.asked:
+                raise Interrupted("stopped before a trial began")
+            self._stop.under_way = True
+            self._tell(Event("trial-started", _names(planned)))
+            data = bed.run_trial(self._experiment.timeout.seconds)
+        except BedError as error:
+            if not self.current.was_there:  # nothing was lost, and no trial is to blame
+                raise
+            self._lose_bed(planned, error, started)
+            return
+        self.current.has_worked()
+        self._prepare_ahead(following)
+        case = planned.cell
+        site, link = self._sites.site(case), case.link.link
+        context = TrialContext(case.arm, site, link, self._experiment, prepared.folder, case.link.load)
+        record = self._workload.finish(data, context)
+        self._add(planned, prepared, record, started)
+        if any(failure.reason is Reason.STOPPED for failure in record.failures):
+            raise Interrupted("stopped in the middle of a trial")
+
+    def _halt(self) -> None:
+        if self._stop.under_way:
+            with suppress(LanelabError):  # a bed that is gone has no trial any more
+                self.current.bed.halt_trial()
+
+    def _not_started(self, prepared: PreparedTrial, reason: Reason, detail: str) -> TrialRecord:
+        return TrialRecord.not_started(self._workload.name, prepared.started_utc, reason, detail)
+
+    def _add(self, planned: PlannedTrial, prepared: PreparedTrial, record: TrialRecord, started: float) -> None:
+        stored = Stored(
+            trial=prepared.number,
+            bed=prepared.bed,
+            cell=planned.cell,
+            round=planned.round,
+            attempt=self._agenda.attempts(planned) + 1,
+            wall_s=time.monotonic() - started,
+            record=record,
+            asked=self._asked.of(planned.cell),
+            versions=prepared.versions,
+        )
+        self._store.add_trial(stored)
+        self._stop.under_way = False
+        reasons = {failure.reason for failure in record.failures}
+        value = record.measures.get(self._workload.primary)
+        own = self._store.machine
+        machine = self._store.machine_number(own.name) if own else 1  # others may have made what it is compared with
+        self._agenda.add(planned, attempt_of(record.ok, value, reasons, machine))
+        self._tell(
+            Event(
+                "trial",
+                {
+                    **_names(planned),
+                    "trial": stored.trial,
+                    "attempt": stored.attempt,
+                    "status": "ok" if record.ok else "failed",
+                    self._workload.primary: value,
+                    "wall_s": round(stored.wall_s, 3),
+                    "failures": [failure.to_json() for failure in record.failures],
+                },
+            )
+        )
+
+    def _lose_bed(self, planned: PlannedTrial, error: BedError, started: float) -> None:
+        """Give up this bed, which failed the trial: another bed may do better."""
+        self._ahead = None
+        another = self.current.lose()
+        number, folder = self._store.begin_trial()
+        prepared = PreparedTrial(number, folder, utc_now(), self.current.number, self.current.versions)
+        self._add(planned, prepared, self._not_started(prepared, Reason.BED_LOST, str(error)), started)
+        if not another:
+            raise error
+        self._tell(Event("bed-lost", {"what": str(error)}))
+
+    # --- preparing
+
+    def _prepare_ahead(self, following: PlannedTrial | None) -> None:
+        """While this trial is stored, the next one's server and browser start. Not where its link needs a self-test,
+        which company would disturb."""
+        if following is None or self._stop.asked:
+            return
+        if not self.current.links.has_passed(following.cell):
+            return
+        self._ahead = Preparation(self._prepare, following)
+
+    def _take_prepared(self, planned: PlannedTrial) -> PreparedTrial:
+        ahead, self._ahead = self._ahead, None
+        if ahead:
+            prepared = ahead.result()
+            if ahead.planned == planned:
+                return prepared
+        return self._prepare(planned)
+
+    def _forget_prepared(self) -> None:
+        """Wait until nothing is being prepared any more."""
+        ahead, self._ahead = self._ahead, None
+        if ahead:
+            with suppress(LanelabError):  # that trial will not be
+                ahead.result()
+
+    def _prepare(self, planned: PlannedTrial) -> PreparedTrial:
+        number, folder = self._store.begin_trial()
+        prepared = PreparedTrial(number, folder, utc_now(), self.current.number, self.current.versions)
+        bed, links = self.current.bed, self.current.links
+        bed.end_trial()  # before the link is measured or changed
+        why = links.bring(planned.cell)
+        if why:
+            prepared.refusal = (Reason.LINK_OUT_OF_TOLERANCE, why)
+            return prepared
+        bed.prepare_trial(self._spec(planned.cell, folder, self._seed_of(planned)).to_json())
+        return prepared
+
+    def _check_arms(self, bed: Bed) -> None:
+        """Check every arm before the first trial: a mistake in one must not end the run hours later."""
+        for cell in {(cell.site, cell.arm.name): cell for cell in self._experiment.cells}.values():
+            bed.check_arm(self._spec(cell, self._store.folder).to_json())
+
+    def _seed_of(self, planned: PlannedTrial) -> int:
+        """Of what a trial draws: the same for all cells of a round, so that they differ in nothing else."""
+        return (int(self._store.meta("seed")) + planned.round) % (LARGEST_SEED + 1)
+
+    def _spec(self, cell: Cell, folder: Path, seed: int = 0) -> TrialSpec:
+        load, site = cell.link.load, self._sites.site(cell)
+        return TrialSpec(
+            site=site,
+            arm=cell.arm.on(site),
+            timeout_s=self._experiment.timeout.seconds,
+            recorders=self._experiment.recorders,
+            folder=folder,
+            authority=self._store.folder / AUTHORITY,
+            workload=self._workload.name,
+            options=load.to_json() if load else {},
+            seed=seed,
+            built=self._programs.paths,
+        )
+
+
+def _names(planned: PlannedTrial) -> dict[str, Any]:
+    cell = planned.cell
+    return {"site": cell.site, "link": cell.link.label, "arm": cell.arm.name, "round": planned.round}

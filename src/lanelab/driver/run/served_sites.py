@@ -1,0 +1,83 @@
+"""The sites of an experiment as its arms want them, prepared before any bed is made: a mistake shows at once."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.experiment.model import Cell, Experiment
+from lanelab.driver.site.digest import digest_of
+from lanelab.driver.site.hints import hints
+from lanelab.driver.site.named_hosts import named_hosts
+from lanelab.driver.site.prepare import Variant, prepare
+from lanelab.driver.site.pushed import pushed_paths
+from lanelab.driver.site.site import Site
+
+MISSING_404 = "404"
+
+
+@dataclass(frozen=True, slots=True)
+class ServedSites:
+    """Each site of an experiment in each variant that an arm asks for."""
+
+    archived: Mapping[str, Site]
+    prepared: Mapping[tuple[str, Variant], Site]
+
+    @classmethod
+    def of(cls, experiment: Experiment, archived: Mapping[str, Site]) -> ServedSites:
+        """Prepare what was not prepared before."""
+        made: dict[tuple[str, Variant], Site] = {}
+        for cell in experiment.cells:
+            key = cell.site, cell.arm.variant
+            if key not in made:
+                with _of_arm(cell):
+                    made[key] = prepare(archived[cell.site], cell.arm.variant)
+        if experiment.missing == MISSING_404:
+            others = {name: named_hosts(site) for name, site in archived.items()}
+            made = {key: replace(site, other_hosts=others[key[0]], answers_missing=True) for key, site in made.items()}
+        for cell in experiment.cells:
+            with _of_arm(cell):
+                pushed_paths(made[cell.site, cell.arm.variant], cell.arm.push)
+                hints(made[cell.site, cell.arm.variant], cell.arm.early_hints, "early_hints")
+        return cls(archived, made)
+
+    def site(self, cell: Cell) -> Site:
+        return self.prepared[cell.site, cell.arm.variant]
+
+    def digests(self) -> dict[str, str]:
+        """Of each site as it is archived, and of each variant."""
+        archived = {name: site_digest(site) for name, site in self.archived.items()}
+        variants = {
+            f"{name} {variant.text}": site_digest(site) for (name, variant), site in sorted_by_text(self.prepared)
+        }
+        return {**archived, **variants}
+
+
+@contextlib.contextmanager
+def _of_arm(cell: Cell) -> Iterator[None]:
+    try:
+        yield
+    except InputError as error:
+        error.key = f"arms.{cell.arm.name}.{error.key}"
+        raise
+
+
+def sorted_by_text(prepared: Mapping[tuple[str, Variant], Site]) -> Iterable[tuple[tuple[str, Variant], Site]]:
+    return sorted(prepared.items(), key=lambda one: (one[0][0], one[0][1].text))
+
+
+def site_digest(site: Site) -> str:
+    """The digest of everything that makes a load of the site what it is: what it can fetch, what its scripts and its
+    servers are told, and what it may do without."""
+    text = json.dumps(
+        [
+            *(site.entry_scheme, site.entry_host, site.entry_path, digest_of(site.objects), site.other_hosts),
+            *(site.user_agent, site.viewport, site.date, site.unanswered),
+            sorted(f"{each.method} {each.url}" for each in site.objects if each.late),
+        ]
+    )
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,158 @@
+"""The folder of a study's run, as a run writes it: study.json, copies of what the study was, and the figures' runs.
+
+study.json is written when everything else that a run begins with is there, in one step. So a folder that has it is
+whole, and one that does not holds nothing but copies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import hashlib
+import itertools
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lanelab.driver.base.clock import utc_now
+from lanelab.driver.base.errors import InputError, StoreError
+from lanelab.driver.base.writing import writing
+from lanelab.driver.experiment.model import Experiment
+from lanelab.driver.run.folder.store import LOCK, lock_folder
+from lanelab.driver.run.start import RUNS
+from lanelab.driver.run.study.figures import Asked
+from lanelab.driver.run.study.read import StudyFolder, parse_figure
+from lanelab.driver.run.study.study import STUDY_FILE, STUDY_RUN_FILE, STUDY_RUN_FORMAT, FigureRun, Study, StudyRun
+
+COPIES = "study"  # study/NAME: the study's folder as it was
+README = "README.md"
+_PART = STUDY_RUN_FILE + ".part"
+_BEFORE_IT_BEGAN = {COPIES, _PART, LOCK}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenStudyRun:
+    """The run of a study that nobody else writes to."""
+
+    folder: Path
+    about: StudyRun
+    experiments: Mapping[int, Experiment]  # as they are run
+
+    @property
+    def study(self) -> Study:
+        return self.about.study
+
+    def figure_folder(self, number: int) -> Path:
+        return self.folder / next(each.folder for each in self.about.figures if each.figure == number)
+
+
+def begin_with(
+    read: StudyFolder, variant: str, asked: Asked, *, seed: int, bed: Mapping[str, object], lanelab: str
+) -> StudyRun:
+    """What a run begins with. `bed`: how beds are made; `lanelab`: its version."""
+    return StudyRun(
+        format=STUDY_RUN_FORMAT,
+        study=read.study,
+        variant=variant,
+        created_utc=utc_now(),
+        lanelab=lanelab,
+        seed=seed,
+        trials=asked.trials,
+        beds=asked.beds,
+        scale=asked.scale,
+        bed=bed,
+        figures=tuple(
+            FigureRun(figure.number, f"figure-{figure.number}", sha256(read.texts[figure.number]))
+            for figure in read.study.figures
+        ),
+    )
+
+
+def new_folder(name: str, variant: str) -> Path:
+    """runs/DATE-NAME-VARIANT; numbered where two begin within a second."""
+    stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
+    words = "-".join(filter(None, [stamp, name, variant]))
+    for number in itertools.count(1):
+        folder = Path(RUNS) / (words if number == 1 else f"{words}-{number}")
+        if not folder.exists():
+            return folder
+    raise AssertionError  # count() has no end
+
+
+def create(folder: Path, about: StudyRun, copied: StudyFolder) -> None:
+    """The folder, with study.json last. What a killed attempt left there is taken away first."""
+    with writing(f"make the folder {folder}"):
+        folder.mkdir(parents=True, exist_ok=True)
+        names = {path.name for path in folder.iterdir()}
+        if STUDY_RUN_FILE in names:
+            what = f"there is a study's run in {folder}"
+            raise InputError(what, f"Name another folder, or go on: lanelab study run --resume {folder}", key="--out")
+        if names - _BEFORE_IT_BEGAN:
+            what = f"the folder {folder} is not empty, and no study's run"
+            raise InputError(what, "Remove it, or name another one", key="--out")
+        with _locked(folder):
+            shutil.rmtree(folder / COPIES, ignore_errors=True)
+            copies = folder / COPIES / copied.study.name
+            copies.mkdir(parents=True)
+            for name in (STUDY_FILE, README):
+                if (copied.folder / name).is_file():
+                    shutil.copyfile(copied.folder / name, copies / name)
+            for figure in copied.study.figures:
+                (copies / figure.file).write_text(copied.texts[figure.number], encoding="utf-8")
+            _write_whole(folder, json.dumps(about.to_json(), indent=1) + "\n")
+
+
+def _write_whole(folder: Path, text: str) -> None:
+    part = folder / _PART
+    with part.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(folder / STUDY_RUN_FILE)
+
+
+@contextlib.contextmanager
+def opened(folder: Path, about: StudyRun) -> Iterator[OpenStudyRun]:
+    """The study's run, kept from others. StoreError where its copies are not those that it began with."""
+    with _locked(folder):
+        copies, asked = folder / COPIES / about.study.name, Asked(about.trials, about.beds, about.scale)
+        files, experiments = {figure.number: figure for figure in about.study.figures}, {}
+        for begun in about.figures:
+            figure = files[begun.figure]
+            text = _read_back(copies / figure.file)
+            if sha256(text) != begun.experiment_sha256:
+                what = f"{copies / figure.file} is not the experiment that this run began with"
+                raise StoreError(what, "Put it back as it was, or begin a new run")
+            experiments[figure.number] = asked.of(parse_figure(figure, text, copies, about.variant))
+        yield OpenStudyRun(folder, about, experiments)
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    with writing(f"open the folder {folder}"):
+        lock = lock_folder(folder)
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
+def _read_back(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        what = f"the run's own copy of an experiment cannot be read: {path}"
+        raise StoreError(what, "Put the file back as it was, or begin a new run") from error
+
+
+def changed_since(about: StudyRun, now: StudyFolder) -> list[int]:
+    """The figures whose experiment is another now than when the run began."""
+    then = {each.figure: each.experiment_sha256 for each in about.figures}
+    return [number for number, digest in then.items() if number not in now.texts or sha256(now.texts[number]) != digest]
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

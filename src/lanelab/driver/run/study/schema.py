@@ -1,0 +1,73 @@
+"""The JSON schema of study.yaml, for editors. lanelab itself checks more.
+
+Run as a program, this writes experiments/study.schema.json and the tables of docs/reference/study.md again:
+
+    PYTHONPATH=. python -m lanelab.driver.run.study.schema
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.base.settings.setting import Table
+from lanelab.driver.run.study.keys import CLAIM, DIFFERENCE, FIGURE, SECTIONS, STUDY
+
+SCHEMA_FILE = PROJECT / "experiments" / "study.schema.json"
+REFERENCE = PROJECT / "docs" / "reference" / "study.md"
+_TEXT = {"type": ["string", "number", "boolean"]}
+
+
+def schema() -> dict[str, Any]:
+    """Draft 7: what editors understand."""
+    shapes: Mapping[str, Mapping[str, Any]] = {
+        "variants": {"type": "object", "minProperties": 1, "additionalProperties": _TEXT},
+        "figures": _numbered({"$ref": "#/definitions/figure"}),
+        "claims": _numbered({"anyOf": [_TEXT, {"$ref": "#/definitions/claim"}]}),
+        "differences": {"type": "array", "minItems": 1, "items": {"$ref": "#/definitions/difference"}},
+    }
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "lanelab study",
+        **_object(STUDY, shapes),
+        "definitions": {"figure": _object(FIGURE), "claim": _object(CLAIM), "difference": _object(DIFFERENCE)},
+    }
+
+
+def _numbered(value: Mapping[str, Any]) -> dict[str, Any]:
+    pattern = {"^[1-9][0-9]{0,3}$": value}
+    return {"type": "object", "minProperties": 1, "additionalProperties": False, "patternProperties": pattern}
+
+
+def _object(table: Table, shapes: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": table.schema(shapes),
+        "required": [setting.name for setting in table.settings if setting.required],
+    }
+
+
+def schema_text() -> str:
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def reference_tables() -> dict[str, str]:
+    """Every generated table of docs/reference/study.md."""
+    return {name: table.markdown() for name, table in SECTIONS.items()}
+
+
+def _write() -> None:
+    SCHEMA_FILE.write_text(schema_text(), encoding="utf-8")
+    text = REFERENCE.read_text(encoding="utf-8")
+    for name, table in reference_tables().items():
+        before, _, rest = text.partition(f"<!-- {name} -->\n")
+        _, _, after = rest.partition(f"<!-- /{name} -->")
+        text = f"{before}<!-- {name} -->\n{table}\n<!-- /{name} -->{after}"
+    REFERENCE.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    _write()

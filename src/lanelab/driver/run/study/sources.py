@@ -1,0 +1,67 @@
+"""Which published claim each claim of a study's experiments refers to. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lanelab.driver.base.settings.kinds import near_miss
+from lanelab.driver.base.settings.source import Written
+from lanelab.driver.run.study.study import Study, StudyFigure
+
+_REFERENCE = re.compile(r"(?P<study>[^\s#]+)#(?P<number>\S*)")
+
+
+@dataclass(frozen=True, slots=True)
+class FigureFile:
+    """A figure, and the claims of its experiment as they are written."""
+
+    figure: StudyFigure
+    claims: Mapping[str, Written]
+
+
+def published_number(source: str) -> int | None:
+    """The number of the published claim that a source names; None where it is any text."""
+    found = _REFERENCE.fullmatch(source.strip())
+    return int(found["number"]) if found and found["number"].isdecimal() else None
+
+
+def check_claims(study: Study, files: Sequence[FigureFile], published: Mapping[int, Written]) -> None:
+    """Raises InputError where a claim's name is there twice in the study, where a source names nothing, and where a
+    published claim is neither checked nor said why. `published`: these claims, as they are written."""
+    seen: dict[str, Written] = {}
+    checked: set[int] = set()
+    for file in files:
+        for name, written in file.claims.items():
+            if name in seen:
+                other = seen[name]
+                what = f"the study has a claim of this name in {other.source}, line {other.line}, too"
+                raise written.error(what, "Give one of them another name: a study's table lists all of them")
+            seen[name] = written
+            where = written.entries().get("source")
+            if where is not None and (number := _referred(where, study)) is not None:
+                checked.add(number)
+    for claim in study.claims:
+        if claim.number not in checked and not claim.note:
+            remedy = (
+                f"Write source: {study.name}#{claim.number} at the claim that checks it, or say here why there is "
+                "none: {says: …, note: …}"
+            )
+            raise published[claim.number].error("no experiment has a claim that refers to it", remedy)
+
+
+def _referred(written: Written, study: Study) -> int | None:
+    """The number of the published claim; None where the source is no reference to a study."""
+    text = written.text().strip()
+    found = _REFERENCE.fullmatch(text)
+    if not found:
+        return None
+    if found["study"] != study.name:
+        what = f"it refers to the study {found['study'][:60]!r}, and this one is {study.name}"
+        raise written.error(what, f"Write {study.name}#{found['number']}, or a source without #")
+    known = [str(claim.number) for claim in study.claims]
+    if found["number"] not in known:
+        remedy = f"{near_miss(found['number'], known)}There are {', '.join(known)}"
+        raise written.error(f"the study has no claim {found['number'][:20]!r}", remedy)
+    return int(found["number"])

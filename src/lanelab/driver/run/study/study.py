@@ -1,0 +1,88 @@
+"""A study reproduces one published work: what its folder says, and what a run of it leaves. Pure data.
+
+A study is a folder in experiments/ with study.yaml and an experiment file for each figure. A run of it is a folder with
+`study.json`, and the run folder of each figure below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lanelab.driver.base.coded import Coded
+
+STUDY_FILE = "study.yaml"
+STUDY_RUN_FILE = "study.json"
+STUDY_REPORT = "report.html"
+STUDY_RUN_FORMAT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedClaim(Coded):
+    """A statement of the published work, in its words. Claims of the figures refer to it as "STUDY#NUMBER"."""
+
+    number: int
+    says: str
+    note: str  # what of it cannot be checked, or how it is; "" where there is nothing to say
+
+
+@dataclass(frozen=True, slots=True)
+class StudyFigure(Coded):
+    """One figure or table of the published work, which one experiment file reproduces."""
+
+    number: int
+    title: str
+    file: str  # the experiment's, within the study's folder
+    caption: str  # what the published figure shows, and what is not known of it
+
+
+@dataclass(frozen=True, slots=True)
+class Difference(Coded):
+    """What is not as it was in the published work."""
+
+    what: str
+    then: str
+    now: str
+    effect: str  # what it is likely to change, or was measured to
+
+
+@dataclass(frozen=True, slots=True)
+class Study(Coded):
+    """All that study.yaml says."""
+
+    name: str  # of its folder
+    title: str
+    source: str  # the published work, as one would cite it
+    description: str
+    variants: Mapping[str, str]  # those that each of its experiments has, with what they stand for; the first is the
+    # one that is run unless another is asked for
+    figures: tuple[StudyFigure, ...]
+    claims: tuple[PublishedClaim, ...]
+    differences: tuple[Difference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FigureRun(Coded):
+    """One figure's part of a run."""
+
+    figure: int
+    folder: str  # the run folder, within that of the study's run
+    experiment_sha256: str  # of the file as it was when the run began
+
+
+@dataclass(frozen=True, slots=True)
+class StudyRun(Coded):
+    """What `study.json` holds: written when the run begins, and never changed."""
+
+    format: int
+    study: Study  # as it was then
+    variant: str  # "" where the study has none
+    created_utc: str
+    lanelab: str
+    seed: int  # from which the figures' seeds are made
+    trials: int | None  # instead of the experiments'
+    beds: int | None
+    scale: float | None  # of loads
+    bed: Mapping[str, Any]  # how beds are made, as a figure's run has it under the same name
+    figures: tuple[FigureRun, ...]  # all of the study's, also those that have not begun

@@ -1,0 +1,197 @@
+"""From what a worker says that it has made to trials in the run folder: artifacts are fetched piece by piece, a few
+workers at a time, checked, and stored with the trials in one transaction."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections import deque
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from lanelab.driver.base.clock import utc_now
+from lanelab.driver.base.errors import ChangedError, PackError, RecordError
+from lanelab.driver.base.writing import writing
+from lanelab.driver.experiment.schedule.portions import PlannedPortion, Spread
+from lanelab.driver.record.metrics import primary_of
+from lanelab.driver.record.reasons import Reason, timed_out
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.run.events import Event, Listener
+from lanelab.driver.run.folder.content import attempt_of
+from lanelab.driver.run.folder.copies import TrialCopy
+from lanelab.driver.run.folder.store import SCRATCH, Stored
+from lanelab.driver.run.start import BegunRun
+from lanelab.driver.run.sweep.cluster import Finished
+from lanelab.driver.run.sweep.member import Member, Start
+from lanelab.driver.run.sweep.messages import PIECE_BYTES, Delivery, PieceRequest
+from lanelab.driver.run.sweep.packs import PackFile
+
+AT_ONCE = 4  # packs that are fetched at the same time: more would only fill the network's queues
+Done = Callable[[Member, str], None]
+
+
+@dataclass
+class OnItsWay:
+    """A delivery, and as much of its pack as is here."""
+
+    member: Member
+    portion: PlannedPortion
+    delivery: Delivery
+    file: PackFile | None = None  # from when it is fetched
+
+
+class Deliveries:
+    """All that are on their way."""
+
+    def __init__(self, begun: BegunRun, spread: Spread, tell: Listener, start: Start, done: Done) -> None:
+        """`done` is told of each: stored, or why not."""
+        self._begun, self.spread, self._tell, self._start, self._done = begun, spread, tell, start, done
+        self._store = begun.store
+        self._folder = begun.store.folder / SCRATCH / "deliveries"
+        self._waiting: deque[OnItsWay] = deque()
+        self._fetching: dict[str, OnItsWay] = {}  # by worker
+
+    def begin(self, member: Member, portion: PlannedPortion, delivery: Delivery) -> None:
+        one = OnItsWay(member, portion, delivery)
+        if delivery.pack is None:
+            self._keep(one)
+            return
+        self._waiting.append(one)
+        self._fetch_more()
+
+    def drop(self, worker: str) -> None:
+        """Forget what this worker was delivering."""
+        self._waiting = deque(one for one in self._waiting if one.member.worker != worker)
+        one = self._fetching.pop(worker, None)
+        if one and one.file:
+            one.file.close()
+        self._fetch_more()
+
+    def close(self) -> None:
+        for one in self._fetching.values():
+            if one.file:
+                one.file.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    # --- fetching
+
+    def _fetch_more(self) -> None:
+        while self._waiting and len(self._fetching) < AT_ONCE:
+            one = self._waiting.popleft()
+            pack = one.delivery.pack
+            if pack is None:
+                continue
+            one.file = PackFile(self._folder / f"{one.delivery.portion}.pack", pack)
+            self._fetching[one.member.worker] = one
+            self._tell(Event("fetching", {"name": one.member.name, "bytes": pack.bytes}))
+            self._ask(one.member, one.file)
+
+    def _ask(self, member: Member, file: PackFile) -> None:
+        request = PieceRequest(file.pack.name, file.have, min(PIECE_BYTES, file.pack.bytes - file.have))
+        self._start(member, "piece", request.to_json(), self._came)
+
+    def _came(self, member: Member, finished: Finished) -> None:
+        one = self._fetching.get(member.worker)
+        if one is None or one.file is None:
+            return
+        if finished.error is not None:
+            self.drop(member.worker)
+            self._done(member, str(finished.error))
+            return
+        try:
+            one.file.add(finished.value)
+        except PackError as error:
+            self.drop(member.worker)
+            self._done(member, str(error))
+            return
+        if one.file.have < one.file.pack.bytes:
+            self._ask(member, one.file)
+        else:
+            self._keep(one)
+
+    # --- storing
+
+    def _keep(self, one: OnItsWay) -> None:
+        delivery, member = one.delivery, one.member
+        content = self._folder / f"{delivery.portion}"
+        why_not = _what_lacks(one.portion, delivery, member.beds)
+        try:
+            if not why_not:
+                with writing("make room for a delivery"):
+                    content.mkdir(parents=True, exist_ok=True)
+                why_not = self._unpack(one, content)
+            if not why_not:
+                self._adopt(one, content)
+        except (ChangedError, RecordError) as error:  # of what this worker sent; another one's may be whole
+            why_not = str(error)
+        finally:
+            shutil.rmtree(content, ignore_errors=True)
+        if delivery.pack:
+            self._start(member, "drop_pack", {"name": delivery.pack.name}, _forget)
+        self.drop(member.worker)
+        self._done(member, why_not)
+
+    def _unpack(self, one: OnItsWay, content: Path) -> str:
+        """Why it is not what was delivered; "": it is."""
+        try:
+            if one.file:
+                one.file.unpack(one.delivery.trials, content)
+        except PackError as error:
+            return str(error)
+        return ""
+
+    def _adopt(self, one: OnItsWay, content: Path) -> None:
+        delivery, member = one.delivery, one.member
+        for digest, versions in delivery.versions.items():
+            self._store.add_versions(digest, versions)
+        for trial in delivery.trials:  # one without artifacts is in no pack
+            (content / f"{trial.trial:06d}").mkdir(exist_ok=True)
+        trials = list(map(member.trial_at_our_clock, delivery.trials))
+        self._store.adopt(trials, content, member.beds)
+        primary = primary_of(self._store.workload).name
+        planned = {each.cell.id: each for each in one.portion.trials}
+        failed, machine = 0, self._store.machine_number(member.machine)
+        for trial in trials:
+            reasons = [failure["reason"] for failure in trial.record["failures"]]
+            failed += bool(reasons)
+            value = trial.record["measures"].get(primary)
+            self.spread.add(planned[trial.cell], attempt_of(not reasons, value, reasons, machine))
+        seconds = round(time.monotonic() - member.began, 3)
+        told = {"worker": member.worker, "name": member.name, "trials": len(trials), "failed": failed}
+        self._tell(Event("portion-stored", {**told, "seconds": seconds}))
+
+    def store_refused(self, portion: PlannedPortion, reason: Reason, why: str) -> None:
+        """Note that these trials were not begun."""
+        for planned in portion.trials:
+            number, _ = self._store.begin_trial()
+            record = TrialRecord.not_started(self._store.workload, utc_now(), reason, why)
+            attempt = len(self.spread.results.of(planned.key)) + 1
+            bed = self._store.bed_that_refused(planned.cell.link.label)
+            self._store.add_trial(Stored(number, planned.cell, bed, planned.round, attempt, 0.0, record))
+            self.spread.add(planned, attempt_of(False, None, {reason}))
+
+
+def _forget(_member: Member, _finished: Finished) -> None:
+    """A pack that could not be removed ends with the worker's folder."""
+
+
+def _what_lacks(portion: PlannedPortion, delivery: Delivery, known: Collection[int]) -> str:
+    """Why a delivery is not the whole portion, made on one bed; "": it is."""
+    asked = {cell.id for cell in portion.cells}
+    strange = {trial.cell for trial in delivery.trials} - asked
+    if strange or any(trial.round != portion.round for trial in delivery.trials):
+        return "it delivered trials of another portion"
+    if asked - {trial.cell for trial in delivery.trials}:
+        return "it did not deliver all trials of the portion"
+    if {trial.bed for trial in delivery.trials} - set(known):
+        return "it does not say of which bed its trials are"
+    beds = {trial.bed for trial in delivery.trials if _is_result(trial)}
+    if len(beds) > 1:
+        return "its bed was lost in the middle of the portion, which is begun anew on one bed"
+    return ""
+
+
+def _is_result(trial: TrialCopy) -> bool:
+    reasons = [failure["reason"] for failure in trial.record["failures"]]
+    return not reasons or timed_out(reasons)

@@ -1,0 +1,179 @@
+"""The archive of sites: what there is, and a site ready to be served or prepared.
+
+A site is made once, into a folder of the cache that is named by everything that it is made from.
+"""
+
+from __future__ import annotations
+
+import difflib
+import fcntl
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from lanelab.driver.base.errors import BedError, InputError, RecordError
+from lanelab.driver.base.paths import build_folder, sites_folder
+from lanelab.driver.site import bodies, content, fetch, generate
+from lanelab.driver.site.archive import make as archive_maker
+from lanelab.driver.site.content import CACHE
+from lanelab.driver.site.digest import digest_of
+from lanelab.driver.site.manifest import MANIFEST, Manifest, read_manifest
+from lanelab.driver.site.site import Site, SiteObject, StoredObject
+
+Maker = Callable[[Path, Manifest], Iterable[StoredObject]]
+# By the key of the manifest that says where the objects are from.
+MAKERS: Mapping[str, Maker] = {
+    "objects": content.make,
+    "archive": archive_maker.make,
+    "recipe": generate.make,
+    "fetch": fetch.make,
+}
+
+OBJECTS, BODIES = "objects.json", "bodies"
+FORMAT = "2"  # of the cache; another one is made anew
+
+
+def site_names(archive: Path | None = None) -> list[str]:
+    """Every folder with a manifest."""
+    archive = archive or sites_folder()
+    try:
+        folders = [folder for folder in archive.iterdir() if not folder.name.startswith(".")]  # those are not finished
+        return sorted(folder.name for folder in folders if (folder / MANIFEST).is_file())
+    except OSError as error:
+        raise InputError(f"cannot read the archive of sites {archive}: {error.strerror}", "Bring it back") from error
+
+
+def require_site(name: str, archive: Path) -> None:
+    """Raises InputError where there is no such site. Whether its manifest can be read is not asked."""
+    names = site_names(archive)
+    if name not in names:
+        near = difflib.get_close_matches(name.lower(), names, n=1)
+        hint = f"Did you mean {near[0]}? " if near else ""
+        raise InputError(f"there is no site {name!r}", f"{hint}Sites are {', '.join(names) or 'none'}", key="sites")
+
+
+def read_site_manifest(name: str, archive: Path | None = None) -> Manifest:
+    """What a site consists of, without its files."""
+    archive = archive or sites_folder()
+    require_site(name, archive)
+    return read_manifest(archive / name / MANIFEST)
+
+
+def load_site(name: str, archive: Path | None = None) -> Site:
+    """The site, ready to be served. Makes its bodies where they are not there; refuses what is not the manifest's."""
+    archive = archive or sites_folder()
+    manifest = read_site_manifest(name, archive)
+    made = _made(name, archive / name, manifest)
+    objects = _marked(manifest, _listed(made))
+    digest = digest_of(objects)
+    if manifest.digest and digest != manifest.digest:
+        what = f"the site {name} was made with other content than its manifest says: digest {digest}"
+        raise InputError(what, f"Correct {archive / name}, or write this digest into {MANIFEST}")
+    if manifest.entry not in {each.url for each in objects}:
+        near = difflib.get_close_matches(manifest.entry, [each.url for each in objects], n=1)
+        hint = f"Did you mean {near[0]}?" if near else "Correct the entry"
+        raise InputError(f"the site {name} has no object {manifest.entry}, which is its entry", hint)
+    return Site(
+        name=name,
+        title=manifest.title,
+        entry_host=manifest.entry_host,
+        entry_path=manifest.entry_path,
+        objects=objects,
+        content=made / BODIES,
+        entry_scheme=manifest.entry_scheme,
+        user_agent=manifest.user_agent,
+        viewport=manifest.viewport,
+        date=manifest.date,
+        unanswered=manifest.unanswered,
+    )
+
+
+def objects_of(folder: Path, manifest: Manifest) -> Iterable[StoredObject]:
+    """What the site's maker gives."""
+    return MAKERS[_maker(manifest)](folder, manifest)
+
+
+def _maker(manifest: Manifest) -> str:
+    named = {"archive": manifest.archive, "recipe": manifest.recipe, "fetch": manifest.fetch}
+    return next((name for name, value in named.items() if value), "objects")
+
+
+def _marked(manifest: Manifest, objects: Iterable[SiteObject]) -> tuple[SiteObject, ...]:
+    """With the manifest's word on what is late."""
+    late = frozenset(manifest.late)
+    return tuple(replace(each, late=True) if each.url in late else each for each in objects)
+
+
+def _made(name: str, folder: Path, manifest: Manifest) -> Path:
+    """The folder of the cache with this site, whole."""
+    made = build_folder() / CACHE / f"{name}-{_key(folder, manifest)}"
+    if manifest.objects and manifest.generate is None:
+        content.verify(folder / content.CONTENT, manifest.objects, f"Bring it back, or correct {folder / MANIFEST}")
+    if not made.is_dir():
+        _make(name, folder, manifest, made)
+    remedy = f"Remove the folder {made}; it is made again when it is needed"
+    bodies.verify(made / BODIES, _listed(made), remedy)
+    return made
+
+
+def _key(folder: Path, manifest: Manifest) -> str:
+    """A name for what this makes: another archive or recipe gets another folder, and old runs keep theirs."""
+    digest = hashlib.sha256(FORMAT.encode())
+    plain = [each.to_json() for each in manifest.objects]
+    digest.update(json.dumps([plain, manifest.fetch, manifest.digest], sort_keys=True).encode())
+    if manifest.archive:  # of what others make, the manifest has a digest
+        digest.update(_archive_code())
+    for file in filter(None, (manifest.generate, manifest.archive, manifest.recipe)):
+        try:
+            digest.update((folder / file).read_bytes() + b"\0")
+        except OSError as error:
+            raise InputError(f"cannot read {folder / file}: {error.strerror}", "Bring it back") from error
+    return digest.hexdigest()[:12]
+
+
+@cache
+def _archive_code() -> bytes:
+    """The same for the same code: other code may make other objects of a recording."""
+    own = Path(__file__).parent
+    digest = hashlib.sha256()
+    for file in sorted([own / "coding.py", *(own / "archive").glob("*.py")]):
+        digest.update(file.read_bytes())
+    return digest.digest()
+
+
+def _listed(made: Path) -> tuple[SiteObject, ...]:
+    try:
+        return tuple(SiteObject.from_json(each) for each in json.loads((made / OBJECTS).read_text()))
+    except (OSError, ValueError, RecordError) as error:
+        remedy = f"Remove the folder {made}; it is made again when it is needed"
+        raise InputError(f"the list of the site's objects cannot be read: {made / OBJECTS}", remedy) from error
+
+
+def _make(name: str, folder: Path, manifest: Manifest, made: Path) -> None:
+    """Under a lock, aside, then renamed: whoever sees the folder sees all of it."""
+    cache = made.parent
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        with (cache / ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if made.is_dir():
+                return
+            for leftover in cache.glob(f".{name}-*.making"):
+                shutil.rmtree(leftover)
+            aside = Path(tempfile.mkdtemp(prefix=f".{name}-", suffix=".making", dir=cache))
+            try:
+                (aside / BODIES).mkdir()
+                objects = bodies.store(aside / BODIES, objects_of(folder, manifest))
+                (aside / OBJECTS).write_text(json.dumps([each.to_json() for each in objects]))
+                aside.chmod(0o755)  # mkdtemp gives it to its owner alone
+                aside.rename(made)
+            finally:
+                shutil.rmtree(aside, ignore_errors=True)
+    except OSError as error:
+        what = f"cannot make the site {name} in {cache}: {error.strerror or error}"
+        raise BedError(what, "Free some space, or set LANELAB_BUILD to a folder that can be written") from error

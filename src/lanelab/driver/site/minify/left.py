@@ -1,0 +1,131 @@
+"""Which objects a minified site still has: nothing that no page asks for any more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from lanelab.driver.site.minify.addresses import Address
+from lanelab.driver.site.minify.css.scan import references as css_references
+from lanelab.driver.site.minify.html.page import Page
+from lanelab.driver.site.minify.resources import CSS, SCRIPTS, Resource, Resources
+from lanelab.driver.site.site import StoredObject
+
+WORDS, PARTS = re.compile(r"[\s\"'()<>]+"), re.compile(r"[/\\=,?#;&]+")
+OUR_PARTS = re.compile(r"[/\\?#;&]+")  # names of rewritten objects may have = and , in them
+NOT_LOADED = frozenset({"a", "area", "form", "base", "meta"})  # an address in these loads nothing by itself
+TEXTS = CSS | SCRIPTS | {"text/html", "application/xhtml+xml", "application/json", "text/plain"}
+
+
+def objects_left(
+    resources: Resources, pages: Mapping[Address, StoredObject], entry: Address
+) -> tuple[StoredObject, ...]:
+    """In the original order, each rewritten object in the place of its first source.
+
+    An original that was replaced goes, unless something still refers to it. Where that can only be a script, it stays
+    as one that a load may do without.
+    """
+    originals = {Address(each.object.host.lower(), each.object.path): each for each in resources.originals}
+    kept = {address: pages.get(address, each) for address, each in originals.items()}
+    made = {address: StoredObject(each.object, each.body) for address, each in resources.made.items()}
+    candidates = (resources.replaced - {entry} - set(pages)) & set(originals)
+    wanted = _reached(kept, made, candidates)
+    found: list[StoredObject] = []
+    for each in resources.originals:  # not by address: a POST may have the same
+        address = Address(each.object.host.lower(), each.object.path)
+        if each.object.method != "GET" or address not in candidates:
+            found.append(pages.get(address, each) if each.object.method == "GET" else each)
+        elif address in wanted:
+            found.append(each if wanted[address] else _late(each))
+        found += [made.pop(new) for new in _made_of(resources.made.values(), address) if new in wanted and new in made]
+    return tuple(_with_late(found, resources, entry))
+
+
+def _with_late(found: Sequence[StoredObject], resources: Resources, entry: Address) -> Iterator[StoredObject]:
+    """A load may do without what filters have put off until after it."""
+    due = _due(found, resources.later, entry) if resources.scripts_later else None
+    for each in found:
+        address = Address(each.object.host.lower(), each.object.path)
+        put_off = address in resources.later or (due is not None and address not in due)
+        yield _late(each) if put_off and not each.object.late else each
+
+
+def _due(found: Iterable[StoredObject], later: set[Address], entry: Address) -> set[Address]:
+    """What markup and style sheets ask for, beginning with the entry."""
+    objects = {Address(each.object.host.lower(), each.object.path): each for each in found}
+    due, waiting = {entry}, [entry]
+    while waiting:
+        address = waiting.pop()
+        new = (_mentions(objects[address], address)[0] & set(objects)) - later - due
+        due |= new
+        waiting += new
+    return due
+
+
+def _made_of(made: Iterable[Resource], address: Address) -> list[Address]:
+    return [each.address for each in made if each.sources[0] == address]
+
+
+def _late(each: StoredObject) -> StoredObject:
+    return StoredObject(replace(each.object, late=True), each.body)
+
+
+def _reached(
+    kept: Mapping[Address, StoredObject], made: Mapping[Address, StoredObject], candidates: set[Address]
+) -> dict[Address, bool]:
+    """Of what was made and of the candidates: what is referred to from what stays. True: by a reference in markup or a
+    style sheet; False: a text holds its name."""
+    wanted: dict[Address, bool] = {}
+    waiting = [address for address in kept if address not in candidates]
+    open_ones = {**{each: kept[each] for each in candidates}, **made}
+    seen = set(waiting)
+    while waiting:
+        address = waiting.pop()
+        each = made[address] if address in made else kept[address]
+        exact, names = _mentions(each, address)
+        for other in open_ones:
+            certain = other in exact
+            leaf = other.leaf.split("?")[0]
+            if certain or (leaf and leaf in names):
+                wanted[other] = wanted.get(other, False) or certain
+                if other not in seen:
+                    seen.add(other)
+                    waiting.append(other)
+    return wanted
+
+
+def _mentions(each: StoredObject, address: Address) -> tuple[set[Address], frozenset[str]]:
+    """The addresses that an object refers to, and words of it that could be the last part of one."""
+    if each.object.mime.lower() not in TEXTS:
+        return set(), frozenset()
+    text = each.body.decode("latin-1")
+    if each.object.mime.lower() in CSS:
+        exact = {found for written in css_references(text) if (found := address.resolve(written))}
+    elif "html" in each.object.mime:
+        exact = _page_references(Page.read(each.body), address)
+    else:
+        exact = set()
+    # Names of rewritten objects hold those of the originals, which they are no reference to.
+    words = [(word, OUR_PARTS if ".pagespeed." in word else PARTS) for word in WORDS.split(text)]
+    return exact, frozenset(part for word, parts in words for part in parts.split(word))
+
+
+def _page_references(page: Page, address: Address) -> set[Address]:
+    base = (address.resolve(page.base) if page.base else None) or address
+    written: list[str] = []
+    for element in page.elements():
+        tag = element.tag
+        if element.in_noscript or tag.name in NOT_LOADED:
+            continue  # a browser that runs scripts reads noscript as text
+        for each in tag.attributes:
+            value = each.value or ""
+            if each.name == "style":
+                written += css_references(value)
+            elif each.name == "srcset":
+                written += [part.split()[0] for part in value.split(",") if part.split()]
+            elif not value.startswith("data:"):
+                written.append(value)
+        if tag.name == "style":
+            written += css_references(page.text_in(element.index) or "")
+    return {found for each in written if each and (found := base.resolve(each))}

@@ -1,0 +1,113 @@
+"""A website that can be served, and what it consists of. docs/reference/site.md describes both for users."""
+
+from __future__ import annotations
+
+import datetime
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lanelab.driver.base.coded import Coded
+
+Headers = tuple[tuple[str, str], ...]
+
+CONTENT_TYPE, CONTENT_ENCODING = "content-type", "content-encoding"
+
+
+@dataclass(frozen=True, slots=True)
+class SiteObject(Coded):
+    """One request that the site answers, and its answer without the body."""
+
+    host: str
+    path: str  # as a request line has it: with the query, beginning with "/"
+    size: int  # bytes of the body as it is stored, which may be encoded
+    mime: str  # the media type, without parameters
+    sha256: str  # of the body as it is stored
+    method: str = "GET"
+    scheme: str = "http"  # as the page names it; an arm decides what is spoken
+    status: int = 200
+    reason: str = "OK"
+    headers: Headers = ()  # in order; without those of the connection (Connection, Keep-Alive, Transfer-Encoding, …)
+    request_sha1: str | None = None  # of the request's body, where it had one
+    late: bool = False  # asked for after the load event, or not in every load: a trial may do without it
+    compressed: str | None = None  # the server compresses it when it is asked for: gzip, br or zstd
+
+    @property
+    def url(self) -> str:
+        """Without a scheme: an arm has that."""
+        return self.host + self.path
+
+    @property
+    def encoding(self) -> str | None:
+        """The content encoding of the body as it is stored; None: plain."""
+        values = [value for name, value in self.sent_headers if name.lower() == CONTENT_ENCODING]
+        coding = ",".join(values).strip().lower()
+        return None if coding in ("", "identity") else coding
+
+    @property
+    def sent_headers(self) -> Headers:
+        """What the server sends with it."""
+        return self.headers or (("Content-Type", self.mime),)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """An object with its body, as it is stored."""
+
+    object: SiteObject
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Site(Coded):
+    """A website that can be served: its bodies are there, and they are what the objects say."""
+
+    name: str
+    title: str
+    entry_host: str
+    entry_path: str
+    objects: tuple[SiteObject, ...]
+    content: Path  # has the body of each object, by its sha256
+    entry_scheme: str = "http"  # as it was recorded
+    user_agent: str | None = None  # with which it was recorded
+    viewport: tuple[int, int] | None = None  # likewise
+    date: str | None = None  # when it was recorded, in UTC: what its scripts take for now
+    unanswered: tuple[str, ...] = ()  # host and path of what the page asks for and nobody answered when it was recorded
+    other_hosts: tuple[str, ...] = ()  # that its content names; the server answers 404 for all of theirs
+    answers_missing: bool = False  # with 404 what it does not have, and a trial may ask for it
+    variant: str = ""  # how it was prepared for an arm; empty: as it is archived
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The entry's first, then in order of appearance."""
+        return tuple(dict.fromkeys((*hosts_of(self.entry_host, self.objects), *self.other_hosts)))
+
+    @property
+    def total_bytes(self) -> int:
+        return sum(each.size for each in self.objects)
+
+    @property
+    def recorded_ms(self) -> int | None:
+        """When it was recorded, in ms since 1970."""
+        if self.date is None:
+            return None
+        when = datetime.datetime.fromisoformat(self.date)
+        return round(when.replace(tzinfo=datetime.UTC).timestamp() * 1000)
+
+    @property
+    def scripts_seed(self) -> int:
+        """Of the random numbers that its scripts get, where these are repeatable."""
+        return zlib.crc32(self.name.encode())
+
+    def url(self, scheme: str) -> str:
+        return f"{scheme}://{self.entry_host}{self.entry_path}"
+
+    def file(self, each: SiteObject) -> Path:
+        """Where its body is, as it is stored."""
+        return self.content / each.sha256
+
+
+def hosts_of(entry_host: str, objects: Iterable[SiteObject]) -> tuple[str, ...]:
+    """The entry's first, then in order of appearance."""
+    return tuple(dict.fromkeys([entry_host, *(each.host for each in objects)]))

@@ -1,0 +1,200 @@
+"""spdy-load, lanelab's own: requests per second of SPDY and HTTP/2, a fixed number. docs/reference/load-static.md says
+what its numbers are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.errors import RecordError
+from lanelab.driver.record.evidence.load import BODY, ErrorCount, Latency, LoadReport, Tally
+from lanelab.driver.record.record import Series
+from lanelab.driver.trial.load import over_time
+from lanelab.driver.trial.load.fixed import (
+    accepted,
+    bytes_of,
+    check_protocol,
+    check_requests,
+    last_words,
+    of_unknown_time,
+    one_host,
+    other_bytes,
+    requests_of,
+)
+from lanelab.driver.trial.load.generator import Invocation, Output, Results, Target
+from lanelab.driver.trial.load.over_time import SECOND_MS
+from lanelab.driver.trial.load_settings import SPDY_LOAD, LoadSettings
+
+MOST_REQUESTS = 20_000_000  # it keeps the times of each in its memory
+PROTOCOLS = ("h2", "spdy/2", "spdy/3", "spdy/3.1")
+FINE, FAILED = 0, 1  # statuses with which it gives a report
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Coded):
+    """What it was asked to do, as it says."""
+
+    url: str
+    protocol: str
+    tls: bool
+    clients: int
+    streams: int
+    requests: int
+    body_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Percentiles(Coded):
+    min: float
+    p50: float
+    p90: float
+    p95: float
+    p99: float
+    p99_9: float
+    max: float
+    mean: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket(Coded):
+    end_ms: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Said(Coded):
+    """Its output, as it is."""
+
+    load: Asked
+    seconds: float
+    tls_version: str
+    connections: int
+    succeeded: int  # requests that were answered in full with a status below 400
+    failed: int  # others, those never begun too
+    reconnections: int
+    requests_per_second: float
+    body_bytes: int
+    wire_bytes: int
+    megabytes_per_second: float
+    latency_ms: Percentiles
+    first_byte_ms: Percentiles
+    histogram: tuple[Bucket, ...]
+    statuses: Mapping[str, int]
+    errors: Mapping[str, ErrorCount]
+    timed_out: int
+    completions: tuple[int, ...]  # requests that succeeded, in each span of time
+    completions_every_ms: float
+
+
+class SpdyLoad:
+    name = program = process = SPDY_LOAD
+    built = True
+    needs: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+
+    def threads(self, settings: LoadSettings) -> int:  # noqa: ARG002 - see `invocation`
+        return 1
+
+    def check(self, settings: LoadSettings, arm: Arm) -> None:
+        """Raises InputError where it cannot do this."""
+        check_protocol(settings, arm, PROTOCOLS)
+        check_requests(settings, MOST_REQUESTS)
+
+    def invocation(self, target: Target) -> Invocation:
+        """One thread, as the other generators of this kind have: so the judge sees whether it was the limit."""
+        settings, encoding = target.settings, accepted(target.arm)
+        one_host(target)
+        argv = [
+            target.program,
+            "-json",
+            *("-protocol", target.arm.protocol),
+            *("-clients", str(settings.connections), "-streams", str(settings.streams)),
+            *("-requests", str(requests_of(target))),
+            *("-timeout", f"{settings.request_timeout_s * 1000:.0f}ms"),
+            *("-connect", f"{target.address}:{target.port}"),
+            *(["-accept-encoding", encoding] if encoding else []),
+            *target.urls,
+        ]
+        return Invocation(argv, {"GOMAXPROCS": "1"}, {})
+
+    def read(self, target: Target, output: Output) -> Results:
+        """It gives a report where requests failed, too."""
+        if output.status not in (FINE, FAILED, None):
+            return Results(None, {}, last_words(output))
+        try:
+            said = Said.from_json(json.loads(output.stdout))
+        except ValueError:
+            return Results(None, {}, last_words(output))
+        if sum(said.completions) != said.succeeded:
+            what = f"{sum(said.completions)} completions over time, and {said.succeeded} requests that succeeded"
+            raise RecordError(what, "Run the trial again", key="completions")
+        return Results(_report(target, said), _series(said))
+
+
+def _report(target: Target, said: Said) -> LoadReport:
+    asked, ended = requests_of(target), said.succeeded
+    errors = {**said.errors, **_bad(said)}
+    if said.failed > sum(error.count for error in errors.values()):
+        errors["never begun"] = of_unknown_time(said.failed - sum(error.count for error in errors.values()))
+    if ended == asked and other_bytes(bytes_of(target, asked), said.body_bytes):
+        errors, ended = {BODY: of_unknown_time(asked)}, 0
+    failed = asked - ended
+    return LoadReport(
+        generator=SPDY_LOAD,
+        protocol=said.load.protocol,
+        tls=said.tls_version or "off",
+        seconds=said.seconds,
+        requests=Tally(
+            begun=asked,
+            ended=ended,
+            failed=failed,
+            timed_out=min(said.timed_out, failed),
+            unfinished=0,
+            unfinished_longest_ms=0.0,
+            ms=_latency(said) if ended else None,
+        ),
+        pages=None,
+        parts_ms={},
+        errors=errors,
+        statuses=said.statuses,
+        body_bytes=said.body_bytes,
+        connections=said.connections,
+        dropped=0,
+        use=None,
+        stopped="",
+    )
+
+
+def _bad(said: Said) -> dict[str, ErrorCount]:
+    """Answers whose status says no."""
+    return {f"status {status}": of_unknown_time(count) for status, count in said.statuses.items() if status >= "400"}
+
+
+def _latency(said: Said) -> Latency:
+    times = said.latency_ms
+    return Latency(
+        count=sum(bucket.count for bucket in said.histogram),
+        min=times.min,
+        mean=times.mean,
+        p50=times.p50,
+        p90=times.p90,
+        p95=times.p95,
+        p99=times.p99,
+        p99_9=times.p99_9,
+        max=times.max,
+        histogram=tuple((bucket.end_ms, bucket.count) for bucket in said.histogram),
+    )
+
+
+def _series(said: Said) -> dict[str, Series]:
+    """Requests that succeeded in each whole second."""
+    spans = round(SECOND_MS / said.completions_every_ms)
+    whole = int(said.seconds)
+    points = [
+        ((second + 1) * float(SECOND_MS), float(sum(said.completions[second * spans : (second + 1) * spans])))
+        for second in range(whole)
+    ]
+    return over_time.made({"requests_per_s": points})

@@ -1,0 +1,287 @@
+"""A load in the bed process: servers on the server node, the load generator on the client."""
+
+from __future__ import annotations
+
+import shlex
+import threading
+import time
+from collections.abc import Mapping
+
+from lanelab.driver.arm.servers.life import Running
+from lanelab.driver.arm.servers.server import PORTS
+from lanelab.driver.base.clock import utc_now
+from lanelab.driver.base.errors import BedError, NodeError, RecordError
+from lanelab.driver.bed.node import NODE_NAMES, Node
+from lanelab.driver.record.evidence.load import LoadEvidence, ServedBy
+from lanelab.driver.record.metrics import LOAD
+from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.record.record import Series, TrialRecord
+from lanelab.driver.trial.load.asked import asked_of
+from lanelab.driver.trial.load.first_packets import FILE, FirstPackets
+from lanelab.driver.trial.load.generator import Generator, Output, Results, Target
+from lanelab.driver.trial.load.registry import GENERATORS
+from lanelab.driver.trial.load.running import RunningGenerator
+from lanelab.driver.trial.load_settings import LoadSettings
+from lanelab.driver.trial.recorders.of_trial import TrialRecorders
+from lanelab.driver.trial.recorders.recorder import Context, Role
+from lanelab.driver.trial.serving import Served
+from lanelab.driver.trial.spec import TrialSpec
+from lanelab.driver.trial.workload import BedPlace
+
+WATCH_S = 0.5  # how often the server is asked whether it lives
+AUTHORITY_FILE = "authority.pem"
+
+
+class LoadOnBed:
+    """One load at a time."""
+
+    def __init__(self, place: BedPlace) -> None:
+        self._place = place
+        self._client: Node = place.substrate.node("client")
+        self._programs: dict[str, str] = {}  # of generators, on the client
+        self._spec: TrialSpec | None = None
+        self._served: Served | None = None
+        self._target: Target | None = None
+        self._generator: RunningGenerator | None = None
+        self._first: FirstPackets | None = None
+        self._recorders = TrialRecorders({})
+        self._failures: list[Failure] = []
+        self._prepare_s = 0.0
+        self._halted = threading.Event()
+
+    def check(self, spec: TrialSpec) -> None:
+        """The generator is asked in the first trial: nothing that a user writes is only known to it."""
+
+    def prepare(self, spec: TrialSpec) -> tuple[Failure, ...]:
+        """Start the servers, and put everything that the generator needs where it works."""
+        started = time.monotonic()
+        self._spec, self._failures, self._target = spec, [], None
+        self._halted.clear()
+        settings = LoadSettings.from_json(spec.options)
+        try:
+            self._served = self._place.serving.start(spec)
+        except BedError as error:
+            self._failures.append(Failure(Reason.SERVER_FAILED, str(error)))
+        try:
+            self._target = self._make_target(spec, settings)
+        except BedError as error:
+            self._failures.append(Failure(Reason.GENERATOR_FAILED, str(error)))
+        self._start_recorders(spec)
+        self._prepare_s = time.monotonic() - started
+        return tuple(self._failures)
+
+    def _start_recorders(self, spec: TrialSpec) -> None:
+        substrate, scratch = self._place.substrate, self._place.folder
+        nodes = {name: substrate.node(name) for name in NODE_NAMES}
+        self._recorders = TrialRecorders(spec.recorders, self._place.link())
+        roles = self._roles(spec)
+        self._recorders.start(Context(nodes, substrate.machines(), scratch, spec.folder, roles=roles))
+
+    def _roles(self, spec: TrialSpec) -> dict[str, Role]:
+        """Who serves; nobody where a server could not be started."""
+        if self._served is None:
+            return {}
+        ports = tuple(PORTS[scheme] for scheme in spec.arm.ports)
+        meets = self._served.proxy or self._served.server
+        return {
+            role: Role(folder, ports if folder == meets.folder else ()) for role, folder in self._served.folders.items()
+        }
+
+    def _make_target(self, spec: TrialSpec, settings: LoadSettings) -> Target:
+        generator = GENERATORS[settings.generator]
+        folder = f"{self._place.folder}/generator"
+        self._client.run(["sh", "-c", f"rm -rf {shlex.quote(folder)} && mkdir -p {shlex.quote(folder)}"])
+        authority = ""
+        if spec.arm.tls != "off":
+            authority = f"{folder}/{AUTHORITY_FILE}"
+            self._client.write(authority, self._place.serving.authority(spec))
+        asked = asked_of(spec.site, settings, spec.arm.scheme)
+        return Target(
+            settings=settings,
+            arm=spec.arm,
+            urls=asked.urls,
+            body_sizes=asked.body_sizes,
+            address=self._place.serving.addresses(spec)[spec.site.entry_host],
+            port=PORTS[spec.arm.scheme],
+            authority=authority,
+            folder=folder,
+            program=self._program(generator, spec),
+            seed=spec.seed,
+            script=settings.script_text.encode(),
+        )
+
+    def _program(self, generator: Generator, spec: TrialSpec) -> str:
+        """Where it is on the client; one that lanelab builds is put there."""
+        if generator.name in self._programs:
+            return self._programs[generator.name]
+        if generator.built:
+            path = f"{self._place.folder}/{generator.program}"
+            self._client.put(spec.built[generator.program], path, 0o755)
+        else:
+            located = self._client.run(["sh", "-c", f"command -v {generator.program}"], check=False)
+            if located.status != 0:
+                what = f"on client, there is no program '{generator.program}'"
+                raise NodeError(what, "Install it: lanelab doctor says how")
+            path = located.stdout.strip()
+        self._programs[generator.name] = path
+        return path
+
+    def run(self) -> TrialRecord:
+        """Load the servers until the generator ends, or cannot go on."""
+        if self._spec is None:
+            raise BedError("no trial was prepared")
+        spec, started_utc, began = self._spec, utc_now(), time.monotonic()
+        results, zero = Results(None, {}), began
+        if self._served and self._target and not self._failures:
+            generator = GENERATORS[self._target.settings.generator]
+            self._capture_first_packets(self._target)
+            zero = time.monotonic()
+            self._recorders.load_begins()
+            results = self._load(generator, self._target, began + spec.timeout_s)
+            self._recorders.load_ended()
+            self._keep_first_packets(spec)
+        load_s = time.monotonic() - began
+        evidence = LoadEvidence(results.report, *self._serving_said(spec), None, dict(self._place.placement))
+        series = since(zero, results, one_clock=self._place.substrate.traits.same_clock)
+        return self._record(spec, started_utc, evidence, series, load_s)
+
+    def _capture_first_packets(self, target: Target) -> None:
+        try:
+            file = f"{self._place.folder}/{FILE}"
+            self._first = FirstPackets(self._client, file, target)
+        except BedError as error:
+            self._failures.append(Failure(Reason.CAPTURE_LOST_PACKETS, str(error)))
+
+    def _keep_first_packets(self, spec: TrialSpec) -> None:
+        first, self._first = self._first, None
+        try:
+            if first:
+                first.stop(spec.folder / FILE)
+        except BedError as error:
+            self._failures.append(Failure(Reason.CAPTURE_LOST_PACKETS, str(error)))
+
+    def _load(self, generator: Generator, target: Target, deadline: float) -> Results:
+        try:
+            running = self._generator = RunningGenerator(self._client, generator, target)
+        except BedError as error:
+            self._failures.append(Failure(Reason.GENERATOR_FAILED, str(error)))
+            return Results(None, {})
+        self._watch(running, deadline)
+        output = running.stop()
+        self._keep(output.files)
+        try:
+            results = generator.read(target, output)
+        except RecordError as error:
+            self._failures.append(Failure(Reason.EVIDENCE_MISSING, f"of the generator {generator.name}: {error}"))
+            return Results(None, {})
+        if results.report is None and not self._failures:
+            why = results.problem or f"it ended with status {output.status}: {_last_words(output)}"
+            self._failures.append(Failure(Reason.GENERATOR_FAILED, why))
+        return results
+
+    def _watch(self, running: RunningGenerator, deadline: float) -> None:
+        """Until it ends by itself; or its time is over, a server has died, or the user wants no more of it."""
+        while not running.ended(WATCH_S):
+            if self._halted.is_set():
+                self._failures.append(Failure(Reason.STOPPED, "the load was stopped before its end"))
+                return
+            if time.monotonic() > deadline:
+                self._failures.append(Failure(Reason.TIMEOUT, "the load did not end in its time"))
+                return
+            if self._served and not self._is_served():
+                return
+
+    def _is_served(self) -> bool:
+        try:
+            if self._served:
+                self._served.require_alive()
+        except BedError as error:
+            self._failures.append(Failure(Reason.SERVER_FAILED, str(error)))
+            return False
+        return True
+
+    def _keep(self, files: Mapping[str, bytes]) -> None:
+        """What the generator wrote is kept as it is."""
+        if self._spec:
+            for name, data in files.items():
+                (self._spec.folder / name).write_bytes(data)
+
+    def _serving_said(self, spec: TrialSpec) -> tuple[ServedBy | None, ServedBy | None]:
+        """What the server and its proxy say of the load."""
+        if self._served is None:
+            return None, None
+        proxy = self._served.proxy
+        said = self._said(self._served.server), self._said(proxy) if proxy else None
+        if proxy:
+            self._keep_of_proxy(spec, proxy)
+        return said
+
+    def _said(self, running: Running) -> ServedBy | None:
+        """One that has died was told of already."""
+        try:
+            return ServedBy(running.version, running.configuration, tuple(running.error_lines()))
+        except BedError as error:
+            self._failures.append(Failure(Reason.SERVER_FAILED, str(error)))
+            return None
+
+    def _keep_of_proxy(self, spec: TrialSpec, proxy: Running) -> None:
+        """It ends before: then its log is whole."""
+        try:
+            proxy.stop()
+            for name, data in proxy.files().items():
+                (spec.folder / f"proxy-{name}").write_bytes(data)
+        except BedError as error:
+            self._failures.append(Failure(Reason.EVIDENCE_MISSING, f"of the proxy: {error}"))
+
+    def _record(
+        self, spec: TrialSpec, started_utc: str, evidence: LoadEvidence, series: Mapping[str, Series], load_s: float
+    ) -> TrialRecord:
+        recordings = self._recorders.stop(loaded=True)
+        recorded = recordings.values()
+        return TrialRecord(
+            workload=LOAD,
+            started_utc=started_utc,
+            measures={name: value for each in recorded for name, value in each.measures.items()},
+            series={**series, **{name: one for each in recorded for name, one in each.series.items()}},
+            requests=(),
+            failures=(*self._failures, *self._recorders.failures),
+            artifacts=tuple(sorted(path.name for path in spec.folder.iterdir())),
+            marks={"prepare_s": round(self._prepare_s, 4), "load_s": round(load_s, 4)},
+            evidence=evidence,
+            flags=tuple(flag for each in recorded for flag in each.flags),
+            recordings={name: each.evidence for name, each in recordings.items() if each.evidence},
+        )
+
+    def halt(self) -> None:
+        """Let the load that runs end now. What it has until then is kept."""
+        self._halted.set()
+
+    def end(self) -> None:
+        """End the generator and the servers."""
+        generator, self._generator = self._generator, None
+        if generator:
+            generator.stop()
+        first, self._first = self._first, None
+        if first:
+            first.close()
+        self._recorders.close()
+        served, self._served, self._spec = self._served, None, None
+        if served:
+            served.stop()
+
+
+def since(zero: float, results: Results, *, one_clock: bool) -> Mapping[str, Series]:
+    """The generator's series from when the recorders began, so that both have one time. Where the client has a clock of
+    its own it cannot be told how much later its load began: its series stay as they are."""
+    if results.began is None or not one_clock:
+        return results.series
+    later = round((results.began - zero) * 1000, 3)
+    return {
+        name: Series(one.unit, tuple((round(at + later, 3), value) for at, value in one.points))
+        for name, one in results.series.items()
+    }
+
+
+def _last_words(output: Output) -> str:
+    lines = f"{output.stdout}\n{output.stderr}".strip().splitlines()
+    return "; ".join(lines[-3:]) or "it said nothing"

@@ -1,0 +1,15 @@
+"""Every load generator by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lanelab.driver.trial.load.generator import Generator
+from lanelab.driver.trial.load.generators.ab import Ab
+from lanelab.driver.trial.load.generators.h2load import H2load
+from lanelab.driver.trial.load.generators.k6 import K6Generator
+from lanelab.driver.trial.load.generators.spdy_load import SpdyLoad
+from lanelab.driver.trial.load.generators.wrk import Wrk
+
+_ALL: tuple[Generator, ...] = (K6Generator(), Wrk(), H2load(), Ab(), SpdyLoad())
+GENERATORS: Mapping[str, Generator] = {each.name: each for each in _ALL}

@@ -1,0 +1,23 @@
+"""A server under load as a workload: many users, or as many requests as it can answer, without a browser."""
+
+from __future__ import annotations
+
+from lanelab.driver.record.metrics import LOAD, PRIMARY
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.trial.load.finish import finish
+from lanelab.driver.trial.workload import BedPlace, BedSide, TrialContext
+
+
+class Load:
+    """Runs a load generator on the client against the server."""
+
+    name = LOAD
+    primary = PRIMARY[LOAD]
+
+    def on_bed(self, place: BedPlace) -> BedSide:
+        from lanelab.driver.trial.load.on_bed import LoadOnBed  # noqa: PLC0415 - only the bed process needs it
+
+        return LoadOnBed(place)
+
+    def finish(self, data: object, context: TrialContext) -> TrialRecord:
+        return finish(data, context)

@@ -1,0 +1,75 @@
+"""How a server is put under load: the settings of the workload `load`, read and resolved. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lanelab.driver.base.coded import Coded
+
+K6, WRK, H2LOAD, AB, SPDY_LOAD = "k6", "wrk", "h2load", "ab", "spdy-load"
+GENERATORS = (K6, WRK, H2LOAD, AB, SPDY_LOAD)
+GENERATOR_PROCESSES = ("lanelab-k6", WRK, H2LOAD, AB, SPDY_LOAD)  # as the kernel calls them
+PAGE, OBJECT, SLOW = "page", "object", "slow"  # scripts for k6 that lanelab brings along
+CONNECTIONS_OF_A_USER = 6  # of HTTP/1.1, as of a browser
+SCRIPTS = (PAGE, OBJECT, SLOW)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage(Coded):
+    """A part of the trial in which the number of users (or of arrivals per second) goes to `target`, in a line."""
+
+    target: float
+    over_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class LoadSettings(Coded):
+    """What a trial does to the server. With `generator: k6` there are users, who run a script again and again, or
+    arrivals, each of which runs it once. The other generators keep connections busy until `requests` are answered."""
+
+    generator: str
+    # k6
+    script: str  # one of SCRIPTS, or the path of a k6 script; "" with another generator
+    script_text: str  # of a user's own
+    users: tuple[Stage, ...]  # () with arrivals. The first stage has over_s 0: it says where the users begin
+    arrivals: tuple[Stage, ...]  # per second; () with users. The first likewise
+    think_s: float  # of a user, after each page
+    limit_ms: float  # service level: how long a page may take
+    warm_up_s: float  # at the beginning, that counts in no number but in series
+    request_timeout_s: float
+    parameters: tuple[tuple[str, str], ...]  # of the script: name, value
+    thresholds: tuple[tuple[str, float], ...]  # key of a metric, highest value
+    # the others
+    connections: int  # all open before the clock starts
+    streams: int  # requests under way at once on each connection
+    requests: int  # 0 with wrk, which goes on for a time
+    lasts_s: float  # of wrk; 0 with the others
+    most_bytes: int  # of all answers together: of large objects fewer requests are made
+
+    @property
+    def open_model(self) -> bool:
+        """Whether requests come when they are due, however slow the answers are."""
+        return bool(self.arrivals)
+
+    @property
+    def duration_s(self) -> float:
+        """How long it takes, where that is known before."""
+        return self.lasts_s or sum(stage.over_s for stage in self.users or self.arrivals)
+
+    def dimensions(self) -> dict[str, str]:
+        """What cells may differ in, by the names of experiment/dimensions.py: what stays the same through the trial."""
+        if self.generator != K6:
+            return {"connections": str(self.connections)}
+        targets = {stage.target for stage in self.users or self.arrivals}
+        return {"users" if self.users else "arrivals": f"{targets.pop():g}"} if len(targets) == 1 else {}
+
+    @property
+    def connections_at_first(self) -> int:
+        """How many may be opened before the first of them speaks."""
+        if self.generator != K6:
+            return self.connections
+        return round(next(iter(self.users or self.arrivals)).target * CONNECTIONS_OF_A_USER)
+
+    @property
+    def most_users(self) -> float:
+        return max((stage.target for stage in self.users), default=0)

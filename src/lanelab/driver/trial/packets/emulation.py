@@ -1,0 +1,189 @@
+"""What the link did to each packet, against what it should have done: from captures at client and server. Pure.
+
+A packet is the same at both ends: connection, sequence numbers, flags, IP's identification, TCP's timestamp agree.
+Its delay is the difference of the two times, which needs one clock. What the link should have given it is
+
+    the time until the bottleneck has sent it and all that was before it in the queue + the delay
+
+The bottleneck is worked out packet by packet from when they left the sender. What was lost while the queue was full is
+taken to have never been in it; what was lost otherwise was lost behind it.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import deque
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+from lanelab.driver.base.units import NS_PER_S
+from lanelab.driver.link import Direction, Link
+from lanelab.driver.record.evidence.link import EmulationError, WayError
+from lanelab.driver.trial.packets.timeline import Timeline
+
+NS_PER_MS = 1e6
+FULL = 0.8  # of the queue's length: from here on a lost packet may have found it full
+FULL_SHAPER = 0.1  # the same of a queue in bytes, whose shaper falls far behind where the router wakes late
+OVERFULL = 1.2  # and from here on one that came should not have
+SMALL_FRAME = 150  # bytes: handshakes and acknowledgements, for which a rate matters little
+AT_THE_END_NS = 100_000_000  # what should have come later than this before the receiver's last packet may be under way
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One packet on its way through one direction."""
+
+    left_ns: int
+    arrived_ns: int | None  # None: it never did
+    size: int  # of its frame
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """All packets of one direction in the order in which they left, and how many came that had not left."""
+
+    passages: list[Passage]
+    strange: int
+    until_ns: int  # the receiver's last packet of any kind
+
+
+@dataclass(slots=True)
+class _Modelled:
+    """What a direction's packets should have gone through, and did."""
+
+    errors_ns: list[int]
+    idle_ns: list[int]  # errors of small ones that did not have to wait
+    lost: int = 0
+    overflowed: int = 0
+    passed_full: int = 0
+
+
+def emulation_error(client: Timeline, server: Timeline, link: Link) -> EmulationError:
+    """The two captures are of one trial, by one clock."""
+    crossed_down, crossed_up = crossing(server, client, up=False), crossing(client, server, up=True)
+    down, up = _model(crossed_down, link.down), _model(crossed_up, link.up)
+    both = _errors_known(link.down, down) + _errors_known(link.up, up)
+    why = [_unmodelled(each) for each in (link.down, link.up) if not is_modelled(each)]
+    return EmulationError(
+        down=_way(crossed_down, link.down, down),
+        up=_way(crossed_up, link.up, up),
+        median_ms=_median(both),
+        worst_99_ms=_worst(both),
+        varied=any(each.jitter or each.skips_delay for each in (link.down, link.up)),
+        not_told="; ".join(sorted(set(why))) or None,
+    )
+
+
+def is_modelled(way: Direction) -> bool:
+    """Only what is served first in, first out."""
+    return not way.moves and (way.rate is None or way.discipline == "fifo")
+
+
+def _unmodelled(way: Direction) -> str:
+    if way.moves:
+        return "the link moves, which is not modelled packet by packet"
+    return f"{way.discipline} chooses which packet is next, which is not modelled"
+
+
+def crossing(sender: Timeline, receiver: Timeline, *, up: bool) -> Crossing:
+    """Each packet of one direction at both ends. Copies that the link made are the same packet."""
+    arrivals: dict[Hashable, deque[int]] = {}
+    for key, at_ns, _ in _packets(receiver, up=up):
+        arrivals.setdefault(key, deque()).append(at_ns)
+    left, passages = set[Hashable](), []
+    for key, at_ns, size in _packets(sender, up=up):
+        came = arrivals.get(key)
+        passages.append(Passage(at_ns, came.popleft() if came else None, size))
+        left.add(key)
+    strange = sum(len(times) for key, times in arrivals.items() if key not in left)
+    last = max((at_ns for up in (True, False) for _, at_ns, _ in _packets(receiver, up=up)), default=0)
+    return Crossing(sorted(passages, key=lambda each: each.left_ns), strange, last)
+
+
+def _packets(timeline: Timeline, *, up: bool) -> Iterator[tuple[Hashable, int, int]]:
+    """What tells a packet from all others, when it was seen, and its size."""
+    for stream in timeline.streams:
+        ends = (stream.client, stream.server)
+        for each in stream.packets:
+            if each.up == up:
+                number = (each.seq, each.ack, each.payload, each.flags, each.ip_id, each.timestamp)
+                yield (ends, number), each.at_ns, each.frame_bytes
+    for datagram in timeline.datagrams:
+        if datagram.up == up:
+            yield (
+                (datagram.client_port, datagram.server, datagram.server_port, datagram.ip_id, datagram.frame_bytes),
+                datagram.at_ns,
+                datagram.frame_bytes,
+            )
+
+
+def _model(crossed: Crossing, way: Direction) -> _Modelled:
+    made = _Modelled([], [])
+    queue, busy_until = deque[tuple[int, int]](), 0  # when each that waits will have been sent, its size; all of them
+    held = 0
+    for each in crossed.passages:
+        while queue and queue[0][0] <= each.left_ns:
+            held -= queue.popleft()[1]
+        full = _is_full(way, len(queue), held, FULL if way.queue_packets is not None else FULL_SHAPER)
+        if each.arrived_ns is None:
+            if max(busy_until, each.left_ns) + way.delay.ns > crossed.until_ns - AT_THE_END_NS:
+                continue
+            made.lost += 1
+            if full:
+                made.overflowed += 1
+                continue
+        elif _is_full(way, len(queue), held, OVERFULL):
+            made.passed_full += 1
+        waits = busy_until > each.left_ns
+        busy_until = max(busy_until, each.left_ns) + (each.size * 8 * NS_PER_S // way.rate.bps if way.rate else 0)
+        if way.rate:
+            queue.append((busy_until, each.size))
+            held += each.size
+        if each.arrived_ns is not None:
+            error = each.arrived_ns - busy_until - way.delay.ns
+            made.errors_ns.append(error)
+            if not waits and each.size <= SMALL_FRAME:
+                made.idle_ns.append(error)
+    return made
+
+
+def queue_drops(crossed: Crossing, way: Direction) -> tuple[int, int, int]:
+    """How many packets of a direction there were, how many were lost, how many of these while the queue was full."""
+    made = _model(crossed, way)
+    told = len(made.errors_ns) + made.lost
+    return told, made.lost, made.overflowed if is_modelled(way) else made.lost
+
+
+def _is_full(way: Direction, packets: int, held: int, share: float) -> bool:
+    """Whether so much waits as this share of the queue, and a packet."""
+    if way.queue_packets is not None:
+        return packets >= way.queue_packets * share
+    return way.queue_bytes is not None and held >= way.queue_bytes * share
+
+
+def _errors_known(way: Direction, made: _Modelled) -> list[int]:
+    return made.errors_ns if is_modelled(way) else []
+
+
+def _way(crossed: Crossing, way: Direction, made: _Modelled) -> WayError:
+    errors = _errors_known(way, made)
+    return WayError(
+        packets=len(made.errors_ns),
+        lost=made.lost,
+        strange=crossed.strange,
+        overflowed=made.overflowed if is_modelled(way) else made.lost,
+        passed_full=made.passed_full if is_modelled(way) else 0,
+        median_ms=_median(errors),
+        worst_99_ms=_worst(errors),
+        idle_ms=round(min(made.idle_ns) / NS_PER_MS, 3) if made.idle_ns else None,
+    )
+
+
+def _median(errors_ns: Sequence[int]) -> float | None:
+    return round(statistics.median(errors_ns) / NS_PER_MS, 3) if errors_ns else None
+
+
+def _worst(errors_ns: Sequence[int]) -> float | None:
+    """The distance from the right time that 99 of 100 packets stay within."""
+    ordered = sorted(map(abs, errors_ns))
+    return round(ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)] / NS_PER_MS, 3) if ordered else None

@@ -1,0 +1,259 @@
+"""What captures tell of the link that they were made on. Pure.
+
+The client's capture has the times at which packets for it came out of the link, and those at which its own went in. A
+server's capture adds when those came out. Nothing here compares anything with what was asked for: judges do.
+"""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from lanelab.driver.link import Link
+from lanelab.driver.record.evidence.link import Arrivals, LinkEvidence, Losses, RoundTrip, Windows
+from lanelab.driver.trial.packets.emulation import crossing, queue_drops
+from lanelab.driver.trial.packets.losses import losses_down, losses_up
+from lanelab.driver.trial.packets.quic_timeline import round_trips
+from lanelab.driver.trial.packets.sequence import HALF, NUMBERS
+from lanelab.driver.trial.packets.timeline import ACK, FIN, SYN, Packet, Stream, Timeline
+
+BLOCKS, SMALLEST_BLOCK = 24, 8  # how many parts of all arrivals, and of how many frames at least
+SMALL_FRAME, LARGE_FRAME = 150, 500  # bytes: acknowledgements and handshakes; requests
+FULL_FRAME = 0.9  # of the largest
+LIKE = 1.15  # times between frames up to this much apart are alike
+FEWEST_ALIKE = 20
+LEAST_SPACING = 1.0  # ns for each byte: that of 8 Gbit/s. What comes closer comes at once
+SILENCE_US, MOST_SILENCES = 10_000, 200
+AT_MOST = 200  # packets of a connection by which its first window is judged
+PAUSE_FRAMES = 3  # so many times as long as the usual time between two packets is a pause
+EARLY, LATE, LATE_NS = 0.9, 1.1, 4_000_000  # of a round trip: when the answer to an acknowledgement may come
+
+
+def link_evidence(client: Timeline, server: Timeline | None, link: Link) -> LinkEvidence:
+    """`server`: its capture, where there is one by the same clock. The link says how long its queue is, and whether it
+    puts packets out of order."""
+    trips = [*_round_trips(client), *(trip for each in client.quic for trip in round_trips(each))]
+    rtt_ns = min((ns for ns, *_ in trips), default=0)
+    everything = [packet for stream in client.streams for packet in stream.packets]
+    both = [*everything, *(packet for each in client.quic for packet in each.stream.packets)]
+    syns = [packet for packet in everything if packet.flags & SYN and packet.mss is not None]
+    return LinkEvidence(
+        round_trips=_quickest(trips),
+        down=_arrivals(client, up=False),
+        up=_arrivals(server, up=True) if server else None,
+        window_down=_windows(client.streams, rtt_ns, link, up=False),
+        window_up=_windows(client.streams, rtt_ns, link, up=True),
+        mss_down=_named(syns, up=False),
+        mss_up=_named(syns, up=True),
+        largest_down=max((packet.frame_bytes for packet in both if not packet.up), default=0),
+        largest_up=max((packet.frame_bytes for packet in both if packet.up), default=0),
+        losses_down=_exactly(server, client, link, up=False) or losses_down(client, link, rtt_ns),
+        losses_up=_exactly(client, server, link, up=True) or losses_up(client, link),
+    )
+
+
+def _exactly(sender: Timeline | None, receiver: Timeline | None, link: Link, *, up: bool) -> Losses | None:
+    """By both ends, where both were captured."""
+    if sender is None or receiver is None:
+        return None
+    told, lost, overflowed = queue_drops(crossing(sender, receiver, up=up), link.up if up else link.down)
+    return Losses(told, lost, overflowed)
+
+
+def _named(syns: Sequence[Packet], *, up: bool) -> tuple[int, ...]:
+    return tuple(sorted({packet.mss for packet in syns if packet.up == up and packet.mss is not None}))
+
+
+# --- round trips
+
+
+def _round_trips(client: Timeline) -> Iterator[tuple[int, int, int, bool]]:
+    """(ns, bytes up, bytes down, whether it was a handshake) of packets that were sent once."""
+    for stream in client.streams:
+        waiting: dict[int, Packet] = {}  # by the number that acknowledges it
+        sent: set[int] = set()
+        for packet in stream.packets:
+            length = packet.payload + bool(packet.flags & SYN) + bool(packet.flags & FIN)
+            if packet.up and length:
+                end = (packet.seq + length) & NUMBERS
+                if end in sent:
+                    waiting.clear()  # an answer from now on may be to either
+                else:
+                    waiting[end] = packet
+                sent.add(end)
+            elif not packet.up and packet.flags & ACK:
+                asked = waiting.pop(packet.ack, None)
+                if asked is not None:
+                    shake = bool(asked.flags & SYN)
+                    yield packet.at_ns - asked.at_ns, asked.frame_bytes, packet.frame_bytes, shake
+                waiting = {end: each for end, each in waiting.items() if (end - packet.ack) & NUMBERS < HALF}
+
+
+def _quickest(trips: Sequence[tuple[int, int, int, bool]]) -> tuple[RoundTrip, ...]:
+    kinds = (
+        [trip for trip in trips if trip[3]],
+        [trip for trip in trips if not trip[3] and trip[1] < SMALL_FRAME],
+        [trip for trip in trips if not trip[3] and SMALL_FRAME <= trip[1] < LARGE_FRAME],
+        [trip for trip in trips if not trip[3] and trip[1] >= LARGE_FRAME],
+    )
+    return tuple(RoundTrip(best[0] // 1000, best[1], best[2]) for best in map(min, filter(None, kinds)))
+
+
+# --- arrivals
+
+
+def frames_of(timeline: Timeline, *, up: bool) -> list[tuple[int, int]]:
+    """(ns, bytes) of all frames of a direction as they came, without copies that the link made."""
+    seen: set[tuple[object, ...]] = set()
+    frames = []
+    for stream in timeline.streams:
+        for packet in stream.packets:
+            if packet.up == up:
+                key = (stream.client, packet.seq, packet.ack, packet.payload, packet.ip_id, packet.timestamp)
+                if packet.ip_id == 0 or key not in seen:
+                    frames.append((packet.at_ns, packet.frame_bytes))
+                seen.add(key)
+    frames += [(each.at_ns, each.frame_bytes) for each in timeline.datagrams if each.up == up]
+    return sorted(frames)
+
+
+def _arrivals(timeline: Timeline, *, up: bool) -> Arrivals:
+    frames = frames_of(timeline, up=up)
+    points, total = [], 0
+    for at_ns, size in frames:
+        total += size
+        points.append((total, (at_ns - frames[0][0]) // 1000))
+    length = max(SMALLEST_BLOCK, -(-len(points) // BLOCKS))
+    blocks = (points[at : at + length] for at in range(0, len(points), length))
+    spacing = _spacing(frames)
+    whole = tuple(_earliest(block) for block in blocks if len(block) >= SMALLEST_BLOCK)
+    silences = _silences([at for _, at in points])
+    return Arrivals(len(frames), whole, spacing.median, spacing.alike, silences, spacing.spread, spacing.full)
+
+
+def _silences(times_us: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    silent = [(before, at) for before, at in itertools.pairwise(times_us) if at - before >= SILENCE_US]
+    longest = sorted(silent, key=lambda each: each[0] - each[1])[:MOST_SILENCES]
+    return tuple(sorted(longest))
+
+
+def _earliest(points: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Those that are earliest by one rate or another: the lower edge of them all."""
+    edge: list[tuple[int, int]] = []
+    for size, at in points:
+        while len(edge) > 1 and _is_above(edge[-2], edge[-1], (size, at)):
+            edge.pop()
+        edge.append((size, at))
+    return tuple(edge)
+
+
+def _is_above(before: tuple[int, int], middle: tuple[int, int], after: tuple[int, int]) -> bool:
+    """Whether the middle one is not below the line between the other two."""
+    (b, t), (b1, t1), (b2, t2) = before, middle, after
+    return (t1 - t) * (b2 - b) >= (t2 - t) * (b1 - b)
+
+
+class Spacing(NamedTuple):
+    """Times between full frames: the most frequent one, how many are like it, between which shares of it half of these
+    are, and how many full frames there are."""
+
+    median: float | None  # ns for each byte; None: too few are alike
+    alike: int
+    spread: float | None
+    full: int
+
+
+def _spacing(frames: Sequence[tuple[int, int]]) -> Spacing:
+    """Where frames wait for each other their most frequent spacing is the rate's; what waits for something else comes
+    at all sorts of times."""
+    largest = max((size for _, size in frames), default=0)
+    gaps = sorted(
+        (at - before) / size for (before, _), (at, size) in itertools.pairwise(frames) if size >= largest * FULL_FRAME
+    )
+    full = len(gaps)
+    gaps = [gap for gap in gaps if gap >= LEAST_SPACING]
+    reach = [(bisect_right(gaps, gap * LIKE) - at, at) for at, gap in enumerate(gaps)]
+    count, first = max(reach, default=(0, 0))
+    if count < FEWEST_ALIKE:
+        return Spacing(None, count, None, full)
+    alike = gaps[first : first + count]
+    median = alike[count // 2]
+    spread = (alike[3 * count // 4] - alike[count // 4]) / median
+    return Spacing(round(median, 3), count, round(spread, 4), full)
+
+
+# --- initial windows
+
+
+def _windows(streams: Sequence[Stream], rtt_ns: int, link: Link, *, up: bool) -> Windows:
+    """Bounds by all connections that began in the capture. On a starved machine every round trip of a load may have
+    been late, and yet the sender heard of the others in time: so what is heard of may be by the link's own."""
+    hears_after = 0 if up else int(min(rtt_ns, link.rtt.ns) * EARLY)
+    known = [each for each in (_window(stream, rtt_ns, hears_after, up=up) for stream in streams) if each]
+    stopped = [most for _, most in known if most is not None]
+    return Windows(max((least for least, _ in known), default=0), max(stopped, default=None), len(known))
+
+
+def _window(stream: Stream, rtt_ns: int, hears_after: int, *, up: bool) -> tuple[int, int | None] | None:
+    """What one connection tells: its window was at least so much, and no more than that.
+
+    A side may send its window, and then two packets for each one that it hears has arrived (slow start); so of what it
+    has sent, what it had heard of counts double. At the other side's capture, it has heard of what was acknowledged a
+    round trip before.
+    """
+    if not any(packet.flags & SYN for packet in stream.packets):
+        return None
+    pause_ns = max(rtt_ns // 2, PAUSE_FRAMES * _usual_gap_ns(stream, up=up))
+    acks: list[tuple[int, int]] = []  # when the sender heard of how many packets
+    ends: list[int] = []
+    highest, least, stopped = None, 0, None
+    for place, packet in enumerate(stream.packets):
+        if packet.up != up:
+            if packet.flags & ACK and ends:
+                acks.append((packet.at_ns + hears_after, _up_to(ends, packet.ack)))
+            continue
+        if not packet.payload:
+            continue
+        end = (packet.seq + packet.payload) & NUMBERS
+        if highest is not None and (packet.seq != highest or len(ends) >= AT_MOST):
+            break  # lost, out of order, or long past its beginning
+        heard = max((count for at, count in acks if at <= packet.at_ns), default=0)
+        stopped = stopped or (None if up else _stopped(stream.packets[:place], packet, rtt_ns, pause_ns))
+        highest = end
+        ends.append(end)
+        least = max(least, len(ends) - 2 * heard)
+    return (least, stopped) if ends else None
+
+
+def _up_to(ends: Sequence[int], ack: int) -> int:
+    """How many packets that acknowledges; they are in order."""
+    count = len(ends)
+    while count and (ends[count - 1] - ack) & NUMBERS < HALF and ends[count - 1] != ack:
+        count -= 1
+    return count
+
+
+def _usual_gap_ns(stream: Stream, *, up: bool) -> int:
+    """Between packets of one side with data: most of a flight come as far apart as the rate has them."""
+    data = (packet.at_ns for packet in stream.packets if packet.up == up and packet.payload)
+    gaps = [after - before for before, after in itertools.pairwise(itertools.islice(data, AT_MOST))]
+    return statistics.median_low(gaps) if gaps else 0
+
+
+def _stopped(before: Sequence[Packet], packet: Packet, rtt_ns: int, pause_ns: int) -> int | None:
+    """How many packets the server had sent before this one, where it is the first that had to wait for an
+    acknowledgement: all before it were full, nothing was asked for in between, and it came after a pause, when the
+    first acknowledgement was answered. Without a pause it may have been on its way with those before it."""
+    data = [each for each in before if not each.up and each.payload]
+    if not data or not rtt_ns or packet.at_ns - data[-1].at_ns < pause_ns:
+        return None
+    full = max(each.payload for each in data)
+    first_ack = next((each for each in before if each.up and each.number > data[0].number), None)
+    asked = any(each.up and each.payload and each.number > data[0].number for each in before)
+    if first_ack is None or asked or any(each.payload != full for each in data) or packet.payload != full:
+        return None
+    waited = packet.at_ns - first_ack.at_ns
+    return len(data) if rtt_ns * EARLY <= waited <= rtt_ns * LATE + LATE_NS else None

@@ -1,0 +1,179 @@
+"""Packets that the link lost, as the client's capture alone can tell. Pure.
+
+Down, a lost packet leaves a gap: a later one of its connection comes first, and it comes when it is sent again. The
+last packet of what the server has to say leaves none, so it does not count as one whose loss would show. Up, what is
+lost the client sends again; where it does so for nothing, the acknowledgement echoes when it sent the first, or without
+timestamps the server says that it got something twice.
+
+A gap that is filled by a packet which was sent before the one that showed the gap was no loss: it was overtaken.
+"""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_left, bisect_right
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from lanelab.driver.base.units import NS_PER_S
+from lanelab.driver.link import HEADER, Direction, Link
+from lanelab.driver.record.evidence.link import Losses
+from lanelab.driver.trial.packets.sequence import HALF, NUMBERS
+from lanelab.driver.trial.packets.timeline import FIN, SYN, Packet, Stream, Timeline
+
+BUSY, BUSY_NS = 1.3, 20_000_000  # frames that came within this times what the rate takes, and this much, had to wait
+FULL = 0.8  # of the queue's length: with so many before it a packet may have found it full
+FULL_SHAPER = 0.3  # the same of a queue in bytes, whose shaper falls behind where the router wakes late
+STANDING_FRAMES = 4  # from which on fq_codel and cake may drop
+
+
+@dataclass(slots=True)
+class _Gap:
+    before: int  # number of the packet of its connection that came before it
+    packet: Packet  # that showed it
+    start: int  # how far into its connection, counted on beyond 2^32
+    length: int
+    overtaken: bool = False
+
+
+@dataclass(slots=True)
+class _Seen:
+    """Of one connection."""
+
+    told: int = 0
+    gaps: list[_Gap] = field(default_factory=list)
+
+
+def losses_down(client: Timeline, link: Link, rtt_ns: int) -> Losses:
+    told = lost = overflowed = 0
+    frames = sorted(
+        (packet.number, packet.at_ns, packet.frame_bytes)
+        for stream in client.streams
+        for packet in stream.packets
+        if not packet.up
+    )
+    for stream in client.streams:
+        seen = _gaps(stream, rtt_ns)
+        segment = max((packet.payload for packet in stream.packets if not packet.up), default=0)
+        missing = [gap for gap in seen.gaps if not gap.overtaken]
+        counts = [-(-gap.length // segment) for gap in missing]
+        told += seen.told + sum(counts)
+        lost += sum(counts)
+        overflowed += sum(
+            count
+            for gap, count in zip(missing, counts, strict=True)
+            if _may_have_overflowed(frames, gap, link.down, link.mtu)
+        )
+    return Losses(told, lost, overflowed)
+
+
+def _gaps(stream: Stream, rtt_ns: int) -> _Seen:
+    """What was missing when something later came, and how many packets had one behind them that would have shown it."""
+    seen, expected, before, place = _Seen(), None, 0, 0
+    recent = deque[int]()  # when packets came that nothing later has followed yet
+    for packet in stream.packets:
+        if packet.up or (not packet.payload and not packet.flags & SYN):
+            continue
+        end = (packet.seq + packet.payload + bool(packet.flags & SYN)) & NUMBERS
+        ahead = 0 if expected is None else (packet.seq - expected) & NUMBERS
+        if expected is not None and ahead >= HALF:
+            _fill(seen.gaps, packet, place - (NUMBERS + 1 - ahead), rtt_ns)
+            continue
+        if ahead and expected is not None:
+            seen.gaps.append(_Gap(before, packet, place, ahead))
+        while recent and packet.at_ns - recent[0] > rtt_ns:
+            recent.popleft()
+        seen.told += len(recent)
+        recent.clear()
+        if packet.payload:
+            recent.append(packet.at_ns)
+        place += ahead + packet.payload + bool(packet.flags & SYN)
+        expected, before = end, packet.number
+    return seen
+
+
+def _fill(gaps: Sequence[_Gap], packet: Packet, start: int, rtt_ns: int) -> None:
+    """By TCP's own time of sending where there is one, else by how soon it came. The gaps are in order."""
+    at = bisect_right(gaps, start, key=lambda gap: gap.start) - 1
+    if at < 0 or start - gaps[at].start >= gaps[at].length:
+        return
+    gap = gaps[at]
+    if packet.timestamp and gap.packet.timestamp:
+        later = (packet.timestamp[0] - gap.packet.timestamp[0]) & NUMBERS
+        gap.overtaken = later == 0 or later >= HALF
+    else:
+        gap.overtaken = packet.at_ns - gap.packet.at_ns < rtt_ns // 2
+
+
+def _may_have_overflowed(frames: Sequence[tuple[int, int, int]], gap: _Gap, way: Direction, mtu: int) -> bool:
+    """Whether as many frames as the queue holds came one behind the other, at any time between what came before the
+    gap and what showed it."""
+    if way.rate is None or way.moves:  # where rates change nobody knows what the queue held
+        return way.moves
+    full = mtu + HEADER
+    held = way.queue_packets or (way.queue_bytes or 0) // full
+    share = FULL if way.queue_packets is not None else FULL_SHAPER
+    held = min(held, STANDING_FRAMES) if way.discipline != "fifo" else max(1, round(held * share) - 1)
+    first, last = (bisect_left(frames, (number, 0, 0)) for number in (gap.before, gap.packet.number))
+    for at in range(max(first, held), last + 1):
+        took = frames[at][1] - frames[at - held][1]
+        size = sum(frame[2] for frame in frames[at - held + 1 : at + 1])
+        if took <= size * 8 * NS_PER_S // way.rate.bps * BUSY + BUSY_NS:
+            return True
+    return False
+
+
+def losses_up(client: Timeline, link: Link) -> Losses:
+    told = lost = 0
+    frames = [packet for stream in client.streams for packet in stream.packets if packet.up]
+    for stream in client.streams:
+        sent, first_again = set[int](), dict[int, Packet]()
+        for packet in _as_long_as_it_is_told(stream):
+            if packet.up and packet.payload:
+                if packet.seq in sent:
+                    first_again.setdefault(packet.seq, packet)
+                sent.add(packet.seq)
+        told += len(sent)
+        missed = sum(not _had_arrived(stream, packet) for packet in first_again.values())
+        lost += max(0, missed - _told_twice(stream))
+    return Losses(told, lost, lost if _may_overflow(frames, link.up, link.mtu) else 0)
+
+
+def _as_long_as_it_is_told(stream: Stream) -> Iterator[Packet]:
+    """Without timestamps up to the server's FIN: one that has closed answers what comes twice with a reset, which says
+    nothing of the first."""
+    for packet in stream.packets:
+        yield packet
+        if not packet.up and packet.flags & FIN and packet.timestamp is None:
+            return
+
+
+def _had_arrived(stream: Stream, again: Packet) -> bool:
+    """Whether it was sent again for nothing: the first acknowledgement echoes the time of an earlier packet."""
+    end = (again.seq + again.payload) & NUMBERS
+    begin = bisect_right(stream.packets, again.number, key=lambda packet: packet.number)
+    for packet in itertools.islice(stream.packets, begin, None):
+        if not packet.up and (packet.ack - end) & NUMBERS < HALF:
+            if packet.timestamp is None or again.timestamp is None:
+                return False
+            return (packet.timestamp[1] - again.timestamp[0]) & NUMBERS >= HALF
+    return True  # nobody knows: the capture ended
+
+
+def _told_twice(stream: Stream) -> int:
+    """How often a server without timestamps says that it got something for the second time: a selective
+    acknowledgement of what it has acknowledged (RFC 2883)."""
+    return sum(
+        packet.block is not None and (packet.ack - packet.block[1]) & NUMBERS < HALF
+        for packet in stream.packets
+        if not packet.up and packet.timestamp is None
+    )
+
+
+def _may_overflow(frames: Sequence[Packet], way: Direction, mtu: int) -> bool:
+    """Whether the client ever sent enough to fill the queue."""
+    if way.rate is None or way.moves:
+        return way.moves
+    held = way.queue_packets or (way.queue_bytes or 0) // (mtu + HEADER)
+    return len(frames) >= (min(held, STANDING_FRAMES) if way.discipline != "fifo" else held)

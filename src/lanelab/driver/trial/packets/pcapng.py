@@ -1,0 +1,79 @@
+"""A capture and its TLS keys in one file, which Wireshark opens decrypted.
+
+pcapng as in draft-ietf-opsawg-pcapng: a Section Header, the keys as a Decryption Secrets Block, one Interface
+Description, and each packet as an Enhanced Packet Block with the time and the bytes that it had.
+"""
+
+from __future__ import annotations
+
+import gzip
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+from lanelab.driver.trial.packets.packets import Opened, open_capture, records
+
+SECTION, INTERFACE, PACKET, SECRETS = 0x0A0D0D0A, 1, 6, 10
+BYTE_ORDER = 0x1A2B3C4D
+TLS_KEY_LOG = 0x544C534B
+OF_UNKNOWN_LENGTH = -1
+COMMENT, PROGRAM, DEVICE, RESOLUTION = 1, 4, 2, 9  # options: those of any block, of a section, of an interface
+COMPRESSION = 1  # captures are mostly images and ciphertext: more effort buys nothing
+MICROSECONDS, NANOSECONDS = 6, 9  # powers of ten
+
+
+def embed_keys(pcap: bytes | Path, keys: str, out: Path, comment: str = "", device: str = "eth0") -> int:
+    """Write capture and key log (in the format of SSLKEYLOGFILE; may be empty) to `out`, gzip'ed; how many packets.
+
+    Packets behind a place where the capture is broken are left out. The same input makes the same bytes.
+    """
+    capture = open_capture(pcap)
+    count = 0
+    with (
+        out.open("wb") as file,
+        gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0, compresslevel=COMPRESSION) as packed,
+    ):
+        packed.write(_head(capture, keys, comment, device))
+        for block in _packets(capture):
+            packed.write(block)
+            count += 1
+    return count
+
+
+def _head(capture: Opened, keys: str, comment: str, device: str) -> bytes:
+    section = struct.pack("<IHHq", BYTE_ORDER, 1, 0, OF_UNKNOWN_LENGTH)
+    blocks = [_block(SECTION, section, _option(COMMENT, comment.encode()), _option(PROGRAM, b"lanelab"))]
+    if keys:
+        secrets = keys.encode()
+        blocks.append(_block(SECRETS, struct.pack("<II", TLS_KEY_LOG, len(secrets)) + secrets))
+    resolution = NANOSECONDS if capture.fraction_ns == 1 else MICROSECONDS
+    interface = struct.pack("<HHI", capture.link, 0, capture.snaplen)
+    options = _option(DEVICE, device.encode()), _option(RESOLUTION, bytes([resolution]))
+    return b"".join([*blocks, _block(INTERFACE, interface, *options)])
+
+
+def _packets(capture: Opened) -> Iterator[bytes]:
+    per_second = 1_000_000_000 // capture.fraction_ns
+    head = struct.Struct("<IIIIIII")
+    for seconds, fraction, size, frame in records(capture):
+        time = seconds * per_second + fraction
+        length = 32 + len(frame) + (padding := -len(frame) % 4)
+        high, low = time >> 32, time & 0xFFFF_FFFF
+        start = head.pack(PACKET, length, 0, high, low, len(frame), size)
+        yield b"".join((start, frame, bytes(padding), struct.pack("<I", length)))
+
+
+def _option(code: int, value: bytes) -> bytes:
+    return struct.pack("<HH", code, len(value)) + _padded(value) if value else b""
+
+
+def _block(kind: int, body: bytes, *options: bytes) -> bytes:
+    packed = b"".join(options)
+    end = struct.pack("<HH", 0, 0) if packed else b""
+    inside = _padded(body) + packed + end
+    length = struct.pack("<I", len(inside) + 12)
+    return struct.pack("<I", kind) + length + inside + length
+
+
+def _padded(data: bytes) -> bytes:
+    return data + bytes(-len(data) % 4)

@@ -1,0 +1,115 @@
+"""Every packet of a capture with its time, by TCP connection: what judges of the link, decompositions of a load time
+and time-sequence plots are made of.
+
+The summary (packets.py) counts in one fast pass; this keeps each packet, and so is for single trials.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import struct
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from lanelab.driver.trial.packets.frames import TCP, UDP_HEADER, Inside, inside
+from lanelab.driver.trial.packets.options import read
+from lanelab.driver.trial.packets.packets import open_capture, places
+from lanelab.driver.trial.packets.quic import begins_quic
+from lanelab.driver.trial.packets.quic_timeline import QuicStream, opening
+from lanelab.driver.trial.packets.secrets import read_secrets
+from lanelab.driver.trial.packets.seen import Packet, Seen, Stream
+
+__all__ = ["Datagram", "Packet", "QuicStream", "Seen", "Stream", "Timeline", "read_timeline"]
+
+FIN, SYN, RST, PUSH, ACK = 0x01, 0x02, 0x04, 0x08, 0x10
+_TCP = struct.Struct(">HHIIHH").unpack_from  # ports, numbers, header length and flags, window
+
+
+class Datagram(NamedTuple):
+    """One UDP packet."""
+
+    number: int
+    at_ns: int
+    up: bool
+    frame_bytes: int
+    client_port: int
+    server: str
+    server_port: int
+    ip_id: int
+
+
+@dataclass(slots=True)
+class Timeline:
+    """All of a capture that is TCP or UDP, in the order of its packets."""
+
+    streams: list[Stream] = field(default_factory=list)
+    datagrams: list[Datagram] = field(default_factory=list)
+    quic: list[QuicStream] = field(default_factory=list)  # their datagrams are among those, too
+
+    @property
+    def connections(self) -> list[Stream]:
+        """Of TCP and of QUIC."""
+        return [*self.streams, *(each.stream for each in self.quic)]
+
+
+def read_timeline(pcap: bytes | Path, client: str, keys: str = "") -> Timeline:
+    """`client`: its address, which tells up from down. Takes what lanelab stores too: pcapng, compressed or not.
+    `keys`: the client's log of secrets, which opens QUIC."""
+    capture = open_capture(pcap)
+    own = ipaddress.ip_address(client).packed
+    timeline, known = Timeline(), dict[tuple[str, int, str, int], Stream]()
+    quic, secrets = dict[tuple[int, str, int], QuicStream](), read_secrets(keys)
+    for number, (at_ns, size, begin, end) in enumerate(places(capture), 1):
+        found = inside(capture.data, begin, end, size, capture.link)
+        if found is None or not found.protocol:
+            continue
+        up = found.source == own
+        if found.protocol == TCP:
+            packet = _packet(capture.data, found, end, Seen(number, at_ns, up, size))
+            ports = struct.unpack_from(">HH", capture.data, found.at)
+            ends = (found.source_name, ports[0]), (found.target_name, ports[1])
+            _stream(timeline, known, ends, packet).packets.append(packet)
+        else:
+            seen = Seen(number, at_ns, up, size)
+            datagram = _datagram(capture.data, found, seen)
+            timeline.datagrams.append(datagram)
+            payload = capture.data[found.at + UDP_HEADER : min(end, found.at + found.length)]
+            key = datagram.client_port, datagram.server, datagram.server_port
+            if key not in quic and up and begins_quic(payload, found.length - UDP_HEADER):
+                quic[key] = opening((found.source_name, key[0]), (found.target_name, key[2]), secrets)
+                timeline.quic.append(quic[key])
+            if key in quic:
+                quic[key].take(seen, payload, found.ip_id)
+    return timeline
+
+
+def _datagram(data: bytes, found: Inside, seen: Seen) -> Datagram:
+    source, target = struct.unpack_from(">HH", data, found.at)
+    near, far, server = (source, target, found.target_name) if seen.up else (target, source, found.source_name)
+    return Datagram(seen.number, seen.at_ns, seen.up, seen.frame_bytes, near, server, far, found.ip_id)
+
+
+def _packet(data: bytes, found: Inside, end: int, seen: Seen) -> Packet:
+    _, _, seq, ack, bits, window = _TCP(data, found.at)
+    header = (bits >> 12) * 4
+    options = read(data, found.at + 20, min(end, found.at + header))
+    payload = max(0, found.length - header)
+    return Packet(*seen, seq, ack, payload, bits & 0x3F, window, found.ip_id, *options)
+
+
+def _stream(
+    timeline: Timeline,
+    known: dict[tuple[str, int, str, int], Stream],
+    ends: tuple[tuple[str, int], tuple[str, int]],
+    packet: Packet,
+) -> Stream:
+    """The connection of a packet; a new SYN on old ports begins another one."""
+    client, server = ends if packet.up else (ends[1], ends[0])
+    key = (*client, *server)
+    stream = known.get(key)
+    begins = packet.flags & (SYN | ACK) == SYN and stream is not None and stream.packets[0].seq != packet.seq
+    if stream is None or begins:
+        stream = known[key] = Stream(client, server)
+        timeline.streams.append(stream)
+    return stream

@@ -1,0 +1,144 @@
+"""What a browser says of a load in which it spoke to the server itself: of each request, and line by line beside the
+server's log. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.servers.registry import SERVERS
+from lanelab.driver.arm.servers.server import PORTS, TLS_NAMES
+from lanelab.driver.record.evidence.browser import Request
+from lanelab.driver.record.evidence.page_load import PageLoadEvidence
+from lanelab.driver.record.evidence.server import ServedRequest
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.site.site import Site
+from lanelab.driver.trial.page_load.objects import NOT_MODIFIED, PREFLIGHT
+from lanelab.driver.trial.page_load.requests import (
+    asked_for_a_part,
+    fetched,
+    few,
+    host,
+    in_clear,
+    led_to,
+    on_network,
+    target,
+)
+from lanelab.driver.trial.page_load.witnesses import Witnesses, served_target
+
+BROKEN_OFF = "X"
+WITHIN_QUIC = "QUIC"  # what Chromium says in place of a version of TLS
+ICON = "/favicon.ico"  # browsers look for it by themselves, and do not always say so
+OWN_REDIRECT = "non-authoritative-reason"  # an answer that the browser gave to itself
+Said = tuple[str, int | None]  # target, status
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserTold:
+    record: TrialRecord
+    evidence: PageLoadEvidence
+    arm: Arm
+    site: Site
+
+    @property
+    def fetched(self) -> list[Request]:
+        """Requests of the site's hosts that were answered over the network."""
+        return [each for each in fetched(self.record.requests) if host(each) in self.site.hosts]
+
+    @property
+    def broken_off(self) -> bool:
+        """Whether the load did not come to its end. A server may then not have logged what it was still sending, or had
+        just sent: its log cannot have everything."""
+        return self.evidence.browser is not None and self.evidence.browser.times.plt_ms is None
+
+    def protocol(self, excused: Collection[Request] = ()) -> Iterator[str]:
+        """In clear no browser speaks anything but HTTP/1.1. `excused`: these could not know better."""
+        requests, aside = self.fetched, {id(each) for each in excused}
+        wrong = [
+            each
+            for each in requests
+            if id(each) not in aside and each.protocol != ("http/1.1" if self._clear(each) else self.arm.protocol)
+        ]
+        if wrong:
+            used = ", ".join(sorted({str(each.protocol) for each in wrong}))
+            what = f"by the browser {len(wrong)} of {len(requests)} requests used {used} instead of {self.arm.protocol}"
+            yield f"{what}: {few([target(each) for each in wrong])}"
+
+    def tls(self) -> Iterator[str]:
+        wanted, requests = None if self.arm.tls == "off" else f"TLS {self.arm.tls}", self.fetched
+        wrong = [each for each in requests if self._tls_of(each) != (None if self._clear(each) else wanted)]
+        if wrong:
+            used = ", ".join(sorted({each.tls or "no TLS" for each in wrong}))
+            what = f"by the browser {len(wrong)} of {len(requests)} requests used {used} instead of"
+            yield f"{what} {wanted or 'no TLS'}: {few([target(each) for each in wrong])}"
+
+    def _clear(self, request: Request) -> bool:
+        return in_clear(self.arm, PORTS.get(urlsplit(request.url).scheme))
+
+    def _tls_of(self, request: Request) -> str | None:
+        """The browser's word. It has none on an answer to which another host's redirect led; the server's log has, or
+        the capture, by which every connection to that port is judged."""
+        if request.tls == WITHIN_QUIC and request.protocol == "h3":
+            return "TLS 1.3"  # there is no other
+        if request.tls or not request.url.startswith("https:") or request.url not in led_to(self.fetched):
+            return request.tls
+        if "tls" in SERVERS[self.arm.server].untold(self.arm.protocol):
+            return f"TLS {self.arm.tls}"
+        served = self.evidence.server.requests if self.evidence.server else ()
+        tls_port = f":{PORTS['https']}"  # the same path may be a redirect in clear
+        said = {
+            each.tls
+            for each in served
+            if "".join(served_target(each)) == target(request) and each.local.endswith(tls_port)
+        }
+        return next((f"TLS {name}" for name, logged in TLS_NAMES.items() if said == {logged}), None)
+
+    # --- beside the server's log
+
+    def targets(self, witnesses: Witnesses) -> Iterator[str]:
+        """What the browser says was answered before the load event the server has answered, with the same status. What
+        the server was asked during the load the browser has asked."""
+        lines = [each for each in witnesses.asked if each.method != PREFLIGHT]
+        answered = Counter(self._said(target(each), each.status) for each in self.fetched if must_be_logged(each))
+        served = Counter(self._said("".join(served_target(each)), each.status) for each in lines)
+        missing = answered - served
+        if self.broken_off:
+            known = {"".join(served_target(each)) for each in lines}
+            missing = Counter({each: number for each, number in missing.items() if each[0] in known})
+        if missing:
+            yield f"the server's log lacks {few([_words(*each) for each in sorted(missing, key=str)])}"
+        asked = Counter(target(each) for each in on_network(self.record.requests))
+        strange = Counter("".join(served_target(each)) for each in self._during_the_load(lines)) - asked
+        if strange:
+            yield f"the browser does not tell of {few(sorted(strange))}"
+
+    def _said(self, asked: str, status: int | None) -> Said:
+        """A repeated view may be told that nothing has changed, and show its copy."""
+        return asked, None if self.arm.start == "warm" or status == NOT_MODIFIED else status
+
+    def _during_the_load(self, lines: list[ServedRequest]) -> Iterator[ServedRequest]:
+        """Those of which the browser must tell. What broke off it may have asked for again without a word, what came
+        after the load it may not have noted yet, and what a worker asks for is none of the page's."""
+        aside = {each.url for each in self.site.objects if each.late}
+        parts = {target(each) for each in self.record.requests if asked_for_a_part(each)}
+        plt_ms = self.evidence.browser.times.plt_ms if self.evidence.browser else None
+        first_us = min((each.began_us for each in lines), default=0)
+        for each in lines:
+            asked = "".join(served_target(each))
+            late = plt_ms is None or each.began_us - first_us > plt_ms * 1000
+            if not (late or each.connection == BROKEN_OFF or asked in parts or asked in aside or asked.endswith(ICON)):
+                yield each
+
+
+def must_be_logged(request: Request) -> bool:
+    """Whether the server's log has to have this answer: what came later may not be there yet. A part of a body may come
+    by several requests, and of a preflight the browser tells little."""
+    own = any(name.lower() == OWN_REDIRECT for name, _ in request.response_headers)
+    return request.before_load and not own and request.method != PREFLIGHT and not asked_for_a_part(request)
+
+
+def _words(asked: str, status: int | None) -> str:
+    return f"{asked} ({status})" if status else asked

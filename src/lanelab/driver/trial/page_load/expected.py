@@ -1,0 +1,21 @@
+"""What a page load was asked to be: its judges compare the record with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.base.coded import Coded
+from lanelab.driver.link import Link
+from lanelab.driver.site.site import Site
+from lanelab.driver.trial.tolerances import Tolerances
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    arm: Arm
+    site: Site
+    link: Link
+    tolerances: Tolerances
+    recorders: Mapping[str, Coded]  # options of each recorder that was on, by its name

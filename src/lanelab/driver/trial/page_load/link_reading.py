@@ -1,0 +1,67 @@
+"""From a trial's captures to its evidence of the link, and the measures that follow from it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from lanelab.driver.bed.addresses import ADDRESSES
+from lanelab.driver.link import Link
+from lanelab.driver.record.evidence.moving import MovingEvidence
+from lanelab.driver.record.evidence.page_load import PageLoadEvidence
+from lanelab.driver.trial.packets.emulation import emulation_error
+from lanelab.driver.trial.packets.link_evidence import link_evidence
+from lanelab.driver.trial.packets.moving import carried
+from lanelab.driver.trial.packets.timeline import Timeline, read_timeline
+
+
+def with_link(evidence: PageLoadEvidence, link: Link, folder: Path, keys: str) -> PageLoadEvidence:
+    """With what whole captures tell; one that is cut or lost packets tells nothing. `keys`: the client's secrets."""
+    whole: dict[str, Timeline] = {
+        node: read_timeline(folder / evidence.capture[node].file, ADDRESSES["client"], keys)
+        for node, packets in evidence.packets.items()
+        if packets.incomplete is None and not evidence.capture[node].dropped
+    }
+    client, server = whole.get("client"), whole.get("server") if evidence.one_clock else None
+    if client is None or not client.connections:
+        return evidence
+    return replace(
+        evidence,
+        link=link_evidence(client, server, link),
+        moving=_moving(evidence, client, server),
+        emulation=emulation_error(client, server, link) if server else None,
+    )
+
+
+def _moving(evidence: PageLoadEvidence, client: Timeline, server: Timeline | None) -> MovingEvidence | None:
+    moving = evidence.moving
+    if moving is None:
+        return None
+    began = moving.played.began_unix_us
+    up = carried(server, began, up=True) if server else None
+    return replace(moving, down=carried(client, began, up=False), up=up)
+
+
+def link_measures(evidence: PageLoadEvidence, link: Link) -> dict[str, float]:
+    """What stands in tables, figures and exports. What a queue lost that others filled is no loss of the link."""
+    measures: dict[str, float] = {}
+    if evidence.link:
+        if evidence.link.round_trips:
+            measures["capture_rtt_ms"] = min(each.us for each in evidence.link.round_trips) / 1000
+        for way, losses in (("down", evidence.link.losses_down), ("up", evidence.link.losses_up)):
+            if link.cross or (not losses.told and _over_quic(evidence)):
+                continue  # whose losses cannot be told; 0 would say that there were none
+            measures |= {
+                f"told_packets_{way}": losses.told,
+                f"lost_packets_{way}": losses.lost,
+                f"overflowed_packets_{way}": losses.overflowed,
+            }
+    error = evidence.emulation
+    if error and not link.cross and error.median_ms is not None and error.worst_99_ms is not None:
+        measures |= {"emulation_error_ms": error.median_ms, "emulation_error_99_ms": error.worst_99_ms}
+    return measures
+
+
+def _over_quic(evidence: PageLoadEvidence) -> bool:
+    packets = evidence.packets.get("client")
+    return packets is not None and bool(packets.quic)

@@ -1,0 +1,331 @@
+"""Page loads in the bed process: server, gateway, browser and captures of one trial at a time.
+
+What was started for a trial ends with it, except the browser's driver and, for arms that ask for it, the browser.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.browsers.browser import NETLOG, Browser, BrowserSettings, PageRecord, Repeatable, Surroundings
+from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.arm.browsers.registry import BROWSERS
+from lanelab.driver.arm.servers.registry import SERVERS
+from lanelab.driver.base.clock import utc_now
+from lanelab.driver.base.errors import BedError, InputError, StoreError
+from lanelab.driver.bed.node import NODE_NAMES
+from lanelab.driver.bed.remote import cross
+from lanelab.driver.record.evidence.capture import RouterCounts
+from lanelab.driver.record.evidence.moving import MovingEvidence
+from lanelab.driver.record.evidence.page_load import PageLoadEvidence
+from lanelab.driver.record.evidence.server import ResolverLog
+from lanelab.driver.record.evidence.settings import SettingsEvidence
+from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.site.site import Site
+from lanelab.driver.trial.page_load.gateways import CERTIFICATE, KEYS, Gateways, addresses, drop_gateway, end_gateway
+from lanelab.driver.trial.page_load.read_back import ReadBack
+from lanelab.driver.trial.page_load.router_watch import RouterWatch
+from lanelab.driver.trial.page_load.server_log import has_every_answer, read_server_log
+from lanelab.driver.trial.page_load.under_way import UnderWay
+from lanelab.driver.trial.recorders.of_trial import TrialRecorders
+from lanelab.driver.trial.recorders.recorder import Context, Recording
+from lanelab.driver.trial.recorders.registry import wishes
+from lanelab.driver.trial.recorders.tcpdump import Captures
+from lanelab.driver.trial.recorders.vitals import Vitals, VitalsOptions
+from lanelab.driver.trial.spec import TrialSpec
+from lanelab.driver.trial.workload import BedPlace
+
+
+class PageLoadOnBed:
+    """Loads pages on a bed, one after the other."""
+
+    def __init__(self, name: str, place: BedPlace) -> None:
+        """`name`: the workload's."""
+        self._name, self._place, self._serving = name, place, place.serving
+        self._client, self._server = place.substrate.node("client"), place.substrate.node("server")
+        self._lost_at_input = place.substrate.router.lost_at_input
+        self._gateways = Gateways(self._client, place.serving, place.folder)
+        self._browsers: dict[str, Browser] = {}  # by their names
+        self._selectors: set[tuple[str, str]] = set()  # with their browsers, that were checked
+        self._count = 0
+        self._trial: UnderWay | None = None
+        self._read_back = ReadBack(place.substrate, place.kept)
+        self._router = RouterWatch(place.substrate.router)
+        self._thread = ThreadPoolExecutor(1, "settings")
+        for node in (self._client, self._server):
+            node.run(["mkdir", "-p", f"{place.folder}/captures"])
+
+    # --- before the load
+
+    def check(self, spec: TrialSpec) -> None:
+        """Whether what is to be clicked is a selector to the arm's browser: each trial would fail else."""
+        vitals = spec.recorders.get(Vitals.name)
+        asked = (spec.arm.browser, vitals.click) if isinstance(vitals, VitalsOptions) and vitals.click else None
+        if asked is None or asked in self._selectors:
+            return
+        arm = replace(spec.arm, start="fresh-process", early_data=False)  # ends with the page, and visits nothing
+        with suppress(BrowserError):  # a browser that fails is the trials' affair, which say how
+            page = self._require_browser(spec.arm.browser).open(arm, Surroundings({}))
+            try:
+                known = page.knows_selector(asked[1])
+            finally:
+                page.close()
+            if not known:
+                remedy = "Write one as document.querySelector takes it, like button.menu"
+                raise InputError(f"{asked[1]!r} is no CSS selector", remedy, key=f"{Vitals.name}.click")
+        self._selectors.add(asked)
+
+    def prepare(self, spec: TrialSpec) -> tuple[Failure, ...]:
+        started = time.monotonic()
+        browser = self._require_browser(spec.arm.browser)
+        trial = self._begin(spec)
+        warm = spec.arm.visits_before
+        if spec.arm.dns == "resolver":
+            self._serving.let_client_ask()  # before a browser can read whom to ask
+        # Neither a server nor a browser that starts sends anything: what the link still carries is the last trial's.
+        # But a warm arm's browser loads the page while it is opened: it needs the server, and what it leaves must go,
+        # too. It also leaves its gateway with connections: another one takes its place.
+        gateway = [lambda: self._gateways.start(trial)] if spec.arm.via == "gateway" else []
+        _do_all(
+            lambda: self._serve(trial),
+            *gateway,
+            lambda: self._open_page(trial, browser),
+            *(gateway if warm else []),
+            self._place.drain,
+            in_order=warm,
+        )
+        if not trial.failures:
+            if warm and trial.served:
+                trial.served.forget()  # the load that warmed the browser
+            self._start_recorders(trial)
+            with trial.failing(Reason.BED_LOST):
+                self._router.prepare()
+        trial.prepare_s = time.monotonic() - started
+        return tuple(trial.failures)
+
+    def _require_browser(self, name: str) -> Browser:
+        """The browser program, from the first page load on that an arm wants of it."""
+        if name not in self._browsers:
+            folder = self._place.folder / "browsers" / name
+            self._browsers[name] = BROWSERS[name].start(self._client, folder)
+        return self._browsers[name]
+
+    def _begin(self, spec: TrialSpec) -> UnderWay:
+        """Give the trial its folder, addresses and certificates."""
+        self._count += 1
+        folder = self._place.folder / f"{self._count:06d}"
+        folder.mkdir()
+        serving = self._serving
+        shown = serving.certificate_of_kind(spec, CERTIFICATE) if spec.arm.via == "gateway" else None
+        self._trial = UnderWay(spec, folder, serving.addresses(spec), serving.certificate(spec), shown)
+        return self._trial
+
+    def _serve(self, trial: UnderWay) -> None:
+        with trial.failing(Reason.SERVER_FAILED):
+            trial.served = self._serving.start(trial.spec)
+
+    def _open_page(self, trial: UnderWay, browser: Browser) -> None:
+        if trial.spec.arm.visits_before and trial.failures:
+            return
+        with trial.failing(Reason.BROWSER_FAILED):
+            trial.page = browser.open(
+                trial.spec.arm, _surroundings(trial, self._serving.authority(trial.spec).decode()), trial.url
+            )
+
+    def _start_recorders(self, trial: UnderWay) -> None:
+        substrate = self._place.substrate
+        link = self._place.link()
+        trial.recorders = TrialRecorders(trial.spec.recorders, link)
+        trial.recorders.start(
+            Context(
+                nodes={name: substrate.node(name) for name in NODE_NAMES},
+                machines=substrate.machines(),
+                scratch=self._place.folder / "captures",
+                folder=trial.folder,
+                page=trial.page,
+                not_captured=cross.PORT if link.cross else None,
+            )
+        )
+        trial.take_failures()
+
+    # --- the load
+
+    def run(self) -> TrialRecord:
+        """Load the page. What was started for the trial ends, and its files are in the trial's folder."""
+        trial = self._trial
+        if trial is None:
+            raise BedError("no trial was prepared")
+        started_utc = utc_now()
+        self._lost_at_input()  # what was lost before is not this trial's
+        ahead_ns = _wall_ahead_ns()
+        loaded = self._load(trial)
+        loaded_at = time.monotonic()
+        settings = self._settings(trial, (_wall_ahead_ns() - ahead_ns) // 1000)
+        requests = loaded.requests if loaded else ()
+        recordings = _stop_recorders(trial, loaded=bool(loaded and not loaded.failures))
+        captures = recordings.pop("capture").evidence if "capture" in recordings else None
+        gateway = end_gateway(trial)
+
+        def close_connections() -> None:
+            settings.exception()  # what connections use is read while they are there
+            if trial.page:
+                trial.page.close()
+
+        evidence = PageLoadEvidence(
+            browser=loaded.browser if loaded else None,
+            server=read_server_log(trial, has_every_answer(requests, gateway), close_connections),
+            resolver=ResolverLog(trial.served.resolver.queries()) if trial.served and trial.served.resolver else None,
+            gateway=gateway,
+            router=RouterCounts(self._lost_at_input(), trial.stalls),
+            settings=settings.result(),
+            capture=captures.by_node if isinstance(captures, Captures) else {},
+            packets={},
+            witnesses=None,
+            parts=None,
+            one_clock=self._place.substrate.traits.same_clock,
+            link=None,
+            emulation=None,
+            moving=MovingEvidence(trial.played, None, None) if trial.played else None,
+        )
+        _keep_files(trial)
+        marks = {
+            "prepare_s": trial.prepare_s,
+            "settings_s": trial.settings_s,
+            "after_load_s": time.monotonic() - loaded_at,
+        }
+        return TrialRecord(
+            workload=self._name,
+            started_utc=started_utc,
+            measures={name: value for one in recordings.values() for name, value in one.measures.items()},
+            series={name: series for one in recordings.values() for name, series in one.series.items()},
+            requests=requests,
+            failures=(*trial.failures, *(loaded.failures if loaded else ())),
+            artifacts=tuple(sorted(path.name for path in trial.spec.folder.iterdir())),
+            marks={**(loaded.marks if loaded else {}), **{name: round(value, 4) for name, value in marks.items()}},
+            evidence=evidence,
+            flags=tuple(flag for one in recordings.values() for flag in one.flags),
+            recordings={name: one.evidence for name, one in recordings.items() if one.evidence},
+        )
+
+    def _load(self, trial: UnderWay) -> PageRecord | None:
+        """None: the trial failed before."""
+        if trial.failures or trial.page is None or trial.recorders is None:
+            return None
+        player = None
+        trial.recorders.load_begins()
+        self._router.begin(moves=self._place.link().moves)
+        with trial.failing(Reason.LINK_TRACE):
+            player = self._place.player()
+            if player:
+                player.begin()
+        trial.page.load(trial.url, trial.spec.timeout_s)
+        with trial.failing(Reason.LINK_TRACE):
+            if player:
+                trial.played = player.end()
+        trial.stalls = self._router.end()
+        trial.recorders.load_ended()
+        return trial.page.record()
+
+    def _settings(self, trial: UnderWay, clock_step_us: int) -> Future[SettingsEvidence | None]:
+        """Read while the other things are that a load leaves. None: the trial failed."""
+
+        def read() -> SettingsEvidence | None:
+            found, began = None, time.monotonic()
+            with trial.failing(Reason.BED_LOST):
+                content = trial.served.server.content if trial.served else ""
+                changed = self._router.queues_changed()
+                found = self._read_back.read(content, self._place.compensation_us, clock_step_us, changed)
+            trial.settings_s = time.monotonic() - began
+            return found
+
+        return self._thread.submit(read)
+
+    def halt(self) -> None:
+        """A page load takes seconds: it may end by itself."""
+
+    def end(self) -> None:
+        trial, self._trial = self._trial, None
+        self._router.drop()
+        if trial is None:
+            return
+        if trial.recorders:
+            trial.recorders.close()
+        if trial.page:
+            trial.page.close()
+        drop_gateway(trial)
+        if trial.served:
+            trial.served.stop()
+        shutil.rmtree(trial.folder, ignore_errors=True)
+
+
+def _surroundings(trial: UnderWay, authority: str) -> Surroundings:
+    """For the browser the gateway is the server, and is where it is without being asked for: names, keys and TLS of the
+    link are the gateway's affair."""
+    spec = trial.spec
+    around = Surroundings(
+        hosts=trial.addresses,
+        dns=spec.arm.dns,
+        trusted=(trial.leaf.spki_sha256_b64,) if trial.leaf else (),
+        authority=authority if trial.leaf else "",
+        keys=trial.leaf is not None,
+        netlog=NETLOG in wishes(spec.recorders),
+        without_h2=_must_not_offer_h2(spec.arm),
+        timeout_s=spec.timeout_s,
+        repeatable=repeatable_of(spec.arm, spec.site),
+    )
+    if trial.shown is None:
+        return around
+    trusted = (trial.shown.spki_sha256_b64,)
+    around = replace(around, hosts=addresses(spec.site), dns="instant", trusted=trusted, authority=authority)
+    return replace(around, keys=False, without_h2=False)
+
+
+def _must_not_offer_h2(arm: Arm) -> bool:
+    """Where HTTP/1.1 is to be spoken, with a server that takes HTTP/2 from whoever offers it."""
+    return arm.protocol == "http/1.1" and arm.tls != "off" and SERVERS[arm.server].always_offers_h2
+
+
+def repeatable_of(arm: BrowserSettings, site: Site) -> Repeatable | None:
+    """Only where the site was recorded: what was made for experiments has no clock of its own."""
+    if arm.scripts != "repeatable" or site.recorded_ms is None:
+        return None
+    return Repeatable(site.scripts_seed, site.recorded_ms)
+
+
+def _wall_ahead_ns() -> int:
+    """By how much the wall clock is ahead of the steady one: as much before a load as after it, or it was set."""
+    return time.time_ns() - time.monotonic_ns()
+
+
+def _stop_recorders(trial: UnderWay, *, loaded: bool) -> dict[str, Recording]:
+    """What each has recorded."""
+    if trial.page:
+        with trial.failing(Reason.BROWSER_FAILED):
+            trial.page.keys(trial.folder / KEYS)  # while the browser lives
+    recordings = trial.recorders.stop(loaded=loaded) if trial.recorders else {}
+    trial.take_failures()
+    return recordings
+
+
+def _keep_files(trial: UnderWay) -> None:
+    """Copy them out of memory into the folder that the controller named."""
+    try:
+        for path in sorted(trial.folder.iterdir()):
+            shutil.copyfile(path, trial.spec.folder / path.name)
+    except OSError as error:
+        what = f"cannot write the trial's files to {trial.spec.folder}: {error.strerror}"
+        raise StoreError(what, "Free some space, and go on with --resume: what was stored before is intact") from error
+
+
+def _do_all(*steps: Callable[[], None], in_order: bool) -> None:
+    """All at the same time, or one after the other; the error of an earlier one before a later one's."""
+    with ThreadPoolExecutor(1 if in_order else len(steps), "prepare") as threads:
+        for done in [threads.submit(step) for step in steps]:
+            done.result()

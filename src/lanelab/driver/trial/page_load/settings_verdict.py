@@ -1,0 +1,119 @@
+"""The verdict on what the nodes were set to while a page loaded: the link's own settings, and what holds for every
+link. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lanelab.driver.base.units import Duration
+from lanelab.driver.bed.addresses import CLIENT, SERVER, route_lines
+from lanelab.driver.bed.addresses import Host as BedHost
+from lanelab.driver.link import Host, Link
+from lanelab.driver.link.shaping.asked import asked_queues, differences
+from lanelab.driver.link.shaping.host_kernel import TAIL_LOSS_PROBE, TIMESTAMPS, TOLD, kernel_differences, own_files
+from lanelab.driver.link.shaping.shaping import DEVICES, minimum_rto_ms
+from lanelab.driver.record.evidence.settings import HostSettings, SettingsEvidence
+from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.trial.page_load.requests import few
+
+# The steady clock is led like the wall clock, but for steps. What is left is the time between two readings of them.
+LARGEST_STEP_US = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsVerdict:
+    link: Link
+    settings: SettingsEvidence
+
+    def failures(self) -> Iterator[Failure]:
+        for reason, faults in (
+            (Reason.LINK_SETTINGS, [*self._queues(), *self._changed_meanwhile(), *self._hosts()]),
+            (Reason.SETTINGS_CHANGED, [*self._offloads(), *self._changed()]),
+        ):
+            if faults:
+                yield Failure(reason, few(faults, 4))
+        if self.settings.content_changed:
+            yield Failure(Reason.CONTENT_CHANGED, few(list(self.settings.content_changed)))
+        step_us = self.settings.clock_step_us
+        if abs(step_us) > LARGEST_STEP_US:
+            way = "forward" if step_us > 0 else "back"
+            yield Failure(
+                Reason.CLOCK_STEPPED, f"the clock was set {way} by {abs(step_us) / 1000:.1f} ms during the load"
+            )
+
+    def _queues(self) -> Iterator[str]:
+        compensation = Duration(self.settings.compensation_us * 1000)
+        yield from differences(asked_queues(self.link, compensation), self.settings.queues)
+        for device in DEVICES:
+            mtu = self.settings.mtus.get(device)
+            if mtu != self.link.mtu:
+                yield f"the MTU of {device} is {mtu} instead of {self.link.mtu}"
+
+    def _changed_meanwhile(self) -> Iterator[str]:
+        """What is as it should be now, and was set in between, may have been something else."""
+        changed = self.settings.queues_changed
+        if changed:
+            yield f"during the load somebody set the {few(list(changed))}"
+        if changed is None and not self.link.moves:
+            yield "the router does not tell whether its queues were set during the load"
+
+    def _hosts(self) -> Iterator[str]:
+        for host, asked, found in (
+            (CLIENT, self.link.client, self.settings.client),
+            (SERVER, self.link.server, self.settings.server),
+        ):
+            if found.mtu != self.link.mtu:
+                yield f"the MTU of the {host.name} is {found.mtu} instead of {self.link.mtu}"
+            yield from _routes(host, asked, found)
+            yield from (f"the {host.name}'s {each}" for each in kernel_differences(asked, _kernel(found)))
+            if found.used_controls is None:
+                yield f"the {host.name} does not tell which congestion control its connections use"
+            others = sorted({*(found.used_controls or ())} - {asked.congestion_control})
+            if others:
+                used = " and ".join(others)
+                yield f"connections of the {host.name} used {used} instead of {asked.congestion_control}"
+
+    def _offloads(self) -> Iterator[str]:
+        for name, host in (("client", self.settings.client), ("server", self.settings.server)):
+            if host.offloads:
+                yield f"on the {name} {few(list(host.offloads))} is on"
+
+    def _changed(self) -> Iterator[str]:
+        hosts = {"client": self.link.client, "server": self.link.server}
+        for each in self.settings.changed:
+            if each.name in own_files(hosts[each.node]):
+                continue  # compared with the link above
+            yield f"on the {each.node} {each.name} is {each.now}, and was {each.was}"
+
+
+def _kernel(found: HostSettings) -> dict[str, str]:
+    """By the kernel's names."""
+    told = {name: getattr(found.kernel, field) for field, name in TOLD.items()} if found.kernel else {}
+    return {**told, TIMESTAMPS: str(int(found.timestamps)), TAIL_LOSS_PROBE: "3" if found.tail_loss_probe else "0"}
+
+
+def _routes(host: BedHost, asked: Host, found: HostSettings) -> Iterator[str]:
+    """Both routes to the link have TCP's settings, since either may be the one that is used."""
+    wanted = [line.split()[2] for line in route_lines(host)]
+    by_target = {route.to: route for route in found.routes}
+    for to in wanted:
+        route = by_target.get(to)
+        if route is None:
+            yield f"the {host.name} has no route to {to}"
+            continue
+        used, wanted_control = route.congestion_control, asked.congestion_control
+        if used != wanted_control:
+            yield f"the {host.name}'s congestion control is {used} instead of {wanted_control}"
+        if route.initial_window != asked.initial_window:
+            yield f"the {host.name}'s initial window is {route.initial_window} instead of {asked.initial_window}"
+        if route.delayed_ack != asked.delayed_ack:
+            yield f"the {host.name}'s delayed ACK is {_state(route.delayed_ack)} instead of {_state(asked.delayed_ack)}"
+        if route.minimum_rto_ms != minimum_rto_ms(asked):
+            yield f"the {host.name}'s least timeout is {route.minimum_rto_ms} ms instead of {minimum_rto_ms(asked)} ms"
+    for to in sorted(by_target.keys() - set(wanted)):
+        yield f"the {host.name} has a route to {to}, which nobody asked for"
+
+
+def _state(is_on: bool) -> str:
+    return "on" if is_on else "off"

@@ -1,0 +1,68 @@
+"""The page load that is under way: what is up for it, and what has failed of it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lanelab.driver.arm.browsers.browser import Page
+from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.arm.gateway.gateway import Gateway
+from lanelab.driver.arm.servers.certificates import Leaf
+from lanelab.driver.base.errors import BedError, RecordError
+from lanelab.driver.record.evidence.capture import RouterStall
+from lanelab.driver.record.evidence.moving import Played
+from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.site.prepare.variant import RECORDED
+from lanelab.driver.trial.recorders.of_trial import TrialRecorders
+from lanelab.driver.trial.serving import Served
+from lanelab.driver.trial.spec import TrialSpec
+
+
+@dataclass
+class UnderWay:
+    """One trial in the bed process."""
+
+    spec: TrialSpec
+    folder: Path
+    addresses: Mapping[str, str]  # of the site's hosts
+    leaf: Leaf | None  # the server's certificate
+    shown: Leaf | None  # the gateway's, where there is one
+    prepare_s: float = 0.0
+    settings_s: float = 0.0
+    served: Served | None = None
+    gateway: Gateway | None = None
+    page: Page | None = None
+    recorders: TrialRecorders | None = None
+    played: Played | None = None  # of a link that moves
+    stalls: tuple[RouterStall, ...] | None = None  # of the router during the load
+    failures: list[Failure] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        site, arm = self.spec.site, self.spec.arm
+        return site.url(site.entry_scheme if arm.schemes == RECORDED else arm.page_scheme)
+
+    @contextlib.contextmanager
+    def failing(self, reason: Reason) -> Iterator[None]:
+        """An error in here fails the trial, and not the bed. An InputError goes on: what the user wrote wrongly, as a
+        server directive that the server does not know, is no failure of a trial."""
+        try:
+            yield
+        except BrowserError as error:
+            self.fail(error.reason, str(error))
+        except RecordError as error:
+            self.fail(Reason.EVIDENCE_MISSING, str(error))
+        except BedError as error:
+            self.fail(reason, str(error))
+
+    def fail(self, reason: Reason, detail: str) -> None:
+        self.failures.append(Failure(reason, detail))
+
+    def take_failures(self) -> None:
+        """Take over what went wrong with the recorders."""
+        if self.recorders:
+            self.failures += self.recorders.failures
+            self.recorders.failures.clear()

@@ -1,0 +1,171 @@
+"""Who can say what was on the wire: the browser, or the gateway where it went through that; the server; the capture.
+
+Each is asked by itself, since each can be wrong: a browser says what it believes, the gateway is ours, the server logs
+what it received, and a capture sees no further into TLS than its hellos. Pure.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.servers.registry import SERVERS
+from lanelab.driver.record.evidence.gateway import GatewayConnection, GatewayRequest, Push
+from lanelab.driver.record.evidence.packets import Connection, FlowSummary
+from lanelab.driver.record.evidence.page_load import PageLoadEvidence, WitnessNames
+from lanelab.driver.record.evidence.server import Line, ServedRequest
+from lanelab.driver.trial.page_load import sockets
+
+Target = tuple[str, str]  # host, path with its query
+WEB_PORTS = (80, 443)
+QUIC_PORT = 443
+QUIC_FAREWELL = 300  # bytes of frames: the last words of a connection from before the trial
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A request that the gateway sent, and when."""
+
+    at_ms: float
+    request: GatewayRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Witnesses:
+    """What each says of a trial; nothing where it was not there. What the browser says is in the record's requests. The
+    handshakes of WebSockets are not in it (sockets.py)."""
+
+    gateway: bool  # whether the browser spoke to the gateway alone: then it knows nothing of the wire
+    connections: Sequence[GatewayConnection]
+    requests: Sequence[GatewayRequest]  # the gateway's
+    pushes: Sequence[Push]  # likewise
+    served: Sequence[ServedRequest]  # the server's
+    untold: frozenset[str]  # facts that the server's log does not have
+    captured: Sequence[Connection] | None  # the capture, of connections that began in it; None: there is no whole one
+    quic: Sequence[FlowSummary] | None  # likewise, UDP to the port of QUIC
+
+    @classmethod
+    def of(cls, evidence: PageLoadEvidence, arm: Arm) -> Witnesses:
+        packets = evidence.packets.get("client")
+        whole = packets if packets and not packets.incomplete else None
+        handshakes = sockets.handshakes(evidence)
+        captured = [each for each in whole.by_connection if each.syn and each.server_port in WEB_PORTS] if whole else []
+        aside = sockets.connections(evidence, captured, handshakes, multiplexed=arm.multiplexed)
+        return cls(
+            gateway=arm.via == "gateway",
+            connections=evidence.gateway.connections if evidence.gateway else (),
+            requests=evidence.gateway.requests if evidence.gateway else (),
+            pushes=evidence.gateway.pushes if evidence.gateway else (),
+            served=sockets.without(evidence.server.requests if evidence.server else (), handshakes),
+            untold=SERVERS[arm.server].untold(arm.protocol),
+            captured=sockets.without(captured, aside) if whole else None,
+            quic=[each for each in whole.by_udp_flow if _is_of_quic(each)] if whole else None,
+        )
+
+    @property
+    def asked(self) -> list[ServedRequest]:
+        """Lines of the server's log that are of requests: it logs a connection that broke down before one, too."""
+        return [each for each in self.served if each.path is not None]
+
+    @property
+    def answered(self) -> list[GatewayRequest]:
+        """Requests that had an answer, by the gateway's word."""
+        return [each for each in self.requests if each.status is not None and each.connection is not None]
+
+    @property
+    def used(self) -> list[GatewayConnection]:
+        """Connections that carried requests, by the gateway's word."""
+        return [each for each in self.connections if each.requests]
+
+    def names(self) -> WitnessNames:
+        """Who could say what was spoken, by which TLS, and by which connections. The server and the capture cannot
+        always: nothing was captured, or no more of each packet than its beginning."""
+        carrying = {each.connection for each in self.answered}
+        ports = {port for number, port in self.port_of().items() if number in carrying}
+        ports |= {port(each.remote) for each in self.asked}
+        shown = [each for each in self.captured or () if each.client_port in ports]
+        within = [each.quic for each in self.quic or () if each.client_port in ports and each.quic is not None]
+        first = "gateway" if self.gateway else "browser"
+        server = ("server",) if self.served or (self.gateway and not carrying) else ()
+
+        def names(*, in_capture: bool, in_log: bool = True) -> tuple[str, ...]:
+            return (
+                first,
+                *(server if in_log else ()),
+                *(("capture",) if self.captured is not None and in_capture else ()),
+            )
+
+        return WitnessNames(
+            protocol=names(
+                in_capture=all(each.alpn_offered is not None if each.tls else _spoken(each) for each in shown)
+                and all(each.alpn_offered is not None for each in within)
+            ),
+            tls=names(
+                in_capture=all(each.tls_version is not None if each.tls else _spoken(each) for each in shown)
+                and all(each.tls_version is not None for each in within),
+                in_log="tls" not in self.untold,
+            ),
+            connections=names(in_capture=True, in_log="remote" not in self.untold),
+        )
+
+    def port_of(self) -> dict[int, int]:
+        """Number of a connection -> the client's port. By it all witnesses name the same connection."""
+        return {each.connection: port(each.local) for each in self.connections if each.local}
+
+    def served_by_port(self) -> dict[int, list[ServedRequest]]:
+        """Client's port -> what the server was asked on it, in the order of its beginning."""
+        lines: dict[int, list[ServedRequest]] = {}
+        for each in sorted(self.asked, key=lambda each: (each.began_us, each.keepalives or 0)):
+            lines.setdefault(port(each.remote), []).append(each)
+        return lines
+
+    def sent_by_connection(self) -> dict[int, list[Sent]]:
+        """Number of a connection -> requests that were sent on it, in that order."""
+        sent: dict[int, list[Sent]] = {}
+        for each in self.requests:
+            if each.sent_ms is not None and each.connection is not None:
+                sent.setdefault(each.connection, []).append(Sent(each.sent_ms, each))
+        return {number: sorted(some, key=lambda one: (one.at_ms, one.request.request)) for number, some in sent.items()}
+
+
+def _is_of_quic(flow: FlowSummary) -> bool:
+    stray = flow.quic is None and flow.bytes_up + flow.bytes_down <= QUIC_FAREWELL
+    return flow.server_port == QUIC_PORT and not stray
+
+
+def _spoken(connection: Connection) -> bool:
+    return connection.spoken_up is not None and connection.spoken_down is not None
+
+
+def port(end: str) -> int:
+    """Of an address with its port."""
+    return int(end.rpartition(":")[2])
+
+
+def target(url: str) -> Target:
+    """Of an address as the gateway writes it: host/path?query."""
+    host, _, path = url.partition("/")
+    return host.lower().rstrip("."), f"/{path}"
+
+
+def served_target(line: Line) -> Target:
+    """Of a line of the server's log."""
+    return (line.host or "").lower().partition(":")[0].rstrip("."), str(line.path)
+
+
+def most_at_once(spans: Iterable[tuple[float, float]]) -> int:
+    """How many of these spans of time overlap at most; one that ends where another begins does not overlap it."""
+    marks = sorted(mark for begin, end in spans if end > begin for mark in ((begin, 1), (end, -1)))
+    now = most = 0
+    for _, step in marks:
+        now += step
+        most = max(most, now)
+    return most
+
+
+def surplus(some: Counter[Any], others: Counter[Any]) -> list[Any]:
+    """What there is more of in the first."""
+    return sorted((some - others).elements(), key=str)

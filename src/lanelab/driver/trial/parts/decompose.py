@@ -1,0 +1,238 @@
+"""A page load time, divided into parts that add up to it. Pure; docs/reference/parts.md defines the parts.
+
+A moment in which the bottleneck carries answers is transmission. While it is idle, the connection that ends the
+idleness decides: what it did meanwhile is what the load waited for. Where that one did nothing yet, the most advanced
+thing that was under way does: a loss that is being mended before an answer that has begun, that before a request that
+waits, and that before TLS, TCP and DNS.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from lanelab.driver.link import HEADER, Link
+from lanelab.driver.record.evidence.browser import BrowserEvidence, Request
+from lanelab.driver.record.evidence.page_load import PageLoadEvidence
+from lanelab.driver.record.evidence.parts import Part, Parts, Stretch
+from lanelab.driver.trial.packets.timeline import Datagram, Timeline
+from lanelab.driver.trial.parts.bottleneck import busy
+from lanelab.driver.trial.parts.exchanges import MS, Exchange, clocks_apart, exchanges_of
+from lanelab.driver.trial.parts.intervals import Claim, Interval, Piece, common, divide, joined
+from lanelab.driver.trial.parts.lags import lags
+from lanelab.driver.trial.parts.quic_course import handshake_ns as quic_handshake_ns
+from lanelab.driver.trial.parts.quic_course import quic_course
+from lanelab.driver.trial.parts.streams import Course, Wire, course_of, handshake_ns
+
+# What has a moment of which several things could be said: the first of these that was under way.
+OF_A_CONNECTION = (Part.RECOVERY, Part.SLOW_START, Part.WAIT, Part.TLS, Part.CONNECT)
+FIRST = len(OF_A_CONNECTION)  # by so many ranks the connection that ended an idleness comes before others
+RANKS = (
+    Part.TRANSMISSION, Part.RECOVERY, *OF_A_CONNECTION, *OF_A_CONNECTION, Part.DNS, Part.MAIN_THREAD, Part.IDLE
+)  # fmt: skip
+DELIVERED, AGAIN = 0, 1
+RANK = {part: rank for rank, part in enumerate(RANKS) if rank > AGAIN}  # of the last place of each
+TOLERANCE = 0.02  # of the load time, by which clocks may be apart
+LEAST_TOLERANCE_MS = 5.0
+DNS_PORT = 53
+SHORTEST = MS // 4  # a stretch
+EARLY = 2 * MS  # by so much a handshake may be longer than another round trip
+PAUSE = MS // 5  # between two frames, in which a bottleneck without a rate still counts as busy
+MAIN_THREAD = "main thread"
+FRAME = 1514  # bytes of a full one
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The page load: who saw what."""
+
+    requests: Sequence[Request]
+    evidence: PageLoadEvidence
+    timeline: Timeline  # of the client
+    link: Link
+    main_thread: Sequence[Interval] | None = None  # when it was busy, in ns since 1970; None: nobody looked
+
+
+@dataclass(frozen=True, slots=True)
+class Decomposed:
+    """The parts of a load, and all measures that follow from where its requests were on the link."""
+
+    parts: Parts
+    measures: Mapping[str, float]
+
+
+def decompose(loaded: Loaded, *, one_at_a_time: bool = False) -> Decomposed:
+    """The parts of this load; without stretches, and with a reason, where the clocks of its witnesses do not agree.
+    `one_at_a_time`: a connection never carries two requests at once."""
+    browser = loaded.evidence.browser
+    if browser is None or browser.clock is None or browser.clock.first_request is None or browser.times.plt_ms is None:
+        return _absent("the browser did not say when the load began")
+    zero = browser.clock.first_request * 1000
+    whole = _whole(browser)
+    if isinstance(whole, str):
+        return _absent(whole)
+    streams = loaded.timeline.connections
+    if not streams:
+        return _absent("the capture has no connection")
+    server, gateway = loaded.evidence.server, loaded.evidence.gateway
+    exchanges = exchanges_of(loaded.requests, zero, streams, server.requests if server else (), gateway)
+    apart, most = clocks_apart(exchanges), tolerance_ms(browser.times.plt_ms)
+    if exchanges and apart is None:
+        return _absent("no request was found in the capture")
+    if apart is not None and abs(apart) > most:
+        return _absent(f"the clocks of capture and browser are {abs(apart):.1f} ms apart; up to {most:.1f} ms is right")
+    pieces = divide(whole, _claims(loaded, exchanges), RANK[Part.IDLE], SHORTEST)
+    parts = Parts(tuple(_stretch(piece, zero) for piece in pieces), None)
+    return Decomposed(parts, {**_sums(parts), **lags(exchanges, one_at_a_time=one_at_a_time)})
+
+
+def _absent(why: str) -> Decomposed:
+    return Decomposed(Parts((), why), {})
+
+
+def tolerance_ms(plt_ms: float) -> float:
+    return max(plt_ms * TOLERANCE, LEAST_TOLERANCE_MS)
+
+
+def _sums(parts: Parts) -> dict[str, float]:
+    """Of each part the sum of its stretches."""
+    totals = {part.measure: 0.0 for part in Part}
+    for stretch in parts.stretches:
+        totals[stretch.part.measure] += stretch.to_ms - stretch.from_ms
+    return {name: round(total, 3) for name, total in totals.items()}
+
+
+def _whole(browser: BrowserEvidence) -> Interval | str:
+    """The load time on the capture's clock; or why that cannot be told.
+
+    Where the program that drives the browser runs on the browser's machine, both have one clock. Else its clock says
+    nothing here: then what it adds before and after the browser's own times is taken as equal.
+    """
+    clock, times = browser.clock, browser.times
+    if clock is None or clock.navigation is None or times.plt_ms is None or times.plt_navigation_ms is None:
+        return "the browser did not say when the load began"
+    length, added = round(times.plt_ms * MS), round((times.plt_ms - times.plt_navigation_ms) * MS)
+    begin = clock.asked * 1000
+    before = clock.navigation * 1000 - begin
+    slack = round(LEAST_TOLERANCE_MS * MS)
+    if not -slack <= before <= added + slack:
+        if added / 2 / MS > tolerance_ms(times.plt_ms):
+            return "the machine that drives the browser has another clock, and much of the load time is its own"
+        begin = clock.navigation * 1000 - added // 2
+    return begin, begin + length
+
+
+def _stretch(piece: Piece, zero: int) -> Stretch:
+    return Stretch(
+        RANKS[piece.rank], round((piece.begin - zero) / MS, 3), round((piece.end - zero) / MS, 3), piece.detail
+    )
+
+
+def _claims(loaded: Loaded, exchanges: Sequence[Exchange]) -> Iterator[Claim]:
+    """Everything that was under way. While the link was idle, the connection that ended the idleness comes first."""
+    wire = _wire(loaded)
+    by_stream = {
+        id(stream): [each for each in exchanges if each.stream is stream] for stream in loaded.timeline.connections
+    }
+    courses = _courses(loaded, by_stream, wire)
+    carried = busy(courses, wire, max(wire.frame_ns(loaded.link.mtu + HEADER) // 2, PAUSE))
+    yield from (Claim(each.begin, each.end, DELIVERED if each.new else AGAIN) for each in carried)
+    ended_by: dict[int, list[Interval]] = {}
+    for before, after in zip([None, *carried], carried, strict=False):
+        gap = before.end if before else 0, after.begin
+        ended_by.setdefault(after.course, []).append(gap)
+    for number, course in enumerate(courses):
+        own = list(_of_course(course, by_stream[id(course.stream)], wire))
+        yield from own
+        gaps = ended_by.get(number, [])
+        for claim in own:
+            for begin, end in common([(claim.begin, claim.end)], gaps):
+                yield Claim(begin, end, claim.rank - FIRST, claim.detail)
+    for each in exchanges:
+        if each.stream is None:
+            yield Claim(each.sent, each.first, RANK[Part.WAIT])
+            yield Claim(each.first, each.last, RANK[Part.SLOW_START])
+    yield from (Claim(*each, RANK[Part.DNS]) for each in _look_ups(loaded.timeline.datagrams))
+    yield from (Claim(*each, RANK[Part.MAIN_THREAD], MAIN_THREAD) for each in loaded.main_thread or ())
+
+
+def _courses(loaded: Loaded, by_stream: Mapping[int, Sequence[Exchange]], wire: Wire) -> list[Course]:
+    packets = loaded.evidence.packets.get("client")
+    versions = {each.client_port: each.tls_version for each in packets.by_connection} if packets else {}
+    courses = []
+    for stream in loaded.timeline.streams:
+        asked = min((each.sent for each in by_stream[id(stream)]), default=None)
+        courses.append(course_of(stream, wire, asked, versions.get(stream.client[1])))
+    return [*courses, *(quic_course(each, wire) for each in loaded.timeline.quic)]
+
+
+def _of_course(course: Course, exchanges: Sequence[Exchange], wire: Wire) -> Iterator[Claim]:
+    port = course.stream.client[1]
+    for missed in course.missed:
+        yield Claim(missed.begin, missed.end, RANK[Part.RECOVERY], f"port {port}: {missed.how}")
+    if course.tls:
+        yield Claim(*course.tls, RANK[Part.TLS])
+    if course.connect:
+        yield Claim(*course.connect, RANK[Part.CONNECT])
+    yield from _stalls(course, exchanges, wire)
+    yield from (Claim(each.sent, each.first, RANK[Part.WAIT]) for each in exchanges)
+
+
+def _wire(loaded: Loaded) -> Wire:
+    shakes = [*map(handshake_ns, loaded.timeline.streams), *map(quic_handshake_ns, loaded.timeline.quic)]
+    trips = [trip for trip in shakes if trip is not None]
+    rate = loaded.link.down.rate
+    rtt = min(trips, default=loaded.link.rtt.ns)
+    return Wire(rate.bps if rate else None, rtt, min(max(trips, default=rtt) - rtt, rtt))
+
+
+def _stalls(course: Course, exchanges: Sequence[Exchange], wire: Wire) -> Iterator[Claim]:
+    """Silences between data of answers that had begun: the server waited for acknowledgements, or was late itself."""
+    for begin, end in joined((each.first, each.last) for each in exchanges):
+        for silence, after in _silences(course, begin, end, wire):
+            if course.late(after, wire):
+                detail = f"port {course.stream.client[1]}: the server paused within an answer"
+                yield Claim(*silence, RANK[Part.WAIT], detail)
+            else:
+                yield Claim(*silence, RANK[Part.SLOW_START])
+    for begin, end in _before_the_first(course, exchanges, wire):
+        for silence, after in _silences(course, begin, end, wire):
+            if not course.late(after, wire, since=begin):
+                yield Claim(*silence, RANK[Part.SLOW_START])
+
+
+def _before_the_first(course: Course, exchanges: Sequence[Exchange], wire: Wire) -> list[Interval]:
+    """When data of an answer came though the client did not know its first byte: over TLS it does when a whole record
+    is there, which may take more than one flight. Data that come a round trip after the request are the answer's."""
+    arrivals, found = course.arrivals, []
+    for each in exchanges:
+        at = bisect.bisect_left(arrivals, each.sent + wire.rtt - EARLY)
+        if at < len(arrivals) and arrivals[at] < each.first:
+            found.append((arrivals[at], each.first))
+    return joined(found)
+
+
+def _silences(course: Course, begin: int, end: int, wire: Wire) -> Iterator[tuple[Interval, int]]:
+    """The times between these moments in which no data came, and when the next did: those longer than a full frame
+    takes, since within shorter ones the bottleneck was busy."""
+    arrivals, least = course.arrivals, max(SHORTEST, wire.frame_ns(FRAME))
+    first = max(bisect.bisect_right(arrivals, begin) - 1, 0)
+    last = bisect.bisect_left(arrivals, end)
+    for before, after in pairwise(arrivals[first : last + 1]):
+        if after - before > least:
+            yield (max(before, begin), min(after, end)), after
+
+
+def _look_ups(datagrams: Sequence[Datagram]) -> list[Interval]:
+    """From a question to the last answer to its port."""
+    asked: dict[int, int] = {}
+    answered: dict[int, int] = {}
+    for each in datagrams:
+        if each.server_port == DNS_PORT:
+            if each.up:
+                asked.setdefault(each.client_port, each.at_ns)
+            else:
+                answered[each.client_port] = each.at_ns
+    return [(begin, answered[port]) for port, begin in asked.items() if port in answered]

@@ -1,0 +1,42 @@
+"""The recorders that lanelab knows, in the order in which they start. To add one, write its file and its row below."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.errors import RecordError
+from lanelab.driver.trial.recorders.machine import Machine
+from lanelab.driver.trial.recorders.netlog import Netlog
+from lanelab.driver.trial.recorders.recorder import Recorder
+from lanelab.driver.trial.recorders.screenshot import Screenshot
+from lanelab.driver.trial.recorders.server_series import ServerSeries
+from lanelab.driver.trial.recorders.tcpdump import Tcpdump
+from lanelab.driver.trial.recorders.trace import TraceRecorder
+from lanelab.driver.trial.recorders.vitals import Vitals
+
+# The last to start is the first to stop: the machine is watched during the load alone, and the log of the browser's
+# network, for which the browser must end, comes last. A trace has ended before the page is asked for its vitals.
+RECORDERS: Mapping[str, type[Recorder[Any]]] = {
+    recorder.name: recorder for recorder in (Netlog, Tcpdump, Screenshot, Vitals, TraceRecorder, ServerSeries, Machine)
+}
+
+
+def options_from_json(data: Mapping[str, Any]) -> dict[str, Coded]:
+    """The options of the recorders of a trial, by their names."""
+    unknown = sorted(data.keys() - RECORDERS.keys())
+    if unknown:
+        raise RecordError(f"there is no recorder {unknown[0]!r}", key=f"recorders.{unknown[0]}")
+    return {name: RECORDERS[name].options_type.from_json(each, f"recorders.{name}") for name, each in data.items()}
+
+
+def wishes(options: Mapping[str, Coded]) -> frozenset[str]:
+    """What the browser must do from its start for these recorders."""
+    return frozenset().union(*(RECORDERS[name].wishes for name in options))
+
+
+def packed(options: Mapping[str, Coded]) -> tuple[str, ...]:
+    """The files of these recorders that are stored compressed."""
+    return tuple(itertools.chain.from_iterable(RECORDERS[name].packed for name in options))

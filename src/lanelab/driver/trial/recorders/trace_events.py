@@ -1,0 +1,110 @@
+"""Events of a browser's trace -> when the page's main thread was busy, and its pictures. Pure."""
+
+from __future__ import annotations
+
+import base64
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lanelab.driver.base.errors import RecordError
+from lanelab.driver.record.evidence.trace import LongTask
+
+Event = Mapping[str, Any]
+TASKS = ("RunTask", "ThreadControllerImpl::RunTask")  # what keeps a thread busy, by the browser's versions
+LONG_MS = 50.0
+SHORTEST_MS = 0.5  # tasks that are nearer to each other than this are one stretch; shorter stretches are nothing
+MAIN, US = "CrRendererMain", 1000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    at_ms: float
+    jpeg: bytes
+
+
+class TraceEvents:
+    """The events of one load."""
+
+    def __init__(self, trace: Mapping[str, Any]) -> None:
+        """Raises RecordError where no navigation is in it."""
+        events: list[Event] = trace.get("traceEvents") or []
+        started = [each for each in events if each.get("name") == "navigationStart" and _loads_a_page(each)]
+        if not started:
+            raise RecordError("in the browser's trace, navigationStart is missing", key="trace.navigationStart")
+        first = min(started, key=lambda each: each["ts"])
+        self._zero: float = first["ts"]
+        self._thread = first["pid"], first["tid"]
+        self._events = events
+        ends = [each["ts"] for each in events if each.get("name") == "loadEventEnd" and each["pid"] == first["pid"]]
+        self._end: float = min((at for at in ends if at >= self._zero), default=float("inf"))
+
+    def main_thread(self) -> tuple[tuple[float, float], ...]:
+        """When it had a task, in ms, up to the load event."""
+        busy: list[tuple[float, float]] = []
+        for begin, end in sorted(self._span(each) for each in self._tasks()):
+            begin, end = max(begin, 0.0), min(end, self._ms(self._end))  # noqa: PLW2901 - within the load
+            if end <= begin:
+                continue
+            if busy and begin - busy[-1][1] < SHORTEST_MS:
+                busy[-1] = busy[-1][0], max(end, busy[-1][1])
+            else:
+                busy.append((begin, end))
+        return tuple((round(begin, 3), round(end, 3)) for begin, end in busy if end - begin >= SHORTEST_MS)
+
+    def long_tasks(self) -> tuple[LongTask, ...]:
+        """Tasks of 50 ms and more."""
+        found = []
+        for task in self._tasks():
+            begin, end = self._span(task)
+            if end - begin >= LONG_MS and begin >= 0:
+                found.append(LongTask(round(begin, 3), round(end, 3), self._purpose(begin, end)))
+        return tuple(sorted(found, key=lambda each: each.from_ms))
+
+    def pictures(self) -> list[Picture]:
+        """Those that differ from the one before, from the last one before the navigation on, which counts as its
+        beginning."""
+        shots = sorted((each for each in self._events if each.get("name") == "Screenshot"), key=lambda each: each["ts"])
+        pictures: list[Picture] = []
+        for each in shots:
+            jpeg = base64.b64decode(each["args"]["snapshot"])
+            at = max(round(self._ms(each["ts"]), 3), 0.0)
+            if at == 0.0:
+                pictures.clear()
+            if not pictures or pictures[-1].jpeg != jpeg:
+                pictures.append(Picture(at, jpeg))
+        return pictures
+
+    def _tasks(self) -> Iterable[Event]:
+        """The outermost ones: a task may run others within it. RecordError where there is none: a page that loads has
+        tasks, so they are called something else."""
+        of_thread = [each for each in self._events if self._is_main(each) and each.get("name") in TASKS]
+        name = next((name for name in TASKS if any(each["name"] == name for each in of_thread)), None)
+        if name is None:
+            raise RecordError("in the browser's trace, the main thread has no task", key="trace.RunTask")
+        return (each for each in of_thread if each["name"] == name)
+
+    def _purpose(self, begin: float, end: float) -> str:
+        """The name of what took longest within."""
+        spent: Counter[str] = Counter()
+        for each in self._events:
+            if self._is_main(each) and each["name"] not in TASKS and "devtools.timeline" in each.get("cat", ""):
+                first, last = self._span(each)
+                if begin <= first and last <= end:
+                    spent[each["name"]] += round((last - first) * US)
+        return spent.most_common(1)[0][0] if spent else ""
+
+    def _is_main(self, event: Event) -> bool:
+        return event.get("ph") == "X" and (event["pid"], event["tid"]) == self._thread
+
+    def _span(self, event: Event) -> tuple[float, float]:
+        return self._ms(event["ts"]), self._ms(event["ts"] + event.get("dur", 0))
+
+    def _ms(self, ts: float) -> float:
+        return (ts - self._zero) / US
+
+
+def _loads_a_page(event: Event) -> bool:
+    data = (event.get("args") or {}).get("data") or {}
+    return bool(data.get("isLoadingMainFrame", True)) and str(data.get("documentLoaderURL", "")).startswith("http")

@@ -1,0 +1,62 @@
+"""How far a page was painted, from pictures of it. Pure.
+
+Visual progress is by histograms of colours, as WebPageTest does it: how much of the way from the first picture's
+histogram to the last one's is behind. Things that only move count for nothing, which is meant: text that shifts when a
+font comes was there before. The Speed Index is the area above that curve: the mean time at which the page's pixels had
+their last colours (WebPageTest, "Speed Index", 2012).
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+from PIL import Image
+
+from lanelab.driver.record.evidence.trace import Frame
+
+LEVELS = 256
+
+
+def progress(pictures: Sequence[bytes]) -> list[float]:
+    """Of each picture, 0 to 1. Of the last it is 1."""
+    histograms = [_histogram(each) for each in pictures]
+    if not histograms:
+        return []
+    first, last = histograms[0], histograms[-1]
+    shares = []
+    for each in histograms[:-1]:
+        shares.append(sum(_channel(each[at], first[at], last[at]) for at in range(3)) / 3)
+    return [*(round(share, 4) for share in shares), 1.0]
+
+
+def speed_index(frames: Sequence[Frame]) -> float:
+    """Milliseconds from the navigation's start. Before the first frame nothing is complete."""
+    total, at, complete = 0.0, 0.0, 0.0
+    for frame in frames:
+        total += (frame.at_ms - at) * (1 - complete)
+        at, complete = frame.at_ms, frame.complete
+    return round(total, 3)
+
+
+def visually_complete(frames: Sequence[Frame]) -> float:
+    """When it looked as at the end for the first time, and did from then on."""
+    at = frames[-1].at_ms
+    for frame in reversed(frames):
+        if frame.complete < 1:
+            break
+        at = frame.at_ms
+    return at
+
+
+def _histogram(jpeg: bytes) -> tuple[list[int], ...]:
+    with Image.open(io.BytesIO(jpeg)) as image:
+        counts = image.convert("RGB").histogram()
+    return tuple(counts[at * LEVELS : (at + 1) * LEVELS] for at in range(3))
+
+
+def _channel(now: Sequence[int], first: Sequence[int], last: Sequence[int]) -> float:
+    """The share of the change from first to last that is behind; all of it where there is none to be made."""
+    whole = sum(abs(a - b) for a, b in zip(last, first, strict=True))
+    done = sum(min(abs(a - b), abs(c - b)) for a, b, c in zip(last, first, now, strict=True) if (a > b) == (c > b))
+    return done / whole if whole else 1.0

@@ -1,0 +1,127 @@
+"""The recorder `vitals`: layout shift, the largest paint, long tasks, and how long a click takes to be shown.
+
+The browser keeps all of it by itself. It is asked after the load, so nothing of ours runs during it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lanelab.driver.arm.browsers.browser import VITALS
+from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.arm.browsers.vitals import VitalsAsked
+from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.settings.kinds import DURATION, FLAG, Kind, one_line
+from lanelab.driver.base.settings.setting import Setting, Table
+from lanelab.driver.base.settings.source import Written
+from lanelab.driver.base.units import Duration
+from lanelab.driver.record.reasons import Reason
+from lanelab.driver.trial.recorders.recorder import Context, Recorder, Recording, Weight
+from lanelab.driver.trial.recorders.vitals_told import evidence, measures
+
+BYTES = 3000
+AFTER_MS, LONGEST_AFTER_S = 500.0, 10
+ANY = "SELECTOR"  # in driver/record/metrics.py: whatever is clicked
+
+
+def _after(value: object, key: str) -> Duration:
+    after = Duration.parse(value, key=key)
+    if after.seconds > LONGEST_AFTER_S:
+        what = f"{after} after the load is too long"
+        raise InputError(what, f"Write at most {LONGEST_AFTER_S}s", key=key)
+    return after
+
+
+def _selector(value: object, key: str) -> str | None:
+    return None if value is None else one_line(value, key, "selector")
+
+
+KEYS = Table(
+    (
+        Setting(
+            "after",
+            Kind("DURATION", f"`0` to `{LONGEST_AFTER_S}s`", _after, DURATION.schema, numeric=True),
+            "500ms",
+            "how long the page is watched after its load event",
+            "2s",
+        ),
+        Setting(
+            "click",
+            Kind("SELECTOR", "a CSS selector", _selector),
+            "",
+            "what is clicked then: the first element that matches. The trial fails where there is none",
+            "button.menu",
+            default_words="nothing",
+        ),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class VitalsOptions(Coded):
+    after_ms: float = AFTER_MS
+    click: str | None = None
+
+
+SHAPE = {"anyOf": [FLAG.schema, {"$ref": "#/definitions/vitals"}]}
+
+
+class Vitals(Recorder[VitalsOptions]):
+    name = "vitals"
+    options_type = VitalsOptions
+    setting = Setting(
+        "vitals",
+        None,
+        "",
+        "layout shift, largest paint, long tasks, and with `click` the time until it is shown: [vitals](vitals.md)",
+        "{click: button.menu}",
+        "`true`, `false`, or [keys](#vitals)",
+        "`false`",
+    )
+    keys = KEYS
+    shape = SHAPE
+    reason = Reason.BROWSER_FAILED
+    asks = frozenset({VITALS})
+
+    def __init__(self, options: VitalsOptions) -> None:
+        super().__init__(options)
+        self._told: Mapping[str, Any] | None = None
+
+    @classmethod
+    def read(cls, written: Written | None) -> VitalsOptions | None:
+        """`true`, `false`, or a mapping."""
+        if written is None:
+            return None
+        if not written.is_mapping:
+            with written.placed({}):
+                return VitalsOptions() if FLAG.parse(written.text(), cls.name) else None
+        values = KEYS.values_of(KEYS.entries(written))
+        return VitalsOptions(values["after"].milliseconds, values["click"])
+
+    @classmethod
+    def has(cls, options: VitalsOptions, wanted: Coded | None) -> bool:
+        """What is read before a click is the same with and without it, and of a metric however long that is."""
+        if not isinstance(wanted, VitalsOptions):
+            return False
+        return wanted.click in (None, options.click) or (wanted.click == ANY and options.click is not None)
+
+    @classmethod
+    def disk_bytes(cls, options: VitalsOptions, weight: Weight) -> float:  # noqa: ARG003
+        return BYTES
+
+    def start(self, context: Context) -> None:
+        if context.page is None:
+            raise BrowserError("this trial has no page that could be asked for its vitals")
+        self._page = context.page
+
+    def load_ended(self) -> None:
+        """Before requests are read: what the page asks for meanwhile, and after a click, is the trial's."""
+        self._told = self._page.vitals(VitalsAsked(self.options.after_ms, self.options.click))
+
+    def stop(self) -> Recording:
+        if self._told is None:
+            raise BrowserError("the page did not load, and told no vitals")
+        vitals = evidence(self._told, self.options.after_ms, self.options.click)
+        return Recording(measures=measures(vitals), evidence=vitals)

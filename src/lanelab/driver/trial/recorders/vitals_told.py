@@ -1,0 +1,115 @@
+"""From what vitals.js tells to evidence and measures. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from lanelab.driver.base.errors import RecordError
+from lanelab.driver.record.evidence.vitals import BusyTask, Interaction, LargestPaint, LayoutShift, VitalsEvidence
+
+# A session window of layout shifts ends with a pause of a second, or after five (web.dev/cls, since 2021).
+PAUSE_MS, LONGEST_MS = 1000, 5000
+BLOCKING_MS = 50  # of a task; what is beyond is what a user waits for
+CLS, LCP, COUNT, TOTAL, TBT, INP = "cls", "lcp_settled_ms", "long_task_count", "long_task_ms", "tbt_ms", "inp_ms"
+
+Entry = TypeVar("Entry")
+
+
+def evidence(told: Mapping[str, Any], after_ms: float, click: str | None) -> VitalsEvidence:
+    """Raises RecordError where something is missing in it."""
+    try:
+        return _evidence(told, after_ms, click)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise RecordError(f"what the page told of its vitals cannot be read: {error!r}", key="vitals") from error
+
+
+def measures(vitals: VitalsEvidence) -> dict[str, float]:
+    """What is absent has no number."""
+    found: dict[str, float] = {
+        CLS: layout_shift(vitals.shifts),
+        COUNT: len(vitals.tasks),
+        TOTAL: round(sum(task.to_ms - task.from_ms for task in vitals.tasks), 3),
+    }
+    if vitals.paints:
+        found[LCP] = vitals.paints[-1].at_ms
+    if vitals.fcp_ms is not None:
+        found[TBT] = blocking(vitals.tasks, vitals.fcp_ms, vitals.until_ms)
+    if vitals.interaction:
+        found[INP] = vitals.interaction.latency_ms
+    return {name: value for name, value in found.items() if name not in vitals.absent}
+
+
+def layout_shift(shifts: Sequence[LayoutShift]) -> float:
+    """The sum of the worst session window."""
+    worst = total = 0.0
+    begun = last = float("-inf")
+    for shift in sorted(shifts, key=lambda each: each.at_ms):
+        if shift.after_input:
+            continue
+        if shift.at_ms - last >= PAUSE_MS or shift.at_ms - begun >= LONGEST_MS:
+            begun, total = shift.at_ms, 0.0
+        last, total = shift.at_ms, total + shift.value
+        worst = max(worst, total)
+    return round(worst, 6)
+
+
+def blocking(tasks: Sequence[BusyTask], begin_ms: float, end_ms: float) -> float:
+    """What tasks took beyond 50 ms each, between the first contentful paint and the end, as Lighthouse counts it."""
+    within = (min(task.to_ms, end_ms) - max(task.from_ms, begin_ms) for task in tasks)
+    return round(sum(max(span - BLOCKING_MS, 0.0) for span in within), 3)
+
+
+def _evidence(told: Mapping[str, Any], after_ms: float, click: str | None) -> VitalsEvidence:
+    read, absent = told["read"], dict[str, str]()
+    until = round(read["loaded_ms"] + after_ms, 3)
+
+    def entries(name: str, type_name: str, of: tuple[str, ...], make: Callable[..., Entry]) -> tuple[Entry, ...]:
+        kept = read[name]
+        if kept is None or kept["dropped"]:
+            why = f"the browser has no entries of type {type_name}"
+            if kept is not None:
+                count, more = len(kept["entries"]), kept["dropped"]
+                why = f"the browser kept {count} entries of type {type_name}, and not {more} more"
+            absent.update(dict.fromkeys(of, why))
+        found = [] if kept is None else kept["entries"]
+        begun = "from_ms" if name == "tasks" else "at_ms"
+        return tuple(make(each) for each in found if each[begun] <= until)
+
+    shifts = entries("shifts", "layout-shift", (CLS,), LayoutShift.from_json)
+    paints = entries("paints", "largest-contentful-paint", (LCP,), LargestPaint.from_json)
+    tasks = entries("tasks", "longtask", (COUNT, TOTAL, TBT), BusyTask.from_json)
+    fcp = read["fcp_ms"] if read["fcp_ms"] is not None and read["fcp_ms"] <= until else None
+    if not paints:
+        absent.setdefault(LCP, "nothing that counts was painted")
+    if fcp is None:
+        absent.setdefault(TBT, "nothing was painted, after which it is counted")
+    interaction = None
+    if click is not None:
+        clicked = told["clicked"]
+        if clicked.get("untold"):
+            absent[INP] = "the browser does not tell which events are one interaction"
+        else:
+            interaction = _interaction(click, clicked, told["events"])
+    return VitalsEvidence(until, fcp, shifts, paints, tasks, interaction, absent)
+
+
+def _interaction(click: str, clicked: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> Interaction:
+    """The interaction whose slowest event was the slowest. The browser tells events below 16 ms only of the first."""
+    slowest = max(events, key=lambda event: (event["duration_ms"], -event["at_ms"]))
+    own = [event for event in events if event["interaction"] == slowest["interaction"]]
+    # Events that were presented together with the slowest one: what their handlers took is what it waited for.
+    end = slowest["at_ms"] + slowest["duration_ms"]
+    same = [event for event in own if event["at_ms"] >= slowest["at_ms"] and event["begun_ms"] <= end]
+    begun = min(event["begun_ms"] for event in same)
+    done = min(max(event["done_ms"] for event in same), end)
+    return Interaction(
+        selector=click,
+        matched=clicked["matched"],
+        element=clicked["element"],
+        at_ms=slowest["at_ms"],
+        latency_ms=float(slowest["duration_ms"]),
+        delay_ms=round(begun - slowest["at_ms"], 3),
+        processing_ms=round(done - begun, 3),
+        presentation_ms=round(end - done, 3),
+    )

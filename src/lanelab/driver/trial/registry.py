@@ -1,0 +1,11 @@
+"""Every workload by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lanelab.driver.trial.load.workload import Load
+from lanelab.driver.trial.page_load.workload import PageLoad
+from lanelab.driver.trial.workload import Workload
+
+WORKLOADS: Mapping[str, Workload] = {workload.name: workload for workload in (PageLoad(), Load())}

@@ -1,0 +1,162 @@
+"""The server node's part of a trial: the web server with the site, and where names are looked up the resolver.
+
+Every workload serves a site in the same way. What was started for one trial is ended before the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.proxies.registry import proxy_of
+from lanelab.driver.arm.servers.certificates import Authority, Leaf
+from lanelab.driver.arm.servers.life import Running, RunningServer, check_configuration
+from lanelab.driver.arm.servers.resolver import Resolver, use_resolver
+from lanelab.driver.arm.servers.server import Assignment
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.bed.addresses import origin_addresses
+from lanelab.driver.bed.node import Node
+from lanelab.driver.record.metrics import PAGE_LOAD
+from lanelab.driver.site.hints import hints
+from lanelab.driver.site.pushed import pushed_paths
+from lanelab.driver.trial.spec import TrialSpec
+
+TLS = "https"
+RECORDED_ALPN = ("h3", "h2")  # in the order of preference
+
+
+def spoken_by_record(arm: Arm) -> tuple[str, ...]:
+    """What the HTTPS records of an arm's names say that its server speaks; nothing where there are none."""
+    return RECORDED_ALPN if arm.protocol == "h3" and arm.h3_discovery == "https-record" else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What runs in the server node for one trial."""
+
+    server: RunningServer
+    resolver: Resolver | None
+    proxy: Running | None = None  # in front of the server; clients meet it
+
+    @property
+    def folders(self) -> Mapping[str, str]:
+        """The folder in which the processes of each role work, and nobody else's. Roles are those of
+        driver/record/load_series.py."""
+        if self.proxy:
+            return {"proxy": self.proxy.folder, "back_end": self.server.folder}
+        return {"server": self.server.folder}
+
+    def require_alive(self) -> None:
+        """Raises ServerError when a server or its proxy has ended by itself."""
+        self.server.require_alive()
+        if self.proxy:
+            self.proxy.require_alive()
+
+    def forget(self) -> None:
+        """Leave out of the logs what was asked until now."""
+        self.server.requests()
+        self.server.error_lines()
+        if self.proxy:
+            self.proxy.error_lines()
+        if self.resolver:
+            self.resolver.queries()
+
+    def stop(self) -> None:
+        try:
+            if self.proxy:
+                self.proxy.stop()
+        finally:
+            self.server.stop()
+        if self.resolver:
+            self.resolver.stop()
+
+
+class Serving:
+    """Serves the sites of one bed's trials, one after the other."""
+
+    def __init__(self, client: Node, server: Node, folder: Path) -> None:
+        """`folder`: in memory on the server node."""
+        self._client, self._server, self._folder = client, server, folder
+        self._client_asks_resolver = False
+        self._leaves: dict[tuple[Path, tuple[str, ...], str], Leaf] = {}
+
+    def addresses(self, spec: TrialSpec) -> Mapping[str, str]:
+        """Of the site's hosts."""
+        return origin_addresses(spec.site.hosts, spec.arm.addresses)
+
+    def certificate(self, spec: TrialSpec) -> Leaf | None:
+        """What the server shows; None without TLS."""
+        return self.certificate_of_kind(spec, spec.arm.tls_certificate) if spec.arm.scheme == TLS else None
+
+    def certificate_of_kind(self, spec: TrialSpec, kind: str) -> Leaf:
+        """A certificate for all hosts of the site. It is made once."""
+        key = (spec.authority, spec.site.hosts, kind)
+        if key not in self._leaves:
+            self._leaves[key] = Authority.make(spec.authority).leaf(spec.site.hosts, kind)
+        return self._leaves[key]
+
+    def authority(self, spec: TrialSpec) -> bytes:
+        """The certificate with which those of the servers are signed, as PEM."""
+        return Authority.make(spec.authority).certificate.read_bytes()
+
+    def let_client_ask(self) -> None:
+        """The client looks names up at the resolver, for as long as the bed lives: other trials look up none."""
+        if not self._client_asks_resolver:
+            use_resolver(self._client)
+            self._client_asks_resolver = True
+
+    def start(self, spec: TrialSpec) -> Served:
+        """Start what the trial needs. Raises ServerError; InputError where the server refuses an arm's directives."""
+        resolver = None
+        if spec.arm.dns == "resolver":
+            folder, spoken = self._folder / "resolver", spoken_by_record(spec.arm)
+            resolver = Resolver.start(self._server, self.addresses(spec), folder, spoken)
+        started: list[Running] = []
+        try:
+            server = RunningServer.start(self._server, self._behind(spec, "server"))
+            started.append(server)
+            proxy = self._start_proxy(spec)
+        except BaseException:
+            for running in started:
+                running.stop()
+            if resolver:
+                resolver.stop()
+            raise
+        return Served(server, resolver, proxy)
+
+    def _start_proxy(self, spec: TrialSpec) -> Running | None:
+        """In front of the server, which answers already."""
+        proxy = proxy_of(spec.arm)
+        return Running.begin(self._server, self._assignment(spec, "proxy"), proxy) if proxy else None
+
+    def check(self, spec: TrialSpec) -> None:
+        """Let the server read its configuration: only it knows all directives. Raises InputError."""
+        try:
+            check_configuration(self._server, self._behind(spec, "check"))
+            if proxy := proxy_of(spec.arm):
+                check_configuration(self._server, self._assignment(spec, "check-proxy"), proxy)
+        except InputError as error:
+            error.key = f"arms.{spec.arm.name}.{error.key or 'server_directives'}"
+            raise
+
+    def _assignment(self, spec: TrialSpec, folder: str) -> Assignment:
+        return Assignment(
+            arm=spec.arm,
+            site=spec.site,
+            folder=self._folder / folder,
+            leaf=self.certificate(spec),
+            programs=spec.built,
+            pushed=pushed_paths(spec.site, spec.arm.push),
+            hints=tuple(each.header for each in hints(spec.site, spec.arm.early_hints, "early_hints")),
+            log_requests=spec.workload == PAGE_LOAD,  # no judge of a load reads them, and they cost it requests
+        )
+
+    def _behind(self, spec: TrialSpec, folder: str) -> Assignment:
+        """What the server serves: to its proxy, in clear, where it has one."""
+        arm, assignment = spec.arm.back_end(), self._assignment(spec, folder)
+        if arm is spec.arm:
+            return assignment
+        objects = tuple(replace(each, scheme="http") for each in spec.site.objects)
+        return replace(assignment, arm=arm, site=replace(spec.site, objects=objects), leaf=None)

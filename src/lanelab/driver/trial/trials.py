@@ -1,0 +1,104 @@
+"""Trials in the bed process: hands each to its workload, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from lanelab.driver.base.errors import BedError
+from lanelab.driver.bed.substrate import Substrate
+from lanelab.driver.link import Link
+from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.trial.registry import WORKLOADS
+from lanelab.driver.trial.serving import Served, Serving
+from lanelab.driver.trial.spec import TrialSpec
+from lanelab.driver.trial.workload import BedPlace, BedSide, Mover
+
+FOLDER = Path("/run/lanelab-trials")  # in memory, here and on every node, gone with the bed
+
+
+class Trials:
+    """Runs trials on a bed. A workload's own programs start with its first trial."""
+
+    def __init__(  # noqa: PLR0913 - what the bed process has of the link, each by itself
+        self,
+        substrate: Substrate,
+        drain: Callable[[], None],
+        compensation_us: int,
+        folder: Path = FOLDER,
+        *,
+        player: Callable[[], Mover | None] = lambda: None,
+        placement: Mapping[str, str] | None = None,
+        kept: Mapping[tuple[str, str], str] | None = None,
+        link: Callable[[], Link] = lambda: Link.parse({}),
+    ) -> None:
+        """`drain` waits until the link is empty; `compensation_us` is taken off each direction's delay; `placement`:
+        the processors of nodes that have some of their own; `player` begins and ends what moves on the link."""
+        folder.mkdir(parents=True, exist_ok=True)
+        client, server = substrate.node("client"), substrate.node("server")
+        for node in (client, server):
+            node.run(["mkdir", "-p", str(folder)])
+        self._serving = Serving(client, server, folder)
+        self._place = BedPlace(
+            substrate,
+            drain,
+            compensation_us,
+            self._serving,
+            folder,
+            dict(placement or {}),
+            player=player,
+            kept={} if kept is None else kept,
+            link=link,
+        )
+        self._sides: dict[str, BedSide] = {}
+        self._current: BedSide | None = None
+        self._served: Served | None = None
+
+    def prepare(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """End the last trial, and do everything up to the measured part of this one."""
+        self.end()
+        spec = TrialSpec.from_json(data)
+        self._current = self._side(spec)
+        return {"failures": [failure.to_json() for failure in self._current.prepare(spec)]}
+
+    def run(self) -> dict[str, Any]:
+        """Do the measured part; the record."""
+        if self._current is None:
+            raise BedError("no trial was prepared")
+        return self._current.run().to_json()
+
+    def halt(self) -> None:
+        """The trial that runs ends now, where it takes long."""
+        if self._current:
+            self._current.halt()
+
+    def end(self) -> None:
+        """End what the last trial still has."""
+        current, self._current = self._current, None
+        served, self._served = self._served, None
+        if current:
+            current.end()
+        if served:
+            served.stop()
+
+    def serve(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Start a trial's server alone, until the next trial."""
+        self.end()
+        failures = []
+        try:
+            self._served = self._serving.start(TrialSpec.from_json(data))
+        except BedError as error:
+            failures.append(Failure(Reason.SERVER_FAILED, str(error)).to_json())
+        return {"failures": failures}
+
+    def check(self, data: Mapping[str, Any]) -> None:
+        """Let the server read its configuration, and the workload what only it can judge. Raises InputError."""
+        spec = TrialSpec.from_json(data)
+        self._serving.check(spec)
+        self._side(spec).check(spec)
+
+    def _side(self, spec: TrialSpec) -> BedSide:
+        if spec.workload not in self._sides:
+            self._sides[spec.workload] = WORKLOADS[spec.workload].on_bed(self._place)
+        return self._sides[spec.workload]

@@ -1,0 +1,118 @@
+"""What a trial does is a workload: a page load, a server under load. Each is one class, and one row in registry.py.
+
+The controller plans and judges; the bed process does. `prepare` does everything that may take its time, `run` is the
+part that is measured and what must be read right after it, `end` ends whatever was started for the trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.base.coded import Coded
+from lanelab.driver.bed.substrate import Substrate
+from lanelab.driver.link import Link
+from lanelab.driver.record.evidence.moving import Played
+from lanelab.driver.record.reasons import Failure
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.site.site import Site
+from lanelab.driver.trial.load_settings import LoadSettings
+from lanelab.driver.trial.serving import Serving
+from lanelab.driver.trial.spec import TrialSpec
+from lanelab.driver.trial.tolerances import Tolerances
+
+
+class TrialRules(Protocol):
+    """What an experiment says of each of its trials."""
+
+    @property
+    def tolerances(self) -> Tolerances: ...
+
+    @property
+    def recorders(self) -> Mapping[str, Coded]:
+        """Options of each recorder that is on, by its name."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TrialContext:
+    """What the controller knows of a trial that is to be judged."""
+
+    arm: Arm
+    site: Site
+    link: Link
+    experiment: TrialRules
+    folder: Path  # of its artifacts
+    load: LoadSettings | None = None  # where a server is put under load
+
+
+class Mover(Protocol):
+    """Begins and ends what moves on a link. Both raise LinkError."""
+
+    def begin(self) -> None: ...
+
+    def end(self) -> Played | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class BedPlace:
+    """Where a workload does its work."""
+
+    substrate: Substrate
+    drain: Callable[[], None]  # waits until the link is empty
+    compensation_us: int  # what is taken off each direction's delay
+    serving: Serving
+    folder: Path  # in memory, here and on client and server; it lives as long as the bed
+    placement: Mapping[str, str] = field(default_factory=dict)  # processors of each node's programs
+    # What hosts had of their own before a link changed it, by node and setting.
+    kept: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    player: Callable[[], Mover | None] = lambda: None  # of the link, where it moves
+    link: Callable[[], Link] = lambda: Link.parse({})  # that the bed has now
+
+
+class BedSide(Protocol):
+    """A workload in the bed process: one trial at a time."""
+
+    def check(self, spec: TrialSpec) -> None:
+        """Before the first trial: raises InputError for what the user wrote and only a program of the bed can judge."""
+        ...
+
+    def prepare(self, spec: TrialSpec) -> tuple[Failure, ...]:
+        """Do everything up to the measured part. What goes wrong with the trial is in the result."""
+        ...
+
+    def run(self) -> TrialRecord:
+        """Do the measured part; everything that the bed knows of the trial. Its files are in the trial's folder."""
+        ...
+
+    def halt(self) -> None:
+        """Somebody asks, from another thread, for the end of the run: a trial that takes long ends now, and fails."""
+        ...
+
+    def end(self) -> None:
+        """End what the trial still has. Does nothing where there is no trial."""
+        ...
+
+
+class Workload(Protocol):
+    """One kind of trial."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def primary(self) -> str:
+        """The metric that a trial is for: intervals, comparisons and `until` go by it."""
+        ...
+
+    def on_bed(self, place: BedPlace) -> BedSide:
+        """Its part in the bed process. Imports what only that part needs."""
+        ...
+
+    def finish(self, data: object, context: TrialContext) -> TrialRecord:
+        """From the JSON of what the bed recorded to a judged record. Leaves in the folder just what is to be kept.
+        Evidence that is absent or cannot be read is a failure of the trial, never an error."""
+        ...

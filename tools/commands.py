@@ -1,0 +1,40 @@
+"""lanelab check, test: for those who work on lanelab itself."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from lanelab.driver.base.programs import needs
+from lanelab.driver.base.programs.install import prepare
+from tools import check as checking
+from tools import test as testing
+
+
+@click.command("check")
+@click.option("--fix", is_flag=True, help="Mend what can be mended by itself")
+def check(*, fix: bool) -> None:
+    """Check format, lint and types of every language in the tree."""
+    prepare(needs.programs(*needs.CHECK), used=needs.programs("module"))
+    sys.exit(checking.check(fix=fix))
+
+
+@click.command("test", context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
+@click.option("--vm", is_flag=True, help="Instead: virtual machines, from their making to their removal")
+@click.option("--long", is_flag=True, help="Also the tests that take minutes each")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def test(arguments: tuple[str, ...], *, vm: bool, long: bool) -> None:
+    """Run the tests: all, or those of the kinds named (unit, golden, wire, bed, e2e). Further arguments are pytest's.
+
+    \b
+    Examples:
+      lanelab test
+      lanelab test unit golden
+      lanelab test bed -k kill
+    """
+    kinds = {word for word in arguments if word in testing.KINDS}
+    tests = [needs.TESTS[kind] for kind in (["vm"] if vm else sorted(kinds) or testing.KINDS)]
+    wanted, used = {need for each in tests for need in each.needs}, {use for each in tests for use in each.uses}
+    prepare(needs.programs(*wanted), used=needs.programs(*used))
+    sys.exit(testing.run_tests(arguments, vm=vm, long=long))

@@ -1,0 +1,137 @@
+"""How often the statistics are right, by simulation: coverage, power, and errors of whole runs. Pure, and seeded.
+
+`lanelab bench statistics` prints the tables of docs/statistics.md; tests check what they must hold.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from lanelab.analysis.statistics import KNOWN, compare, estimate, holm, pool
+from lanelab.analysis.statistics.looks import ALPHA, Look, looks
+from lanelab.analysis.statistics.signed_rank import signed_rank
+
+Noise = Callable[[random.Random], float]  # around a median of 0
+SIZES = (6, 8, 10, 15, 20, 30)
+
+
+def _tied(rng: random.Random) -> float:
+    return float(round(rng.gauss(0, 1.5)))
+
+
+NOISES: Mapping[str, Noise] = {
+    "normal": lambda rng: rng.gauss(0, 1),
+    "heavy tails (Student, 2 degrees)": lambda rng: rng.gauss(0, 1) / math.sqrt(rng.expovariate(1)),
+    "two peaks": lambda rng: rng.choice((-3, 3)) + rng.gauss(0, 1),
+    "ties (rounded)": _tied,
+    "skewed (exponential)": lambda rng: rng.expovariate(1) - math.log(2),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    title: str
+    heads: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[float]]]  # shares
+
+    def markdown(self) -> str:
+        lines = [f"| {' | '.join(self.heads)} |", f"| --- |{' --: |' * (len(self.heads) - 1)}"]
+        lines += [f"| {name} | {' | '.join(f'{100 * share:.1f}%' for share in shares)} |" for name, shares in self.rows]
+        return f"### {self.title}\n\n" + "\n".join(lines) + "\n"
+
+
+def median_holds(noise: Noise, n: int, runs: int, seed: int = 1) -> float:
+    """How often the interval of a median holds the true one."""
+    rng, held = random.Random(f"{seed}/{n}"), 0  # noqa: S311 - chance for statistics, not for secrets
+    for _ in range(runs):
+        found = estimate(noise(rng) for _ in range(n))
+        held += found.low is not None and found.high is not None and found.low <= 0 <= found.high
+    return held / runs
+
+
+def change_holds(noise: Noise, n: int, runs: int, seed: int = 1) -> float:
+    """How often the interval of a change holds the true one: both arms have the same noise, one besides a change."""
+    rng, held = random.Random(f"{seed}/{n}"), 0  # noqa: S311
+    for _ in range(runs):
+        found = signed_rank([[noise(rng) - noise(rng) for _ in range(n)]])
+        held += found.low <= 0 <= found.high
+    return held / runs
+
+
+def power(effect: float, n: int, runs: int, seed: int = 1) -> float:
+    """How often a change of so many standard deviations of the pairs' log ratios is told, as the only comparison."""
+    rng, told = random.Random(f"{seed}/{n}"), 0  # noqa: S311
+    for _ in range(runs):
+        told += signed_rank([[rng.gauss(effect, 1) for _ in range(n)]]).p <= ALPHA
+    return told / runs
+
+
+def false_alarms(links: int, arms: int, rounds: int, runs: int, seed: int = 1) -> tuple[float, float, float]:
+    """Runs in which no arm differs: how often at least one comparison is believed without Holm, with it, and how often
+    a test over all links is."""
+    rng, plain, adjusted, over_links = random.Random(f"{seed}/{rounds}"), 0, 0, 0  # noqa: S311
+    for _ in range(runs):
+        made = [[{i: rng.lognormvariate(0, 0.03) for i in range(rounds)} for _ in range(arms)] for _ in range(links)]
+        pairs = [(link[0], arm) for link in made for arm in link[1:]]
+        ps = [found.ratio.p for found in (compare(base, arm) for base, arm in pairs) if found]
+        pooled = [pool([(link[0], link[arm]) for link in made]) for arm in range(1, arms)]
+        plain += min(ps) <= ALPHA
+        adjusted += min(holm(ps)) <= ALPHA
+        over_links += min(holm([one.ratio.p for one in pooled if one])) <= ALPHA
+    return plain / runs, adjusted / runs, over_links / runs
+
+
+def until_holds(of: str, planned: Sequence[Look], spread: float, runs: int, ci: float = 0.02) -> float:
+    """How often the interval at which a run ends holds what is true. It ends at the first look at which the interval
+    reaches no further than `ci`."""
+    rng, held = random.Random(f"{of}/{spread}"), 0  # noqa: S311
+    for _ in range(runs):
+        base, arm = ({i: rng.lognormvariate(0, spread) for i in range(planned[-1].trials)} for _ in range(2))
+        low, high = next(_ends(of, planned, base, arm, ci))
+        held += low <= 1 <= high
+    return held / runs
+
+
+def _ends(
+    of: str, planned: Sequence[Look], base: Mapping[int, float], arm: Mapping[int, float], ci: float
+) -> Iterator[tuple[float, float]]:
+    for look in planned:
+        one, other = ({i: made[i] for i in range(look.trials)} for made in (base, arm))
+        if of == "median":
+            low, middle, high = KNOWN.median(list(one.values()), look.alpha)
+            reach = ci * middle
+        else:
+            low, middle, high = KNOWN.change(one, other, look.alpha) or (-math.inf, 1.0, math.inf)
+            reach = ci
+        if max(high - middle, middle - low) <= reach or look == planned[-1]:
+            yield low, high
+
+
+def every_round(least: int, most: int) -> tuple[Look, ...]:
+    """What must not be done: a look after each round, each with all of the 5%."""
+    return tuple(Look(trials, ALPHA) for trials in range(least, most + 1))
+
+
+def tables(runs: int) -> Iterator[Table]:
+    """Those of docs/statistics.md."""
+    sizes = [f"n = {n}" for n in SIZES]
+    yield Table("Medians: how often the interval holds the true median", ["values", *sizes],
+                [(name, [median_holds(noise, n, runs) for n in SIZES]) for name, noise in NOISES.items()])  # fmt: skip
+    yield Table("Changes: how often the interval holds the true change", ["noise of both arms", *sizes],
+                [(name, [change_holds(noise, n, runs) for n in SIZES]) for name, noise in NOISES.items()])  # fmt: skip
+    yield Table("Power: how often a change is told from chance", ["change, in standard deviations", *sizes],
+                [(f"{effect:g}", [power(effect, n, runs) for n in SIZES]) for effect in (0, 0.5, 1, 2)])  # fmt: skip
+    yield Table("Runs without any difference that show one", ["links x arms, rounds", "without Holm", "as lanelab does",
+                "over all links"],
+                [(f"{links} x {arms}, {rounds}", false_alarms(links, arms, rounds, max(100, runs // 10)))
+                 for links, arms, rounds in ((2, 4, 8), (9, 6, 12))])  # fmt: skip
+    planned, careless = looks(8, 30), every_round(6, 30)
+    yield Table("until: {ci: 2%, max: 30}: how often the last interval is right", ["spread of trials", "median",
+                "change", "median, looked at after every round"],
+                [(f"{100 * spread:g}%", [until_holds("median", planned, spread, runs),
+                                         until_holds("change", planned, spread, max(100, runs // 4)),
+                                         until_holds("median", careless, spread, runs)])
+                 for spread in (0.01, 0.02, 0.03, 0.04)])  # fmt: skip
