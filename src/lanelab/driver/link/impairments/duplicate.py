@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from lanelab.driver.base.settings.kinds import PERCENT
 from lanelab.driver.base.settings.setting import Setting
 from lanelab.driver.base.units import Ratio
-from lanelab.driver.link.impairments.impairment import Chance, Impairment, Words
+from lanelab.driver.link.impairments.impairment import Chance, Impairment, Way, Words
 from lanelab.driver.link.kinds import DIRECTIONS
 from lanelab.driver.link.results import Result, chance
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lanelab.driver.link.arrivals import Arrivals
-    from lanelab.driver.link.direction import Direction
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class Duplication(Impairment):
     def chance(self) -> Chance | None:
         return Chance(self.duplicate.fraction) if self.duplicate else None
 
-    def measure(self, way: Direction, name: str, trains: Sequence[Arrivals]) -> list[Result]:  # noqa: ARG002
+    def measure(self, way: Way, name: str, trains: Sequence[Arrivals]) -> list[Result]:  # noqa: ARG002
         """Copies, where they are asked for or happen."""
         once = sum(len(train.once) for train in trains)
         copies = sum(len(train.packets) for train in trains) - once

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, Self
 
 from lanelab.driver.base.settings.setting import Setting
 from lanelab.driver.base.units import Duration, Ratio
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lanelab.driver.link.arrivals import Arrivals
-    from lanelab.driver.link.direction import Direction
     from lanelab.driver.link.results import Result
     from lanelab.driver.link.written import WrittenLink
 
@@ -36,6 +35,34 @@ class Chance(NamedTuple):
 
     share: float
     bunched: float = 1.0
+
+
+class Way(Protocol):
+    """What an impairment has to know of its direction, to judge what arrived there."""
+
+    @property
+    def delay(self) -> Duration: ...
+
+    @property
+    def jitter(self) -> Duration: ...
+
+    @property
+    def jitter_reorders(self) -> bool: ...
+
+    @property
+    def mean_loss(self) -> float:
+        """The part of all packets that is lost in the long run."""
+        ...
+
+    @property
+    def extra_delay(self) -> Duration:
+        """The most by which a packet is later, or earlier, than the delay."""
+        ...
+
+    @property
+    def skips_delay(self) -> bool:
+        """Whether some packets arrive without the delay."""
+        ...
 
 
 class Impairment(ABC):
@@ -119,6 +146,6 @@ class Impairment(ABC):
         """What the self-test must see often enough: it lengthens the train of small packets."""
         return None
 
-    def measure(self, way: Direction, name: str, trains: Sequence[Arrivals]) -> list[Result]:  # noqa: ARG002
+    def measure(self, way: Way, name: str, trains: Sequence[Arrivals]) -> list[Result]:  # noqa: ARG002
         """Results from trains of small packets, all of them together; `name` is that of the direction."""
         return []

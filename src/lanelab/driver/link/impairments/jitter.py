@@ -10,7 +10,7 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import DURATION, FLAG, choice
 from lanelab.driver.base.settings.setting import Setting
 from lanelab.driver.base.units import Duration, Ratio
-from lanelab.driver.link.impairments.impairment import Impairment, Words, tc_time
+from lanelab.driver.link.impairments.impairment import Impairment, Way, Words, tc_time
 from lanelab.driver.link.impairments.jitter_shape import Expected, Sent, deviation, distance, expected, likeness
 from lanelab.driver.link.kinds import DIRECTIONS, PART
 from lanelab.driver.link.results import Result, Verdict, failed, not_measured, shown
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lanelab.driver.link.arrivals import Arrivals
-    from lanelab.driver.link.direction import Direction
     from lanelab.driver.link.written import WrittenLink
 
 MAX_JITTER = Duration.parse("2s")  # netem takes no more, and says nothing
@@ -102,7 +101,7 @@ class Jitter(Impairment):
         """How many delays tell this jitter from one and a half times as much, nearly always."""
         return TO_TELL[self.jitter_distribution]
 
-    def judge(self, way: Direction, name: str, trains: Sequence[Arrivals], noise_ms: float) -> list[Result]:
+    def judge(self, way: Way, name: str, trains: Sequence[Arrivals], noise_ms: float) -> list[Result]:
         """What delays of packets at a constant pace say: how much they vary, whether they are distributed as in tc's
         table, and how much each is like the one before. `noise_ms`: what the machine itself adds."""
         target = self.jitter.milliseconds

@@ -13,7 +13,7 @@ from lanelab.driver.base.settings.kinds import Kind
 from lanelab.driver.base.settings.setting import Setting
 from lanelab.driver.base.units import PPB, Ratio
 from lanelab.driver.link.arrivals import losses
-from lanelab.driver.link.impairments.impairment import Chance, Impairment, Words
+from lanelab.driver.link.impairments.impairment import Chance, Impairment, Way, Words
 from lanelab.driver.link.kinds import DIRECTIONS
 from lanelab.driver.link.results import Result, bursts, chance, not_measured
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lanelab.driver.link.arrivals import Arrivals
-    from lanelab.driver.link.direction import Direction
 
 NONE, ALL = Ratio(0), Ratio(PPB)
 
@@ -217,7 +216,7 @@ class PacketLoss(Impairment):
     def chance(self) -> Chance | None:
         return Chance(self.lost, self.bunched) if self.lost else None
 
-    def measure(self, way: Direction, name: str, trains: Sequence[Arrivals]) -> list[Result]:
+    def measure(self, way: Way, name: str, trains: Sequence[Arrivals]) -> list[Result]:
         """Losses, also where none are asked for, with those that other impairments cause; and whether they come one by
         one or in bursts."""
         lost, sent = sum(train.lost for train in trains), sum(train.sent for train in trains)
@@ -226,7 +225,7 @@ class PacketLoss(Impairment):
             results.append(self._bursts(f"loss bursts {name}", way, trains))
         return results
 
-    def _bursts(self, name: str, way: Direction, trains: Sequence[Arrivals]) -> Result:
+    def _bursts(self, name: str, way: Way, trains: Sequence[Arrivals]) -> Result:
         others = way.mean_loss - self.lost  # of other impairments, each by itself
         share = self.loss.followed * self.lost / way.mean_loss + others
         dropped = sum(train.dropped_here for train in trains)

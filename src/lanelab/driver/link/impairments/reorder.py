@@ -9,7 +9,7 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.setting import Setting
 from lanelab.driver.base.units import Duration, Ratio
 from lanelab.driver.link.arrivals import overtaking
-from lanelab.driver.link.impairments.impairment import Chance, Impairment, Words
+from lanelab.driver.link.impairments.impairment import Chance, Impairment, Way, Words
 from lanelab.driver.link.kinds import DIRECTIONS, PART
 from lanelab.driver.link.results import Result, chance, not_measured
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lanelab.driver.link.arrivals import Arrivals
-    from lanelab.driver.link.direction import Direction
     from lanelab.driver.link.written import WrittenLink
 
 
@@ -45,7 +44,7 @@ class Reordering(Impairment):
     def chance(self) -> Chance | None:
         return Chance(self.reorder.fraction) if self.reorder else None
 
-    def measure(self, way: Direction, name: str, trains: Sequence[Arrivals]) -> list[Result]:
+    def measure(self, way: Way, name: str, trains: Sequence[Arrivals]) -> list[Result]:
         """Overtaking, where it is asked for or happens."""
         why_not = why_no_overtaking(way, trains[0].gap_s) if self.reorder else ""
         if why_not:
@@ -57,7 +56,7 @@ class Reordering(Impairment):
         return []
 
 
-def why_no_overtaking(way: Direction, gap_s: float) -> str:
+def why_no_overtaking(way: Way, gap_s: float) -> str:
     """Why packets with this gap cannot tell how many skip the delay; empty: they can."""
     if way.jitter_reorders and way.jitter:
         return "the jitter makes packets overtake too"
