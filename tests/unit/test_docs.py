@@ -32,8 +32,10 @@ OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 def walk(command: click.Command, path: str = "lanelab") -> Iterator[tuple[str, click.Command]]:
     yield path, command
     if isinstance(command, click.Group):
-        for name, below in command.commands.items():
-            if not below.hidden:
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            if below and not below.hidden:
                 yield from walk(below, f"{path} {name}")
 
 
