@@ -27,7 +27,7 @@ class Arrivals(Coded):
     spaced: int  # full frames that came like that
     silences: tuple[tuple[int, int], ...]  # (us, us) from when to when no frame came, in order: the longest
     spread: float | None = later(None)  # between which shares of `spacing` half of those times are
-    full: int | None = later(None)  # full frames in all
+    full: int = later(0)  # full frames in all
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,7 +133,7 @@ def too_slow(arrivals: Arrivals, way: Direction, mtu: int, *, sender_paces: bool
     send more slowly than the link by itself."""
     if way.rate is None or arrivals.spacing is None or arrivals.spaced < SPACED or way.jitter:
         return None
-    if arrivals.spaced < QUEUED * (arrivals.full or 0):
+    if arrivals.spaced < QUEUED * arrivals.full:
         return None
     paced = BITS * 1e9 / arrivals.spacing
     tolerated = max(PACED_SPACING if sender_paces else SPACING, arrivals.spread or 0.0)
