@@ -11,7 +11,7 @@ from lanelab.analysis.results.trial_content import read_record
 from lanelab.driver.link import Link
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.trial.page_load.link_verdict import LinkVerdict
+from lanelab.driver.trial.page_load.judges.link import LinkVerdict
 from tests.kit.handles import LanelabCommand
 
 from .runs import play

@@ -11,7 +11,7 @@ from lanelab.driver.link import Link
 from lanelab.driver.record.reasons import OF_THE_MACHINE, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.channel.client import Bed
-from lanelab.driver.trial.page_load.link_verdict import LinkVerdict
+from lanelab.driver.trial.page_load.judges.link import LinkVerdict
 from tests.kit.bench import Bench, Wanted
 from tests.kit.http3_faults import FORCED
 

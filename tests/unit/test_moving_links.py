@@ -25,7 +25,7 @@ from lanelab.driver.link.moving.trace import Trace
 from lanelab.driver.record.evidence.moving import Carried, MovingEvidence, Played
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.trial.page_load.bound import physical_bound
-from lanelab.driver.trial.page_load.moving_verdict import MovingVerdict
+from lanelab.driver.trial.page_load.judges.moving import MovingVerdict
 
 CSV = "# mine\nseconds,mbit\n0,8\n0.5,1\n1,0\n1.25,4\n2,end\n"
 

@@ -16,7 +16,7 @@ from lanelab.driver.record.reasons import Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.page_load.discovery import CLOCKS_MS, not_yet
 from lanelab.driver.trial.page_load.expected import Expected
-from lanelab.driver.trial.page_load.verdict import judge
+from lanelab.driver.trial.page_load.judges.registry import judge
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
 from lanelab.driver.trial.tolerances import Tolerances
 from tests.unit.records import BEGAN_US, SITE, Data, connection, record

@@ -10,7 +10,7 @@ import pytest
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
-from lanelab.driver.trial.page_load.refetched import Refetched
+from lanelab.driver.trial.page_load.judges.refetched import Refetched
 from tests.unit.records import SITE, Data, ask, record, request
 
 HTTP = Arm.parse("http", {})

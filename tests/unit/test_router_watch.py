@@ -13,7 +13,7 @@ from lanelab.driver.bed.remote import router_watch
 from lanelab.driver.bed.remote.tc_netlink import HEADER, KIND, TC, attribute
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.trial.page_load.router_verdict import RouterVerdict
+from lanelab.driver.trial.page_load.judges.router import RouterVerdict
 from tests.unit.records import record
 
 PLT_MS = 5000

@@ -7,7 +7,7 @@ from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.packets.timeline import Packet, Stream, Timeline
-from lanelab.driver.trial.page_load.slow import Slow
+from lanelab.driver.trial.page_load.judges.slow import Slow
 from tests.unit.records import LINK, Data, record
 
 HTTP, H2 = Arm.parse("http", {}), Arm.parse("h2", {"protocol": "h2", "tls": "1.3"})

@@ -20,7 +20,7 @@ from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.compressed_types import COMPRESSED_TYPES
 from lanelab.driver.trial.packets.packets import PacketSummary, summarise
 from lanelab.driver.trial.page_load.expected import Expected
-from lanelab.driver.trial.page_load.verdict import judge
+from lanelab.driver.trial.page_load.judges.registry import judge
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
 from lanelab.driver.trial.tolerances import Tolerances
 from tests.unit.frames import Recorder, Talk, udp

@@ -16,9 +16,9 @@ from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.fidelity import ProtocolFidelity
 from lanelab.driver.site.site import Site, SiteObject
 from lanelab.driver.trial.page_load import sockets
-from lanelab.driver.trial.page_load.objects import PREFLIGHT, Objects
+from lanelab.driver.trial.page_load.judges.extra import FAVICON
+from lanelab.driver.trial.page_load.judges.objects import PREFLIGHT, Objects
 from lanelab.driver.trial.page_load.requests import INEXACT, asked_of, host, on_network, target
-from lanelab.driver.trial.page_load.verdict import FAVICON
 from lanelab.driver.trial.tolerances import Tolerances
 
 Key = tuple[str, str]  # method, and URL without scheme

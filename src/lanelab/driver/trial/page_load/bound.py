@@ -36,7 +36,7 @@ from lanelab.driver.record.evidence.server import ResolverLog
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.prepare.variant import RECORDED
 from lanelab.driver.trial.page_load.answer_bytes import answer_bytes, loaded
-from lanelab.driver.trial.page_load.moving_verdict import FASTER, SAVED_US
+from lanelab.driver.trial.page_load.judges.moving import FASTER, SAVED_US
 from lanelab.driver.trial.page_load.requests import host
 
 US_PER_S = 1_000_000

@@ -16,7 +16,7 @@ from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.evidence.server import ServedRequest
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
-from lanelab.driver.trial.page_load.objects import NOT_MODIFIED, PREFLIGHT
+from lanelab.driver.trial.page_load.judges.objects import NOT_MODIFIED, PREFLIGHT
 from lanelab.driver.trial.page_load.requests import (
     asked_for_a_part,
     fetched,

@@ -17,9 +17,9 @@ from lanelab.driver.record.evidence.packets import PacketSummary
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.evidence.server import ServerLog
 from lanelab.driver.record.record import RECORDINGS, TrialRecord
-from lanelab.driver.trial.page_load.device_verdict import device_missing
 from lanelab.driver.trial.page_load.expected import Expected
-from lanelab.driver.trial.page_load.objects import BAD_GATEWAY, PREFLIGHT
+from lanelab.driver.trial.page_load.judges.device import device_missing
+from lanelab.driver.trial.page_load.judges.objects import BAD_GATEWAY, PREFLIGHT
 from lanelab.driver.trial.page_load.requests import fetched, host, in_clear, target
 from lanelab.driver.trial.page_load.witnesses import port
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions, Tcpdump

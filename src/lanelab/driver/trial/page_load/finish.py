@@ -20,7 +20,6 @@ from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.metrics import PAGE_LOAD
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.trial.cross_verdict import cross_failures
 from lanelab.driver.trial.packets.clear_text import read_clear_text
 from lanelab.driver.trial.packets.packets import summarise
 from lanelab.driver.trial.packets.pcapng import embed_keys
@@ -28,16 +27,13 @@ from lanelab.driver.trial.packets.timeline import read_timeline
 from lanelab.driver.trial.page_load.bound import physical_bound
 from lanelab.driver.trial.page_load.expected import Expected
 from lanelab.driver.trial.page_load.gateways import KEYS
+from lanelab.driver.trial.page_load.judges.judge import Case
+from lanelab.driver.trial.page_load.judges.registry import flags, judge
 from lanelab.driver.trial.page_load.link_reading import link_measures, with_link
-from lanelab.driver.trial.page_load.link_verdict import LinkVerdict
-from lanelab.driver.trial.page_load.moving_verdict import MovingVerdict
 from lanelab.driver.trial.page_load.parts import with_parts
 from lanelab.driver.trial.page_load.placing import placed
-from lanelab.driver.trial.page_load.refetched import Refetched
 from lanelab.driver.trial.page_load.requests import with_wire
-from lanelab.driver.trial.page_load.slow import Slow
 from lanelab.driver.trial.page_load.streams import stream_measures
-from lanelab.driver.trial.page_load.verdict import judge
 from lanelab.driver.trial.page_load.witnesses import Witnesses
 from lanelab.driver.trial.recorders.registry import packed
 from lanelab.driver.trial.workload import TrialContext
@@ -60,13 +56,7 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
     evidence = with_link(evidence, context.link, context.folder, _secrets(context.folder))
     record = _with_evidence(record, evidence, context)
     record = with_parts(record, context, _secrets(context.folder))
-    record = _flagged(record, context)
-    record = replace(record, flags=(*record.flags, *Refetched(record, context.site).flags()))
-    record = replace(record, failures=(*record.failures, *unread))
-    record = replace(record, failures=(*judge(record, _expected(context)), *cross_failures(record, context.link)))
-    record = replace(record, flags=(*record.flags, *LinkVerdict(record, evidence, context.link).flags()))
-    if evidence.moving:
-        record = replace(record, flags=(*record.flags, *MovingVerdict(context.link, evidence.moving).flags()))
+    record = _judged(replace(record, failures=(*record.failures, *unread)), context)
     with writing("store the files of a trial"):
         captures = {node: evidence.capture[node].file for node in packets}
         _pack(record, context.folder, captures, (*PACKED, *packed(context.experiment.recorders)))
@@ -132,16 +122,16 @@ def _with_evidence(record: TrialRecord, evidence: PageLoadEvidence, context: Tri
     return replace(record, measures={**record.measures, **known, "bound_ms": bound})
 
 
-def _flagged(record: TrialRecord, context: TrialContext) -> TrialRecord:
-    """The record with what else speaks against a trial that counts."""
+def _judged(record: TrialRecord, context: TrialContext) -> TrialRecord:
+    """The record with what speaks against it."""
     evidence = record.page_load
-    if evidence is None or context.link.cross:  # whose queue explains what is late
+    if evidence is None:
         return record
     capture = evidence.capture.get("client")
     whole = capture is not None and "client" in evidence.packets
     timeline = read_timeline(context.folder / capture.file, ADDRESSES["client"]) if capture and whole else None
-    flags = Slow(context.arm, context.link, evidence, timeline).flags()
-    return replace(record, flags=(*record.flags, *flags))
+    case = Case(record, evidence, _expected(context), timeline)
+    return replace(record, failures=tuple(judge(case.record, case.expected)), flags=(*record.flags, *flags(case)))
 
 
 def _pack(record: TrialRecord, folder: Path, captures: Mapping[str, str], texts: Sequence[str]) -> None:

@@ -17,6 +17,7 @@ from lanelab.driver.link.moving import Trace
 from lanelab.driver.link.shaping.moving import BURST
 from lanelab.driver.record.evidence.moving import LATE_US, MOST_LATE_US, Carried, MovingEvidence, Played
 from lanelab.driver.record.reasons import Failure, Flag, FlagName, Reason
+from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
 
 US_PER_S, BITS = 1_000_000, 8
 TOGETHER_FRAMES = 6  # beyond what the shaper may send at once
@@ -83,3 +84,16 @@ def _excess(way: Direction, arrived: Carried, rates: Trace, frame: int, played: 
             what = f"{worst / BITS:.0f} bytes more than its trace lets pass came from {since / 1e6:.2f} to "
             what += f"{at_us / 1e6:.2f} s (tolerated: {room / BITS:.0f})"
     return what
+
+
+def _failures(case: Case) -> Iterator[Failure]:
+    if case.evidence.moving:
+        yield from MovingVerdict(case.link, case.evidence.moving).failures()
+
+
+def _flags(case: Case) -> Iterator[Flag]:
+    if case.evidence.moving:
+        yield from MovingVerdict(case.link, case.evidence.moving).flags()
+
+
+JUDGE = Judge(Needs.LOAD, _failures, _flags)

@@ -18,6 +18,7 @@ from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.reasons import OF_THE_MACHINE, Failure, Flag, FlagName, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.page_load.bound import COMPENSATION, quickest
+from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
 from lanelab.driver.trial.page_load.link_rate import PUNCTUAL, Lateness, allowance_us, caught_up_us, too_fast, too_slow
 from lanelab.driver.trial.page_load.link_rate import STARVED as STARVED_RATE
 
@@ -297,3 +298,14 @@ def _wire_us(way: Direction, size: int) -> float:
     """How long a frame that does not wait is on the wire."""
     bps = wire_bps(way)
     return size * BITS * US_PER_S / bps if bps else 0.0
+
+
+def _verdict(case: Case) -> LinkVerdict:
+    return LinkVerdict(case.record, case.evidence, case.link)
+
+
+JUDGE = Judge(
+    Needs.LOAD,
+    failures=lambda case: _verdict(case).failures(),
+    flags=lambda case: _verdict(case).flags(),
+)

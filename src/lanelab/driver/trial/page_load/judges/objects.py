@@ -13,6 +13,7 @@ from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.hints import hints
 from lanelab.driver.site.pushed import OFF
 from lanelab.driver.site.site import Site, SiteObject
+from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
 from lanelab.driver.trial.page_load.requests import (
     Asked,
     asked_for,
@@ -201,3 +202,10 @@ def _is_due(each: SiteObject) -> bool:
 def _answer(each: SiteObject) -> tuple[str | None, int, str]:
     """What tells objects with one address apart. The same answer in clear and with TLS is asked for once."""
     return each.request_sha1, each.status, each.sha256
+
+
+def _failures(case: Case) -> Iterator[Failure]:
+    yield from Objects(case.record, case.arm, case.site, case.tolerances).failures()
+
+
+JUDGE = Judge(Needs.LOAD, _failures)

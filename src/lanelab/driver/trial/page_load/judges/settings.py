@@ -15,6 +15,7 @@ from lanelab.driver.link.shaping.host_kernel import TAIL_LOSS_PROBE, TIMESTAMPS,
 from lanelab.driver.link.shaping.shaping import DEVICES, minimum_rto_ms
 from lanelab.driver.record.evidence.settings import HostSettings, SettingsEvidence
 from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
 from lanelab.driver.trial.page_load.requests import few
 
 # The steady clock is led like the wall clock, but for steps. What is left is the time between two readings of them.
@@ -117,3 +118,11 @@ def _routes(host: BedHost, asked: Host, found: HostSettings) -> Iterator[str]:
 
 def _state(is_on: bool) -> str:
     return "on" if is_on else "off"
+
+
+def _failures(case: Case) -> Iterator[Failure]:
+    if case.evidence.settings:
+        yield from SettingsVerdict(case.link, case.evidence.settings).failures()
+
+
+JUDGE = Judge(Needs.TRIAL, _failures)

@@ -12,6 +12,7 @@ from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.site.hints import hints, urgencies
 from lanelab.driver.site.pushed import OFF
 from lanelab.driver.site.site import Site
+from lanelab.driver.trial.page_load.judges.judge import Judge, Needs
 from lanelab.driver.trial.page_load.requests import few, target
 
 # What Chromium calls how urgent a request is, where the page says that it is the opposite.
@@ -70,3 +71,6 @@ class HintsVerdict:
             level = said.get(target(each))
             if level and not each.link_preload and not each.by_early_links and each.priority in OPPOSITE.get(level, ()):
                 yield f"the page says that {target(each)} is {level}, and the browser asked with {each.priority}"
+
+
+JUDGE = Judge(Needs.LOAD, lambda case: HintsVerdict(case.arm, case.site, case.requests).failures())

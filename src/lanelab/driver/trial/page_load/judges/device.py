@@ -9,6 +9,7 @@ from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.browsers.browser import USUAL_VIEWPORT
 from lanelab.driver.record.evidence.browser import BrowserEvidence, Slowdown
 from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
 
 PIXEL = 1  # a view is whole pixels, and a page may be zoomed by a fraction
 RATIO_ROOM = 0.01
@@ -52,3 +53,11 @@ def _slowdown(asked: float, slowdown: Slowdown | None) -> Iterator[str]:
     factor = slowdown.cpu_factor if slowdown else None
     if factor is not None and factor < 1 + (asked - 1) * LEAST_PART:
         yield f"the page's thread was slowed down {factor:.2f} times instead of {asked:g} times"
+
+
+def _failures(case: Case) -> Iterator[Failure]:
+    if case.evidence.browser:
+        yield from device_failures(case.arm.on(case.site), case.evidence.browser)
+
+
+JUDGE = Judge(Needs.LOAD, _failures)

@@ -19,6 +19,7 @@ from lanelab.driver.record.evidence.parts import Part
 from lanelab.driver.record.evidence.server import ServedRequest
 from lanelab.driver.record.reasons import Flag, FlagName
 from lanelab.driver.trial.packets.timeline import Timeline
+from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
 from lanelab.driver.trial.page_load.requests import few
 from lanelab.driver.trial.page_load.witnesses import Witnesses, served_target
 
@@ -122,3 +123,11 @@ def _size(line: ServedRequest) -> int:
 
 def _name(line: ServedRequest) -> str:
     return "".join(served_target(line))
+
+
+def _flags(case: Case) -> Iterator[Flag]:
+    if not case.link.cross:  # whose queue explains what is late
+        yield from Slow(case.arm, case.link, case.evidence, case.timeline).flags()
+
+
+JUDGE = Judge(Needs.TRIAL, flags=_flags)

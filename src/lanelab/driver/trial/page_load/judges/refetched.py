@@ -11,6 +11,7 @@ from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.reasons import Flag, FlagName
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
+from lanelab.driver.trial.page_load.judges.judge import Judge, Needs
 from lanelab.driver.trial.page_load.requests import (
     Asked,
     asked_for,
@@ -81,3 +82,6 @@ def _seconds(date: str) -> float:
         return parsedate_to_datetime(date).timestamp()
     except (ValueError, OverflowError):
         return 0.0
+
+
+JUDGE = Judge(Needs.TRIAL, flags=lambda case: Refetched(case.record, case.site).flags())

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.trial.page_load.judges.judge import Judge, Needs
 
 LARGEST_SHARE = 0.05  # of the load time, in which the router may stand still, all such times together
 LEAST_MS = 20.0  # what is shorter than that is no share of a short load
@@ -32,3 +33,6 @@ class RouterVerdict:
             what = f"the router stood still for {stood_ms:.0f} ms of the load ({stood_ms / plt_ms:.0%})"
             longest = max(overlaps_us) / 1000
             yield Failure(Reason.ROUTER_STOPPED, f"{what}, and did not wait for a processor; longest: {longest:.0f} ms")
+
+
+JUDGE = Judge(Needs.LOAD, lambda case: RouterVerdict(case.evidence).failures())

@@ -1,0 +1,79 @@
+"""What a judge of page loads is: it looks at a trial's evidence, and names each reason why the trial may not count
+(failures), or may be doubted (flags). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.link import Link
+from lanelab.driver.record.evidence.browser import Request
+from lanelab.driver.record.evidence.packets import PacketSummary
+from lanelab.driver.record.evidence.page_load import PageLoadEvidence
+from lanelab.driver.record.reasons import Failure, Flag
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.site.site import Site
+from lanelab.driver.trial.packets.timeline import Timeline
+from lanelab.driver.trial.page_load.expected import Expected
+from lanelab.driver.trial.page_load.requests import fetched, host
+from lanelab.driver.trial.tolerances import Tolerances
+
+
+class Needs(Enum):
+    """What has to have happened before a judge can say anything."""
+
+    TRIAL = "a trial that began, however it ended"
+    LOAD = "a page load, or one that ran out of time"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One trial, and what it was asked to be."""
+
+    record: TrialRecord
+    evidence: PageLoadEvidence
+    expected: Expected
+    timeline: Timeline | None = None  # of the client's capture; None: there is none that is whole
+
+    @property
+    def arm(self) -> Arm:
+        return self.expected.arm
+
+    @property
+    def site(self) -> Site:
+        return self.expected.site
+
+    @property
+    def link(self) -> Link:
+        return self.expected.link
+
+    @property
+    def tolerances(self) -> Tolerances:
+        return self.expected.tolerances
+
+    @property
+    def plt_ms(self) -> float | None:
+        return self.evidence.browser.times.plt_ms if self.evidence.browser else None
+
+    @property
+    def packets(self) -> PacketSummary | None:
+        """The client's."""
+        return self.evidence.packets.get("client")
+
+    @property
+    def requests(self) -> list[Request]:
+        """Those of the site's hosts that were answered over the network."""
+        return [each for each in fetched(self.record.requests) if host(each) in self.site.hosts]
+
+
+def _nothing(_case: Case) -> tuple[()]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    needs: Needs
+    failures: Callable[[Case], Iterable[Failure]] = _nothing
+    flags: Callable[[Case], Iterable[Flag]] = _nothing

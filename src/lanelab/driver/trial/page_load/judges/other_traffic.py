@@ -1,0 +1,44 @@
+"""Nothing but the page used the link."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+
+from lanelab.driver.arm.servers.server import PORTS
+from lanelab.driver.bed.addresses import LINK_NETWORK
+from lanelab.driver.record.evidence.packets import Connection, FlowSummary
+from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.trial.page_load import sockets
+from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
+from lanelab.driver.trial.page_load.requests import few
+from lanelab.driver.trial.page_load.witnesses import Witnesses
+
+MOST_UNKNOWN = 5000  # bytes of packets that are no page's: a kernel looks for routers and neighbours by itself
+
+
+def _failures(case: Case) -> Iterator[Failure]:
+    """What else took the link's time: connections to other ports than the server's and the resolver's, and packets
+    that are neither."""
+    if case.packets is None:
+        return
+    web = {PORTS[scheme] for scheme in case.arm.ports} | sockets.ports(case.evidence)
+    asked_names = case.arm.dns == "resolver"
+    ends: list[Connection | FlowSummary] = [*case.packets.by_connection, *case.packets.by_udp_flow]
+    sizes = {id(each): each.bytes_up + each.bytes_down for each in ends}
+    own = {id(each) for each in case.packets.by_connection if each.server_port in web}
+    own |= {id(each) for each in case.packets.by_udp_flow if each.dns and asked_names}
+    own |= {id(each) for each in Witnesses.of(case.evidence, case.arm).quic or ()}  # which protocols.py judges
+    others = [each for each in ends if id(each) not in own and of_bed(each.server)]
+    carried = [f"{sizes[id(each)]} bytes to port {each.server_port}" for each in others]
+    unknown = case.packets.bytes - sum(sizes.values())
+    carried += [f"{unknown} bytes in other packets"] * (unknown > MOST_UNKNOWN)
+    if carried:
+        yield Failure(Reason.CROSS_TRAFFIC, few(carried))
+
+
+def of_bed(address: str) -> bool:
+    return ipaddress.ip_address(address) in ipaddress.ip_network(LINK_NETWORK)
+
+
+JUDGE = Judge(Needs.TRIAL, _failures)

@@ -1,0 +1,94 @@
+"""The judges of page loads, in the order in which a trial names its reasons. What each does is in its own file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lanelab.driver.record.reasons import Failure, Flag, Reason
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.trial.page_load.evidence import missing
+from lanelab.driver.trial.page_load.expected import Expected
+from lanelab.driver.trial.page_load.judges import (
+    bound,
+    capture,
+    compression,
+    cross,
+    device,
+    extra,
+    hints,
+    link,
+    moving,
+    objects,
+    other_traffic,
+    outside,
+    refetched,
+    router,
+    server_log,
+    settings,
+    slow,
+    wire,
+)
+from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
+from lanelab.driver.trial.page_load.requests import few
+
+JUDGES: tuple[Judge, ...] = (
+    server_log.JUDGE,
+    capture.JUDGE,
+    other_traffic.JUDGE,
+    settings.JUDGE,
+    outside.JUDGE,
+    device.JUDGE,
+    wire.JUDGE,
+    router.JUDGE,
+    compression.JUDGE,
+    hints.JUDGE,
+    objects.JUDGE,
+    extra.JUDGE,
+    bound.JUDGE,
+    slow.JUDGE,
+    refetched.JUDGE,
+    link.JUDGE,
+    moving.JUDGE,
+    cross.JUDGE,
+)
+NO_LOAD = {  # after these there was no page load whose requests could be judged
+    *(Reason.NAVIGATION_FAILED, Reason.BROWSER_CRASHED, Reason.BROWSER_FAILED, Reason.SERVER_FAILED),
+    *(Reason.GATEWAY_FAILED, Reason.BED_LOST, Reason.LINK_OUT_OF_TOLERANCE),
+}
+
+
+def judge(record: TrialRecord, expected: Expected) -> list[Failure]:
+    """Every reason why this trial does not count; none: it does."""
+    evidence = record.page_load
+    case = Case(record, evidence, expected) if evidence else None
+    return [*_absent(record, expected), *record.failures, *(_failures(case) if case else ())]
+
+
+def flags(case: Case) -> list[Flag]:
+    """Every reason to doubt it."""
+    return [flag for each in JUDGES for flag in each.flags(case)]
+
+
+def _absent(record: TrialRecord, expected: Expected) -> Iterator[Failure]:
+    """A judge that looks for what is wrong finds nothing where nothing was recorded. What is missing in a trial that
+    already failed is a consequence."""
+    absent = [] if record.failures else missing(record, expected)
+    if absent:
+        yield Failure(Reason.EVIDENCE_MISSING, f"the record lacks {few(absent)}")
+
+
+def _failures(case: Case) -> Iterator[Failure]:
+    reasons = {failure.reason for failure in case.record.failures}
+    yield from _of(Needs.TRIAL, case)
+    if reasons & NO_LOAD:
+        return
+    if case.plt_ms is None and Reason.TIMEOUT not in reasons:
+        yield Failure(Reason.NAVIGATION_FAILED, "there is no page load time, and no reason for that")
+        return
+    yield from _of(Needs.LOAD, case)
+
+
+def _of(needs: Needs, case: Case) -> Iterator[Failure]:
+    for each in JUDGES:
+        if each.needs is needs:
+            yield from each.failures(case)
