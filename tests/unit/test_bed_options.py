@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from lanelab.driver.api.beds import BedOptions
 from lanelab.driver.bed.ssh import kind
 from lanelab.driver.bed.ssh.hosts import Hosts, SshHost
 from lanelab.driver.bed.vagrant import accelerator, inventory
 from lanelab.driver.bed.vagrant.substrate import VagrantKind
-from lanelab.driver.cli import runs
-from lanelab.driver.cli.options import BedOptions
 
 
 @pytest.fixture(autouse=True)
@@ -31,25 +30,21 @@ def virtual(request: pytest.FixtureRequest) -> BedOptions:
 
 
 def test_emulated_processors_are_in_the_record_and_are_warned_of(
-    virtual: BedOptions, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    virtual: BedOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(accelerator, "is_emulated", lambda: True)
     monkeypatch.setenv("LANELAB_PATIENCE", "6")
     facts = virtual.facts()
     assert (facts["emulated_processors"], facts["patience"]) == (True, 6.0)
     assert json.dumps(facts)
-    runs.warn_of(virtual)
-    assert "the processors of these virtual machines are emulated" in capsys.readouterr().err
+    assert "the processors of these virtual machines are emulated" in virtual.kind.warning(virtual.given)
 
 
-def test_real_processors_are_in_the_record_too(
-    virtual: BedOptions, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_real_processors_are_in_the_record_too(virtual: BedOptions, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(accelerator, "is_emulated", lambda: False)
     facts = virtual.facts()
     assert (facts["emulated_processors"], facts["patience"]) == (False, 1.0)
-    runs.warn_of(virtual)
-    assert capsys.readouterr().err == ""
+    assert not virtual.kind.warning(virtual.given)
 
 
 @pytest.mark.parametrize("made", [BedOptions(), BedOptions("ssh", {"inventory": "machines.yml"})])

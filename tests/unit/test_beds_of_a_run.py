@@ -19,6 +19,7 @@ from lanelab.driver.experiment.schedule.blocks import blocks, stages
 from lanelab.driver.experiment.schedule.estimate import SiteLoad, estimate
 from lanelab.driver.experiment.schedule.warnings import warnings
 from lanelab.driver.run.current_bed import BEDS_LOST_IN_A_ROW
+from lanelab.driver.run.events import BedUp
 from lanelab.driver.run.folder.store import Store
 from tests.unit.experiments import PATIENT, SMALL, read
 from tests.unit.test_runner import TWO_ARMS, Play, StandIn
@@ -119,7 +120,7 @@ def test_each_block_of_rounds_has_a_bed_of_its_own(play: Callable[[str], Play]) 
     assert [len(bed.loads) for bed in beds] == [4, 4]
     assert [bed.self_tests for bed in beds] == [1, 1]
     assert beds_of(run) == {1: {1}, 2: {1}, 3: {2}, 4: {2}}
-    assert [event.data["bed"] for event in run.events if event.kind == "bed"] == [1, 2]
+    assert [event.bed for event in run.events if isinstance(event, BedUp)] == [1, 2]
     assert {test.bed for test in read_run(run.folder).self_tests} == {1, 2}
     assert {"bed", "bed 2", "tc_at_the_end", "tc_at_the_end 2"} <= set(read_run(run.folder).sessions[0].provenance)
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from lanelab.driver.base.amounts import minutes, size
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.paths import PROJECT
-from lanelab.driver.cli.experiments import minutes, new, plan, size
+from lanelab.driver.cli.experiments import new, plan
 from lanelab.driver.experiment import read_experiment
 from lanelab.driver.experiment.schedule.estimate import SiteLoad, estimate
 from lanelab.driver.experiment.schedule.warnings import warnings

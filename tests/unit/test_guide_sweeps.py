@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.cli.main import lanelab
-from lanelab.driver.cli.sweep_progress import event_words
 from lanelab.driver.run.events import Event
+from lanelab.driver.run.sweep.events import LinkRefused, MachineDiffers, WorkerLeft, WorkerRefused
 from lanelab.driver.run.sweep.own_scheduler import INVITATION
 
 GUIDE = (PROJECT / "docs" / "laptop-to-cluster.md").read_text()
@@ -56,16 +56,16 @@ def test_a_run_that_goes_on_listens_where_it_did() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "data"),
+    "event",
     [
-        ("worker-left", {"name": "lab1/1", "why": "…", "portion_lost": True}),
-        ("worker-refused", {"name": "lab1/1", "why": "…", "remedy": ""}),
-        ("link-refused", {"name": "lab1/1", "link": "20ms", "why": "…"}),
-        ("machine-differs", {"name": "lab2", "what": "…"}),
+        WorkerLeft("w", "lab1/1", "…", portion_lost=True),
+        WorkerRefused("w", "lab1/1", "…", ""),
+        LinkRefused("w", "lab1/1", "20ms", "…"),
+        MachineDiffers("lab2", "…"),
     ],
 )
-def test_lines_that_it_explains_are_those_that_are_printed(kind: str, data: dict[str, object]) -> None:
-    assert f"| `{event_words(Event(kind, data))}` |" in GUIDE
+def test_lines_that_it_explains_are_those_that_are_printed(event: Event) -> None:
+    assert f"| `{event.words}` |" in GUIDE
 
 
 def test_its_configurations_can_be_read() -> None:

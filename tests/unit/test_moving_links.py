@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.cli.options import link_of
+from lanelab.driver.cli.link_options import link_of
 from lanelab.driver.cli.trace import picture
 from lanelab.driver.experiment import traces
 from lanelab.driver.experiment.read import read_experiment

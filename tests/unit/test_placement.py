@@ -11,15 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lanelab.driver.api import beds as options
+from lanelab.driver.api.beds import BedOptions
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.bed import placement as module
 from lanelab.driver.bed.placement import placement, processors_here, warning
 from lanelab.driver.bed.substrate import Substrate, Traits
-from lanelab.driver.cli import options
-from lanelab.driver.cli.options import BedOptions
 from lanelab.driver.link import Link
 from lanelab.driver.link.live.state import LinkState
 from lanelab.driver.link.profiles import PROFILES
+from lanelab.driver.run.events import Event
 
 DIRECT, SHAPED = PROFILES["direct"].link, PROFILES["load-test-2013"].link
 
@@ -71,8 +72,9 @@ def test_threads_of_one_core_are_neighbours(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_run_has_them_unless_the_user_says_which(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    told: list[Event] = []
     monkeypatch.setattr(options, "processors_here", lambda: [0, 1])
     placed = BedOptions().placed("load", [DIRECT, SHAPED])
     assert placed.cpus == {"client": "0", "server": "1", "router": "0"}
@@ -83,8 +85,8 @@ def test_a_run_has_them_unless_the_user_says_which(
     assert elsewhere.placed("load", [SHAPED]) == elsewhere
     assert BedOptions().placed("page_load", [SHAPED]) == BedOptions()
     monkeypatch.setattr(options, "processors_here", lambda: [3])
-    assert BedOptions().placed("load", [DIRECT]) == BedOptions()
-    assert "there is one processor" in capsys.readouterr().err
+    assert BedOptions().placed("load", [DIRECT], told.append) == BedOptions()
+    assert "there is one processor" in told[0].words
 
 
 def test_machines_of_their_own_have_no_direct_link() -> None:

@@ -4,32 +4,33 @@ from __future__ import annotations
 
 import pytest
 
-from lanelab.driver.cli.progress import Counter, watching
+from lanelab.driver.api.progress import Progress
+from lanelab.driver.cli.progress import watching
 from lanelab.driver.record.metrics import PAGE_LOAD, primary_of
-from lanelab.driver.run.events import Event
+from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.run.events import Event, LinkTested, RunBegun, class_of_trial
 
 PRIMARY = primary_of(PAGE_LOAD)
 WRONG = "rate down is 7.1 Mbit/s instead of 10 Mbit/s; " * 8
 
 
 def trial(number: int, *reasons: str, wall_s: float = 2.0) -> Event:
-    failures = [{"reason": reason, "detail": "the link is not what was asked for"} for reason in reasons]
-    named = {"site": "dummy", "link": "slow", "arm": "HTTP", "round": number, "trial": number, "attempt": 1}
-    status = "failed" if reasons else "ok"
-    return Event("trial", {**named, "status": status, "plt_ms": 1000.0, "wall_s": wall_s, "failures": failures})
+    failures = tuple(Failure(Reason(reason), "the link is not what was asked for") for reason in reasons)
+    named = ("dummy", "slow", "HTTP", number, number, 1)
+    return class_of_trial(reasons)(*named, "plt_ms", 1000.0, wall_s, failures)
 
 
 def self_test(*, passed: bool, load: float = 13.2, accepted: bool = False, link: str = "slow") -> Event:
-    data = {"link": link, "moment": "before", "passed": passed, "failures": "" if passed else WRONG}
-    machine = {"load": load, "processors": 2, "accepted": accepted, "not_measured": []}
-    return Event("self-test", {**data, **machine})
+    return LinkTested(link, "before", passed, "" if passed else WRONG, (), accepted, load, 2)
 
 
 def told(capsys: pytest.CaptureFixture[str], *events: Event) -> list[str]:
-    with watching(as_json=False, trials=12, done=0, primary=PRIMARY) as tell:
-        for event in events:
+    with watching(as_json=False) as tell:
+        for event in (RunBegun("runs/x", 7, 12, 0, 6, PAGE_LOAD), *events):
             tell(event)
-    return capsys.readouterr().err.splitlines()
+    begun, *lines = capsys.readouterr().err.splitlines()
+    assert begun == "lanelab: run folder runs/x, seed 7"
+    return lines
 
 
 def test_a_refused_link_is_one_line_for_all_its_trials_and_rounds(capsys: pytest.CaptureFixture[str]) -> None:
@@ -59,7 +60,7 @@ def test_trials_that_fail_for_themselves_are_told_each(capsys: pytest.CaptureFix
 
 
 def test_refused_trials_say_nothing_of_how_long_the_others_take() -> None:
-    counter = Counter(12, 0, PRIMARY)
+    counter = Progress(12, 0, PRIMARY)
     for number in range(1, 7):
         counter.see(trial(number, "link-out-of-tolerance", wall_s=0.01))
     assert (counter.eta, counter.refused, counter.failed) == ("?", 6, 0)

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from lanelab.driver.api.beds import BedOptions
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.programs.needs import MACHINES_OVER_SSH, programs
 from lanelab.driver.bed import registry
 from lanelab.driver.bed.netns.substrate import NetnsSubstrate
 from lanelab.driver.bed.substrate import Given, Option, SubstrateKind
-from lanelab.driver.cli.options import BedOptions
 
 PLACE = Option("place", "Where it is", ("these beds need a place", "Add --place"))
 

@@ -15,11 +15,11 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.experiment import Experiment
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.run.events import Event
+from lanelab.driver.run.events import Event, NotReused, Reused
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.store import Store, Stored
 from lanelab.driver.run.machines import BedFacts
-from lanelab.driver.run.reuse import Reused, reuse
+from lanelab.driver.run.reuse import reuse
 from lanelab.driver.run.served_sites import ServedSites
 from lanelab.driver.run.start import BegunRun
 from lanelab.driver.run.this_machine import this_machine
@@ -117,7 +117,7 @@ def test_a_damaged_artifact_costs_its_pair_and_is_told(begun: BegunRun, tmp_path
     events: list[Event] = []
     made = reused(begun, tmp_path / "store", events)
     assert made.sentence == "reused 6 of 8 trials from 1 run; 2 not: 2 are damaged"
-    told = [event.data["what"] for event in events if event.kind == "not-reused"]
+    told = [event.what for event in events if isinstance(event, NotReused)]
     assert len(told) == 1
     assert "trial 3" in told[0]
 
@@ -139,7 +139,7 @@ def test_a_run_of_an_older_format_is_told_and_left(begun: BegunRun, tmp_path: Pa
     database.close()
     events: list[Event] = []
     assert reused(begun, tmp_path / "store", events).trials == 0
-    told = next(event.data["what"] for event in events if event.kind == "not-reused")
+    told = next(event.what for event in events if isinstance(event, NotReused))
     assert "format 3" in told
     assert "reads formats 3" not in told
 
@@ -190,4 +190,4 @@ def test_rounds_of_one_cell_after_the_other_are_no_pairs_of_an_interleaved_run(
     database.close()
     events: list[Event] = []
     assert reused(begun, tmp_path / "store", events).trials == 0
-    assert "order: sequential" in next(event.data["what"] for event in events if event.kind == "not-reused")
+    assert "order: sequential" in next(event.what for event in events if isinstance(event, NotReused))

@@ -17,6 +17,8 @@ import pytest
 from click.testing import CliRunner
 
 from lanelab.analysis.statistics import KNOWN
+from lanelab.driver.api import beds as api_beds
+from lanelab.driver.api import running, session
 from lanelab.driver.base.errors import BedLost, HostAway, HostError, Interrupted, NamespaceError
 from lanelab.driver.cli import runs
 from lanelab.driver.experiment.model import Experiment
@@ -31,7 +33,7 @@ from lanelab.driver.run import current_bed
 from lanelab.driver.run import open_beds as beds
 from lanelab.driver.run.built_programs import Programs
 from lanelab.driver.run.channel.client import Bed
-from lanelab.driver.run.events import Event
+from lanelab.driver.run.events import Event, LinkTested
 from lanelab.driver.run.folder.store import Store
 from lanelab.driver.run.runner import Runner, StopRequest
 from lanelab.driver.run.served_sites import ServedSites
@@ -238,7 +240,7 @@ def test_a_link_out_of_tolerance_is_used_where_that_was_asked_for_and_is_stored_
     bed = StandIn(lambda _arm, _number: 100.0, link_is_right=False)
     assert run.on(bed) == {"a": [True] * 2, "b": [True] * 2}
     assert (bed.self_tests, bed.after) == (1, 0)
-    assert [event.data["passed"] for event in run.events if event.kind == "self-test"] == [False]
+    assert [event.passed for event in run.events if isinstance(event, LinkTested)] == [False]
 
 
 def test_a_session_may_accept_links_that_the_run_did_not_begin_with(play: Callable[[str], Play]) -> None:
@@ -354,8 +356,8 @@ def test_a_new_run_without_a_bed_leaves_no_folder(tmp_path: Path, monkeypatch: p
     def away(_settings: object) -> Bed:
         raise HostAway("client1 (client): there is no way to it")
 
-    monkeypatch.setattr(runs, "Bed", away)
-    monkeypatch.setattr(runs, "programs_of", lambda *_: Programs())
+    monkeypatch.setattr(api_beds, "Bed", away)
+    monkeypatch.setattr(running, "ready", lambda *_: Programs())
     file, folder = tmp_path / "made.yaml", tmp_path / "out"
     file.write_text(TWO_ARMS)
     with pytest.raises(HostAway):
@@ -367,8 +369,8 @@ def test_a_new_run_without_a_bed_leaves_no_folder(tmp_path: Path, monkeypatch: p
 def test_a_run_that_ends_without_all_that_was_asked_for_has_a_status_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: list[str], status: int
 ) -> None:
-    monkeypatch.setattr(runs, "programs_of", lambda *_: Programs())
-    monkeypatch.setattr(runs, "play", lambda *_, **__: None)  # as if every trial had failed
+    monkeypatch.setattr(running, "ready", lambda *_: Programs())
+    monkeypatch.setattr(session, "_play_one_bed", lambda *_: None)  # as if every trial had failed
     file = tmp_path / "made.yaml"
     file.write_text(TWO_ARMS)
     done = CliRunner().invoke(runs.run, [str(file), "--out", str(tmp_path / "out"), *option], catch_exceptions=False)
@@ -382,9 +384,9 @@ def test_a_run_that_ends_without_all_that_was_asked_for_has_a_status_of_its_own(
 def again(run: Play) -> list[tuple[bool, str]]:
     """What became of links that were measured after their trials."""
     return [
-        (event.data["passed"], event.data["moment"])
+        (event.passed, event.moment)
         for event in run.events
-        if event.kind == "self-test" and event.data["moment"] == "after"
+        if isinstance(event, LinkTested) and event.moment == "after"
     ]
 
 

@@ -20,6 +20,7 @@ from lanelab.driver.run.start import BegunRun, begin, resume
 from lanelab.driver.run.sweep import controller, enrolment
 from lanelab.driver.run.sweep.cluster import Away, Happening, JobName, Left
 from lanelab.driver.run.sweep.controller import Controller, Patience
+from lanelab.driver.run.sweep.events import WorkerLeft
 from lanelab.driver.run.this_machine import this_machine
 from tests.kit.scripted_cluster import Faults, KilledError, ScriptedCluster
 
@@ -174,7 +175,7 @@ def test_a_worker_that_hangs_is_given_up_and_its_portion_is_made_by_another(
     cluster = ScriptedCluster(one.experiment, 8, silent="w2")
     one.play(cluster, patience_s=60)
     one.assert_whole()
-    why = [event.data["why"] for event in one.events if event.kind == "worker-left" and event.data["worker"] == "w2"]
+    why = [event.why for event in one.events if isinstance(event, WorkerLeft) and event.worker == "w2"]
     assert why == ["it has not answered for longer than anything takes"]
 
 

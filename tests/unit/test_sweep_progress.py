@@ -5,23 +5,41 @@ from __future__ import annotations
 import io
 import json
 import threading
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from lanelab.driver.cli import sweep_progress
+from lanelab.driver.api.sweep_progress import SweepProgress
+from lanelab.driver.api.sweeps import ONE_BED, SweepOptions
 from lanelab.driver.cli.output import note, notes_to
-from lanelab.driver.cli.sweep_options import ONE_BED, SweepOptions
-from lanelab.driver.cli.sweep_progress import event_words, plain, watching_sweep
-from lanelab.driver.cli.sweep_state import SweepState
+from lanelab.driver.cli.progress import picture_of, plain, watching
 from lanelab.driver.experiment.schedule.remaining import Pace, remaining_s
-from lanelab.driver.record.metrics import PAGE_LOAD, primary_of
-from lanelab.driver.run.events import Event
+from lanelab.driver.record.metrics import PAGE_LOAD
+from lanelab.driver.run.events import EVENTS, Event, read_event
+from lanelab.driver.run.sweep import events as of_sweeps
+from lanelab.driver.run.sweep.events import LinkRefused, OnWorker, WorkerJoined
 from tests.unit.experiments import PATIENT
 
-PRIMARY = primary_of(PAGE_LOAD)
+BY_KIND = {each.kind: each for each in of_sweeps.EVENTS}
+TRIAL = {
+    "event": "trial", "site": "s", "link": "l", "arm": "a", "round": 2, "trial": 3, "attempt": 1, "metric": "plt_ms",
+    "plt_ms": 1000.0, "wall_s": 2.0, "status": "ok", "failures": [],
+}  # fmt: skip
+
+
+def made(kind: str, **data: object) -> Event:
+    """The event of that name, with what the test does not name left empty."""
+    if kind == OnWorker.kind:
+        return OnWorker(str(data["worker"]), str(data["name"]), read_event(cast(dict[str, Any], data["told"])))
+    if kind not in BY_KIND:
+        return read_event({"event": kind, "done": 0, "rounds": 1, "workload": PAGE_LOAD, "version": 1, **data})
+    return BY_KIND[kind].from_json({"worker": "", "name": "", **data} if kind in NAMED else data)
+
+
+NAMED = {kind for kind, each in BY_KIND.items() if "worker" in each.__dataclass_fields__}
 
 
 class Sweep:
@@ -29,15 +47,15 @@ class Sweep:
 
     def __init__(self, trials: int = 40, done: int = 0) -> None:
         self.now = 0.0
-        self.state = SweepState(trials, done, PRIMARY, rounds=10, clock=lambda: self.now)
+        self.state = SweepProgress(trials, done, rounds=10, clock=lambda: self.now)
 
     def tell(self, kind: str, worker: str = "", **data: object) -> None:
         named = {"worker": worker, "name": worker} if worker else {}
-        self.state.see(Event(kind, {**named, **data}))
+        self.state.see(made(kind, **{**named, **data}))
 
     def join(self, worker: str) -> None:
         self.tell("worker-joined", worker)
-        self.tell("worker-qualified", worker, machine=worker.partition("/")[0], links_refused=[], versions_differ="")
+        self.tell("worker-qualified", worker, machine=worker.partition("/")[0], links_refused=[])
 
     def start(self, worker: str, number: int = 1, cells: int = 4) -> None:
         self.tell("portion-started", worker, round=number, cells=cells)
@@ -46,7 +64,7 @@ class Sweep:
         self.tell("portion-stored", worker, trials=trials, failed=failed, seconds=seconds)
 
     def on_worker(self, worker: str, **event: object) -> None:
-        self.tell("on-worker", worker, told=event)
+        self.tell("on-worker", worker, told=TRIAL | event if event["event"] == "trial" else event)
 
     def shown(self, worker: str) -> str:
         return next(" ".join(line) for line in self.state.lines(100) if line[0] == worker)
@@ -200,25 +218,21 @@ def test_eta_of_the_first_portion_comes_from_its_trials() -> None:
     ],
 )
 def test_what_a_person_wants_to_know_has_words(kind: str, data: dict[str, object], words: str) -> None:
-    assert words in event_words(Event(kind, data))
+    assert words in made(kind, **data).words
 
 
 def test_of_a_worker_only_what_went_wrong_has_words() -> None:
-    trial = {"event": "trial", "site": "s", "link": "l", "arm": "a", "round": 2, "attempt": 1}
-    failed = {**trial, "status": "failed", "failures": [{"reason": "time-out", "detail": "60 s"}]}
-    told = {"worker": "w", "name": "lab/1"}
-    assert event_words(Event("on-worker", {**told, "told": {**trial, "status": "ok"}})) == ""
-    words = event_words(Event("on-worker", {**told, "told": failed}))
-    assert words == "lab/1: s, l, a, round 2, attempt 1 failed: time-out: 60 s"
+    failed = {**TRIAL, "status": "failed", "failures": [{"reason": "timeout", "detail": "60 s"}]}
+    assert OnWorker("w", "lab/1", read_event(TRIAL)).words == ""
+    words = OnWorker("w", "lab/1", read_event(failed)).words
+    assert words == "lab/1: s, l, a, round 2, attempt 1 failed: timeout: 60 s"
 
 
 def test_a_refused_link_is_told_once_and_not_by_each_of_its_trials() -> None:
     failures = [{"reason": "link-out-of-tolerance", "detail": "rtt"}]
-    trial = {"event": "trial", "site": "s", "link": "l", "arm": "a", "round": 2, "attempt": 1, "status": "failed"}
-    told = {"worker": "w", "name": "lab/1", "told": {**trial, "failures": failures}}
-    assert event_words(Event("on-worker", told)) == ""
-    other = {**trial, "failures": [*failures, {"reason": "time-out", "detail": "60 s"}]}
-    assert "time-out" in event_words(Event("on-worker", {**told, "told": other}))
+    assert OnWorker("w", "lab/1", read_event({**TRIAL, "failures": failures})).words == ""
+    other = {**TRIAL, "failures": [*failures, {"reason": "timeout", "detail": "60 s"}]}
+    assert "timeout" in OnWorker("w", "lab/1", read_event(other)).words
 
 
 def test_a_long_reason_is_told_once_and_a_bed_line_stays_short() -> None:
@@ -228,14 +242,21 @@ def test_a_long_reason_is_told_once_and_a_bed_line_stays_short() -> None:
     sweep.tell("portion-undone", "a/1", why=why)
     assert "could not do it: cannot have the link" in sweep.shown("a/1")
     assert len(sweep.shown("a/1")) < 120
-    assert why[:-2] in event_words(Event("link-refused", {"name": "a/1", "link": "l", "why": why}))
+    assert why[:-2] in LinkRefused("w", "a/1", "l", why).words
 
 
 def test_json_is_the_events_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
-    event = Event("on-worker", {"worker": "w", "name": "lab/1", "told": {"event": "trial", "status": "ok"}})
-    with watching_sweep(as_json=True, trials=1, done=0, primary=PRIMARY) as tell:
+    event = OnWorker("w", "lab/1", read_event(TRIAL))
+    with watching(as_json=True, many_beds=True) as tell:
         tell(event)
-    assert json.loads(capsys.readouterr().out) == event.to_json()
+    shown = json.loads(capsys.readouterr().out)
+    assert shown == {"event": "on-worker", "worker": "w", "name": "lab/1", "told": TRIAL}
+    assert read_event(shown["told"]) == event.told
+
+
+def test_every_event_has_a_name_of_its_own() -> None:
+    kinds = [each.kind for each in (*EVENTS, *of_sweeps.EVENTS)]
+    assert len(set(kinds)) == len(kinds) - 1  # a trial that ended and one that was refused are both "trial"
 
 
 def test_plain_lines_come_at_events_and_in_between() -> None:
@@ -247,8 +268,8 @@ def test_plain_lines_come_at_events_and_in_between() -> None:
         if sum("ETA" in line for line in said) >= 2:
             enough.set()
 
-    with plain(SweepState(8, 0, PRIMARY), say, every_s=0.01) as tell:
-        tell(Event("worker-joined", {"worker": "w", "name": "lab/1"}))
+    with plain(SweepProgress(8, 0), say, every_s=0.01) as tell:
+        tell(WorkerJoined("w", "lab/1"))
         assert enough.wait(60)
     assert "lab/1 has joined" in said
     assert any(line.startswith("  lab/1: joining") for line in said)
@@ -260,7 +281,7 @@ def test_what_is_shown_live_fits_the_terminal() -> None:
     for number in range(30):
         sweep.join(f"lab/{number}")
     out = io.StringIO()
-    Console(file=out, width=60, height=10).print(sweep_progress._picture(sweep.state, 10))
+    Console(file=out, width=60, height=10).print(picture_of(sweep.state, 10))
     lines = out.getvalue().rstrip("\n").split("\n")
     assert len(lines) < 10
     assert all(len(line) <= 60 for line in lines)

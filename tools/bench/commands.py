@@ -11,8 +11,8 @@ from rich.text import Text
 from lanelab.analysis.statistics import KNOWN
 from lanelab.driver.base.programs import needs
 from lanelab.driver.base.programs.install import prepare
+from lanelab.driver.cli.bed_options import cpus_of, here_options
 from lanelab.driver.cli.common import json_option
-from lanelab.driver.cli.options import cpus_of, here_options
 from lanelab.driver.cli.output import console, note, print_json, table
 from tools.bench.bed import measure_bed
 from tools.bench.browsertime import measure_against_browsertime

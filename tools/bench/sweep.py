@@ -27,6 +27,14 @@ from lanelab.driver.run.runner import StopRequest
 from lanelab.driver.run.start import begin
 from lanelab.driver.run.sweep.cluster import Cluster
 from lanelab.driver.run.sweep.controller import Controller, Patience
+from lanelab.driver.run.sweep.events import (
+    ClusterAway,
+    PortionBegun,
+    PortionStored,
+    PortionUndone,
+    WorkerLeft,
+    WorkerRefused,
+)
 from lanelab.driver.run.this_machine import this_machine
 from tools.bench.figures import Figure
 from tools.bench.sleeping import Sleep, SleepingWorker, registered, sleeping_experiment
@@ -70,17 +78,17 @@ class Watch:
     told: float = 0.0
 
     def note(self, event: Event) -> None:
-        match event.kind:
-            case "portion-started" if not self.began:
+        match event:
+            case PortionBegun() if not self.began:
                 self.began, self.cpu_began = time.monotonic(), time.process_time()
-            case "portion-stored":
-                self.stored, self.portions = self.stored + event.data["trials"], self.portions + 1
+            case PortionStored():
+                self.stored, self.portions = self.stored + event.trials, self.portions + 1
                 self.ended, self.cpu_ended = time.monotonic(), time.process_time()
                 if self.ended - self.told > TELL_S:
                     self.told = self.ended
                     self.tell(f"{self.stored} trials, {self.stored / max(self.ended - self.began, 1e-9):.0f}/s")
-            case "portion-undone" | "worker-left" | "worker-refused" | "cluster-away":
-                self.lost.append(f"{event.kind}: {event.data.get('why')}")
+            case PortionUndone() | WorkerLeft() | WorkerRefused() | ClusterAway():
+                self.lost.append(f"{event.kind}: {event.why}")
 
 
 def measure_sweep(simulation: Simulation, known: Statistics, tell: Tell, folder: Path | None = None) -> list[Figure]:

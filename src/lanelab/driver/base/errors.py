@@ -2,6 +2,7 @@
 
     LanelabError
     ├── InputError            something that the user wrote is wrong              exit 2
+    │   └── ArgumentError     an argument of a call, or an option
     ├── CaptureError          a packet capture cannot be read or written          exit 1
     ├── StoreError            the run folder could not be read or written         exit 1
     │   └── ChangedError      it does not hold what was stored there
@@ -66,6 +67,10 @@ class InputError(LanelabError):
 
     def __str__(self) -> str:
         return ": ".join(part for part in (self.key, self.place, super().__str__()) if part)
+
+
+class ArgumentError(InputError):
+    """An argument of a call is wrong, and `key` is its name. On a command line that is an option: --KEY."""
 
 
 class StoreError(LanelabError):

@@ -11,14 +11,16 @@ from pathlib import Path
 
 import click
 
+from lanelab.driver.api.beds import BedOptions
 from lanelab.driver.base import paths
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.programs.install import prepare
 from lanelab.driver.base.programs.needs import BED, programs
 from lanelab.driver.base.units import Rate
 from lanelab.driver.bed.node import NODE_NAMES, Command, Process, Stdio, Terminal
+from lanelab.driver.cli.bed_options import bed_options
 from lanelab.driver.cli.foreground import wait_in_foreground
-from lanelab.driver.cli.options import LINK_EPILOG, BedOptions, as_typed, bed_options, link_options
+from lanelab.driver.cli.link_options import LINK_EPILOG, as_typed, link_options
 from lanelab.driver.cli.output import note
 from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.moving import LATE_US

@@ -12,6 +12,7 @@ from typing import Any
 import click
 from rich.text import Text
 
+from lanelab.driver.base.amounts import minutes, seconds, size
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.paths import build_folder
 from lanelab.driver.cli.claims_planned import claims_json, claims_table
@@ -277,27 +278,3 @@ def new(file: Path) -> None:
 def example(schema: Path) -> str:
     """The first line is for editors: completion and errors while typing."""
     return f"# yaml-language-server: $schema={schema}\n{EXAMPLE.read_text(encoding='utf-8')}"
-
-
-def seconds(value: float) -> str:
-    return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
-
-
-def minutes(value: float) -> str:
-    """A length of time, as one would say it."""
-    whole = round(value)
-    if whole < 120:
-        return f"{whole} s"
-    if whole < 7200:
-        return f"{whole // 60} min {whole % 60:02d} s" if whole < 600 else f"{round(whole / 60)} min"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
-
-
-def size(value: int) -> str:
-    """An amount of data, to three digits."""
-    number = float(value)
-    for unit in ("B", "kB", "MB", "GB"):
-        if number < 999.5:
-            return f"{number:.3g} {unit}"
-        number /= 1000
-    return f"{number:.3g} TB"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import click
 
+from lanelab.driver.api.beds import BedOptions
 from lanelab.driver.base.errors import LinkError
 from lanelab.driver.base.units import Duration
 from lanelab.driver.bed.capabilities import router_for
 from lanelab.driver.cli import trace
+from lanelab.driver.cli.bed_options import bed_options, router_option
 from lanelab.driver.cli.beds import open_bed
 from lanelab.driver.cli.common import json_option
-from lanelab.driver.cli.options import LINK_EPILOG, BedOptions, bed_options, link_options, router_option
+from lanelab.driver.cli.link_options import LINK_EPILOG, link_options
 from lanelab.driver.cli.output import console, note, print_json, selftest_table, table
 from lanelab.driver.link import Link
 from lanelab.driver.link.profiles import PROFILES

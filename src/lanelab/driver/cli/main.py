@@ -10,7 +10,7 @@ import traceback
 import click
 
 from lanelab.driver.base import configuration, paths
-from lanelab.driver.base.errors import EXIT_BAD_INPUT, EXIT_FAILED, LanelabError
+from lanelab.driver.base.errors import EXIT_BAD_INPUT, EXIT_FAILED, ArgumentError, LanelabError
 from lanelab.driver.base.version import VERSION
 from lanelab.driver.cli import checkout_tools
 
@@ -126,6 +126,8 @@ def _report(error: BaseException) -> int:
         return EXIT_BAD_INPUT
     if isinstance(error, click.ClickException):
         return fail(_click_message(error), EXIT_BAD_INPUT)
+    if isinstance(error, ArgumentError):
+        error.key = f"--{error.key.replace('_', '-')}"  # an option has the name of its argument
     if isinstance(error, LanelabError):
         return fail(str(error), error.exit_status)
     if isinstance(error, KeyboardInterrupt | click.Abort):

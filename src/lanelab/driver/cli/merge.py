@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from lanelab.analysis.results.runs import RUNS, find_run
+from lanelab.driver.api.results import open_run
 from lanelab.driver.base.version import VERSION
 from lanelab.driver.cli.output import note
 from lanelab.driver.cli.runs import write_run_report
@@ -38,4 +39,4 @@ def merge(names: tuple[str, ...], *, out: Path | None) -> None:
         note(f"mind: {sentence}")
     note(made.sentence())
     note(f"run folder {made.folder}")
-    write_run_report(made.folder)
+    write_run_report(open_run(made.folder))

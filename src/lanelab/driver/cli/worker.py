@@ -15,7 +15,7 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.programs.install import prepare
 from lanelab.driver.base.programs.needs import PAGE_LOAD, programs
 from lanelab.driver.base.settings.kinds import MOST_BEDS
-from lanelab.driver.cli.options import router_option
+from lanelab.driver.cli.bed_options import router_option
 from lanelab.driver.cli.output import note
 from lanelab.driver.run.events import Event
 from lanelab.driver.run.sweep.address import address_of
@@ -101,11 +101,5 @@ def _stopping(supervisor: Supervisor) -> Iterator[None]:
 
 
 def _tell(event: Event) -> None:
-    data = event.data
-    match event.kind:
-        case "bed-lent":
-            note(f"bed {data['number']} of {data['machine']} is lent (log: {data['log']})")
-        case "bed-ended":
-            note(f"bed {data['number']} of {data['machine']} ended: {data['why']}")
-        case "scheduler-away":
-            note(f"waiting for the scheduler: {data['why']}")
+    if event.words:
+        note(event.words)

@@ -15,7 +15,7 @@ from lanelab.driver.base.errors import BedError, BedLost, StoreError
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.run.built_programs import Programs
 from lanelab.driver.run.channel.client import Bed
-from lanelab.driver.run.events import Event, Listener
+from lanelab.driver.run.events import BedUp, LinksNotTestedAgain, Listener
 from lanelab.driver.run.folder.store import Store
 from lanelab.driver.run.link_keeper import LinkKeeper
 from lanelab.driver.run.machines import BedFacts
@@ -80,8 +80,7 @@ class CurrentBed:
         self._note_versions(bed, own)
         facts = {**own, "bed": self.number, "bring_up_s": bed.info["bring_up_s"], "began_utc": utc_now()}
         self._store.add_provenance(self._numbered("bed"), facts)
-        told = {key: bed.info[key] for key in ("router", "kernel", "bring_up_s")}
-        self._tell(Event("bed", {"bed": self.number, **told}))
+        self._tell(BedUp(self.number, bed.info["router"], bed.info["kernel"], bed.info["bring_up_s"]))
         if self._count == 1:
             self._check(bed)
         return time.monotonic() - began
@@ -117,7 +116,7 @@ class CurrentBed:
             try:
                 self._links.measure_again()
             except BedError as error:
-                self._tell(Event("links-not-measured-again", {"what": str(error)}))
+                self._tell(LinksNotTestedAgain(str(error)))
 
     def reconsider_links(self) -> None:
         """Let a round begin: what was refused in the one before is measured again."""

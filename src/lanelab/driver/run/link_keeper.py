@@ -10,8 +10,8 @@ from lanelab.driver.experiment.model import Cell
 from lanelab.driver.link import Link
 from lanelab.driver.link.results import SelfTest
 from lanelab.driver.run.channel.client import Bed
-from lanelab.driver.run.events import Event, Listener
-from lanelab.driver.run.folder.store import Moment, Store
+from lanelab.driver.run.events import LinkTestBegun, LinkTested, Listener, Moment
+from lanelab.driver.run.folder.store import Store
 
 
 class LinkKeeper:
@@ -71,14 +71,22 @@ class LinkKeeper:
     def _test(self, label: str, moment: Moment) -> SelfTest:
         """The self-test itself measures again what is out."""
         started = time.monotonic()
-        self._tell(Event("self-test-started", {"link": label, "moment": moment}))
+        self._tell(LinkTestBegun(label, moment))
         data = self._bed.test_link({"brief": moment == "after"})
         result = SelfTest.from_json(data)
         known = {**data, "tc": self._bed.tc_state()}
         self._store.add_self_test(label, known, bed=self._number, passed=result.passed, moment=moment)
-        told = {"link": label, "moment": moment, "passed": result.passed, "failures": "; ".join(result.failures)}
-        machine = {"load": round(os.getloadavg()[0], 1), "processors": len(os.sched_getaffinity(0))}
-        accepted = {"accepted": self._accept and not result.passed}
-        self._tell(Event("self-test", {**told, **accepted, **machine, "not_measured": result.not_measured}))
+        self._tell(
+            LinkTested(
+                link=label,
+                moment=moment,
+                passed=result.passed,
+                failures="; ".join(result.failures),
+                not_measured=tuple(result.not_measured),
+                accepted=self._accept and not result.passed,
+                load=round(os.getloadavg()[0], 1),
+                processors=len(os.sched_getaffinity(0)),
+            )
+        )
         self.measuring_s += time.monotonic() - started
         return result

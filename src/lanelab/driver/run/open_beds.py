@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, ExitStack
 
 from lanelab.driver.base.errors import HostAway, Interrupted
 from lanelab.driver.run.channel.client import Bed
-from lanelab.driver.run.events import Event, Listener
+from lanelab.driver.run.events import BedAwaited, Listener
 
 PAUSES_S = (5, 10, 20, *[30] * 9)  # about five minutes: a machine starts anew, a cable is put back
 
@@ -28,7 +28,7 @@ class Beds:
             try:
                 return stack.enter_context(self._open_bed())
             except HostAway as error:
-                self._tell(Event("bed-awaited", {"what": str(error), "pause_s": pause_s}))
+                self._tell(BedAwaited(str(error), pause_s))
                 self._pause(pause_s)
         bed = stack.enter_context(self._open_bed())
         self.had_one = True

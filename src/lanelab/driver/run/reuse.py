@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict
 from pathlib import Path
 
-from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import ChangedError, LanelabError
 from lanelab.driver.experiment.model import Cell
-from lanelab.driver.run.events import Event, Listener
+from lanelab.driver.run.events import Listener, NotReused, Reused, Reusing
 from lanelab.driver.run.folder.sources import SourceRun, SourceTrial, found_in
 from lanelab.driver.run.reuse_plan import Available, Plan, Planner, Taken, difference
 from lanelab.driver.run.start import BegunRun
@@ -18,16 +17,6 @@ from lanelab.driver.run.trial_keys import AskedKeys
 
 SEQUENTIAL = "sequential"
 Versions = Mapping[str, Mapping[str, str]]  # by digest
-
-
-@dataclass(frozen=True, slots=True)
-class Reused(Coded):
-    """How much of a run was made before."""
-
-    trials: int
-    wanted: int
-    runs: int
-    sentence: str
 
 
 def reuse(begun: BegunRun, store: Path, versions: Versions, tell: Listener) -> Reused:
@@ -47,7 +36,7 @@ def reuse(begun: BegunRun, store: Path, versions: Versions, tell: Listener) -> R
             continue
         one, theirs = found
         if one.run in folders:
-            tell(Event("not-reused", {"what": f"{folder} is a copy of {folders[one.run]}"}))
+            tell(NotReused(f"{folder} is a copy of {folders[one.run]}"))
             continue
         folders[one.run] = folder
         available.append(one)
@@ -55,8 +44,8 @@ def reuse(begun: BegunRun, store: Path, versions: Versions, tell: Listener) -> R
     plan = planner.plan(available, says)
     _take(begun, plan, folders, tell)
     reused = Reused(plan.reused, plan.wanted, plan.runs, plan.sentence())
-    begun.store.add_provenance("reused", {**reused.to_json(), "store": str(store)})
-    tell(Event("reused", reused.to_json()))
+    begun.store.add_provenance("reused", {**asdict(reused), "store": str(store)})
+    tell(reused)
     return reused
 
 
@@ -72,7 +61,7 @@ def _available(
                 what = (
                     f"{folder} has order: {SEQUENTIAL}: trials of one round of it were made far apart, and are no pairs"
                 )
-                tell(Event("not-reused", {"what": what}))
+                tell(NotReused(what))
                 return None
             trials = list(source.trials(asked))
             beds = {number: facts.uid for number, facts in source.beds().items()}
@@ -80,7 +69,7 @@ def _available(
             one = Available(source.id, source.is_of_fixed_number, beds, trials)
             return one, {trial.versions: known.get(trial.versions, {}) for trial in trials}
     except LanelabError as error:
-        tell(Event("not-reused", {"what": error.what}))
+        tell(NotReused(error.what))
         return None
 
 
@@ -96,7 +85,7 @@ def _take(begun: BegunRun, plan: Plan, folders: Mapping[str, Path], tell: Listen
                     origin.take([_wanted(each, *one) for one in each.trials])
                 except ChangedError as error:
                     plan.why_not["are damaged"] += each.results
-                    tell(Event("not-reused", {"what": error.what}))
+                    tell(NotReused(error.what))
                     continue
                 kept.append(each)
                 _tell_taken(each, plan, kept, tell)
@@ -109,4 +98,4 @@ def _wanted(taken: Taken, trial: SourceTrial, cell: Cell, attempt: int) -> Wante
 
 def _tell_taken(taken: Taken, plan: Plan, kept: list[Taken], tell: Listener) -> None:
     done = sum(each.results for each in kept)
-    tell(Event("reusing", {"round": taken.round, "trials": taken.results, "done": done, "of": plan.reused}))
+    tell(Reusing(taken.round, taken.results, done, plan.reused))

@@ -28,7 +28,7 @@ from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.built_programs import Programs
 from lanelab.driver.run.channel.client import Bed
 from lanelab.driver.run.current_bed import CurrentBed
-from lanelab.driver.run.events import Event, Listener
+from lanelab.driver.run.events import BedReplaced, Listener, RoundEnded, TrialBegun, class_of_trial
 from lanelab.driver.run.folder.content import attempt_of
 from lanelab.driver.run.folder.store import Stored
 from lanelab.driver.run.open_beds import Beds, OpenBed
@@ -41,15 +41,17 @@ from lanelab.driver.trial.workload import TrialContext
 
 @dataclass
 class StopRequest:
-    """How Ctrl-C reaches the runner: the first one lets a trial that is under way finish."""
+    """How a run is asked to stop: a trial that is under way is finished, and nothing more is begun."""
 
     asked: bool = False
-    under_way: bool = False
+    under_way: bool = False  # something that is worth waiting for
     halt: Callable[[], None] = lambda: None  # ends a trial that takes long
+    heard: Callable[[], None] = lambda: None  # says that it was asked
 
     def ask(self) -> None:
         """May be called by a handler of signals: what waits for the bed does so in a thread of its own."""
         self.asked = True
+        self.heard()
         threading.Thread(target=self.halt, name="halt", daemon=True).start()
 
 
@@ -144,6 +146,7 @@ class Runner:
                 if self._stop.asked:
                     raise Interrupted("stopped after a finished trial")
                 self._play(planned, following)
+            self._tell(RoundEnded(batch[0].round))
 
     # --- one trial
 
@@ -162,7 +165,7 @@ class Runner:
             if self._stop.asked:
                 raise Interrupted("stopped before a trial began")
             self._stop.under_way = True
-            self._tell(Event("trial-started", _names(planned)))
+            self._tell(TrialBegun(**_names(planned)))
             data = bed.run_trial(self._experiment.timeout.seconds)
         except BedError as error:
             if not self.current.was_there:  # nothing was lost, and no trial is to blame
@@ -207,17 +210,14 @@ class Runner:
         machine = self._store.machine_number(own.name) if own else 1  # others may have made what it is compared with
         self._agenda.add(planned, attempt_of(record.ok, value, reasons, machine))
         self._tell(
-            Event(
-                "trial",
-                {
-                    **_names(planned),
-                    "trial": stored.trial,
-                    "attempt": stored.attempt,
-                    "status": "ok" if record.ok else "failed",
-                    self._workload.primary: value,
-                    "wall_s": round(stored.wall_s, 3),
-                    "failures": [failure.to_json() for failure in record.failures],
-                },
+            class_of_trial(reasons)(
+                **_names(planned),
+                trial=stored.trial,
+                attempt=stored.attempt,
+                metric=self._workload.primary,
+                value=value,
+                wall_s=round(stored.wall_s, 3),
+                failures=tuple(record.failures),
             )
         )
 
@@ -230,7 +230,7 @@ class Runner:
         self._add(planned, prepared, self._not_started(prepared, Reason.BED_LOST, str(error)), started)
         if not another:
             raise error
-        self._tell(Event("bed-lost", {"what": str(error)}))
+        self._tell(BedReplaced(str(error)))
 
     # --- preparing
 

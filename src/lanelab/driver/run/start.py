@@ -194,10 +194,3 @@ def _new_folder(name: str) -> Path:
             raise StoreError(what, "Go to a folder that you may write to, or name one: --out DIR") from error
         return folder
     raise AssertionError  # count() has no end
-
-
-def require_not_both(file: Path | None, resumed: str | None) -> None:
-    """Raises InputError unless exactly one of them is given: a file begins a run, `resumed` goes on with one."""
-    if (file is None) == (resumed is None):
-        what = "name an experiment file, or with --resume the folder of a run to go on with, and not both"
-        raise InputError(what, "Write: lanelab run FILE, or: lanelab run --resume DIR")

@@ -17,7 +17,7 @@ from lanelab.driver.arm.browsers.devices import DEVICES, Device, device_named
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.programs import needs
 from lanelab.driver.base.programs.install import prepare
-from lanelab.driver.cli.options import as_typed
+from lanelab.driver.cli.link_options import as_typed
 from lanelab.driver.cli.output import note
 from lanelab.driver.cli.site.import_site import tell
 from lanelab.driver.collect.new_site import Facts, add_site, require_free

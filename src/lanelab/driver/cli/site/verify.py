@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,14 +11,18 @@ from pathlib import Path
 import click
 
 from lanelab.analysis.results.report.fidelity import ComparedPicture, write_fidelity
+from lanelab.driver.api.beds import BedOptions
+from lanelab.driver.api.running import play_to_end, ready
+from lanelab.driver.api.session import Means
 from lanelab.driver.arm.servers.registry import DEFAULT, SERVERS
 from lanelab.driver.base.errors import BedError
 from lanelab.driver.base.paths import build_folder, sites_folder
 from lanelab.driver.base.version import VERSION
+from lanelab.driver.cli.bed_options import bed_options
 from lanelab.driver.cli.common import json_option
-from lanelab.driver.cli.options import BedOptions, bed_options
+from lanelab.driver.cli.interrupts import stopping
 from lanelab.driver.cli.output import console, note, print_json
-from lanelab.driver.cli.runs import play, programs_of
+from lanelab.driver.cli.progress import watching
 from lanelab.driver.cli.site.show import protocols_table
 from lanelab.driver.collect.fidelity.experiment import Wish, experiment_text, wished
 from lanelab.driver.collect.fidelity.keep import keep
@@ -104,12 +109,10 @@ def _play(name: str, wish: Wish, run: Path, made: BedOptions) -> Site:
     made = replace(made, accept_links=True)
     text = experiment_text(name, read_site_manifest(name), wish)
     experiment = parse_experiment(text, "the experiment that verifies", site_names())
-    programs = programs_of(experiment, made)
+    programs = ready(experiment, made)
     begun = start.begin(experiment, VERSION, run, None, made.to_json())
-    try:
-        play(begun, programs, made, as_json=False)
-    finally:
-        begun.store.close()
+    with watching(as_json=False) as tell, stopping() as stop:
+        play_to_end(begun, made, Means(tell, stop, command=sys.argv[1:]), programs)
     return begun.sites.archived[name]
 
 

@@ -15,12 +15,16 @@ from lanelab.analysis.results.study.report import judge_study, write_study_repor
 from lanelab.analysis.results.study.run import ReadStudyRun, is_study_run, read_about, read_study_run
 from lanelab.analysis.results.study.runs import find_study_run
 from lanelab.analysis.results.verification import verify
-from lanelab.driver.base.errors import EXIT_FAILED, EXIT_INCOMPLETE, ArtifactError, InputError, Interrupted
+from lanelab.driver.api.beds import BedOptions
+from lanelab.driver.api.session import Means
+from lanelab.driver.api.studies import AskedStudy, begin_study, play_study
+from lanelab.driver.base.errors import EXIT_FAILED, EXIT_INCOMPLETE, ArtifactError, InputError
 from lanelab.driver.base.settings.kinds import MOST_BEDS
-from lanelab.driver.cli.options import BedOptions, bed_options
+from lanelab.driver.cli.bed_options import bed_options
+from lanelab.driver.cli.interrupts import stopping
 from lanelab.driver.cli.output import note
+from lanelab.driver.cli.progress import watching
 from lanelab.driver.cli.study.compare import show
-from lanelab.driver.cli.study.run import AskedStudy, begin_study, play_figures
 from lanelab.driver.experiment.keys import MOST_TRIALS
 from lanelab.driver.run.start import RUNS
 from lanelab.driver.run.study.archive import ROOT
@@ -28,7 +32,6 @@ from lanelab.driver.run.study.check import PAGE, Unpacked, its_sites, opened
 from lanelab.driver.run.study.figures import Asked, chosen
 from lanelab.driver.run.study.read import read_study_folder
 from lanelab.driver.run.study.run_folder import COPIES, sha256
-from lanelab.driver.run.study.run_folder import opened as opened_run
 
 NAME_ENDS = (".gz", ".tar")
 
@@ -109,7 +112,11 @@ def _run(unpacked: Unpacked, there: ReadStudyRun, asked: AskedStudy, *, run_prog
     """Run what is not finished; whether a figure could not be run."""
 
     about, here = there.about, unpacked.here
-    with its_sites(unpacked, run_programs=run_programs) as told:
+    with (
+        its_sites(unpacked, run_programs=run_programs) as told,
+        watching(as_json=False) as tell,
+        stopping() as stop,
+    ):
         for words in told:
             note(f"site {words}")
         study = read_study_folder(str(unpacked.run / COPIES / about.study.name))
@@ -123,13 +130,10 @@ def _run(unpacked: Unpacked, there: ReadStudyRun, asked: AskedStudy, *, run_prog
                 what = f"the run in {here} has begun with other trials or beds"
                 raise InputError(what, "Go on with the same, or name another folder", key="--out")
         else:
-            _, begun = begin_study(study, asked)
-        try:
-            with opened_run(here, begun) as run:
-                played = play_figures(run, asked.figures, BedOptions.from_json(begun.bed).going_on(asked.made))
-        except (Interrupted, KeyboardInterrupt) as error:
-            remedy = f"Go on with the same command and --out {unpacked.folder}"
-            raise Interrupted("stopped; everything that was finished is stored", remedy) from error
+            _, begun = begin_study(study, asked, tell)
+        means = Means(tell, stop, command=sys.argv[1:])
+        remedy = f"Go on with the same command and --out {unpacked.folder}"
+        played = play_study(here, begun, asked.figures, asked.bed, means, remedy)
         write_study_report(here)
     return bool(played.failed)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from lanelab.driver.base.amounts import from_to
 from lanelab.driver.base.errors import LanelabError
 from lanelab.driver.cli.common import json_option
 from lanelab.driver.cli.output import console, note, print_json, table
-from lanelab.driver.cli.study.cost import costs, time_words
 from lanelab.driver.run.study.figures import chosen_variant
 from lanelab.driver.run.study.read import read_study_folder, studies
+from lanelab.driver.run.study.standing import costs
 
 
 @click.command("list")
@@ -29,7 +30,7 @@ def list_studies(*, as_json: bool) -> None:
         claims = sum(len(one.claims) for one in read.experiments(chosen_variant(study, None)).values())
         least, most = sum(one.seconds for one in made), sum(one.most_seconds for one in made)
         numbers = (str(len(study.figures)), str(len(study.claims)), str(claims))
-        rows.append((name, study.title, *numbers, ", ".join(study.variants) or "-", time_words(least, most)))
+        rows.append((name, study.title, *numbers, ", ".join(study.variants) or "-", from_to(least, most)))
         listed.append(
             {
                 "name": name,

@@ -14,12 +14,12 @@ from lanelab.analysis.results.study.report import judge_study
 from lanelab.analysis.results.study.run import read_study_run
 from lanelab.analysis.results.study.runs import find_study_run
 from lanelab.analysis.results.study.terminal import figures_table, verdicts
+from lanelab.driver.base.amounts import from_to, size
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.cli.common import json_option
-from lanelab.driver.cli.experiments import build_words, size
+from lanelab.driver.cli.experiments import build_words
 from lanelab.driver.cli.output import console, note, print_json, table
-from lanelab.driver.cli.study.cost import costs, time_words
 from lanelab.driver.cli.study.report import claims_now, tell_unwritten
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.estimate import Estimate
@@ -27,6 +27,7 @@ from lanelab.driver.run.built_programs import still_to_build
 from lanelab.driver.run.study.figures import chosen_variant
 from lanelab.driver.run.study.read import StudyFolder, is_here, read_study_folder, studies
 from lanelab.driver.run.study.sources import published_number
+from lanelab.driver.run.study.standing import costs
 from lanelab.driver.run.study.study import STUDY_FILE
 
 
@@ -101,7 +102,7 @@ def _show_study(read: StudyFolder, variant: str, experiments: Mapping[int, Exper
     seconds, most = sum(one.seconds for one in made.values()), sum(one.most_seconds for one in made.values())
     disk = sum(one.most_disk_bytes for one in made.values())
     first = still_to_build(experiments.values())
-    time = time_words(seconds + first.seconds, most + first.seconds)
+    time = from_to(seconds + first.seconds, most + first.seconds)
     built = f" ({build_words(first)} included)" if first.seconds else ""
     words = f"{sum(one.trials for one in made.values())} trials, about {time}{built}, {size(disk)}"
     out.print(Text(f"in all: {words}"))
@@ -114,7 +115,7 @@ def _figures(read: StudyFolder, experiments: Mapping[int, Experiment], made: Map
     for figure in read.study.figures:
         one, cost = experiments[figure.number], made[figure.number]
         numbers = (str(len(one.cells)), str(cost.trials), str(cost.beds))
-        time, disk = time_words(cost.seconds, cost.most_seconds), size(cost.most_disk_bytes)
+        time, disk = from_to(cost.seconds, cost.most_seconds), size(cost.most_disk_bytes)
         rows.append((str(figure.number), figure.title, figure.file, *numbers, time, disk))
     columns = ("figure", "title", "experiment", "cells", "trials", "beds", "time", "disk")
     return table(columns, rows, right=("figure", *columns[3:]))

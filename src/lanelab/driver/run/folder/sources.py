@@ -204,7 +204,7 @@ def found_in(store: Path) -> list[Path]:
     if (store / run_format.DATABASE).is_file():
         return [store]
     if not store.is_dir():
-        raise InputError(f"there is no folder {store}", "Name a run, or a folder that has runs", key="--reuse")
+        raise InputError(f"there is no folder {store}", "Name a run, or a folder that has runs")
     found = {path.parent for depth in ("*", "*/*") for path in store.glob(f"{depth}/{run_format.DATABASE}")}
     return sorted(folder for folder in found if not folder.name.endswith(run_format.MERGING))
 

@@ -14,13 +14,14 @@ import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.base.writing import writing
 from lanelab.driver.experiment.model import Cell
 from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.run.events import Moment
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.content import Content
 from lanelab.driver.run.folder.copies import SelfTestCopy, TrialCopy, require_artifacts
@@ -31,9 +32,6 @@ from lanelab.driver.run.machines import BedFacts, MachineFacts
 LOCK = "in-use"
 SCRATCH = "unfinished"  # where artifacts of the trial that runs are; never part of the results
 ENOUGH_MIB = 50
-
-
-Moment = Literal["before", "after"]  # the trials that used a link
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,21 @@ from lanelab.driver.experiment.schedule.portions import PlannedPortion, Spread
 from lanelab.driver.experiment.schedule.until import Statistics
 from lanelab.driver.record.metrics import LOAD
 from lanelab.driver.record.reasons import Reason
-from lanelab.driver.run.events import Event, Listener
+from lanelab.driver.run.events import Listener, read_event
 from lanelab.driver.run.runner import StopRequest
 from lanelab.driver.run.start import BegunRun
 from lanelab.driver.run.sweep.cluster import Away, Cluster, Finished, Happening, JobName, Joined, Left, Told
 from lanelab.driver.run.sweep.deliveries import Deliveries
 from lanelab.driver.run.sweep.enrolment import Enrolment
+from lanelab.driver.run.sweep.events import (
+    ClusterAway,
+    LinkRefused,
+    OnWorker,
+    PortionBegun,
+    PortionUndone,
+    WorkerJoined,
+    WorkerLeft,
+)
 from lanelab.driver.run.sweep.member import LONGEST_S, REST_S, Doing, Member, Then
 from lanelab.driver.run.sweep.messages import Delivery, Portion
 from lanelab.driver.run.trial_keys import digest_of
@@ -116,7 +125,7 @@ class Controller:
             case Joined(worker, name):
                 member = self._members[worker] = Member(worker, name)
                 self._most = max(self._most, len(self._members))
-                self._tell(Event("worker-joined", {"worker": worker, "name": name}))
+                self._tell(WorkerJoined(worker, name))
                 self._enrolment.begin(member)
             case Left(worker, why):
                 self._leave(worker, why)
@@ -126,9 +135,10 @@ class Controller:
                     then(one, happening)
             case Told(worker, event):
                 name = self._members[worker].name if worker in self._members else worker
-                self._tell(Event("on-worker", {"worker": worker, "name": name, "told": dict(event)}))
+                with suppress(RecordError):  # a worker of another lanelab is refused when it qualifies
+                    self._tell(OnWorker(worker, name, read_event(event)))
             case Away(why):
-                self._tell(Event("cluster-away", {"why": why}))
+                self._tell(ClusterAway(why))
                 for worker in list(self._members):
                     self._leave(worker, why, counts=False)  # no portion's own doing
 
@@ -143,7 +153,7 @@ class Controller:
         if member is None:
             return
         lost = self._lose(member, why, counts=counts)
-        self._tell(Event("worker-left", {"worker": worker, "name": member.name, "why": why, "portion_lost": lost}))
+        self._tell(WorkerLeft(worker, member.name, why, lost))
 
     def _lose(self, member: Member, why: str, *, counts: bool = True) -> bool:
         """Nothing of its portion is stored. Whether it had one. `counts`: as one of those that are lost in a row."""
@@ -208,8 +218,7 @@ class Controller:
                 for each in portion.trials
             },
         )
-        names = {"worker": member.worker, "name": member.name}
-        self._tell(Event("portion-started", {**names, "round": portion.round, "cells": len(portion.cells)}))
+        self._tell(PortionBegun(member.worker, member.name, portion.round, len(portion.cells)))
         self._start(member, "play", order.to_json(), self._played)
 
     def _give_up(self) -> None:
@@ -253,13 +262,12 @@ class Controller:
         links = {case.label: case.link for case in self._experiment.links}
         for refused in delivery.refused:
             member.refusals[links[refused.label]] += 1
-            told = {"worker": member.worker, "name": member.name, "link": refused.label, "why": refused.why}
-            self._tell(Event("link-refused", told))
+            self._tell(LinkRefused(member.worker, member.name, refused.label, refused.why))
 
     def _undone(self, member: Member, why: str, *, rests: bool) -> None:
         refused = member.portion is not None and not all(map(member.can, member.portion.cells))
         self._lose(member, why, counts=not refused)  # a refusal is nobody's failure: other workers may have that link
-        self._tell(Event("portion-undone", {"worker": member.worker, "name": member.name, "why": why}))
+        self._tell(PortionUndone(member.worker, member.name, why))
         member.doing = Doing.RESTING if rests else Doing.IDLE
         member.rests_until = time.monotonic() + REST_S
 

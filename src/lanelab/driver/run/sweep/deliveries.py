@@ -17,12 +17,13 @@ from lanelab.driver.experiment.schedule.portions import PlannedPortion, Spread
 from lanelab.driver.record.metrics import primary_of
 from lanelab.driver.record.reasons import Reason, timed_out
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.run.events import Event, Listener
+from lanelab.driver.run.events import Listener
 from lanelab.driver.run.folder.content import attempt_of
 from lanelab.driver.run.folder.copies import TrialCopy
 from lanelab.driver.run.folder.store import SCRATCH, Stored
 from lanelab.driver.run.start import BegunRun
 from lanelab.driver.run.sweep.cluster import Finished
+from lanelab.driver.run.sweep.events import Fetching, PortionStored
 from lanelab.driver.run.sweep.member import Member, Start
 from lanelab.driver.run.sweep.messages import PIECE_BYTES, Delivery, PieceRequest
 from lanelab.driver.run.sweep.packs import PackFile
@@ -84,7 +85,7 @@ class Deliveries:
                 continue
             one.file = PackFile(self._folder / f"{one.delivery.portion}.pack", pack)
             self._fetching[one.member.worker] = one
-            self._tell(Event("fetching", {"name": one.member.name, "bytes": pack.bytes}))
+            self._tell(Fetching(one.member.name, pack.bytes))
             self._ask(one.member, one.file)
 
     def _ask(self, member: Member, file: PackFile) -> None:
@@ -158,8 +159,7 @@ class Deliveries:
             value = trial.record["measures"].get(primary)
             self.spread.add(planned[trial.cell], attempt_of(not reasons, value, reasons, machine))
         seconds = round(time.monotonic() - member.began, 3)
-        told = {"worker": member.worker, "name": member.name, "trials": len(trials), "failed": failed}
-        self._tell(Event("portion-stored", {**told, "seconds": seconds}))
+        self._tell(PortionStored(member.worker, member.name, len(trials), failed, seconds))
 
     def store_refused(self, portion: PlannedPortion, reason: Reason, why: str) -> None:
         """Note that these trials were not begun."""

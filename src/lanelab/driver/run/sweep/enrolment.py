@@ -12,7 +12,7 @@ from typing import Any
 from lanelab.driver.base import version
 from lanelab.driver.base.clock import seconds_between, utc_now
 from lanelab.driver.base.errors import InputError, RecordError, StoreError
-from lanelab.driver.run.events import Event, Listener
+from lanelab.driver.run.events import Listener
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.copies import SelfTestCopy
 from lanelab.driver.run.folder.store import Store
@@ -20,6 +20,7 @@ from lanelab.driver.run.machines import BedFacts
 from lanelab.driver.run.measuring_code import measuring_digest
 from lanelab.driver.run.start import BegunRun
 from lanelab.driver.run.sweep.cluster import Finished
+from lanelab.driver.run.sweep.events import MachineDiffers, PortionUndone, WorkerQualified, WorkerRefused
 from lanelab.driver.run.sweep.member import LONGEST_S, REST_S, Doing, Member, Start
 from lanelab.driver.run.sweep.messages import SAME, VERSION, Assignment, Qualification, QualifyRequest, cells_digest
 from lanelab.driver.run.sweep.permissions import asked_of
@@ -103,9 +104,8 @@ class Enrolment:
         self._note_worker(member, made)
         self.unfit.pop(member.name, None)
         member.doing, member.failures = Doing.IDLE, 0
-        told = {"worker": member.worker, "name": member.name, "machine": member.machine}
-        refused = [f"{each.label}: {each.why}" for each in made.refused]
-        self._tell(Event("worker-qualified", {**told, "links_refused": refused}))
+        refused = tuple(f"{each.label}: {each.why}" for each in made.refused)
+        self._tell(WorkerQualified(member.worker, member.name, member.machine, refused))
 
     def note(self, member: Member, beds: Mapping[str, BedFacts], self_tests: Sequence[SelfTestCopy]) -> None:
         """Store beds of a worker and their self-tests."""
@@ -122,14 +122,12 @@ class Enrolment:
             self._refuse(member, str(error))
             return
         member.doing, member.rests_until = Doing.RESTING, time.monotonic() + REST_S
-        told = {"worker": member.worker, "name": member.name, "why": str(error)}
-        self._tell(Event("portion-undone", told))
+        self._tell(PortionUndone(member.worker, member.name, str(error)))
 
     def _refuse(self, member: Member, why: str, remedy: str = "") -> None:
         member.doing = Doing.UNFIT
         self.unfit[member.name] = why
-        told = {"worker": member.worker, "name": member.name, "why": why, "remedy": remedy}
-        self._tell(Event("worker-refused", told))
+        self._tell(WorkerRefused(member.worker, member.name, why, remedy))
 
     def _note_versions(self, member: Member, versions: Mapping[str, str]) -> None:
         """Versions of machines may differ, but never silently."""
@@ -140,14 +138,14 @@ class Enrolment:
         names = sorted(name for name in first.keys() | versions.keys() if first.get(name) != versions.get(name))
         if names:
             what = "; ".join(f"{name}: {versions.get(name, 'none')} (not {first.get(name, 'none')})" for name in names)
-            self._tell(Event("machine-differs", {"name": member.machine, "what": what}))
+            self._tell(MachineDiffers(member.machine, what))
 
     def _tell_of_absolute_times(self, member: Member) -> None:
         """A run that ends when medians are known takes trials of all its machines together, whose times differ."""
         repeat = self._begun.experiment.repeat
         if repeat.ci is not None and repeat.of == "median":
             what = "`until` asks for medians over several machines, whose absolute times differ: `of: change` does not"
-            self._tell(Event("machine-differs", {"name": member.machine, "what": what}))
+            self._tell(MachineDiffers(member.machine, what))
 
     def _note_worker(self, member: Member, made: Qualification) -> None:
         self._workers[member.name] = {

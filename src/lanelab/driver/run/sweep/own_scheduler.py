@@ -23,9 +23,10 @@ from pathlib import Path
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import ClusterError, InputError, StoreError
 from lanelab.driver.base.programs.building import dashboard as dashboard_packages
-from lanelab.driver.run.events import Event, Listener
+from lanelab.driver.run.events import Listener
 from lanelab.driver.run.sweep.address import LISTEN, OWN, SchedulerAddress, divided, listening
 from lanelab.driver.run.sweep.children import Child
+from lanelab.driver.run.sweep.events import SchedulerRestarted
 from lanelab.driver.run.sweep.keys import VERSION, Invitation, make_keys, read_invitation, write_private
 from lanelab.driver.run.sweep.scheduler_process import SchedulerSettings
 
@@ -144,9 +145,7 @@ class _Keeper:
                 continue
             if self._ended.wait(PAUSES_S[min(tries, len(PAUSES_S) - 1)]):
                 return
-            self._tell(
-                Event("scheduler-restarted", {"why": "its process died" if tries == 0 else "it could not listen"})
-            )
+            self._tell(SchedulerRestarted("its process died" if tries == 0 else "it could not listen"))
             try:
                 self.begin()
                 tries = 0

@@ -4,7 +4,7 @@
         supervisor.wait()                                        until `stop`, from a signal's handler or another thread
 
 Each worker is a process with processors of its own. Should the process with the supervisor be killed, its workers see
-it and end, and their beds with them. Events that it tells: bed-process-started, bed-lent, bed-ended, scheduler-away.
+it and end, and their beds with them. Events that it tells: BedProcessStarted, BedLent, BedEnded, SchedulerAway.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from types import TracebackType
 
 from lanelab.driver.base.errors import ClusterAway, ClusterError
 from lanelab.driver.base.paths import build_folder
-from lanelab.driver.run.events import Event, Listener
+from lanelab.driver.run.events import Listener, unheard
 from lanelab.driver.run.sweep.address import SchedulerAddress
 from lanelab.driver.run.sweep.children import Child
 from lanelab.driver.run.sweep.dask_settings import be_quiet
+from lanelab.driver.run.sweep.events import BedEnded, BedLent, BedProcessStarted, SchedulerAway
 from lanelab.driver.run.sweep.probe import require_scheduler
 from lanelab.driver.run.sweep.processors import divided_here
 from lanelab.driver.run.sweep.worker.process import JOBS, WorkerSettings
@@ -57,7 +58,7 @@ class Supervisor:
         where: SchedulerAddress,
         lent: Lent,
         *,
-        tell: Listener = lambda _event: None,
+        tell: Listener = unheard,
         processors: Sequence[Sequence[int]] | None = None,
     ) -> None:
         """`processors`: of each bed; None: those of this process, divided."""
@@ -121,7 +122,7 @@ class Supervisor:
             why = self._live(number, processors)
             if self._ending.is_set():
                 return
-            self._tell(Event("bed-ended", {"machine": self._machine, "number": number, "why": why}))
+            self._tell(BedEnded(self._machine, number, why))
             failures = 0 if time.monotonic() - begun > LONG_LIFE_S else failures + 1
             self._ending.wait(PAUSES_S[min(failures, len(PAUSES_S) - 1)])
 
@@ -134,7 +135,7 @@ class Supervisor:
             except ClusterError as error:
                 if number == 1 and time.monotonic() - told >= REMINDER_S:
                     told = time.monotonic()
-                    self._tell(Event("scheduler-away", {"scheduler": self._where.address, "why": str(error)}))
+                    self._tell(SchedulerAway(self._where.address, str(error)))
                 self._ending.wait(PAUSES_S[min(tries, 4)])
                 tries += 1
             else:
@@ -166,12 +167,11 @@ class Supervisor:
             if self._ending.is_set():
                 return ""
             child = self._children[number] = Child("lanelab.driver.run.sweep.worker.process", settings, log)
-        about = {"machine": self._machine, "number": number, "processors": processors, "log": str(log)}
-        self._tell(Event("bed-process-started", {**about, "pid": child.pid}))
+        self._tell(BedProcessStarted(self._machine, number, processors, str(log), child.pid))
         why = ""
         while (said := child.next_line()) is not None:
             if "joined" in said:
-                self._tell(Event("bed-lent", about))
+                self._tell(BedLent(self._machine, number, processors, str(log)))
             why = said.get("left", why)
         status = child.wait()
         with self._guard:

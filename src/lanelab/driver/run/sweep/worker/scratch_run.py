@@ -22,7 +22,7 @@ from lanelab.driver.experiment.model import Cell
 from lanelab.driver.link import Link
 from lanelab.driver.run.built_programs import Programs
 from lanelab.driver.run.channel.client import Bed
-from lanelab.driver.run.events import Event
+from lanelab.driver.run.events import BedReplaced, Event
 from lanelab.driver.run.folder.copies import SelfTestCopy, TrialCopy
 from lanelab.driver.run.folder.store import Store
 from lanelab.driver.run.machines import BedFacts, MachineFacts
@@ -92,7 +92,7 @@ class ScratchRun:
             yield bed
 
     def _tell(self, event: Event) -> None:
-        self._context.tell({**event.to_json(), "machine": self._context.machine})
+        self._context.tell(event.to_json())
 
     # --- its bed and links
 
@@ -114,7 +114,7 @@ class ScratchRun:
                 self.forget()
                 if chance == 2:
                     raise
-                self._tell(Event("bed-lost", {"what": str(error)}))
+                self._tell(BedReplaced(str(error)))
         raise AssertionError  # the second chance returned or raised
 
     def measured(self, cells: Iterable[Cell]) -> list[RefusedLink]:

@@ -1,18 +1,27 @@
-"""What the beds of a sweep do, and how far it is: worked out from its events, for whoever shows them."""
+"""What the beds of a sweep do, and how far it is, worked out from its events."""
 
 from __future__ import annotations
 
 import textwrap
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
-from lanelab.driver.cli.progress import Counter, doing_words
+from lanelab.driver.api.progress import in_words
 from lanelab.driver.experiment.schedule.remaining import Pace, remaining_s
-from lanelab.driver.record.metrics import Metric
-from lanelab.driver.run.events import Event
+from lanelab.driver.run.events import BedUp, Event, LinkTestBegun, Reused, RunBegun, TrialEnded
+from lanelab.driver.run.sweep.events import (
+    Fetching,
+    OnWorker,
+    PortionBegun,
+    PortionStored,
+    PortionUndone,
+    WorkerJoined,
+    WorkerLeft,
+    WorkerQualified,
+    WorkerRefused,
+)
 
 PORTIONS_SEEN = 10  # of a bed, whose mean is its pace: it forgets what a machine did hours ago
 
@@ -45,39 +54,57 @@ class BedLine:
         return Pace(max(self.cells - self.made, 0) if self.round else 0, per_s)
 
 
-class SweepState:
+class SweepProgress:
     """All beds, and the whole."""
 
-    def __init__(self, trials: int, done: int, primary: Metric, rounds: int = 0, clock: Clock = time.monotonic) -> None:
+    def __init__(self, trials: int, done: int, rounds: int = 0, clock: Clock = time.monotonic) -> None:
         """`rounds`: the most that there can be; 0: not known."""
         self.trials, self.done, self.failed, self.rounds = trials, done, 0, rounds
-        self.primary = primary
         self.beds: dict[str, BedLine] = {}  # by worker
         self.fetched_bytes = 0
         self._clock = clock
         self._usual: float | None = None
 
+    @classmethod
+    def of(cls, begun: RunBegun) -> SweepProgress:
+        return cls(begun.trials, begun.done, begun.rounds)
+
     # --- what happens
 
     def see(self, event: Event) -> None:
-        data, seen = event.data, _SEEN.get(event.kind)
-        if event.kind == "worker-joined":
-            machine = str(data["name"]).rpartition("/")[0] or data["name"]
-            self.beds[data["worker"]] = BedLine(data["name"], machine, "joining", self._clock())
-        elif event.kind == "worker-left":
-            self.beds.pop(data.get("worker", ""), None)
-        elif event.kind == "fetching":
-            self.fetched_bytes += data["bytes"]
-        elif event.kind == "reused":
-            self.done += data["trials"]
-        if seen and (bed := self._bed(data)):
-            seen(self, bed, data)
+        match event:
+            case WorkerJoined(worker, name):
+                machine = name.rpartition("/")[0] or name
+                self.beds[worker] = BedLine(name, machine, "joining", self._clock())
+            case WorkerLeft():
+                self.beds.pop(event.worker, None)
+            case Fetching():
+                self.fetched_bytes += event.bytes
+                for bed in [bed for bed in self.beds.values() if bed.name == event.name]:
+                    self._does(bed, "sending its trials")
+            case Reused():
+                self.done += event.trials
+            case WorkerQualified() | WorkerRefused() | PortionBegun() | PortionStored() | PortionUndone() | OnWorker():
+                if event.worker in self.beds:
+                    self._see_of(self.beds[event.worker], event)
 
-    def _bed(self, data: Mapping[str, Any]) -> BedLine | None:
-        """By its worker, or where the event does not say that, by its name."""
-        if "worker" in data:
-            return self.beds.get(data["worker"])
-        return next((bed for bed in self.beds.values() if bed.name == data.get("name")), None)
+    def _see_of(self, bed: BedLine, event: Event) -> None:
+        match event:
+            case WorkerQualified():
+                bed.machine, bed.is_fit = event.machine, True
+                self._does(bed, "waiting for work")
+            case WorkerRefused():
+                bed.is_fit = False
+                self._ends_portion(bed, f"refused: {in_short(event.why)}")
+            case PortionBegun():
+                bed.round, bed.cells, bed.made, bed.began = event.round, event.cells, 0, self._clock()
+                self._does(bed, "beginning a portion")
+            case PortionStored():
+                self._stored(bed, event)
+            case PortionUndone():
+                self._ends_portion(bed, f"could not do it: {in_short(event.why)}")
+            case OnWorker(told=told):
+                self._on_worker(bed, told)
 
     def _does(self, bed: BedLine, what: str) -> None:
         if what != bed.now:
@@ -87,43 +114,25 @@ class SweepState:
         bed.round = bed.cells = bed.made = 0
         self._does(bed, what)
 
-    def _qualified(self, bed: BedLine, data: Mapping[str, Any]) -> None:
-        bed.machine, bed.is_fit = data["machine"], True
-        self._does(bed, "waiting for work")
-
-    def _refused(self, bed: BedLine, data: Mapping[str, Any]) -> None:
-        bed.is_fit = False
-        self._ends_portion(bed, f"refused: {in_short(data['why'])}")
-
-    def _started(self, bed: BedLine, data: Mapping[str, Any]) -> None:
-        bed.round, bed.cells, bed.made, bed.began = data["round"], data["cells"], 0, self._clock()
-        self._does(bed, "beginning a portion")
-
-    def _stored(self, bed: BedLine, data: Mapping[str, Any]) -> None:
-        counted = data["trials"] - data["failed"]
+    def _stored(self, bed: BedLine, event: PortionStored) -> None:
+        counted = event.trials - event.failed
         self.done += counted
-        self.failed += data["failed"]
+        self.failed += event.failed
         bed.trials += counted
-        bed.failed += data["failed"]
+        bed.failed += event.failed
         if counted:
-            bed.paces.append((counted, data["seconds"]))
+            bed.paces.append((counted, event.seconds))
             self._usual = bed.pace(self._clock()).per_s
         self._ends_portion(bed, "waiting for work")
 
-    def _undone(self, bed: BedLine, data: Mapping[str, Any]) -> None:
-        self._ends_portion(bed, f"could not do it: {in_short(data['why'])}")
-
-    def _fetching(self, bed: BedLine, _data: Mapping[str, Any]) -> None:
-        self._does(bed, "sending its trials")
-
-    def _on_worker(self, bed: BedLine, data: Mapping[str, Any]) -> None:
-        told = data["told"]
-        if not bed.is_fit and told["event"] in ("bed", "self-test-started"):
-            self._does(bed, _QUALIFYING + (doing_words(told["event"], told) or "a bed is up"))
-        elif words := doing_words(told["event"], told):
-            self._does(bed, words)
-        elif told["event"] == "trial" and told["status"] == "ok":
-            bed.made += 1
+    def _on_worker(self, bed: BedLine, told: Event) -> None:
+        match told:
+            case BedUp() | LinkTestBegun() if not bed.is_fit:
+                self._does(bed, _QUALIFYING + (told.activity or "a bed is up"))
+            case TrialEnded(failures=()):
+                bed.made += 1
+            case _ if told.activity:
+                self._does(bed, told.activity)
 
     # --- how far it is
 
@@ -143,7 +152,7 @@ class SweepState:
         made = sum(bed.made for bed in self.beds.values())
         paces = [bed.pace(now) for bed in self.beds.values() if bed.is_fit]
         seconds = remaining_s(self.trials - self.done - made, paces, self._usual)
-        return Counter.in_words(seconds)
+        return in_words(seconds)
 
     def whole(self) -> str:
         """The sweep in one line."""
@@ -172,7 +181,7 @@ class SweepState:
 
     def _now(self, bed: BedLine) -> str:
         portion = f"round {bed.round}, {bed.made} of {bed.cells} made, " if bed.round else ""
-        return f"{portion}{bed.now}, {Counter.in_words(self._clock() - bed.since)}"
+        return f"{portion}{bed.now}, {in_words(self._clock() - bed.since)}"
 
 
 _QUALIFYING = "qualifying: "
@@ -191,14 +200,3 @@ def _at_work(beds: list[BedLine]) -> str:
     working, fit = sum(bool(bed.round) for bed in beds), sum(bed.is_fit for bed in beds)
     unfit = f", {len(beds) - fit} not qualified" if fit < len(beds) else ""
     return f"{working} of {len(beds)} beds at work{unfit}"
-
-
-_SEEN: dict[str, Callable[[SweepState, BedLine, Mapping[str, Any]], None]] = {
-    "worker-qualified": SweepState._qualified,
-    "worker-refused": SweepState._refused,
-    "portion-started": SweepState._started,
-    "portion-stored": SweepState._stored,
-    "portion-undone": SweepState._undone,
-    "fetching": SweepState._fetching,
-    "on-worker": SweepState._on_worker,
-}

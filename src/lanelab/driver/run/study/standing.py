@@ -1,14 +1,21 @@
-"""How far the figures of a study's run are, by what is on disk."""
+"""What the figures of a study are expected to take, and how far those of a run are, by what is on disk."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.estimate import Estimate
+from lanelab.driver.run.expected import expected
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.store import Store
 from lanelab.driver.run.study.figures import Standing, state_of
 from lanelab.driver.run.study.run_folder import OpenStudyRun
+
+
+def costs(experiments: Mapping[int, Experiment]) -> dict[int, Estimate]:
+    """What each figure is expected to take."""
+    return {number: expected(experiment) for number, experiment in experiments.items()}
 
 
 def standings_of(run: OpenStudyRun, estimates: Mapping[int, Estimate]) -> list[Standing]:

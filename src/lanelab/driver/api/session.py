@@ -1,0 +1,118 @@
+"""One session of a run: its provenance, its trials, and its end in the run folder, whatever becomes of it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lanelab.analysis.statistics import KNOWN
+from lanelab.driver.api.beds import BedOptions
+from lanelab.driver.api.sweeps import ONE_BED, SweepOptions, play_sweep
+from lanelab.driver.base.errors import Interrupted, LanelabError, StoreError
+from lanelab.driver.base.version import VERSION
+from lanelab.driver.experiment.schedule.rounds import Schedule
+from lanelab.driver.run.built_programs import Programs
+from lanelab.driver.run.events import Ending, Listener, Notice, ReuseBegun, RunBegun, SessionEnded, Stopping
+from lanelab.driver.run.missing import TrialsMissing, trials_missing
+from lanelab.driver.run.provenance import host_facts, load
+from lanelab.driver.run.reuse import reuse
+from lanelab.driver.run.runner import Runner, StopRequest
+from lanelab.driver.run.start import BegunRun
+from lanelab.driver.run.this_machine import this_machine
+from lanelab.driver.run.trial_keys import digest_of
+from lanelab.driver.run.versions import versions_of
+
+NEVER_BEGUN = "failed: there was no bed to begin with"
+STOPPED = "stopped; everything that was finished is stored"
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What the trials of a session are made with, and who hears of it."""
+
+    tell: Listener
+    stop: StopRequest
+    sweep: SweepOptions = ONE_BED
+    reused: Path | None = None  # other runs, whose trials are taken first
+    command: Sequence[str] | None = None  # for the provenance; None: that of this process
+
+
+def play(begun: BegunRun, programs: Programs, bed: BedOptions, means: Means) -> TrialsMissing | None:
+    """Make the trials that the run still lacks. What it lacks afterwards: None where every cell has what was asked for.
+
+    Raises Interrupted where it was stopped, and any other LanelabError where it cannot go on. Every trial that was
+    finished is stored."""
+    tell, sweep = means.tell, means.sweep
+    if warning := bed.kind.warning(bed.given):
+        tell(Notice(warning))
+    command = sys.argv if means.command is None else means.command
+    facts = {**host_facts(VERSION), **programs.facts(), **bed.facts(), "command": list(command)}
+    with _session(begun, facts, means):
+        tell(_begun(begun))
+        if sweep.is_asked_for:
+            play_sweep(sweep, begun, bed, means.reused, tell, means.stop)
+        else:
+            _play_one_bed(begun, programs, bed, means)
+        missing = trials_missing(begun.experiment, begun.store.history(), begun.store.reasons(), begun.store.folder)
+        if missing:
+            tell(missing)
+    return missing
+
+
+def _begun(begun: BegunRun) -> RunBegun:
+    store, experiment = begun.store, begun.experiment
+    return RunBegun(
+        folder=str(store.folder),
+        seed=int(store.meta("seed")),
+        trials=experiment.repeat.max * len(experiment.cells),
+        done=sum(attempt.ok for attempts in store.history().values() for attempt in attempts),
+        rounds=experiment.repeat.max,
+        workload=store.workload,
+    )
+
+
+def _play_one_bed(begun: BegunRun, programs: Programs, bed: BedOptions, means: Means) -> None:
+    if means.reused:
+        with bed.opened() as opened:  # it says which versions the run's own trials would have
+            versions = versions_of(begun.experiment, programs, opened, opened.facts())
+        means.tell(ReuseBegun(str(means.reused)))
+        reuse(begun, means.reused, {digest_of(versions): versions}, means.tell)
+    schedule = Schedule(begun.experiment, int(begun.store.meta("seed")), KNOWN, begun.store.history())
+    with Runner(begun, bed.opened, means.tell, means.stop, programs) as runner:
+        runner.run(schedule)
+
+
+@contextmanager
+def _session(begun: BegunRun, facts: dict[str, Any], means: Means) -> Iterator[None]:
+    """Begins a session, and ends it: the folder knows how, and a run that never began leaves none."""
+    store = begun.store
+    store.begin_session(facts, this_machine())
+    store.set_meta("state", "running")
+    when = "when the portions that are under way are stored" if means.sweep.is_asked_for else "after this trial"
+    means.stop.heard = lambda: means.tell(Stopping(when))
+    ending: Ending = "failed"
+    why, never_begun = "", False
+    try:
+        yield
+        ending = "finished"
+    except (Interrupted, KeyboardInterrupt) as error:
+        ending = "stopped"
+        remedy = f"Go on with: lanelab run --resume {store.folder}{means.sweep.words}"
+        raise Interrupted(STOPPED, remedy) from error
+    except LanelabError as error:
+        why, never_begun = str(error), not store.last_bed() and store.session == 1
+        raise
+    finally:
+        means.stop.heard = lambda: None
+        with suppress(StoreError):  # a full disk was reported already, and must not hide what went wrong first
+            store.add_provenance("load_at_the_end", load())
+            store.end_session(NEVER_BEGUN if never_begun else f"failed: {why}" if why else ending)
+            store.set_meta("state", ending)
+        if never_begun:  # there is nothing in it to look at or to go on with
+            shutil.rmtree(store.folder, ignore_errors=True)
+        means.tell(SessionEnded(ending, why))

@@ -1,0 +1,188 @@
+"""Runs a study: the figures that are not finished, one after the other, each as a run of its own."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lanelab.analysis.results.study.run import read_about
+from lanelab.analysis.results.study.runs import find_study_run
+from lanelab.driver.api.beds import BedOptions
+from lanelab.driver.api.results import open_run
+from lanelab.driver.api.running import argument, links_of, play_to_end, ready
+from lanelab.driver.api.session import STOPPED, Means
+from lanelab.driver.base.errors import Interrupted, LanelabError
+from lanelab.driver.base.settings.kinds import LARGEST_SEED
+from lanelab.driver.base.version import VERSION
+from lanelab.driver.experiment.model import Experiment
+from lanelab.driver.experiment.schedule.estimate import Estimate
+from lanelab.driver.experiment.schedule.portions import require_portions
+from lanelab.driver.experiment.schedule.verdicts import ENOUGH_BEDS, ENOUGH_ROUNDS
+from lanelab.driver.run import start
+from lanelab.driver.run.events import Listener, Notice
+from lanelab.driver.run.folder import format as run_format
+from lanelab.driver.run.study.events import FigureBegun, FigureEnded, FigureFailed, StudyBegun
+from lanelab.driver.run.study.figures import (
+    Asked,
+    chosen,
+    chosen_variant,
+    figure_seed,
+    remaining_s,
+    still_to_run,
+    too_few_for_verdicts,
+)
+from lanelab.driver.run.study.read import StudyFolder, is_here, read_study_folder
+from lanelab.driver.run.study.run_folder import OpenStudyRun, begin_with, changed_since, create, new_folder, opened
+from lanelab.driver.run.study.standing import costs, standings_of
+from lanelab.driver.run.study.study import StudyRun
+
+
+@dataclass(frozen=True, slots=True)
+class AskedStudy:
+    """What a run of a study is begun with."""
+
+    instead: Asked
+    variant: str | None
+    figures: Sequence[int]
+    seed: int | None
+    out: Path | None
+    bed: BedOptions
+
+
+@dataclass
+class Played:
+    """How the figures went."""
+
+    folder: Path
+    missing: list[int] = field(default_factory=list)
+    failed: list[int] = field(default_factory=list)
+
+
+def begin_study(read: StudyFolder, asked: AskedStudy, tell: Listener) -> tuple[Path, StudyRun]:
+    """A new run, once it is known that it can be made: no folder is made for one that cannot run."""
+    study = read.study
+    with argument("variant"):
+        variant = chosen_variant(study, asked.variant)
+    wanted = chosen(study, asked.figures)
+    with argument("beds"):
+        experiments = {number: asked.instead.of(one) for number, one in read.experiments(variant).items()}
+    _tell_too_few({number: one for number, one in experiments.items() if not wanted or number in wanted}, tell)
+    for number in wanted or experiments:
+        ready(experiments[number], asked.bed)
+    seed = secrets.randbelow(LARGEST_SEED + 1) if asked.seed is None else asked.seed
+    about = begin_with(read, variant, asked.instead, seed=seed, bed=asked.bed.to_json(), lanelab=VERSION)
+    folder = asked.out or new_folder(study.name, variant)
+    create(folder, about, read)
+    return folder, about
+
+
+def study_to_go_on_with(name: str, tell: Listener) -> tuple[Path, StudyRun]:
+    """The run of a study that a name means. Tells what was changed since it began."""
+    folder = find_study_run(name)
+    about = read_about(folder)
+    _tell_changed(about, tell)
+    return folder, about
+
+
+def play_study(
+    folder: Path, about: StudyRun, figures: Sequence[int], asked: BedOptions, means: Means, go_on: str = ""
+) -> Played:
+    """Run every figure of these (none named: all) that is not finished. One that fails does not keep the others from
+    being run. `asked`: what this session was given; `go_on`: how to go on after a stop."""
+    wanted = chosen(about.study, figures)
+    only = "".join(f" --figure {number}" for number in wanted)
+    try:
+        with opened(folder, about) as run:
+            return _play_figures(run, wanted, BedOptions.from_json(about.bed).going_on(asked), means)
+    except (Interrupted, KeyboardInterrupt) as error:
+        remedy = go_on or f"Go on with: lanelab study run --resume {folder}{only}"
+        raise Interrupted(STOPPED, remedy) from error
+
+
+def _tell_too_few(experiments: Mapping[int, Experiment], tell: Listener) -> None:
+    if few := too_few_for_verdicts(experiments):
+        named = f"figure{'s' if len(few) > 1 else ''} {', '.join(map(str, few))}"
+        needed = f"changes need {ENOUGH_ROUNDS} on one bed, or {ENOUGH_BEDS} beds"
+        tell(Notice(f"mind: {named} cannot give verdicts from so few trials; {needed}"))
+
+
+def _tell_changed(about: StudyRun, tell: Listener) -> None:
+    """The files of a study may have been changed since, or may not be here at all."""
+    if not is_here(about.study.name):
+        return
+    try:
+        changed = changed_since(about, read_study_folder(about.study.name))
+    except LanelabError as error:
+        tell(Notice(f"the study as it is now cannot be read ({error}); the run goes on with its own copies"))
+        return
+    for number in changed:
+        what = f"the experiment of figure {number} was changed since this run began"
+        tell(Notice(f"{what}; the run goes on with its own copy"))
+
+
+def _play_figures(run: OpenStudyRun, wanted: Sequence[int], bed: BedOptions, means: Means) -> Played:
+    estimates = costs(run.experiments)
+    numbers = still_to_run(standings_of(run, estimates), wanted)
+    means.tell(_begun(run, numbers, estimates))
+    bed.nodes()
+    played = Played(run.folder)
+    expected_s = taken_s = 0.0
+    for place, number in enumerate(numbers):
+        if means.stop.asked:
+            raise Interrupted("stopped between two figures")
+        standings = standings_of(run, estimates)
+        pace = taken_s / expected_s if expected_s else 1.0
+        own, rest = remaining_s(standings, [number], pace), remaining_s(standings, numbers[place:], pace)
+        title = next(figure.title for figure in run.study.figures if figure.number == number)
+        means.tell(FigureBegun(number, title, place + 1, len(numbers), own, rest))
+        began = time.monotonic()
+        try:
+            whole = _play_figure(run, number, bed, means)
+        except Interrupted:
+            raise
+        except LanelabError as error:
+            played.failed.append(number)
+            means.tell(FigureFailed(number, str(error)))
+            continue
+        if not whole:
+            played.missing.append(number)
+        expected_s += remaining_s(standings, [number])
+        taken_s += time.monotonic() - began
+    return played
+
+
+def _begun(run: OpenStudyRun, numbers: Sequence[int], estimates: Mapping[int, Estimate]) -> StudyBegun:
+    made = [estimates[number] for number in numbers]
+    least = remaining_s(standings_of(run, estimates), numbers)
+    return StudyBegun(
+        title=run.study.title,
+        variant=run.about.variant,
+        folder=str(run.folder),
+        figures=len(numbers),
+        trials=sum(one.trials for one in made),
+        least_s=least,
+        most_s=least + sum(one.most_seconds - one.seconds for one in made),
+        disk_bytes=sum(one.most_disk_bytes for one in made),
+    )
+
+
+def _play_figure(run: OpenStudyRun, number: int, bed: BedOptions, means: Means) -> bool:
+    """Whether every cell has what was asked for."""
+    folder, experiment = run.figure_folder(number), run.experiments[number]
+    if means.sweep.is_asked_for:
+        require_portions(experiment)
+    if (folder / run_format.DATABASE).is_file():
+        begun = start.resume(folder)
+    else:
+        shutil.rmtree(folder, ignore_errors=True)  # what was killed before it had its database
+        placed = bed.placed(experiment.workload, links_of(experiment), means.tell).to_json()
+        begun = start.begin(experiment, VERSION, folder, figure_seed(run.about.seed, number), placed)
+    missing = play_to_end(begun, bed, means)
+    started = time.monotonic()
+    report = open_run(folder).report()
+    means.tell(FigureEnded(number, missing is None, str(report), time.monotonic() - started))
+    return missing is None

@@ -1,0 +1,32 @@
+"""Lengths of time and amounts of data, as one would say them."""
+
+from __future__ import annotations
+
+
+def seconds(value: float) -> str:
+    return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
+
+
+def minutes(value: float) -> str:
+    """A length of time, as one would say it."""
+    whole = round(value)
+    if whole < 120:
+        return f"{whole} s"
+    if whole < 7200:
+        return f"{whole // 60} min {whole % 60:02d} s" if whole < 600 else f"{round(whole / 60)} min"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def size(value: int) -> str:
+    """An amount of data, to three digits."""
+    number = float(value)
+    for unit in ("B", "kB", "MB", "GB"):
+        if number < 999.5:
+            return f"{number:.3g} {unit}"
+        number /= 1000
+    return f"{number:.3g} TB"
+
+
+def from_to(least_s: float, most_s: float) -> str:
+    """A length of time, or from which to which where it depends on the results."""
+    return minutes(least_s) if minutes(least_s) == minutes(most_s) else f"{minutes(least_s)} to {minutes(most_s)}"
