@@ -1,1 +1,10 @@
-"""A controlled network testbed. This file is sent to other machines, so it imports nothing."""
+"""A controlled network testbed. As a library: `lanelab.run`, `lanelab.resume`, `lanelab.open_run`, and what
+docs/reference/api.md names besides. This file is sent to other machines, so it imports nothing until it is asked."""
+
+
+def __getattr__(name):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202 - other machines may have Python 3.9
+    if name.startswith("_"):
+        raise AttributeError(name)
+    from lanelab.driver import api  # noqa: PLC0415
+
+    return getattr(api, name)

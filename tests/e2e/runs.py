@@ -51,11 +51,11 @@ class Played:
     def evidence(self, arm: str) -> list[dict[str, Any]]:
         return [record["evidence"] for record in self.records(arm)]
 
-    def measures(self, arm: str) -> list[dict[str, float]]:
-        """By name, of its trials that count."""
+    def measures(self, arm: str, *, of_all: bool = False) -> list[dict[str, float]]:
+        """By name, of its trials that count; `of_all`: of the others, too."""
         by_trial: dict[int, dict[str, float]] = {}
-        query = "SELECT name, trial, metric, value FROM arms_of_trials JOIN measured USING (trial) WHERE status = 'ok'"
-        for name, trial, metric, value in self.rows(query):
+        query = "SELECT name, trial, metric, value FROM arms_of_trials JOIN measured USING (trial)"
+        for name, trial, metric, value in self.rows(query if of_all else f"{query} WHERE status = 'ok'"):
             if name == arm:
                 by_trial.setdefault(trial, {})[metric] = value
         return list(by_trial.values())

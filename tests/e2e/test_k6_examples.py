@@ -94,13 +94,13 @@ def load(tmp_path: Path, script: bytes, arm: str, more: str = "") -> Played:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_runs_as_it_is(examples: Path, tmp_path: Path, name: str) -> None:
     played = load(tmp_path, (examples / f"{name}.js").read_bytes(), EXAMPLES[name])
-    (measures,) = played.measures("arm")
+    (measures,) = played.measures("arm", of_all=True)
     assert measures["requests_per_s"] > 0
 
 
 def test_metrics_checks_and_groups_of_a_script_become_measures_and_series(examples: Path, tmp_path: Path) -> None:
     measures = load(tmp_path, (examples / "custom_metrics.js").read_bytes(), HTTP)
-    (found,) = measures.measures("arm")
+    (found,) = measures.measures("arm", of_all=True)
     assert found["script.checks{check:status is 200}.rate"] == found["script.my_rate.rate"] == 1
     assert found["script.my_counter.count"] >= 2
     assert found["script.my_trend.min"] <= found["script.my_trend.med"] <= found["script.my_trend.p95"]
@@ -139,7 +139,7 @@ export function handleSummary(data) {
 def test_options_thresholds_scenarios_and_summary_of_a_script(tmp_path: Path) -> None:
     """Its users and its time are the experiment file's; the rest is its own. A crossed threshold is a result."""
     played = load(tmp_path, OWN, SPDY, more=", thresholds: {latency_95: 60000, requests_per_s: 0.001}")
-    (found,) = played.measures("arm")
+    (found,) = played.measures("arm", of_all=True)
     assert found["script.my_ttfb.p95_ms"] > 0
     assert found["script.group_duration{group:::first}.med_ms"] > 0
     assert found["script.checks{check:is SPDY}.rate"] == 1

@@ -18,8 +18,8 @@ from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.packets.emulation import emulation_error
 from lanelab.driver.trial.packets.link_evidence import link_evidence
 from lanelab.driver.trial.packets.timeline import Timeline
-from lanelab.driver.trial.page_load.link_rate import PUNCTUAL, caught_up_us, excess
 from lanelab.driver.trial.page_load.judges.link import LinkVerdict
+from lanelab.driver.trial.page_load.link_rate import PUNCTUAL, caught_up_us, excess
 from tests.unit.records import record
 from tests.unit.simulated_link import MS, Load
 from tests.unit.test_evidence import MACHINE

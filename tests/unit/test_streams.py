@@ -13,8 +13,8 @@ from lanelab.driver.arm.arm import Arm
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.page_load.expected import Expected
-from lanelab.driver.trial.page_load.streams import stream_measures
 from lanelab.driver.trial.page_load.judges.registry import judge
+from lanelab.driver.trial.page_load.streams import stream_measures
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
 from lanelab.driver.trial.tolerances import Tolerances
 from tests.unit.gateway_records import Exchange, Plan, Told

@@ -15,7 +15,9 @@ from lanelab.driver.api.beds import BedOptions
 from lanelab.driver.api.sweeps import ONE_BED, SweepOptions, play_sweep
 from lanelab.driver.base.errors import Interrupted, LanelabError, StoreError
 from lanelab.driver.base.version import VERSION
+from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.rounds import Schedule
+from lanelab.driver.record.metrics import PAGE_LOAD
 from lanelab.driver.run.built_programs import Programs
 from lanelab.driver.run.events import Ending, Listener, Notice, ReuseBegun, RunBegun, SessionEnded, Stopping
 from lanelab.driver.run.missing import TrialsMissing, trials_missing
@@ -87,14 +89,19 @@ def _play_one_bed(begun: BegunRun, programs: Programs, bed: BedOptions, means: M
         runner.run(schedule)
 
 
+def _stops_when(experiment: Experiment, means: Means) -> str:
+    if means.sweep.is_asked_for:
+        return "when the portions that are under way are stored"
+    return "after this trial" if experiment.workload == PAGE_LOAD else "now: a load ends at once"
+
+
 @contextmanager
 def _session(begun: BegunRun, facts: dict[str, Any], means: Means) -> Iterator[None]:
     """Begins a session, and ends it: the folder knows how, and a run that never began leaves none."""
     store = begun.store
     store.begin_session(facts, this_machine())
     store.set_meta("state", "running")
-    when = "when the portions that are under way are stored" if means.sweep.is_asked_for else "after this trial"
-    means.stop.heard = lambda: means.tell(Stopping(when))
+    means.stop.heard = lambda: means.tell(Stopping(_stops_when(begun.experiment, means)))
     ending: Ending = "failed"
     why, never_begun = "", False
     try:
