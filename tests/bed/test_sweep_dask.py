@@ -22,7 +22,7 @@ import pytest
 from lanelab.driver.base.errors import ClusterAway, ClusterError, InputError
 from lanelab.driver.base.paths import PROJECT, SOURCES, build_folder
 from lanelab.driver.run.events import Event
-from lanelab.driver.run.sweep import dask_cluster, own_scheduler
+from lanelab.driver.run.sweep import children, dask_cluster, own_scheduler
 from lanelab.driver.run.sweep.address import SchedulerAddress, address_of
 from lanelab.driver.run.sweep.cluster import Away, Finished, Happening, Joined, Left, Told
 from lanelab.driver.run.sweep.dask_cluster import DaskCluster
@@ -67,6 +67,14 @@ class Watched:
     def do(self, worker: str, **payload: Any) -> Finished:
         number = self.cluster.start(worker, "play", payload)
         return self.next(Finished, lambda each: each.job == number)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _workers_find_the_tests() -> Iterator[None]:
+    """Their jobs are in the project, and a worker looks for modules in the package alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(children, "START", f"import sys; sys.path.append({str(PROJECT)!r}); {children.START}")
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -180,8 +180,12 @@ def test_a_link_that_is_not_what_was_asked_for_refuses_its_trials(lanelab: Lanel
 def test_what_a_bed_is_made_of_may_die_and_the_run_goes_on(
     lanelab: LanelabCommand, tmp_path: Path, victim: str, reason: str
 ) -> None:
-    """Once, in the middle of a load: one trial fails by that name, and every other counts."""
+    """Once, in the middle of a load: one trial fails by that name, and every other counts, or was made by a machine
+    that was starved."""
     text = "sites: [dummy]\nlinks: {rate: 4mbit, rtt: 20ms, queue: 1000p}\narms: {one: {}}\ntrials: 2\n"
     played = play_and_kill(lanelab, tmp_path, text, victim, after_s=0.5)
-    assert sorted(played.statuses("one")) == ["failed", "ok", "ok"], played.rows("SELECT reason, detail FROM failures")
+    failures = played.rows("SELECT reason, detail FROM failures")
+    assert played.statuses("one").count("ok") == 2, failures
     assert reason in played.reasons("one")
+    starved = [detail for other, detail in failures if other != reason and "the machine was starved" in detail]
+    assert played.statuses("one").count("failed") <= 1 + len(starved), failures

@@ -29,6 +29,7 @@ pytestmark = [needs_namespaces, pytest.mark.long]
 PAGE = b"<!doctype html><title>a page</title><p class=description>This is a replacement of the service it was.\n"
 OBJECTS = {
     "httpbin.org/": PAGE,
+    "httpbin.org/cookies": b'{"cookies": {"name": "value1", "name2": "value2"}}\n',
     "httpbin.org/get": b'{"args": {}, "headers": {"X-Test": "abc123"}}\n',
     "quickpizza.grafana.com/": PAGE,
     "quickpizza.grafana.com/pi.php": b"3.14",
