@@ -5,6 +5,6 @@ docs/reference/api.md names besides. This file is sent to other machines, so it 
 def __getattr__(name):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202 - other machines may have Python 3.9
     if name.startswith("_"):
         raise AttributeError(name)
-    from lanelab.driver import api  # noqa: PLC0415
+    import importlib  # noqa: PLC0415
 
-    return getattr(api, name)
+    return getattr(importlib.import_module("lanelab.driver.api"), name)
