@@ -10,6 +10,8 @@ from pathlib import Path
 import click
 import pytest
 
+import lanelab as lanelab_package
+from lanelab.driver import api
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.paths import PACKAGE, PROJECT, SOURCES
 from lanelab.driver.cli import checkout_tools
@@ -42,6 +44,12 @@ def test_the_package_itself_imports_nothing() -> None:
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout.split() == ["lanelab"]
+
+
+def test_the_package_has_the_names_of_its_library() -> None:
+    assert {getattr(lanelab_package, name) for name in api.__all__} == {getattr(api, name) for name in api.__all__}
+    with pytest.raises(AttributeError, match="lanelab has no 'runs'"):
+        _ = lanelab_package.runs
 
 
 def test_the_command_line_starts_without_the_tools() -> None:
