@@ -28,7 +28,7 @@ LIMIT_S = 300.0  # for one event, on a busy machine
 NAMES = ("one", "two", "three")
 WORKER_PROCESS = "lanelab.driver.run.sweep.worker.process"  # modules that they are
 SCHEDULER_PROCESS = "lanelab.driver.run.sweep.scheduler_process"
-JOIN = re.compile(r"lanelab worker (\S+)")
+JOIN = re.compile(r"""lanelab worker ([^\s"]+)""")
 
 
 @dataclass
