@@ -159,8 +159,7 @@ class Flow:
         changing = self._ip_id(self.last_at) not in (self._ip_id(self.first_at), 0)
         sent, last = self._sent(now, at), self._sent(now, self.last_at, counting=changing)
         rtt = self.rtt_ns if self.rtt_ns is not None else self.back.rtt_ns
-        fills = self.order.lacks(seq, length)
-        kind = self.order.judge(seq, length, sent, last, (UNKNOWN_RTT_NS if rtt is None else rtt) // 2)
+        kind, fills = self.order.judge(seq, length, sent, last, (UNKNOWN_RTT_NS if rtt is None else rtt) // 2)
         self.found[kind] += 1
         if kind == Kind.RESENT:
             self.last_at = at

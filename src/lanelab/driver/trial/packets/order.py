@@ -72,13 +72,9 @@ class Order:
         if len(self.open) < MOST_GAPS:
             self.open.append(Gap(start, count, shown))
 
-    def lacks(self, seq: int, length: int) -> bool:
-        """Whether the segment falls into a gap."""
-        return any(_reaches(gap, seq, length) for gap in self.open)
-
-    def judge(self, seq: int, length: int, sent: Sent, last: Sent, early_ns: int) -> Kind:
-        """A segment below the highest number. `last`: the newest packet before it; `early_ns`: within that time
-        nothing that was lost can come again."""
+    def judge(self, seq: int, length: int, sent: Sent, last: Sent, early_ns: int) -> tuple[Kind, bool]:
+        """A segment below the highest number, and whether it falls into a gap. `last`: the newest packet before it;
+        `early_ns`: within that time nothing that was lost can come again."""
         gaps = self._take_out(seq, length)
         if gaps:
             first = min(gaps, key=lambda gap: gap.shown.seen_ns).shown
@@ -86,7 +82,10 @@ class Order:
             if late is None:
                 late = sent.seen_ns - max(gap.shown.seen_ns for gap in gaps) < early_ns
             self._remember(gaps[0].shown, seq, length, None if late else sent)
-            return Kind.OVERTAKEN if late else Kind.RESENT
+            return Kind.OVERTAKEN if late else Kind.RESENT, True
+        return self._came_before(seq, sent, last), False
+
+    def _came_before(self, seq: int, sent: Sent, last: Sent) -> Kind:
         known = next((gap for gap in self.filled if _within(gap, seq)), None)
         if _same(sent, last):
             return Kind.COPY
@@ -100,11 +99,11 @@ class Order:
         """The gaps into which the segment falls; what it leaves of them stays open."""
         found, left = [], []
         for gap in self.open:
-            if not _reaches(gap, seq, length):
+            before = signed(seq - gap.start)  # how far into the gap the segment begins
+            if before >= gap.size or before + length <= 0:
                 left.append(gap)
                 continue
             found.append(gap)
-            before = signed(seq - gap.start)  # how far into the gap the segment begins
             if before > 0:
                 left.append(gap._replace(size=before))
             if before + length < gap.size:
@@ -122,10 +121,6 @@ class Order:
         self.filled.append(Gap(seq, length, shown, by))
         if len(self.filled) > MOST_FILLED:
             del self.filled[0]
-
-
-def _reaches(gap: Gap, seq: int, length: int) -> bool:
-    return -length < signed(seq - gap.start) < gap.size
 
 
 def _within(gap: Gap, seq: int) -> bool:
