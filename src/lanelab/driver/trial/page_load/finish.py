@@ -23,7 +23,7 @@ from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.packets.clear_text import read_clear_text
 from lanelab.driver.trial.packets.packets import summarise
 from lanelab.driver.trial.packets.pcapng import embed_keys
-from lanelab.driver.trial.packets.timeline import read_timeline
+from lanelab.driver.trial.packets.timeline import Timeline, read_timeline
 from lanelab.driver.trial.page_load.bound import physical_bound
 from lanelab.driver.trial.page_load.expected import Expected
 from lanelab.driver.trial.page_load.gateways import KEYS
@@ -127,9 +127,12 @@ def _judged(record: TrialRecord, context: TrialContext) -> TrialRecord:
     evidence = record.page_load
     if evidence is None:
         return record
-    capture = evidence.capture.get("client")
-    whole = capture is not None and "client" in evidence.packets
-    timeline = read_timeline(context.folder / capture.file, ADDRESSES["client"]) if capture and whole else None
+
+    def timeline() -> Timeline | None:
+        capture = evidence.capture.get("client")
+        whole = capture is not None and "client" in evidence.packets
+        return read_timeline(context.folder / capture.file, ADDRESSES["client"]) if capture and whole else None
+
     case = Case(record, evidence, _expected(context), timeline)
     return replace(record, failures=tuple(judge(case.record, case.expected)), flags=(*record.flags, *flags(case)))
 

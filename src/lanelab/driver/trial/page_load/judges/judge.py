@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -12,7 +12,7 @@ from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.evidence.packets import PacketSummary
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
-from lanelab.driver.record.reasons import Failure, Flag
+from lanelab.driver.record.reasons import Failure, Flag, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
 from lanelab.driver.trial.packets.timeline import Timeline
@@ -28,6 +28,10 @@ class Needs(Enum):
     LOAD = "a page load, or one that ran out of time"
 
 
+def _no_timeline() -> None:
+    """There is no capture that is whole."""
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """One trial, and what it was asked to be."""
@@ -35,7 +39,7 @@ class Case:
     record: TrialRecord
     evidence: PageLoadEvidence
     expected: Expected
-    timeline: Timeline | None = None  # of the client's capture; None: there is none that is whole
+    read_timeline: Callable[[], Timeline | None] = _no_timeline  # of the client's capture, for who needs it
 
     @property
     def arm(self) -> Arm:
@@ -77,3 +81,12 @@ class Judge:
     needs: Needs
     failures: Callable[[Case], Iterable[Failure]] = _nothing
     flags: Callable[[Case], Iterable[Flag]] = _nothing
+
+
+def once(failures: Iterable[Failure]) -> Iterator[Failure]:
+    """Those of one reason as one."""
+    details_of: dict[Reason, list[str]] = {}
+    for each in failures:
+        details_of.setdefault(each.reason, []).append(each.detail)
+    for reason, details in details_of.items():
+        yield Failure(reason, "; ".join(details))

@@ -18,7 +18,7 @@ from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.reasons import OF_THE_MACHINE, Failure, Flag, FlagName, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.page_load.bound import COMPENSATION, quickest
-from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
+from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs, once
 from lanelab.driver.trial.page_load.link_rate import PUNCTUAL, Lateness, allowance_us, caught_up_us, too_fast, too_slow
 from lanelab.driver.trial.page_load.link_rate import STARVED as STARVED_RATE
 
@@ -48,11 +48,8 @@ class LinkVerdict:
 
     def failures(self) -> Iterator[Failure]:
         """Each reason once."""
-        details: dict[Reason, list[str]] = {}
-        for each in self._all(self.seen) if self.seen is not None else ():
-            details.setdefault(each.reason, []).append(each.detail)
-        for reason, found in details.items():
-            yield Failure(reason, "; ".join(found))
+        if self.seen is not None:
+            yield from once(self._all(self.seen))
 
     def _all(self, seen: LinkEvidence) -> Iterator[Failure]:
         if self.link.moves:

@@ -127,7 +127,7 @@ def _name(line: ServedRequest) -> str:
 
 def _flags(case: Case) -> Iterator[Flag]:
     if not case.link.cross:  # whose queue explains what is late
-        yield from Slow(case.arm, case.link, case.evidence, case.timeline).flags()
+        yield from Slow(case.arm, case.link, case.evidence, case.read_timeline()).flags()
 
 
 JUDGE = Judge(Needs.TRIAL, flags=_flags)

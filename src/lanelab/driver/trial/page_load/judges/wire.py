@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.record.reasons import Failure
 from lanelab.driver.trial.page_load.connection_use import ConnectionUse
-from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
+from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs, once
 from lanelab.driver.trial.page_load.keepalive import Keepalive
 from lanelab.driver.trial.page_load.protocols import Protocols, resumption
 from lanelab.driver.trial.page_load.requests import on_network
@@ -19,18 +19,9 @@ def _failures(case: Case) -> Iterator[Failure]:
     protocols = Protocols(case.record, case.evidence, case.arm, case.site, witnesses)
     keepalive = Keepalive(case.arm, witnesses, case.requests, on_network(case.record.requests))
     used = ConnectionUse(case.arm, case.link, witnesses, keepalive)
-    yield from _once([*protocols.failures(), *used.failures()])
+    yield from once([*protocols.failures(), *used.failures()])
     yield from resumption(case.arm, witnesses)
     yield from StreamsVerdict(case.arm, case.site, witnesses).failures()
-
-
-def _once(failures: list[Failure]) -> Iterator[Failure]:
-    """Those of one reason as one."""
-    details_of: dict[Reason, list[str]] = {}
-    for each in failures:
-        details_of.setdefault(each.reason, []).append(each.detail)
-    for reason, details in details_of.items():
-        yield Failure(reason, "; ".join(details))
 
 
 JUDGE = Judge(Needs.LOAD, _failures)
