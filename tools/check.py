@@ -137,7 +137,7 @@ def _c_steps(_files: list[str]) -> list[Step]:
     apxs = needs.program("apxs").path() or "apxs"
     steps = []
     for name in apache_module.MODULES:
-        out = build_folder().absolute() / "check" / name
+        out = build_folder().absolute() / "check" / "native" / name
         out.mkdir(parents=True, exist_ok=True)
         make = ["make", "-sk", f"-j{len(os.sched_getaffinity(0))}", "-C", str(apache_module.sources(name))]
         argv = [*make, f"OUT={out}", f"APXS={apxs}", "check-build"]
