@@ -14,7 +14,7 @@ from lanelab.driver.bed.commands import set_kernel
 from lanelab.driver.bed.node import NODE_NAMES, Command, Node, Stdio
 from lanelab.driver.bed.remote import sampler
 from lanelab.driver.bed.ssh.router import settle_cable
-from lanelab.driver.link.shaping.host_kernel import KERNEL
+from lanelab.driver.link.hosts.host import USUAL_KERNEL
 from lanelab.driver.record.evidence.machine import MachineEvidence
 from lanelab.driver.record.evidence.server_series import ServerSeriesEvidence
 from lanelab.driver.trial.page_load.router_watch import RouterWatch
@@ -197,16 +197,16 @@ def its_link_moves(bed: InsideBed) -> None:
 
 def tcp_of_the_hosts_is_set_and_taken_back(bed: InsideBed) -> None:
     def found(node: Node) -> tuple[list[str], bool]:
-        files = [f"/proc/sys/{name.replace('.', '/')}" for name in KERNEL]
+        files = [f"/proc/sys/{name.replace('.', '/')}" for name in USUAL_KERNEL]
         routes = node.run(["ip", "route", "show", "dev", "eth0"]).stdout
         return node.run(["cat", *files]).stdout.split(), "quickack 1" in routes
 
-    usual = list(KERNEL.values())[2:]
+    usual = list(USUAL_KERNEL.values())[2:]
     bed.link.set({"timestamps": "false", "tail_loss_probe_server": "false", "delayed_ack_client": "false"})
     assert found(bed.client) == (["0", "3", *usual], True)
     assert found(bed.server) == (["0", "0", *usual], False)
     bed.link.set({"rtt": "20ms"})
-    assert found(bed.client) == found(bed.server) == (list(KERNEL.values()), False)
+    assert found(bed.client) == found(bed.server) == (list(USUAL_KERNEL.values()), False)
 
 
 def packets_are_as_on_the_wire(bed: InsideBed) -> None:

@@ -10,13 +10,15 @@ import pytest
 from lanelab.driver.base.errors import InputError, LinkError
 from lanelab.driver.bed.addresses import ADDRESSES, SERVER
 from lanelab.driver.bed.substrate import BedSettings
-from lanelab.driver.link.shaping.host_kernel import ECN, KEPT, KERNEL, SACK, TAIL_LOSS_PROBE, TIMESTAMPS
+from lanelab.driver.link.hosts.host import KERNELS_OWN, USUAL_KERNEL
 from lanelab.driver.run.channel.client import Bed
 from lanelab.driver.trial.packets.timeline import Stream, read_timeline
 from tests.kit.handles import OpenBed
 from tests.kit.scripts import run_script
 
 CLIENT = ADDRESSES["client"]
+TIMESTAMPS, TAIL_LOSS_PROBE = "net.ipv4.tcp_timestamps", "net.ipv4.tcp_early_retrans"
+ECN, SACK = "net.ipv4.tcp_ecn", "net.ipv4.tcp_sack"
 AMOUNT = 400_000  # bytes: many times what a new connection acknowledges one by one
 SERVE = f"""
 import socket
@@ -69,25 +71,25 @@ while connection.recv(1):
 
 
 def kernel(bed: OpenBed, node: str) -> dict[str, str]:
-    return {name: bed.run(node, "cat", f"/proc/sys/{name.replace('.', '/')}").stdout.strip() for name in KERNEL}
+    return {name: bed.run(node, "cat", f"/proc/sys/{name.replace('.', '/')}").stdout.strip() for name in USUAL_KERNEL}
 
 
 def test_each_host_has_its_own_and_a_new_link_takes_them_back(bed: OpenBed) -> None:
     bed.set(timestamps_client="false", tail_loss_probe_server="off", delayed_ack_client="false")
-    assert kernel(bed, "client") == {**KERNEL, TIMESTAMPS: "0"}
-    assert kernel(bed, "server") == {**KERNEL, TAIL_LOSS_PROBE: "0"}
+    assert kernel(bed, "client") == {**USUAL_KERNEL, TIMESTAMPS: "0"}
+    assert kernel(bed, "server") == {**USUAL_KERNEL, TAIL_LOSS_PROBE: "0"}
     routes = {node: bed.run(node, "ip", "route", "show", "dev", "eth0").stdout for node in ("client", "server")}
     assert routes["client"].count("quickack 1") == 2
     assert "quickack" not in routes["server"]
     bed.set(rtt="10ms")
     for node in ("client", "server"):
-        assert kernel(bed, node) == KERNEL
+        assert kernel(bed, node) == USUAL_KERNEL
         assert "quickack" not in bed.run(node, "ip", "route", "show", "dev", "eth0").stdout
 
 
 def test_what_a_host_has_of_its_own_is_put_back(bed: OpenBed) -> None:
     def own() -> list[str]:
-        files = [f"/proc/sys/{name.replace('.', '/')}" for name in KEPT]
+        files = [f"/proc/sys/{name.replace('.', '/')}" for name in KERNELS_OWN]
         return [" ".join(bed.run("client", "cat", file).stdout.split()) for file in files]
 
     before = own()
@@ -97,7 +99,7 @@ def test_what_a_host_has_of_its_own_is_put_back(bed: OpenBed) -> None:
     assert bed.run("client", "ip", "route", "show", "dev", "eth0").stdout.count("rto_min lock 50ms") == 2
     bed.set(rtt="10ms")
     assert own() == before
-    assert kernel(bed, "client") == kernel(bed, "server") == KERNEL
+    assert kernel(bed, "client") == kernel(bed, "server") == USUAL_KERNEL
     assert "rto_min" not in bed.run("client", "ip", "route", "show", "dev", "eth0").stdout
 
 
@@ -139,6 +141,17 @@ def test_without_timestamps_no_packet_has_any(bed: OpenBed, tmp_path: Path, side
     assert max(packet.payload for packet in stream.down) == 1460
     bed.set(rtt="20ms", rate="10mbit")
     assert None not in {packet.timestamp for packet in transfer(bed, tmp_path).packets}
+
+
+def test_a_first_window_is_offered_and_ends_the_first_flight(bed: OpenBed, tmp_path: Path) -> None:
+    bed.set(rtt="60ms", rate="10mbit", initial_receive_window_client="4", timestamps="false")
+    syn, *others = transfer(bed, tmp_path).packets
+    assert syn.window == 4 * 1460
+    first = next(packet.at_ns for packet in others if not packet.up and packet.payload)
+    flight = [packet for packet in others if not packet.up and packet.payload and packet.at_ns < first + 40_000_000]
+    assert len(flight) == 4
+    bed.set(rtt="60ms", rate="10mbit")
+    assert transfer(bed, tmp_path).packets[0].window > 40 * 1460
 
 
 @pytest.mark.parametrize(("settings", "probes"), [({}, True), ({"tail_loss_probe_server": "false"}, False)])
@@ -190,5 +203,5 @@ def test_where_nobody_may_set_the_kernel_a_link_that_needs_it_is_refused(tmp_pat
         bed.set(rtt="20ms", delayed_ack="false", initial_window="2", timestamps_server="false")
         with pytest.raises(LinkError, match=r"the client's kernel does not let itself be set: .*Read-only file system"):
             bed.set(timestamps="false")
-        assert kernel(bed, "server") == {**KERNEL, TIMESTAMPS: "0"}, "the link before is back"
+        assert kernel(bed, "server") == {**USUAL_KERNEL, TIMESTAMPS: "0"}, "the link before is back"
         assert bed.run("client", "ping", "-c", "1", "-W", "2", "server").status == 0

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from lanelab.analysis.results.run_folder import read_run
-from lanelab.analysis.results.trial_content import artifact_path, read_record
+from lanelab.driver.run.folder.trial_content import artifact_path, read_record
 from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.link import Link
 from lanelab.driver.record.record import TrialRecord

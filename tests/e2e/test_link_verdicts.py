@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lanelab.analysis.results.run_folder import read_run
-from lanelab.analysis.results.trial_content import read_record
+from lanelab.driver.run.folder.trial_content import read_record
 from lanelab.driver.link import Link
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.record.record import TrialRecord

@@ -104,7 +104,7 @@ def _write(database: sqlite3.Connection, rounds: int, claims: Sequence[Claim]) -
     plan = {"order": "interleaved", "looks": [[rounds, 0.05]], "timeout_s": 3600.0,
             "compared": [[cell_id("HTTP"), cell_id("SPDY")]], "not_compared": []}  # fmt: skip
     meta = {
-        "format": str(run_format.VERSION), "workload": "load", "name": "ramp", "description": "", "seed": "7",
+        "format": run_format.VERSION, "workload": "load", "name": "ramp", "description": "", "seed": "7",
         "created_utc": stamp(0), "lanelab": "0.1.0", "state": "finished", "figures": json.dumps(FIGURES),
         "plan": json.dumps(plan), "experiment_sha256": hashlib.sha256(TEXT.encode()).hexdigest(),
         run_format.VARIANT: "",

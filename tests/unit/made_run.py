@@ -104,7 +104,7 @@ class Made:
     flags: Mapping[int, Sequence[tuple[str, str]]] = field(default_factory=dict)  # by trial: name and detail
     claims: Sequence[Claim] = ()
     variant: str = ""
-    id: str = ""  # of the run, for its beds too; "": of a lanelab that gave runs none
+    id: str = ""  # of the run, for its beds too; "": one that comes from name and text
     asked: Callable[[int], str] = lambda _cell: ""  # digest of what was asked for in a cell
     repeat: Mapping[str, Any] | None = None  # of the plan
     machines: Sequence[MadeMachine] = ()  # beds are dealt to them in turn; none: a run that knows no machines
@@ -221,12 +221,12 @@ class _Writer:
         made = self.made
         about = {name: each.to_json() for name, each in made.about.items()}
         return {
-            "format": str(run_format.VERSION),
+            "format": run_format.VERSION,
             "workload": "page_load", "name": made.name, "description": made.description,
             "created_utc": stamp(0), "seed": "7", "lanelab": "0.1.0", "state": made.state,
             "figures": json.dumps(list(made.figures)),
             "plan": json.dumps(self.plan()), "experiment_sha256": hashlib.sha256(made.text.encode()).hexdigest(),
-            **({run_format.ID: made.id} if made.id else {}),
+            run_format.ID: made.id or hashlib.sha256(f"{made.name} {made.text}".encode()).hexdigest()[:16],
             **({run_format.ABOUT_SITES: json.dumps(about)} if about else {}),
             run_format.VARIANT: made.variant,
             run_format.CLAIMS: json.dumps([claim.to_json() for claim in made.claims]),

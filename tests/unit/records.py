@@ -11,11 +11,11 @@ from lanelab.driver.base.units import Duration
 from lanelab.driver.bed.addresses import CLIENT, SERVER, route_lines
 from lanelab.driver.bed.addresses import Host as BedHost
 from lanelab.driver.link import Host, Link
+from lanelab.driver.link.hosts.host import USUAL_KERNEL
 from lanelab.driver.link.shaping.asked import asked_queues
-from lanelab.driver.link.shaping.host_kernel import FORGETS, KERNEL, RECEIVE_BUFFER, TOLD, kernel_lines
-from lanelab.driver.link.shaping.shaping import DEVICES, minimum_rto_ms
+from lanelab.driver.link.shaping.shaping import DEVICES
 from lanelab.driver.record.evidence.packets import Connection, PacketSummary
-from lanelab.driver.record.evidence.settings import HostSettings, KernelSettings, RouteSettings, SettingsEvidence
+from lanelab.driver.record.evidence.settings import HostSettings, RouteSettings, SettingsEvidence
 from lanelab.driver.site.site import Site, SiteObject
 
 HASH = "0" * 64
@@ -181,17 +181,14 @@ def settings(link: Link) -> SettingsEvidence:
     compensation = Duration.parse("150us")
 
     def host(of: BedHost, own: Host) -> HostSettings:
-        routes = [
-            RouteSettings(
-                line.split()[2], own.congestion_control, own.initial_window, own.delayed_ack, minimum_rto_ms(own)
-            )
-            for line in route_lines(of)
-        ]
-        kernel = {**KERNEL, FORGETS: "1", RECEIVE_BUFFER: "4096 131072 6291456"}
-        kernel |= dict(line.text.split("=") for line in kernel_lines(own))
-        used = (own.congestion_control,)
-        told = KernelSettings(**{field: kernel[name] for field, name in TOLD.items()})
-        return HostSettings(link.mtu, tuple(routes), own.timestamps, own.tail_loss_probe, (), told, used)
+        metrics = {"congestion": own.congestion_control, "initcwnd": str(own.initial_window)}
+        metrics |= {} if own.delayed_ack else {"quickack": "1"}
+        metrics |= {} if own.minimum_rto.ns == 200_000_000 else {"rto_min": str(own.minimum_rto.ns // 1_000_000)}
+        metrics |= {"initrwnd": str(own.initial_receive_window)} if own.initial_receive_window else {}
+        routes = tuple(RouteSettings(line.split()[2], metrics) for line in route_lines(of))
+        kernel = {**USUAL_KERNEL, "net.ipv4.tcp_no_metrics_save": "1", "net.ipv4.tcp_rmem": "4096 131072 6291456"}
+        kernel |= dict(line.text.split("=") for line in own.kernel())
+        return HostSettings(link.mtu, routes, kernel, (), (own.congestion_control,))
 
     return SettingsEvidence(
         client=host(CLIENT, link.client), server=host(SERVER, link.server),

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lanelab.driver.base.coded import Coded, later
+from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import Series, TrialRecord
@@ -87,24 +87,6 @@ def test_no_key_has_a_default(key: str) -> None:
     del data[key]
     with pytest.raises(RecordError, match=f"{key} is missing"):
         Outer.from_json(data)
-
-
-@dataclass(frozen=True, slots=True)
-class Grown(Coded):
-    old: int
-    new: tuple[str, ...] = later(())
-
-
-def test_what_came_later_may_be_missing_in_older_records() -> None:
-    assert Grown.from_stored({"old": 1}) == Grown(1)
-    assert Grown.from_stored({"old": 1, "new": ["a"]}) == Grown(1, ("a",))
-    assert Grown(1).to_json() == {"old": 1, "new": []}
-    with pytest.raises(RecordError, match="new is missing"):
-        Grown.from_json({"old": 1})
-    wrong: list[dict[str, Any]] = [{"new": []}, {"old": 1, "newer": 1}, {"old": 1, "new": None}]
-    for data in wrong:
-        with pytest.raises(RecordError):
-            Grown.from_stored(data)
 
 
 LEAVES = st.none() | st.integers() | st.text()

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.experiment.model import LATER_LINK_SETTINGS
 from lanelab.driver.link import Link
 from lanelab.driver.link.live.cross_flows import settles_s
 from lanelab.driver.record.evidence.cross import CrossEvidence
@@ -101,10 +100,6 @@ def test_an_experiment_has_links_with_and_without() -> None:
     cases = read(text).links
     assert [case.link.cross.flows for case in cases] == [0, 2]
     assert [case.label for case in cases] == ["cross none", "cross 2 reno down"]
-
-
-def test_a_link_without_it_is_the_one_that_it_was() -> None:
-    assert Link.parse(SHAPED).to_mapping()["cross"] == LATER_LINK_SETTINGS["cross"]
 
 
 def test_measures_are_of_the_load() -> None:

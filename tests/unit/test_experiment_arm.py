@@ -180,11 +180,11 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ({"tls_key_share": "p-256"}, "tls_key_share", "it means nothing with tls: off"),
     ({"tls_key_share": "p-256", "tls": "1.3", "via": "browser"}, "tls_key_share", "Chromium has no switch"),
     (
-        {"spdy_stream_window": 65536, "protocol": "spdy/2"},
+        {"stream_window": 65536, "protocol": "spdy/2"},
         "stream_window",
         "it means nothing with protocol: spdy/2",
     ),
-    ({"stream_window": 65536, "spdy_stream_window": 65536, "protocol": "h2"}, "spdy_stream_window", "Leave it out"),
+    ({"spdy_stream_window": 65536, "protocol": "h2"}, "spdy_stream_window", "stream_window"),
     ({"stream_window": 2048, "protocol": "h2", "tls": "1.3"}, "stream_window", "from 4096 to 268435456"),
     ({"stream_window": 65536}, "stream_window", "it means nothing with protocol: http/1.1"),
     (

@@ -72,11 +72,6 @@ def test_what_a_script_measures_becomes_measures_and_series() -> None:
     assert list(results.series["script.checks{check:status is 200}"].points) == [(1000, 1)]
 
 
-def test_reports_of_before_had_nothing_of_scripts() -> None:
-    before = {key: value for key, value in REPORT.items() if not key.startswith(("script", "crossed"))}
-    assert LoadReport.from_stored(before).script == ()
-
-
 def test_thresholds_are_compared_in_the_units_of_their_metrics() -> None:
     settings = k6_settings(thresholds=[["latency_95", 100], ["bytes_per_s", 2], ["page_95", 3000]])
     found = compare_thresholds(settings, {"latency_95_ms": 99.0, "bytes_per_s": 2.5e6})

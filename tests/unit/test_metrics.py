@@ -38,6 +38,7 @@ from lanelab.analysis.results.run_folder import read_run
 from lanelab.driver.cli.main import lanelab
 from lanelab.driver.experiment.read import parse_experiment
 from lanelab.driver.experiment.schema import schema_text
+from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.store import Store, Stored
 from lanelab.driver.run.this_machine import this_machine
 from lanelab.driver.record.record import TrialRecord
@@ -47,7 +48,7 @@ text = "sites: [dummy]\\nlinks: {rtt: 20ms}\\narms: {a: {}}\\nfigures: {x: arm, 
 experiment = parse_experiment(text, "made.yaml", ["dummy"])
 figures = json.dumps([figure.to_json() for figure in experiment.figures])
 plan = {"order": "interleaved", "looks": [[1, 0.05]], "timeout_s": 60, "compared": [], "not_compared": []}
-meta = {"format": "5", "workload": "page_load", "name": "made", "seed": "7", "state": "finished", "figures": figures,
+meta = {"format": run_format.VERSION, "workload": "page_load", "name": "made", "seed": "7", "state": "finished", "figures": figures,
         "lanelab": "0.1.0",
         "plan": json.dumps(plan)}
 store = Store.create(folder, text, meta, experiment.cells)

@@ -9,12 +9,12 @@ import pytest
 
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.bed.substrate import Substrate
-from lanelab.driver.link.shaping.host_kernel import KERNEL as OF_LINKS
+from lanelab.driver.link.hosts.host import USUAL_KERNEL
 from lanelab.driver.link.shaping.shaping import DEVICES
 from lanelab.driver.trial.page_load.read_back import PARTS, ReadBack
 
 KERNEL = {
-    **{name.replace(".", "/"): value for name, value in OF_LINKS.items()},
+    **{name.replace(".", "/"): value for name, value in USUAL_KERNEL.items()},
     "net/ipv4/tcp_no_metrics_save": "1",
     "net/ipv4/tcp_rmem": "4096\t131072\t6291456",
 }
@@ -44,8 +44,9 @@ def test_the_links_own_settings_are_told_and_no_change(timestamps: str, early: s
     read_back = ReadBack(bed(kernel))
     kernel |= {"net/ipv4/tcp_timestamps": timestamps, "net/ipv4/tcp_early_retrans": early}
     found = read_back.read("", 0, 0, ())
-    assert (found.client.timestamps, found.server.tail_loss_probe) == (timestamps != "0", early != "0")
-    assert not found.client.routes[0].delayed_ack
+    assert found.client.kernel["net.ipv4.tcp_timestamps"] == timestamps
+    assert found.server.kernel["net.ipv4.tcp_early_retrans"] == early
+    assert found.client.routes[0].metrics["quickack"] == "1"
     assert found.changed == ()
     assert found.client.used_controls == ("cubic", "bbr")
 

@@ -30,7 +30,7 @@ from lanelab.analysis.results.report import page, save_figures, write_report
 from lanelab.analysis.results.report.sentences import sentences
 from lanelab.analysis.results.report.waterfall import MOST_ROWS, waterfall
 from lanelab.analysis.results.run_folder import read_run
-from lanelab.analysis.results.trial_content import artifact_path, each_series, read_record
+from lanelab.driver.run.folder.trial_content import artifact_path, each_series, read_record
 from lanelab.analysis.results.trial_table import trial_parts
 from lanelab.driver.base.errors import StoreError
 from lanelab.driver.cli.main import lanelab

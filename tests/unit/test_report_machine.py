@@ -9,7 +9,7 @@ from rich.console import Console
 from lanelab.analysis.results import export, machine, terminal, trial_table
 from lanelab.analysis.results.report.page import page
 from lanelab.analysis.results.run_folder import read_run
-from lanelab.analysis.results.trial_content import read_record
+from lanelab.driver.run.folder.trial_content import read_record
 from tests.unit.made_run import Made, make_run
 
 USE = {"cpu_client_s": 0.71, "cpu_router_s": 0.08, "cpu_other_s": 1.5, "cpu_busy": 0.9, "pressure_cpu_some": 0.625}

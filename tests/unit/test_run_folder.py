@@ -17,7 +17,7 @@ import pytest
 from lanelab.analysis.results import conditions
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.runs import find_run, list_runs
-from lanelab.analysis.results.trial_content import each_record, each_request, read_artifacts, read_record
+from lanelab.driver.run.folder.trial_content import each_record, each_request, read_artifacts, read_record
 from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.run.folder import format as run_format
 from tests.unit.made_run import TEXT, Made, changing, make_run

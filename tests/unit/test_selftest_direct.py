@@ -7,20 +7,21 @@ from typing import Any
 import pytest
 
 from lanelab.driver.link import Link
+from lanelab.driver.link.hosts.host import USUAL_KERNEL
 from lanelab.driver.link.results import SelfTest
 from lanelab.driver.link.selftest import direct
-from lanelab.driver.link.shaping.host_kernel import KERNEL, TAIL_LOSS_PROBE, TIMESTAMPS
 
+TIMESTAMPS, TAIL_LOSS_PROBE = "net.ipv4.tcp_timestamps", "net.ipv4.tcp_early_retrans"
 LINK = Link.parse({"path": "direct", "initial_window_server": "3", "timestamps": "false"})
 
 
 def state(**changed: Any) -> dict[str, Any]:
-    kernel = {**KERNEL, TIMESTAMPS: "0"}
+    kernel = {**USUAL_KERNEL, TIMESTAMPS: "0"}
     return {
         "device": "direct0",
         "mtu": 1500,
         "to_router": 0,
-        "metrics": {"congestion": "cubic", "initcwnd": 3},
+        "metrics": {"congestion": "cubic", "initcwnd": "3"},
         "kernel": kernel,
     } | changed
 
@@ -36,12 +37,12 @@ def test_a_host_that_is_set_as_asked_for_passes() -> None:
         ({"device": "eth0"}, "route is eth0 instead of direct0"),
         ({"device": ""}, "route is  instead of direct0"),
         ({"mtu": 1400}, "mtu is 1400 instead of 1500"),
-        ({"metrics": {"congestion": "reno", "initcwnd": 3}}, "congestion_control is reno instead of cubic"),
-        ({"metrics": {"congestion": "cubic"}}, "initial_window is None instead of 3"),
-        ({"metrics": {"congestion": "cubic", "initcwnd": 3, "quickack": 1}}, "delayed_ack is False instead of True"),
-        ({"kernel": KERNEL}, "use of timestamps is on instead of off"),
-        ({"kernel": {**KERNEL, TIMESTAMPS: "0", TAIL_LOSS_PROBE: "0"}}, "tail loss probe is off instead of on"),
-        ({"kernel": {TIMESTAMPS: "0"}}, "ecn is None instead of accept"),
+        ({"metrics": {"congestion": "reno", "initcwnd": "3"}}, "congestion_control is reno instead of cubic"),
+        ({"metrics": {"congestion": "cubic"}}, "initial_window is kernel instead of 3"),
+        ({"metrics": {"congestion": "cubic", "initcwnd": "3", "quickack": "1"}}, "delayed_ack is false instead of tr"),
+        ({"kernel": USUAL_KERNEL}, "timestamps is true instead of false"),
+        ({"kernel": {**USUAL_KERNEL, TIMESTAMPS: "0", TAIL_LOSS_PROBE: "0"}}, "tail_loss_probe is false instead of tr"),
+        ({"kernel": {TIMESTAMPS: "0"}}, "ecn is unknown instead of accept"),
     ],
 )
 def test_what_is_not_as_asked_for_is_named(changed: dict[str, Any], words: str) -> None:

@@ -18,6 +18,7 @@ from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.reasons import Failure, Flag, FlagName, Reason
 from lanelab.driver.record.record import Series, TrialRecord
+from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.store import Store, Stored
 from lanelab.driver.run.this_machine import this_machine
 from tests.unit.records import request
@@ -27,7 +28,7 @@ CELLS = [
     for label in ("20ms", "100ms")
     for name, settings in (("on", {}), ("off", {"keepalive": "false"}))
 ]
-META = {"format": "5", "workload": "page_load", "name": "made", "seed": "7"}
+META = {"format": run_format.VERSION, "workload": "page_load", "name": "made", "seed": "7"}
 
 
 def made(folder: Path) -> Store:

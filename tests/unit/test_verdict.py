@@ -143,6 +143,9 @@ def captured(**counts: Data) -> Callable[[Data], None]:
     return lambda data: data["evidence"]["capture"].update(counts)
 
 
+TIMESTAMPS, PROBES, ECN = "net.ipv4.tcp_timestamps", "net.ipv4.tcp_early_retrans", "net.ipv4.tcp_ecn"
+
+
 def setting(*way: str | int, **values: object) -> Callable[[Data], None]:
     """Of what the nodes were set to."""
 
@@ -232,13 +235,13 @@ CASES: list[tuple[Reason, Arm, Callable[[Data], None], str]] = [
     (Reason.LINK_SETTINGS, HTTP, setting("queues", 1, kind="pfifo"), "to_client lacks netem, to_client has pfifo"),
     (Reason.LINK_SETTINGS, HTTP, setting("mtus", to_client=1400), "the MTU of to_client is 1400 instead of 1500"),
     (Reason.LINK_SETTINGS, HTTP, setting("server", mtu=9000), "the MTU of the server is 9000 instead of 1500"),
-    (Reason.LINK_SETTINGS, HTTP, setting("server", "routes", 0, initial_window=40), "server's initial window is 40"),
-    (Reason.LINK_SETTINGS, HTTP, setting("client", "routes", 1, congestion_control="bbr"), "control is bbr instead"),
-    (Reason.LINK_SETTINGS, HTTP, setting("client", "routes", 1, delayed_ack=False), "delayed ACK is off instead of on"),
-    (Reason.LINK_SETTINGS, HTTP, setting("client", timestamps=False), "client's use of timestamps is off instead"),
-    (Reason.LINK_SETTINGS, HTTP, setting("server", tail_loss_probe=False), "server's tail loss probe is off instead"),
-    (Reason.LINK_SETTINGS, HTTP, setting("server", "kernel", ecn="1"), "the server's ecn is ask instead of acc"),
-    (Reason.LINK_SETTINGS, HTTP, setting("server", "routes", 0, minimum_rto_ms=50), "least timeout is 50 ms instead"),
+    (Reason.LINK_SETTINGS, HTTP, setting("server", "routes", 0, "metrics", initcwnd="40"), "server's initial_window is 40"),
+    (Reason.LINK_SETTINGS, HTTP, setting("client", "routes", 1, "metrics", congestion="bbr"), "_control is bbr instead"),
+    (Reason.LINK_SETTINGS, HTTP, setting("client", "routes", 1, "metrics", quickack="1"), "delayed_ack is false instead"),
+    (Reason.LINK_SETTINGS, HTTP, setting("client", "kernel", **{TIMESTAMPS: "0"}), "client's timestamps is false"),
+    (Reason.LINK_SETTINGS, HTTP, setting("server", "kernel", **{PROBES: "0"}), "server's tail_loss_probe is false"),
+    (Reason.LINK_SETTINGS, HTTP, setting("server", "kernel", **{ECN: "1"}), "the server's ecn is ask instead of acc"),
+    (Reason.LINK_SETTINGS, HTTP, setting("server", "routes", 0, "metrics", rto_min="50"), "minimum_rto is 50ms instead"),
     (Reason.LINK_SETTINGS, HTTP, setting("server", used_controls=["bbr", "cubic"]), "server used bbr instead of cubic"),
     (Reason.LINK_SETTINGS, HTTP, setting("server", "routes", 0, to="10.9.0.0/16"), "has no route to 10.10.0.0/16"),
     (Reason.LINK_SETTINGS, HTTP, setting(queues_changed=["netem of to_client"]), "somebody set the netem of to_client"),

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from lanelab.analysis.results.conditions import caveats
 from lanelab.analysis.results.run_folder import read_run
-from lanelab.analysis.results.trial_content import (
+from lanelab.driver.run.folder.trial_content import (
     each_record,
     each_request,
     each_series,
@@ -23,19 +23,19 @@ from lanelab.analysis.results.trial_content import (
     unchanged_artifacts,
 )
 from lanelab.analysis.results.verification import verify
-from lanelab.driver.base.errors import ChangedError
+from lanelab.driver.base.errors import ChangedError, StoreError
 from lanelab.driver.cli.main import lanelab
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.sources import SourceRun
 from lanelab.driver.run.folder.store import Store
-from tests.unit.made_run import Made, make_run
+from tests.unit.made_run import Made, changing, make_run
 
 HAR = "page.har.gz"
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_run(tmp_path_factory.mktemp("whole") / "run", Made(rounds=3))
+    return make_run(tmp_path_factory.mktemp("whole") / "run", Made(rounds=3, id="0123456789abcdef"))
 
 
 @pytest.fixture
@@ -49,15 +49,10 @@ def edit(folder: Path, *statements: str) -> None:
             database.execute(statement)
 
 
-def as_before_digests(folder: Path) -> Path:
-    edit(folder, "DROP TABLE digests", "UPDATE meta SET value = '4' WHERE key = 'format'")
-    return folder
-
-
 def test_what_nobody_changed_is_as_it_was_stored(folder: Path) -> None:
     made = verify(folder)
     assert made.wrong == []
-    assert (made.trials, made.unverified) == (len(read_run(folder).trials), 0)
+    assert made.trials == len(read_run(folder).trials)
     assert made.files == made.trials
     assert made.experiment
     assert not any("verified" in sentence for sentence in caveats(read_run(folder)))
@@ -162,33 +157,27 @@ def test_verify_lists_all_that_differs(folder: Path) -> None:
     ]
 
 
-def test_a_load_that_took_less_than_the_link_allows_is_found_without_digests(folder: Path) -> None:
-    edit(folder, "UPDATE measures SET value = 10 WHERE name = 'plt_ms' AND trial = 4")
-    made = verify(as_before_digests(folder))
-    assert made.unverified == made.trials
+def test_a_load_that_took_less_than_the_link_allows_is_found_whatever_its_digest_says(folder: Path) -> None:
+    with changing(folder) as database:
+        database.execute("UPDATE measures SET value = 10 WHERE name = 'plt_ms' AND trial = 4")
+    made = verify(folder)
     assert [what for what in made.wrong if "the link allows" in what] == made.wrong != []
 
 
-def test_a_run_from_before_digests_is_read_and_says_so(folder: Path) -> None:
-    run = read_run(as_before_digests(folder))
-    assert run.unverified == len(run.trials)
-    (sentence,) = (each for each in caveats(run) if "verified" in each)
-    assert sentence.startswith("None of its trials has a digest: ")
-    made = verify(folder)
-    assert (made.wrong, made.self_tests) == ([], 0)
-    assert not any("with their digests" in sentence for sentence in made.sentences())
+@pytest.mark.parametrize(("kind", "number"), [("trial", 3), ("self-test", 1)])
+def test_what_has_lost_its_digest_is_refused(folder: Path, kind: str, number: int) -> None:
+    edit(folder, f"DELETE FROM digests WHERE kind = '{kind}' AND number = {number}")
+    assert verify(folder).wrong == [f"{kind} {number}: its digest is gone"]
+    with pytest.raises(ChangedError, match=f"{kind} {number}: its digest is gone"):
+        read_run(folder)
 
 
-def test_digests_that_were_removed_are_missed(folder: Path) -> None:
-    edit(folder, "DELETE FROM digests WHERE kind = 'trial' AND number IN (3, 4)")
-    assert any(sentence.startswith("2 of 25 trials have no digest: ") for sentence in caveats(read_run(folder)))
-
-
-def test_going_on_with_an_older_run_digests_only_what_is_new(folder: Path) -> None:
-    Store.open(as_before_digests(folder)).close()
-    run = read_run(folder)
-    assert run.meta["format"] == str(run_format.VERSION)
-    assert run.unverified == len(run.trials)
+@pytest.mark.parametrize("version", ["3", "5", "7"])
+def test_a_run_of_another_format_is_read_by_nobody(folder: Path, version: str) -> None:
+    edit(folder, f"UPDATE meta SET value = '{version}' WHERE key = 'format'")
+    for open_it in (read_run, SourceRun.open, Store.open, verify):
+        with pytest.raises(StoreError, match=f"has format {version}, and this lanelab reads format 6"):
+            open_it(folder)
 
 
 def test_the_command_says_what_was_compared(folder: Path) -> None:

@@ -30,7 +30,7 @@ def sentences(run: Run) -> list[str]:
 
 def caveats(run: Run) -> list[str]:
     """Sentences on what makes numbers of this run meaningless; none where nothing does."""
-    return [*_emulated(run), *_accepted_links(run), *link_drift.sentences(run), *_unverified(run)]
+    return [*_emulated(run), *_accepted_links(run), *link_drift.sentences(run)]
 
 
 def emulated(session: Session) -> bool | None:
@@ -88,15 +88,6 @@ def _accepted_links(run: Run) -> list[str]:
         return []
     counts = ", ".join(f"{label} ({number} of {of[label]} trials)" for label, number in used.items())
     return [f"These links were out of tolerance and used all the same (--accept-links): {counts}."]
-
-
-def _unverified(run: Run) -> list[str]:
-    if not run.unverified:
-        return []
-    some = "None" if run.unverified == len(run.trials) else f"{run.unverified} of {len(run.trials)}"
-    of_trials = "of its trials has a digest" if some == "None" else "trials have no digest"
-    why = "They were stored by an earlier lanelab, or the digests were removed"
-    return [f"{some} {of_trials}: whether they are what was measured cannot be verified. {why}."]
 
 
 def changes(run: Run) -> list[str]:

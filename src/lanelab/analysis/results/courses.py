@@ -17,7 +17,7 @@ from lanelab.analysis.results.model import Cell, Figure, Run, Trial
 from lanelab.analysis.results.numbers import counted
 from lanelab.analysis.results.published_points import PublishedFigure, PublishedPoint
 from lanelab.analysis.results.refusals import refusals
-from lanelab.analysis.results.trial_content import read_series
+from lanelab.driver.run.folder.trial_content import read_series
 from lanelab.driver.record.load_places import TIME, USERS
 from lanelab.driver.record.load_series import SERIES, SeriesKind
 from lanelab.driver.record.load_spans import combined, spans

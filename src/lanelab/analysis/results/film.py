@@ -52,7 +52,7 @@ def film_of(folder: Path, record: Mapping[str, Any]) -> Film | None:
         return None
     evidence: Mapping[str, Any] = record.get("evidence") or {}
     clock = (evidence.get("browser") or {}).get("clock")
-    later = page_shift(LoadClock.from_stored(clock, "evidence.browser.clock") if clock else None)
+    later = page_shift(LoadClock.from_json(clock, "evidence.browser.clock") if clock else None)
     frames = _frames(strip, later) if strip.is_file() else ()
     shot = _picture(screen, screen.read_bytes(), SCREEN_WIDTH)[0] if screen.is_file() else None
     return Film(frames, shot, record.get("measures") or {})

@@ -107,12 +107,12 @@ class Told:
         clock = (evidence.get("browser") or {}).get("clock")
         parts: Mapping[str, Any] = evidence.get("parts") or {}
         found: Sequence[object] = record.get("requests") or ()
-        requests = [Request.from_stored(each, f"requests[{number}]") for number, each in enumerate(found)]
+        requests = [Request.from_json(each, f"requests[{number}]") for number, each in enumerate(found)]
         return cls(
             tuple(sorted(requests, key=lambda each: each.started_ms)),
-            GatewayLog.of_any_version(gateway, "evidence.gateway") if gateway else None,
-            tuple(ServedRequest.from_stored(each) for each in server["requests"]) if server else (),
+            GatewayLog.from_json(gateway, "evidence.gateway") if gateway else None,
+            tuple(ServedRequest.from_json(each) for each in server["requests"]) if server else (),
             record.get("measures") or {},
-            LoadClock.from_stored(clock, "evidence.browser.clock") if clock else None,
-            tuple(Stretch.from_stored(each, "evidence.parts.stretches") for each in parts.get("stretches", ())),
+            LoadClock.from_json(clock, "evidence.browser.clock") if clock else None,
+            tuple(Stretch.from_json(each, "evidence.parts.stretches") for each in parts.get("stretches", ())),
         )

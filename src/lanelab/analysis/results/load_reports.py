@@ -15,7 +15,7 @@ from lanelab.analysis.results.marks import Mark, Measured
 from lanelab.analysis.results.model import Cell, Run, Trial
 from lanelab.analysis.results.numbers import counted
 from lanelab.analysis.results.published_points import PublishedFigure
-from lanelab.analysis.results.trial_content import each_record
+from lanelab.driver.run.folder.trial_content import each_record
 from lanelab.driver.record.evidence.load import MOST_SCRIPT_METRICS, Latency, LoadEvidence, LoadReport, Tally
 from lanelab.driver.record.metrics import LOAD
 
@@ -59,7 +59,7 @@ def reported(run: Run) -> list[Reported]:
 def _each_evidence(run: Run) -> Iterator[tuple[int, LoadEvidence]]:
     for number, record in each_record(run.folder):
         if record["evidence"]:
-            yield number, LoadEvidence.from_stored(record["evidence"])
+            yield number, LoadEvidence.from_json(record["evidence"])
 
 
 def sentences(found: Sequence[Reported]) -> list[str]:

@@ -194,7 +194,6 @@ class Run:
     variant: str = ""  # of the experiment
     machines: tuple[Machine, ...] = ()
     versions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by their digest
-    unverified: int = 0  # trials without digests: whether they are what was stored cannot be told
 
     @property
     def primary(self) -> Metric:

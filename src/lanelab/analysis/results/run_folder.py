@@ -28,15 +28,15 @@ from lanelab.analysis.results.model import (
     State,
     Trial,
 )
-from lanelab.analysis.results.run_database import opened_database
-from lanelab.analysis.results.trial_content import series_of
+from lanelab.driver.run.folder.opened import opened_database
+from lanelab.driver.run.folder.trial_content import series_of
 from lanelab.analysis.statistics.looks import Look
 from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.record.load_places import USERS, place_named
 from lanelab.driver.record.load_series import SERIES
 from lanelab.driver.record.metrics import primary_of
 from lanelab.driver.run.folder import format as run_format
-from lanelab.driver.run.folder.digests import OF_RESULTS, require_unchanged, without_digests
+from lanelab.driver.run.folder.digests import OF_RESULTS, require_unchanged
 from lanelab.driver.run.folder.digests import SERIES as SERIES_PART
 
 LOCK = "in-use"  # held by the lanelab that writes
@@ -88,7 +88,6 @@ def _read_run(folder: Path) -> Run:
             variant=meta.get(run_format.VARIANT, ""),
             machines=_machines(database),
             versions=_versions(database),
-            unverified=len(without_digests(database)),
         )
 
 
@@ -170,24 +169,15 @@ def _sessions(database: sqlite3.Connection) -> tuple[Session, ...]:
     return tuple(Session(number, start, end, how, json.loads(text)) for number, start, end, how, text in rows)
 
 
-def _knows_machines(database: sqlite3.Connection) -> bool:
-    """Whether the run is of a format that has them."""
-    return bool(database.execute("SELECT 1 FROM sqlite_master WHERE name = 'machines'").fetchone())
-
-
 def _machines(database: sqlite3.Connection) -> tuple[Machine, ...]:
-    """All that the run had. One that knows none was made on one machine, whose name was not noted."""
-    rows: list[tuple[int, str, str]] = []
-    if _knows_machines(database):
-        rows = database.execute("SELECT machine, name, facts FROM machines ORDER BY machine").fetchall()
+    """All that the run had. One that knows none has no trials yet."""
+    rows = database.execute("SELECT machine, name, facts FROM machines ORDER BY machine").fetchall()
     return tuple(Machine(number, name, json.loads(facts)) for number, name, facts in rows) or (
         Machine(1, "the run's machine", {}),
     )
 
 
 def _versions(database: sqlite3.Connection) -> dict[str, dict[str, str]]:
-    if not _knows_machines(database):
-        return {}
     return {digest: json.loads(data) for digest, data in database.execute("SELECT versions, data FROM versions")}
 
 
@@ -209,11 +199,11 @@ def _trials(database: sqlite3.Connection, cells: dict[int, Cell], primary: str) 
     measures: dict[int, dict[str, float]] = {}
     for trial, name, value in database.execute("SELECT trial, name, value FROM measures"):
         measures.setdefault(trial, {})[name] = value
-    columns = "trial, session, bed, cell, round, attempt, started_utc, wall_s, status"
-    query = f"SELECT {columns}, 1, '', '' FROM trials ORDER BY trial"  # noqa: S608 - names from above
-    if _knows_machines(database):
-        more = "ifnull(machine, 1), versions, origin"
-        query = f"SELECT {columns}, {more} FROM trials LEFT JOIN beds USING (bed) ORDER BY trial"  # noqa: S608
+    query = """
+        SELECT trial, session, bed, cell, round, attempt, started_utc, wall_s, status,
+          ifnull(machine, 1), versions, origin
+        FROM trials LEFT JOIN beds USING (bed) ORDER BY trial
+    """
     return tuple(
         Trial(
             number=number,

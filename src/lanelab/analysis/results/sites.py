@@ -11,7 +11,7 @@ from lanelab.driver.site.about import AboutSite
 
 
 def about_sites(run: Run) -> Mapping[str, AboutSite]:
-    """By name; runs of an earlier lanelab have noted nothing."""
+    """By name."""
     noted = json.loads(run.meta.get(ABOUT_SITES) or "{}")
     return {name: AboutSite.from_json(data, f"{ABOUT_SITES}.{name}") for name, data in noted.items()}
 

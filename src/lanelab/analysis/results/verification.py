@@ -10,20 +10,19 @@ import hashlib
 import json
 import math
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from lanelab.analysis.results.numbers import counted
-from lanelab.analysis.results.run_database import opened_database
-from lanelab.analysis.results.trial_content import artifact_path
+from lanelab.driver.run.folder.opened import opened_database
+from lanelab.driver.run.folder.trial_content import artifact_path, whole_record
 from lanelab.driver.base.errors import ChangedError, RecordError
 from lanelab.driver.experiment.claim import Claim, digest_of
 from lanelab.driver.record.metrics import PRIMARY, measured
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder import format as run_format
-from lanelab.driver.run.folder.digests import differences, digested, file_digest, without_digests
+from lanelab.driver.run.folder.digests import differences, file_digest
 
 BOUND = "bound_ms"
 NEARLY = 1e-9  # of a number, in which two that were worked out from the same evidence may differ
@@ -35,9 +34,7 @@ class Verification:
 
     folder: Path
     trials: int = 0
-    unverified: int = 0  # trials without digests
-    self_tests: int = 0  # with digests
-    unread: int = 0  # records of an older lanelab, whose evidence this one does not read
+    self_tests: int = 0
     files: int = 0
     bytes: int = 0
     experiment: bool = False  # whether the run says which experiment it began with
@@ -52,20 +49,12 @@ class Verification:
 
     def sentences(self) -> list[str]:
         """What was compared."""
-        digested = self.trials - self.unverified
         told = []
-        if digested or self.self_tests:
-            trials, tests = counted(digested, "trial"), counted(self.self_tests, "self-test")
+        if self.trials or self.self_tests:
+            trials, tests = counted(self.trials, "trial"), counted(self.self_tests, "self-test")
             told.append(f"{trials} and {tests}: compared with their digests")
-        if self.unverified:
-            told.append(
-                f"{counted(self.unverified, 'trial')} without a digest: an earlier lanelab stored them, or the digests "
-                "were removed. They cannot be verified; only their measures were compared with their evidence"
-            )
-        if self.unread:
-            told.append(f"{counted(self.unread, 'record')} of another lanelab: not compared with the measures")
-        if self.trials - self.unread:
-            told.append(f"measures of {counted(self.trials - self.unread, 'trial')}: compared with the evidence")
+        if self.trials:
+            told.append(f"measures of {counted(self.trials, 'trial')}: compared with the evidence")
         if self.files:
             told.append(f"{counted(self.files, 'file')}, {self.bytes / 1e6:.1f} MB: compared with their SHA-256")
         if self.experiment:
@@ -78,13 +67,12 @@ def verify(folder: Path, *, files: bool = True) -> Verification:
     made = Verification(folder)
     with opened_database(folder) as database:
         database.execute("BEGIN")
-        made.unverified = len(without_digests(database))
         (made.trials,) = database.execute("SELECT count(*) FROM trials").fetchone()
-        made.self_tests = digested(database, "self-test")
+        (made.self_tests,) = database.execute("SELECT count(*) FROM self_tests").fetchone()
         made.wrong += map(str, differences(database))
         made.wrong += map(str, differences(database, "self-test"))
         for trial, status, text in database.execute("SELECT trial, status, record FROM trials ORDER BY trial"):
-            made.wrong += _of_trial(database, made, trial, status, text)
+            made.wrong += _of_trial(database, trial, status, text)
         if files:
             made.wrong += _of_files(database, made)
         made.wrong += _of_experiment(database, made)
@@ -94,7 +82,7 @@ def verify(folder: Path, *, files: bool = True) -> Verification:
 # --- measures and verdicts
 
 
-def _of_trial(database: sqlite3.Connection, made: Verification, trial: int, status: str, text: str) -> Iterator[str]:
+def _of_trial(database: sqlite3.Connection, trial: int, status: str, text: str) -> Iterator[str]:
     stored = dict(database.execute("SELECT name, value FROM measures WHERE trial = ?", (trial,)))
     reasons = [reason for (reason,) in database.execute("SELECT reason FROM failures WHERE trial = ?", (trial,))]
     data = json.loads(text)
@@ -107,20 +95,13 @@ def _of_trial(database: sqlite3.Connection, made: Verification, trial: int, stat
     if status == "ok" and bound and primary is not None and primary < bound * (1 - NEARLY):
         yield f"trial {trial}: it took {primary:.1f} ms, and the link allows {bound:.1f} ms or more"
     try:
-        record = _record(database, trial, data)
-    except RecordError:
-        made.unread += 1
+        record = TrialRecord.from_json(whole_record(database, trial, text), f"trial {trial}")
+    except RecordError as error:
+        yield f"{error}"
         return
     for name, value in _from_evidence(record).items():
         if name in stored and not math.isclose(stored[name], value, rel_tol=NEARLY):
             yield f"trial {trial}: {name} is {stored[name]:g}, and its evidence says {value:g}"
-
-
-def _record(database: sqlite3.Connection, trial: int, data: Mapping[str, Any]) -> TrialRecord:
-    """Without measures and the points of series."""
-    rows = database.execute("SELECT data FROM requests WHERE trial = ? ORDER BY number", (trial,))
-    whole = {**data, "measures": {}, "requests": [json.loads(text) for (text,) in rows]}
-    return TrialRecord.from_stored(whole, f"trial {trial}")
 
 
 def _from_evidence(record: TrialRecord) -> dict[str, float]:

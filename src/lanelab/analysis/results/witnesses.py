@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lanelab.analysis.results.model import Run, Trial
-from lanelab.analysis.results.trial_content import each_witnesses
+from lanelab.driver.run.folder.trial_content import each_witnesses
 from lanelab.driver.record.metrics import PAGE_LOAD
 
 WHO = {"server": "the server's log", "capture": "the capture"}

@@ -14,7 +14,7 @@ from lanelab.analysis.results.model import Cell, Run, State, Trial
 from lanelab.analysis.results.report import write_report
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.runs import LATEST, find_run
-from lanelab.analysis.results.trial_content import artifact_path, read_record
+from lanelab.driver.run.folder.trial_content import artifact_path, read_record
 from lanelab.driver.experiment.schedule.results import Attempt
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder import format as run_format
@@ -75,7 +75,7 @@ class OpenRun:
 
     def record(self, trial: int) -> TrialRecord:
         """Everything that is recorded of a trial, its requests and its evidence included."""
-        return TrialRecord.from_stored(read_record(self.folder, trial), f"trial {trial}")
+        return TrialRecord.from_json(read_record(self.folder, trial), f"trial {trial}")
 
     def artifact(self, trial: int, name: str) -> Path:
         """The file of a trial: a capture, a HAR, a screenshot."""

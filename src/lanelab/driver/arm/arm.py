@@ -14,7 +14,7 @@ from lanelab.driver.arm.proxies import fields as proxies
 from lanelab.driver.arm.servers.registry import DEFAULT as DEFAULT_SERVER
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.arm.servers.server import Server
-from lanelab.driver.arm.stream_fields import BEYOND_BROWSERS, USUAL, with_todays_names
+from lanelab.driver.arm.stream_fields import BEYOND_BROWSERS, USUAL
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.base.settings.setting import DefaultBy
@@ -92,8 +92,7 @@ class Arm:
 
         A setting that could do nothing is a mistake in `mapping`, but not in `defaults`, which are for several arms.
         """
-        mapping, defaults = with_todays_names(mapping), with_todays_names(defaults or {})
-        values = {key: ARM.read(key, value) for key, value in {**defaults, **mapping}.items()}
+        values = {key: ARM.read(key, value) for key, value in {**(defaults or {}), **mapping}.items()}
         values.setdefault("server", DEFAULT_SERVER)
         server = SERVERS[values["server"]]
         _check_owner(mapping, server)

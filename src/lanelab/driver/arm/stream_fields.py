@@ -15,8 +15,6 @@ _PATTERN = re.compile(r"/[!-~]*")
 
 CHROMIUMS_WINDOW, CHROMIUMS_CONNECTION, CHROMIUMS_STREAMS = 6 << 20, 15 << 20, 256
 _LEAST_WINDOW, _MOST_WINDOW, _DRAFTS_WINDOW = 4 << 10, 256 << 20, 64 << 10
-# What settings were called before: files that say so are read as ever, and identifiers of cells keep the older name.
-FORMERLY: Mapping[str, str] = {"spdy_stream_window": "stream_window"}
 
 
 def _push(value: object, key: str) -> str:
@@ -47,8 +45,9 @@ def _without(*protocols: str) -> tuple[tuple[str, object], ...]:
 STREAM_SETTINGS = (
     Setting("stream_window", count("BYTES", "bytes", _LEAST_WINDOW, _MOST_WINDOW), str(CHROMIUMS_WINDOW),
              "how much the server may send on a stream before the client has read it, by the gateway where it is not "
-             "6 MiB. Chromium had 65536 in SPDY/3 in 2012. It was called `spdy_stream_window`", "65536",
-             meaningless_with=_without("http/1.1", "spdy/2", "h3"), aliases=("window", "initial_window_size")),
+             "6 MiB. Chromium had 65536 in SPDY/3 in 2012", "65536",
+             meaningless_with=_without("http/1.1", "spdy/2", "h3"),
+             aliases=("spdy_stream_window", "window", "initial_window_size")),
     Setting("connection_window", count("BYTES", "bytes", _DRAFTS_WINDOW, _MOST_WINDOW), str(CHROMIUMS_CONNECTION),
              "the same of all streams of a connection together, by the gateway where it is not 15 MiB", "65536",
              meaningless_with=_without("http/1.1", "spdy/2", "spdy/3", "h3"), aliases=("session_window",)),
@@ -73,20 +72,6 @@ STREAM_SETTINGS = (
              "critical", meaningless_with=_without("http/1.1", "spdy/2", "h3"), aliases=("server_push",)),
 )
 # fmt: on
-# The values with which a browser can do it by itself, and what lanelab did before there was the setting.
+# The values with which a browser can do it by itself.
 USUAL: Mapping[str, object] = {setting.name: setting.default_value() for setting in STREAM_SETTINGS}
 BEYOND_BROWSERS = tuple(name for name in USUAL if name != "scheduling")
-
-
-def with_todays_names(mapping: Mapping[str, object]) -> dict[str, object]:
-    """The settings of an arm by the names that they have today."""
-    for former, today in FORMERLY.items():
-        if former in mapping and today in mapping:
-            raise InputError(f"it is the former name of {today}, which is there too", "Leave it out", key=former)
-    return {FORMERLY.get(name, name): value for name, value in mapping.items()}
-
-
-def with_first_names(settings: Mapping[str, object]) -> dict[str, object]:
-    """The settings as identifiers of cells have them: by the names that they had when they came."""
-    first = {today: former for former, today in FORMERLY.items()}
-    return {first.get(name, name): value for name, value in settings.items()}

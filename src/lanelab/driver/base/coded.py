@@ -6,7 +6,6 @@
         name: str | None
 
 `Point.from_json({"x": 1})` raises RecordError, which names the key: "name is missing". In JSON no key has a default.
-Only `Point.from_stored`, for what run folders have, takes older records: `y: float | None = later(None)` is None there.
 """
 
 from __future__ import annotations
@@ -17,24 +16,16 @@ import math
 import types
 import typing
 from collections.abc import Callable, Mapping
-from contextvars import ContextVar
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self
 
 from lanelab.driver.base.errors import RecordError
 
-LATER = "later"  # key of a field's metadata
-STORED: ContextVar[bool] = ContextVar("stored", default=False)  # what is read may be older than fields that came later
 Decoder = Callable[[object], Any]
 UNIONS = (types.UnionType, typing.Union)
 PLAIN = frozenset((str, int, float, bool, type(None)))
 SHORT = 60  # characters of a wrong value that are shown
-
-
-def later(value: Any) -> Any:  # noqa: ANN401 - the field's own type
-    """A field that records in older run folders do not have: what they mean by not having it."""
-    return dataclasses.field(default=value, metadata={LATER: True})
 
 
 class Coded:
@@ -55,15 +46,6 @@ class Coded:
         except _WrongError as wrong:
             raise wrong.as_record_error(where) from None
         return value
-
-    @classmethod
-    def from_stored(cls, data: object, where: str = "") -> Self:
-        """The same of what is in a run folder, in which fields may be missing that came later."""
-        token = STORED.set(True)
-        try:
-            return cls.from_json(data, where)
-        finally:
-            STORED.reset(token)
 
 
 class _WrongError(Exception):
@@ -111,7 +93,6 @@ def _decode_dataclass(kind: type, data: object) -> Any:  # noqa: ANN401
         raise _WrongError(f"is not a mapping but {_short(data)}")
     decoders = _fields(kind)
     if data.keys() != decoders.keys():
-        data = {**_later(kind), **data} if STORED.get() else data
         missing, unknown = sorted(decoders.keys() - data.keys()), sorted(map(str, data.keys() - decoders.keys()))
         if missing or unknown:
             raise _WrongError("", *((key, "is missing") for key in missing), *((key, "is unknown") for key in unknown))
@@ -122,12 +103,6 @@ def _decode_dataclass(kind: type, data: object) -> Any:  # noqa: ANN401
         except _WrongError as wrong:
             raise wrong.below(key) from None
     return kind(**values)
-
-
-@functools.cache
-def _later(kind: Any) -> Mapping[str, Any]:  # noqa: ANN401 - a dataclass
-    """What records mean that were stored before there were these fields, as JSON has it."""
-    return {field.name: _encode(field.default) for field in dataclasses.fields(kind) if field.metadata.get(LATER)}
 
 
 @functools.cache

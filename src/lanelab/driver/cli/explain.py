@@ -10,7 +10,7 @@ import click
 from lanelab.analysis.results.explain import explain as explained_of
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.runs import find_run
-from lanelab.analysis.results.trial_content import read_record
+from lanelab.driver.run.folder.trial_content import read_record
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.common import json_option, run_argument
 from lanelab.driver.cli.output import print_json
@@ -51,7 +51,7 @@ def explain(name: str, what: tuple[str, ...], *, trial: int | None, as_json: boo
 def _parts(folder: Path, trial: int) -> Parts | None:
 
     parts = (read_record(folder, trial).get("evidence") or {}).get("parts")
-    return None if parts is None else Parts.from_stored(parts, "evidence.parts")
+    return None if parts is None else Parts.from_json(parts, "evidence.parts")
 
 
 def _shown(sentences: list[str]) -> str:

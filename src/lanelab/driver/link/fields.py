@@ -1,4 +1,4 @@
-"""`SETTINGS` is the table of a link's settings. Those of impairments come from their classes."""
+"""`SETTINGS` is the table of a link's settings. Those of impairments and of hosts come from their classes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from lanelab.driver.base.settings.kinds import DURATION, FLAG, choice, count
 from lanelab.driver.base.settings.setting import Setting, Table
 from lanelab.driver.link.bottleneck import AQM_TIME, DEFAULT_QUEUE_PACKETS, DISCIPLINES, FIFO, QUEUE
 from lanelab.driver.link.cross import CROSS, EXAMPLE, NONE
-from lanelab.driver.link.host import ECN, MINIMUM_RTO, RECEIVE_WINDOW, RTO
+from lanelab.driver.link.hosts.host import HOST_SETTINGS
 from lanelab.driver.link.impairments import IMPAIRMENTS
-from lanelab.driver.link.kinds import DIRECTIONS, HOSTS, MAX_MTU, MAX_WINDOW, MIN_MTU, MIN_WINDOW, NAME, RATE
+from lanelab.driver.link.kinds import DIRECTIONS, MAX_MTU, MIN_MTU, RATE
 from lanelab.driver.link.moving import DELAY_TRACE, OUTAGE, RADIO, RATE_TRACE
 
 _OF_ARMS = {
@@ -58,30 +58,6 @@ SETTINGS = Table((
     Setting("cross", CROSS, NONE, "bulk TCP flows over the link from before each load until after it, to the client "
             "(`way: down`) or the server; needs a rate there", EXAMPLE, aliases=("cross_traffic", "background")),
     Setting("mtu", count("BYTES", "bytes", MIN_MTU, MAX_MTU), "1500", "largest IP packet", "1400"),
-    Setting("congestion_control", NAME, "cubic", "TCP congestion control", "bbr", sides=HOSTS, aliases=("cc",)),
-    Setting("initial_window", count("PACKETS", "packets", MIN_WINDOW, MAX_WINDOW), "10",
-            "TCP initial congestion window", "3", sides=HOSTS, aliases=("iw",)),
-    Setting("delayed_ack", FLAG, "true", "whether TCP acknowledges every second segment, or later, instead of each one",
-            "false", sides=HOSTS, aliases=("quickack",)),
-    Setting("timestamps", FLAG, "true", "whether TCP offers timestamps. A connection has them where both hosts do",
-            "false", sides=HOSTS, aliases=("tcp_timestamps",)),
-    Setting("tail_loss_probe", FLAG, "true", "whether TCP sends its last segment again after two round trips without "
-            "an answer, before the retransmission timeout", "false", sides=HOSTS, aliases=("tlp",)),
-    Setting("ecn", choice("NAME", *ECN), "accept", "whether TCP has its packets marked instead of dropped where a "
-            "queue stands: `ask` for it, `accept` it where the other side asks, or neither", "ask", sides=HOSTS,
-            aliases=("tcp_ecn",)),
-    Setting("sack", FLAG, "true", "whether TCP says which segments it has beyond a gap. A connection has it where both "
-            "hosts do", "false", sides=HOSTS, aliases=("tcp_sack",)),
-    Setting("slow_start_after_idle", FLAG, "true", "whether TCP begins again with its initial window when it was idle "
-            "for longer than its retransmission timeout", "false", sides=HOSTS,
-            aliases=("tcp_slow_start_after_idle", "ssai")),
-    Setting("saved_metrics", FLAG, "false", "whether TCP remembers for later connections of the same page load what "
-            "earlier ones learnt of the path. Between loads it has to forget, which only virtual machines and machines "
-            "over ssh can", "true", sides=HOSTS, aliases=("tcp_no_metrics_save",)),
-    Setting("minimum_rto", RTO, str(MINIMUM_RTO), "how long TCP waits for an acknowledgement, at least, before it "
-            "sends again", "50ms", sides=HOSTS, aliases=("rto_min", "rto")),
-    Setting("receive_window", RECEIVE_WINDOW, "kernel", "how much TCP takes ahead of the program: the memory for it, "
-            "of which it offers up to three quarters as its window", "64KiB", sides=HOSTS,
-            aliases=("rwnd", "receive_buffer", "tcp_rmem")),
+    *HOST_SETTINGS,
 ), noun="setting", all_are="Settings are", elsewhere={**_OF_ARMS, **_OF_NOBODY})
 # fmt: on

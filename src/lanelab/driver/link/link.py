@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple, cast
@@ -12,7 +13,7 @@ from lanelab.driver.base.units import Duration, Rate, Size
 from lanelab.driver.link.cross import NO_CROSS, CrossTraffic
 from lanelab.driver.link.direction import Direction, implied, read_direction
 from lanelab.driver.link.fields import DIRECT, ROUTER, SETTINGS
-from lanelab.driver.link.host import Host, read_host
+from lanelab.driver.link.hosts.host import Host, read_host
 from lanelab.driver.link.kinds import DIRECTIONS, HEADER
 from lanelab.driver.link.moving import Radio
 from lanelab.driver.link.moving.trace import shortened
@@ -97,6 +98,11 @@ class Link:
         """Every effective setting in canonical form; parses back to an equal link."""
         return {key.name: text for key, text in self._effective()}
 
+    def changed(self) -> dict[str, str]:
+        """The effective settings that are not those of a link without any."""
+        usual = _usual()
+        return {name: text for name, text in self.to_mapping().items() if usual.get(name) != text}
+
     def describe(self) -> list[Described]:
         return [Described(key.name, shortened(text), self._meaning(key)) for key, text in self._effective()]
 
@@ -134,6 +140,11 @@ class Link:
             notes = {each.note() for way in ways for each in way.impairments if key.setting in each.SETTINGS}
         words = "; ".join(sorted(notes - {""}))
         return f"{key.help} ({words})" if words else key.help
+
+
+@functools.cache
+def _usual() -> Mapping[str, str]:
+    return Link.parse({}).to_mapping()
 
 
 def _queue_note(way: Direction, rate: Rate, mtu: int) -> str:

@@ -121,7 +121,7 @@ def _fill(database: sqlite3.Connection, first: SourceRun, sources: Sequence[Sour
         **first.meta,
         run_format.ID: secrets.token_hex(8),
         run_format.MERGED: json.dumps([each.id for each in sources]),
-        "format": str(run_format.VERSION),
+        "format": run_format.VERSION,
         "created_utc": utc_now(),
         "lanelab": lanelab,
         "state": "running",

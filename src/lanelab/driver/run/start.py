@@ -138,7 +138,7 @@ def _read_back(path: Path) -> str:
 
 def _meta(experiment: Experiment, sites: ServedSites, version: str, seed: int) -> dict[str, str]:
     return {
-        "format": str(run_format.VERSION),
+        "format": run_format.VERSION,
         run_format.ID: secrets.token_hex(8),
         "workload": experiment.workload,
         "name": experiment.name,

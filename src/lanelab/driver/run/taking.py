@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 from lanelab.driver.base.errors import RecordError, StoreError
 from lanelab.driver.base.writing import writing
-from lanelab.driver.experiment.model import LATER_LINK_SETTINGS
 from lanelab.driver.link import SETTINGS
 from lanelab.driver.run.folder.copies import SelfTestCopy
 from lanelab.driver.run.folder.sources import SourceRun
@@ -102,7 +101,7 @@ class From:
         if bed not in self._numbers:
             facts = self._beds.get(bed)
             if facts is None:
-                what = f"the run in {self._source.folder} has no record of its bed {bed}: an older lanelab made it"
+                what = f"the run in {self._source.folder} has no record of its bed {bed}"
                 raise StoreError(what, "Leave this run out")
             self._numbers[bed] = self._store.add_bed(self._on_its_machine(facts))
         return self._numbers[bed]
@@ -126,6 +125,4 @@ def name_of(facts: MachineFacts, known: Mapping[str, MachineFacts]) -> str:
 
 def _settings_of(link: Mapping[str, str]) -> str:
     """What a link is, whatever it is called and whatever load goes over it."""
-    own = {key: value for key, value in link.items() if key in SETTINGS}
-    kept = {key: value for key, value in own.items() if LATER_LINK_SETTINGS.get(key) != value}
-    return json.dumps(kept, sort_keys=True)
+    return json.dumps({key: value for key, value in link.items() if key in SETTINGS}, sort_keys=True)

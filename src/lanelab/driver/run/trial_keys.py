@@ -17,12 +17,6 @@ from typing import Any
 from lanelab.driver.experiment.model import Cell, Experiment
 from lanelab.driver.run.served_sites import ServedSites, site_digest
 
-# What came after the first keys, each with the value of what lanelab did before: a trial that has this value keeps its
-# key. A new setting belongs here; those of arms and links are in driver/experiment/model.py.
-LATER_ASKED: Mapping[str, object] = {"accept_links": False}
-# The same of recorders' options, as RECORDER.OPTION.
-LATER_OPTIONS: Mapping[str, object] = {}
-
 
 class AskedKeys:
     """The `asked` digest of each cell of an experiment, worked out once."""
@@ -45,24 +39,16 @@ class AskedKeys:
 def asked_for(experiment: Experiment, cell: Cell, site: str, *, accept_links: bool) -> dict[str, object]:
     """All that was asked for of a trial. `site`: the digest of the site as the arm has it served; a user's own script
     is in the settings of its load."""
-    tolerances = dataclasses.asdict(experiment.tolerances)
-    recorders = {name: _options(name, options.to_json()) for name, options in experiment.recorders.items()}
-    later = {"accept_links": accept_links}
     return {
         "workload": experiment.workload,
         "site": site,
         **cell.settings(),
         "timeout_s": experiment.timeout.seconds,
         "missing": experiment.missing,
-        "tolerances": {name: number for name, number in tolerances.items() if number},  # none is what there was before
-        "recorders": recorders,
-        **{name: value for name, value in later.items() if value != LATER_ASKED[name]},
+        "tolerances": dataclasses.asdict(experiment.tolerances),
+        "recorders": {name: options.to_json() for name, options in experiment.recorders.items()},
+        "accept_links": accept_links,
     }
-
-
-def _options(recorder: str, options: Mapping[str, object]) -> dict[str, object]:
-    later = {name: LATER_OPTIONS[f"{recorder}.{name}"] for name in options if f"{recorder}.{name}" in LATER_OPTIONS}
-    return {name: value for name, value in options.items() if name not in later or value != later[name]}
 
 
 def digest_of(mapping: Mapping[str, object]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lanelab.driver.base.coded import Coded, later
+from lanelab.driver.base.coded import Coded
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Fidelity(Coded):
     server: str
     digest: str  # of the site's objects: a site that has changed since has another one
     protocols: tuple[ProtocolFidelity, ...]
-    archive: str | None = later(None)  # sha256 of the recording; None: there is none, or an older lanelab verified it
+    archive: str | None = None  # sha256 of the recording; None: there is none, or nobody noted it
 
     @property
     def words(self) -> str:

@@ -242,7 +242,7 @@ def _composition(written: Written) -> Composition:
 
 def _fidelity(written: Written) -> Fidelity:
     try:
-        return Fidelity.from_stored(written.plain())
+        return Fidelity.from_json({"archive": None, **written.plain()})
     except RecordError as error:
         remedy = "Remove the key, and verify the site again: lanelab site verify NAME"
         raise written.error(f"it is not what lanelab writes: {error.what}", remedy) from error

@@ -17,7 +17,7 @@ from lanelab.analysis.results.report.part_strip import part_strip
 from lanelab.analysis.results.report.sections import section
 from lanelab.analysis.results.report.sequence import sequence
 from lanelab.analysis.results.report.waterfall import waterfall
-from lanelab.analysis.results.trial_content import read_record, unchanged_artifacts
+from lanelab.driver.run.folder.trial_content import read_record, unchanged_artifacts
 
 READ = (CAPTURE, FILMSTRIP, SCREENSHOT)  # files of a trial
 NOTE = (

@@ -56,8 +56,6 @@ def read_about(folder: Path) -> StudyRun:
         data: Any = json.loads(text)
     except json.JSONDecodeError as error:
         raise StoreError(f"{path}, line {error.lineno}: this is not JSON: {error.msg}", _COPY_AGAIN) from error
-    if isinstance(data, dict) and data.get("format") == FORMAT_WITHOUT_SCALE:
-        data = {**data, "format": STUDY_RUN_FORMAT, "scale": None}
     found = data.get("format") if isinstance(data, dict) else None
     if found != STUDY_RUN_FORMAT:
         what = f"{path}: the study's run has format {'none' if found is None else found}"
@@ -73,7 +71,6 @@ def read_about(folder: Path) -> StudyRun:
     return about
 
 
-FORMAT_WITHOUT_SCALE = 1
 _COPY_AGAIN = "The file may be damaged or cut short: copy the folder again from where it was made"
 
 

@@ -17,7 +17,7 @@ from lanelab.analysis.results.study.judged import JudgedStudy
 from lanelab.analysis.results.study.report import judge_study, write_page
 from lanelab.analysis.results.study.run import ReadStudyRun, read_study_run
 from lanelab.analysis.results.study.runs import find_study_run
-from lanelab.analysis.results.trial_content import read_artifacts
+from lanelab.driver.run.folder.trial_content import read_artifacts
 from lanelab.analysis.results.verification import verify
 from lanelab.driver.base.errors import StoreError
 from lanelab.driver.cli.common import run_argument

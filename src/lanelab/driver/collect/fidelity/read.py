@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lanelab.driver.base.errors import StoreError
 from lanelab.driver.collect.fidelity.measure import problem_of
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.digests import require_unchanged
+from lanelab.driver.run.folder.trial_content import whole_record
 from lanelab.driver.trial.recorders.screenshot import FILE as PICTURE
 
 TRIALS = "SELECT trial, name, round, record FROM trials JOIN cells USING (cell) JOIN arms USING (arm) ORDER BY trial"
@@ -57,14 +56,7 @@ def _all(run: Path) -> Iterator[KeptLoad]:
         with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
             require_unchanged(database, run)
             for trial, protocol, number, text in database.execute(TRIALS).fetchall():
-                record = TrialRecord.from_stored({**json.loads(text), **_apart(database, trial)}, f"trial {trial}")
+                record = TrialRecord.from_json(whole_record(database, trial, text), f"trial {trial}")
                 yield KeptLoad(trial, protocol, number, record, run / run_format.ARTIFACTS / f"{trial:06d}")
     except (sqlite3.Error, ValueError) as error:
         raise StoreError(f"the run in {run} cannot be read: {error}", "Verify the site again") from error
-
-
-def _apart(database: sqlite3.Connection, trial: int) -> dict[str, Any]:
-    """The parts of a record that have tables of their own."""
-    requests = database.execute("SELECT data FROM requests WHERE trial = ? ORDER BY number", (trial,))
-    measures = database.execute("SELECT name, value FROM measures WHERE trial = ?", (trial,))
-    return {"requests": [json.loads(data) for (data,) in requests], "measures": dict(measures.fetchall())}

@@ -15,12 +15,12 @@ from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.bed.node import Node
 from lanelab.driver.bed.substrate import NO_DIRECT, Substrate
 from lanelab.driver.link import Link, selftest
+from lanelab.driver.link.hosts.host import KERNELS_OWN, USUAL_KERNEL
 from lanelab.driver.link.live.player import LinkPlayer
 from lanelab.driver.link.results import shown
 from lanelab.driver.link.selftest import traffic
 from lanelab.driver.link.selftest.attempts import ATTEMPTS
 from lanelab.driver.link.selftest.plan import Pings
-from lanelab.driver.link.shaping.host_kernel import FORGETS, KEPT, KERNEL
 from lanelab.driver.link.shaping.shaping import Shaping, played, shape, unshape_lines
 
 DRAIN_LIMIT_S, DRAIN_LOOKS = 0.5, 2
@@ -165,11 +165,11 @@ class LinkState:
         ):
             _batch(self._substrate.node(name), "ip", lines)
             asked = dict(line.split("=") for line in kernel)
-            _set_kernel(self._substrate.node(name), {**KERNEL, **self._kept(name, asked), **asked})
+            _set_kernel(self._substrate.node(name), {**USUAL_KERNEL, **self._kept(name, asked), **asked})
 
     def _kept(self, name: str, asked: Mapping[str, str]) -> dict[str, str]:
         """What an earlier link changed of the host's own. What this one is about to change is remembered."""
-        for setting in KEPT:
+        for setting in KERNELS_OWN:
             if setting in asked and (name, setting) not in self.kept:
                 path = f"/proc/sys/{setting.replace('.', '/')}"
                 value = self._substrate.node(name).run(["cat", path]).stdout

@@ -13,11 +13,11 @@ from lanelab.driver.bed.addresses import ADDRESSES, CLIENT, LINK_NETWORK, SERVER
 from lanelab.driver.bed.addresses import Host as BedHost
 from lanelab.driver.bed.node import Node
 from lanelab.driver.link import Host, Link
+from lanelab.driver.link.hosts.host import KERNELS_OWN, USUAL_KERNEL
 from lanelab.driver.link.results import Result, SelfTest, at_most, failed, shown, within
 from lanelab.driver.link.selftest import traffic
 from lanelab.driver.link.selftest.plan import Pings
-from lanelab.driver.link.shaping.host_kernel import KEPT, KERNEL, kernel_differences
-from lanelab.driver.link.shaping.shaping import device_of, minimum_rto_ms
+from lanelab.driver.link.shaping.shaping import device_of
 
 PINGS = Pings(200, 1000)
 TRANSFER_S, TRANSFER_THOROUGH_S = 1.0, 5.0
@@ -75,17 +75,17 @@ def throughput(name: str, marks: Sequence[tuple[float, int]]) -> Result:
 def _state(node: Node, host: BedHost, link: Link) -> dict[str, Any]:
     """What a host is set to: its route to the other side, the MTU there, packets that it sent to the router, and the
     kernel's settings by their names."""
-    names = [name.replace(".", "/") for name in (*KERNEL, *KEPT)]
+    names = [name.replace(".", "/") for name in (*USUAL_KERNEL, *KERNELS_OWN)]
     argv = ["sh", "-c", STATE, "sh", LINK_NETWORK, device_of(host, link), host.port.device, *names]
     routes, mtu, to_router, *kernel = (line for line in node.run(argv).stdout.splitlines() if line.strip())
     found = json.loads(routes)
-    metrics = {name: value for each in found for more in each.get("metrics", []) for name, value in more.items()}
+    metrics = {name: str(value) for each in found for more in each.get("metrics", []) for name, value in more.items()}
     return {
         "device": ", ".join(each.get("dev", "") for each in found),
         "mtu": int(mtu),
         "to_router": int(to_router),
         "metrics": metrics,
-        "kernel": dict(zip((*KERNEL, *KEPT), kernel, strict=True)),
+        "kernel": dict(zip((*USUAL_KERNEL, *KERNELS_OWN), kernel, strict=True)),
     }
 
 
@@ -101,16 +101,12 @@ def settings(name: str, link: Link, asked: Host, state: Mapping[str, Any]) -> Re
 
 
 def _differences(name: str, link: Link, asked: Host, state: Mapping[str, Any]) -> Iterator[str]:
-    metrics, kernel = state["metrics"], state["kernel"]
     host = CLIENT if name == CLIENT.name else SERVER
     for what, wanted, found in (
         ("route", device_of(host, link), state["device"]),
         ("mtu", link.mtu, state["mtu"]),
-        ("congestion_control", asked.congestion_control, metrics.get("congestion")),
-        ("initial_window", asked.initial_window, metrics.get("initcwnd")),
-        ("delayed_ack", asked.delayed_ack, not metrics.get("quickack")),
-        ("minimum_rto in ms", minimum_rto_ms(asked), metrics.get("rto_min")),
     ):
         if wanted != found:
             yield f"{what} is {found} instead of {wanted}"
-    yield from kernel_differences(asked, kernel)
+    yield from asked.route_differences(state["metrics"])
+    yield from asked.kernel_differences(state["kernel"])

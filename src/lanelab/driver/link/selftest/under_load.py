@@ -15,7 +15,6 @@ WINDOW_ON_WIRE_MS = 10.0  # a shorter round trip is over before the first flight
 SHORTEST_RTT_MS = 2.0
 WHOLE = 0.8  # of a round trip: what arrives so soon behind the first packet is of the first flight
 SPARE = 0.5  # of a round trip: a flight that takes longer to be sent runs into the next
-FIRST_WINDOW_BYTES = 60_000  # that a receiver offers before it knows the connection
 QUEUE_TOLERANCE_PACKETS, QUEUE_TOLERANCE, QUEUE_TOLERANCE_S = 3.0, 0.1, 0.002
 AQM_KEEPS_S, AQM_TOLERANCE_S, AQM_KEEPS_PACKETS = 0.005, 0.01, 3
 SETTLED_PART = 0.5  # of the transfer, from its end
@@ -37,6 +36,10 @@ class Case:
         return "server" if self.name == "down" else "client"
 
     @property
+    def receiver(self) -> Host:
+        return self.link.client if self.name == "down" else self.link.server
+
+    @property
     def drains_s(self) -> float:
         """How long packets that nobody wants any more may still be on their way."""
         return min(_depth(self) * self.packet_s, self.fill.seconds) + self.way.delay.seconds
@@ -55,8 +58,9 @@ def judge(case: Case, seen: Filled) -> list[Result]:
 
 def _first_flight(case: Case, seen: Filled) -> Result:
     name, target = f"initial window {case.sender}", case.host.initial_window
-    if target * seen.mss > FIRST_WINDOW_BYTES:
-        why = f"a receiver's first window takes {FIRST_WINDOW_BYTES // seen.mss} packets at most"
+    most = case.receiver.first_window(seen.mss)
+    if target > most:
+        why = f"a receiver's first window takes {most} packets at most"
         return not_measured(name, "packets", target, why)
     rtt_s = case.link.rtt.seconds
     if _is_told_by_arrivals(case):

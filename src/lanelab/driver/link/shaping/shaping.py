@@ -22,10 +22,8 @@ from lanelab.driver.base.units import NS_PER_S, PPB, Duration
 from lanelab.driver.bed.addresses import CLIENT, OTHER, QUEUE_DOWN, QUEUE_UP, SERVER, direct_route_lines, route_lines
 from lanelab.driver.bed.addresses import Host as BedHost
 from lanelab.driver.link import Direction, Host, Link
-from lanelab.driver.link.host import MINIMUM_RTO
 from lanelab.driver.link.impairments.impairment import Words, tc_time
 from lanelab.driver.link.shaping.bottleneck import SHAPER_BURST, bottleneck, pace_bps
-from lanelab.driver.link.shaping.host_kernel import kernel_lines
 from lanelab.driver.link.shaping.moving import moving_lines, player_settings
 
 TO_CLIENT, TO_SERVER = CLIENT.router_port.device, SERVER.router_port.device
@@ -69,8 +67,8 @@ def shape(link: Link, compensation: Duration) -> Shaping:
         router_tc=_texts(_tc_lines(link, compensation)),
         client_ip=_texts(_host_lines(CLIENT, link.client, link)),
         server_ip=_texts(_host_lines(SERVER, link.server, link)),
-        client_kernel=_texts(kernel_lines(link.client)),
-        server_kernel=_texts(kernel_lines(link.server)),
+        client_kernel=_texts(link.client.kernel()),
+        server_kernel=_texts(link.server.kernel()),
     )
 
 
@@ -81,8 +79,8 @@ def explain(link: Link, compensation: Duration) -> list[Words]:
         ("In the router", "tc", _tc_lines(link, compensation)),
         ("On the client", "ip", _host_lines(CLIENT, link.client, link)),
         ("On the server", "ip", _host_lines(SERVER, link.server, link)),
-        ("On the client", "sysctl -w", kernel_lines(link.client)),
-        ("On the server", "sysctl -w", kernel_lines(link.server)),
+        ("On the client", "sysctl -w", link.client.kernel()),
+        ("On the server", "sysctl -w", link.server.kernel()),
     )
     return [
         Words(f"{program} {line.text}", f"{where}: {line.meaning}.")
@@ -134,21 +132,7 @@ def _device_lines(link: Link) -> list[Words]:
 
 
 def _host_lines(host: BedHost, settings: Host, link: Link) -> list[Words]:
-    """TCP's settings as properties of the routes, where routes have them: they need no sysctl, which containers forbid,
-    and they can name a congestion control that the administrator reserves, which a sysctl of an unprivileged namespace
-    cannot."""
-    tcp = f"congctl {settings.congestion_control} initcwnd {settings.initial_window}"
-    meaning = (
-        f"TCP on this route uses {settings.congestion_control} and begins with {settings.initial_window} "
-        f"packet{'s' if settings.initial_window > 1 else ''}"
-    )
-    if not settings.delayed_ack:
-        tcp += " quickack 1"
-        meaning += ", and acknowledges each segment at once"
-    least_ms = minimum_rto_ms(settings)
-    if least_ms is not None:
-        tcp += f" rto_min {least_ms}ms"
-        meaning += f", and waits {settings.minimum_rto} or more for an acknowledgement before it sends again"
+    tcp, meaning = settings.route()
     routes = direct_route_lines(host, tcp) if link.direct else route_lines(host, tcp)
     if link.direct:
         meaning += f"; it leads to the {OTHER[host].name} without the router, which forwards nothing meanwhile"
@@ -156,11 +140,6 @@ def _host_lines(host: BedHost, settings: Host, link: Link) -> list[Words]:
         Words(f"link set dev {device_of(host, link)} mtu {link.mtu}", f"IP packets have up to {link.mtu} bytes"),
         *(Words(text, meaning) for text in routes),
     ]
-
-
-def minimum_rto_ms(settings: Host) -> int | None:
-    """What a route has to say of it. None: nothing, the kernel's own is right."""
-    return None if settings.minimum_rto == MINIMUM_RTO else settings.minimum_rto.ns // 1_000_000
 
 
 def _tc_lines(link: Link, compensation: Duration) -> list[Words]:

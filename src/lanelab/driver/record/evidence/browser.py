@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from lanelab.driver.base.coded import Coded, later
+from lanelab.driver.base.coded import Coded
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -78,9 +78,9 @@ class Request(Coded):
     initiator: str
     before_load: bool
     wire: OnTheLink | None  # with the gateway
-    link_preload: bool | None = later(None)  # asked for since a link said so; None: the browser does not tell
-    early_links: tuple[str, ...] | None = later(None)  # values of Link in a 103 ahead of it; None: there was none
-    by_early_links: bool | None = later(None)  # it was under way since a 103 named it; None: the browser does not tell
+    link_preload: bool | None = None  # asked for since a link said so; None: the browser does not tell
+    early_links: tuple[str, ...] | None = None  # values of Link in a 103 ahead of it; None: there was none
+    by_early_links: bool | None = None  # it was under way since a 103 named it; None: the browser does not tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +146,8 @@ class Slowdown(Coded):
 
     slowed_ms: tuple[float, ...]  # as the load had it
     plain_ms: tuple[float, ...]  # without the slowdown
-    slowed_cpu_ms: tuple[float, ...] = later(())
-    plain_cpu_ms: tuple[float, ...] = later(())
+    slowed_cpu_ms: tuple[float, ...] = ()
+    plain_cpu_ms: tuple[float, ...] = ()
 
     @property
     def factor(self) -> float | None:
@@ -183,6 +183,6 @@ class BrowserEvidence(Coded):
     navigation: Mapping[str, Any] | None  # the browser's own entry, with its own keys
     console: tuple[ConsoleLine, ...]
     clock: LoadClock | None  # None: nothing was asked for
-    view: View | None = later(None)  # None: the browser does not tell
-    slowdown: Slowdown | None = later(None)  # None: it was not slowed down
-    sockets: tuple[WebSocket, ...] = later(())
+    view: View | None = None  # None: the browser does not tell
+    slowdown: Slowdown | None = None  # None: it was not slowed down
+    sockets: tuple[WebSocket, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lanelab.driver.base.coded import Coded, later
+from lanelab.driver.base.coded import Coded
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,4 +34,4 @@ class RouterStall(Coded):
 @dataclass(frozen=True, slots=True)
 class RouterCounts(Coded):
     lost_at_input: int  # packets that the router was too slow to take in
-    stalls: tuple[RouterStall, ...] | None = later(None)  # None: the router is no process of this machine
+    stalls: tuple[RouterStall, ...] | None = None  # None: the router is no process of this machine

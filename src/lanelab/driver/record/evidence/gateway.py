@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from lanelab.driver.base.coded import Coded, later
+from lanelab.driver.base.coded import Coded
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class GatewayConnection(Coded):
     most_in_flight: int
     ended_by: str | None
     error: str | None
-    streams: Streams | None = later(None)  # None: HTTP/1.1, or it never spoke
+    streams: Streams | None = None  # None: HTTP/1.1, or it never spoke
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class GatewayRequest(Coded):
     sent_again: tuple[str, ...]
     cancelled: bool
     error: str | None
-    pushed: bool = later(False)  # its answer was pushed: nothing was sent for it
+    pushed: bool = False  # its answer was pushed: nothing was sent for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +114,6 @@ class LookUp(Coded):
     error: str | None
 
 
-# What logs of earlier versions do not have, with what was so then.
-LATER: Mapping[str, Mapping[str, object]] = {"connections": {"backup": False}, "requests": {"sent_again": ()}}
-
-
 @dataclass(frozen=True, slots=True)
 class GatewayLog(Coded):
     """The log as a whole; connections and requests are in the order of their numbers."""
@@ -129,13 +125,4 @@ class GatewayLog(Coded):
     requests: tuple[GatewayRequest, ...]
     dns: tuple[LookUp, ...]
     unread_lines: int  # lines that cannot be read
-    pushes: tuple[Push, ...] = later(())
-
-    @classmethod
-    def of_any_version(cls, data: Mapping[str, Any], where: str) -> Self:
-        """As a run folder has it, which an earlier lanelab may have made."""
-        for name, added in LATER.items():
-            if isinstance(data.get(name), list):
-                each_told = [{**added, **each} if isinstance(each, Mapping) else each for each in data[name]]
-                data = {**data, name: each_told}
-        return cls.from_stored(data, where)
+    pushes: tuple[Push, ...] = ()

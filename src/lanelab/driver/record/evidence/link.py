@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lanelab.driver.base.coded import Coded, later
+from lanelab.driver.base.coded import Coded
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class Arrivals(Coded):
     spacing: float | None  # the most frequent time between two full frames, in ns for each byte; None: too few
     spaced: int  # full frames that came like that
     silences: tuple[tuple[int, int], ...]  # (us, us) from when to when no frame came, in order: the longest
-    spread: float | None = later(None)  # between which shares of `spacing` half of those times are
-    full: int = later(0)  # full frames in all
+    spread: float | None = None  # between which shares of `spacing` half of those times are
+    full: int = 0  # full frames in all
 
 
 @dataclass(frozen=True, slots=True)

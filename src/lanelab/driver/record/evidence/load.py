@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from lanelab.driver.base.coded import Coded, later
+from lanelab.driver.base.coded import Coded
 
 SCRIPT_PREFIX = "script."  # of measures and series that a user's script makes
 MOST_SCRIPT_METRICS = 500  # that are kept of a script: native/load/lab/script.go
@@ -113,9 +113,9 @@ class LoadReport(Coded):
     dropped: int  # arrivals for which no user was free: they were due and did not happen
     use: GeneratorUse | None  # None: another program than ours, which does not tell
     stopped: str  # why it ended before its time; "": it did not
-    crossed: str = later("")  # which thresholds of the script's own were crossed
-    script: tuple[ScriptMetric, ...] = later(())
-    script_left_out: bool = later(False)  # the script has more than MOST_SCRIPT_METRICS of them
+    crossed: str = ""  # which thresholds of the script's own were crossed
+    script: tuple[ScriptMetric, ...] = ()
+    script_left_out: bool = False  # the script has more than MOST_SCRIPT_METRICS of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,4 +147,4 @@ class LoadEvidence(Coded):
     proxy: ServedBy | None
     wire: WireWitness | None
     placement: Mapping[str, str]  # processors of each node's programs; those that may run anywhere are not there
-    thresholds: tuple[Threshold, ...] = later(())  # of the experiment file
+    thresholds: tuple[Threshold, ...] = ()  # of the experiment file

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lanelab.driver.base.coded import Coded, later
+from lanelab.driver.base.coded import Coded
 
 # Whose processes: the parts of lanelab in the order of reports, then everything else that ran on the machine.
 GROUPS = ("client", "server", "gateway", "router", "capture", "harness", "other")
@@ -40,7 +40,7 @@ class MachineUse(Coded):
     hot_times: int | None  # how often the processors slowed down because of heat
     frequency: float | None  # share of the highest clock, mean of all processors at the load's end
     absent: Mapping[str, str]  # what is not known -> why
-    stopped_s: Mapping[str, float] | None = later(None)  # program -> about how long a signal stopped its processes
+    stopped_s: Mapping[str, float] | None = None  # program -> about how long a signal stopped its processes
 
 
 @dataclass(frozen=True, slots=True)

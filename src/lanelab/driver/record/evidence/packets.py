@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lanelab.driver.base.coded import Coded, later
+from lanelab.driver.base.coded import Coded
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Connection(Coded):
     data_packets_down: int
     first_flight_down: int | None  # bytes that the server sent before it can have heard of their arrival
     used: bool  # it carried a request
-    server_ended_us: int | None = later(None)  # when the server ended it; None: the client did, or nobody
+    server_ended_us: int | None = None  # when the server ended it; None: the client did, or nobody
 
 
 @dataclass(frozen=True, slots=True)

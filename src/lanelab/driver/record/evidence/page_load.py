@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lanelab.driver.base.coded import Coded, later
+from lanelab.driver.base.coded import Coded
 from lanelab.driver.record.evidence.browser import BrowserEvidence
 from lanelab.driver.record.evidence.capture import CaptureCounts, RouterCounts
 from lanelab.driver.record.evidence.gateway import GatewayLog
@@ -44,4 +44,4 @@ class PageLoadEvidence(Coded):
     one_clock: bool  # times of captures on different nodes can be compared
     link: LinkEvidence | None  # what the captures tell of the link, by the controller; None: the client's is not there
     emulation: EmulationError | None  # of each packet, by the controller; None: not captured at both ends by one clock
-    moving: MovingEvidence | None = later(None)  # None: the link stood still
+    moving: MovingEvidence | None = None  # None: the link stood still

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lanelab.driver.base.coded import Coded, later
+from lanelab.driver.base.coded import Coded
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class ServerLog(Coded):
     configuration: str
     error_lines: tuple[str, ...]  # unexpected ones
     requests: tuple[ServedRequest, ...]
-    unplaced: tuple[LoggedRequest, ...] = later(())  # of these nobody knows the connection
+    unplaced: tuple[LoggedRequest, ...] = ()  # of these nobody knows the connection
 
 
 @dataclass(frozen=True, slots=True)

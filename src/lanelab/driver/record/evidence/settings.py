@@ -5,29 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lanelab.driver.base.coded import Coded, later
+from lanelab.driver.base.coded import Coded
 
 
 @dataclass(frozen=True, slots=True)
 class RouteSettings(Coded):
-    """TCP on one of a host's routes to the link. None: the route says nothing."""
+    """TCP on one of a host's routes to the link, as `ip -j route show` names it."""
 
     to: str
-    congestion_control: str | None
-    initial_window: int | None
-    delayed_ack: bool
-    minimum_rto_ms: int | None = later(None)
-
-
-@dataclass(frozen=True, slots=True)
-class KernelSettings(Coded):
-    """Of TCP, in the kernel's own values."""
-
-    ecn: str
-    sack: str
-    slow_start_after_idle: str
-    forgets: str  # what connections learn of the path (tcp_no_metrics_save)
-    receive_buffer: str  # least, first and most bytes (tcp_rmem)
+    metrics: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +22,9 @@ class HostSettings(Coded):
 
     mtu: int | None
     routes: tuple[RouteSettings, ...]
-    timestamps: bool
-    tail_loss_probe: bool
+    kernel: Mapping[str, str]  # what its kernel says of TCP, by the kernel's names
     offloads: tuple[str, ...]  # those that are on, of those that make packets longer than the wire carries them
-    kernel: KernelSettings | None = later(None)
-    used_controls: tuple[str, ...] | None = later(None)  # congestion control of each connection that was still there
+    used_controls: tuple[str, ...]  # congestion control of each connection that was still there
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,4 +58,4 @@ class SettingsEvidence(Coded):
     content_changed: tuple[str, ...]  # files that the server answers from, and that somebody has written to
     clock_step_us: int  # by how much the wall clock ran ahead of the steady one during the load
     # Queueing disciplines of the router that were set anew during the load, in words; None: the link moves.
-    queues_changed: tuple[str, ...] | None = later(None)
+    queues_changed: tuple[str, ...] | None = None

@@ -39,7 +39,7 @@ class Content:
     @property
     def run_id(self) -> str:
         """What tells this run from every other, wherever its folder is."""
-        return run_format.identifier_of(self.all_meta())
+        return self.meta(run_format.ID)
 
     def cell_ids(self) -> list[str]:
         return [str(row[0]) for row in self._database.execute("SELECT id FROM cells ORDER BY cell")]

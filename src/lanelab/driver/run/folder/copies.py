@@ -12,7 +12,8 @@ from typing import Any
 
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import ChangedError
-from lanelab.driver.run.folder.digests import require_unchanged, without_digests
+from lanelab.driver.run.folder.digests import require_unchanged
+from lanelab.driver.run.folder.trial_content import whole_record
 from lanelab.driver.run.folder.rows import Listed, artifacts_in
 
 
@@ -38,7 +39,6 @@ class TrialCopy(Coded):
     asked: str  # digest of what was asked for: driver/run/trial_keys.py
     versions: str  # digest of the versions that it was made with
     origin: str  # the run that made it, where that is another one
-    digested: bool = True  # False: it was stored by a lanelab that made no digests
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,28 +59,19 @@ _TRIAL = (
 
 def trial_copies(database: sqlite3.Connection, folder: Path, trials: Iterable[int]) -> list[TrialCopy]:
     """Of a run that knows its machines. Raises ChangedError for a trial that is not what was stored."""
-    unknown = set(without_digests(database))
-    return [_trial_copy(database, folder, trial, digested=trial not in unknown) for trial in trials]
+    return [_trial_copy(database, folder, trial) for trial in trials]
 
 
-def _trial_copy(database: sqlite3.Connection, folder: Path, trial: int, *, digested: bool) -> TrialCopy:
+def _trial_copy(database: sqlite3.Connection, folder: Path, trial: int) -> TrialCopy:
     require_unchanged(database, folder, number=trial)
     number, bed, cell, in_round, attempt, wall_s, text, asked, versions, origin = database.execute(
         _TRIAL, (trial,)
     ).fetchone()
-    record = json.loads(text)
-    series = {name: {**one, "points": []} for name, one in record["series"].items()}
-    query = "SELECT name, t_ms, value FROM series WHERE trial = ? ORDER BY rowid"
-    for name, t_ms, value in database.execute(query, (trial,)):
-        series[name]["points"].append([t_ms, value])
-    measures = dict(database.execute("SELECT name, value FROM measures WHERE trial = ?", (trial,)))
-    query = "SELECT data FROM requests WHERE trial = ? ORDER BY number"
-    requests = [json.loads(data) for (data,) in database.execute(query, (trial,))]
     query = "SELECT name, bytes, sha256 FROM artifacts WHERE trial = ? ORDER BY name"
     artifacts = tuple(Artifact(*row) for row in database.execute(query, (trial,)))
-    whole = {**record, "measures": measures, "series": series, "requests": requests}
+    whole = whole_record(database, trial, text)
     where = (number, bed, cell, in_round, attempt, wall_s)
-    return TrialCopy(*where, whole, artifacts, asked, versions, origin, digested)
+    return TrialCopy(*where, whole, artifacts, asked, versions, origin)
 
 
 def self_test_copies(database: sqlite3.Connection, after: int = 0) -> list[SelfTestCopy]:

@@ -52,17 +52,20 @@ OF_RECORD = (MEASURES, RECORD, REQUESTS, SERIES)
 _NO_ROWS = hashlib.sha256(b"[]").hexdigest()
 
 
+GONE, UNDIGESTED = "", "digest"
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A part that is not what was stored; "": all of it is gone."""
+    """A part that is not what was stored. GONE: all of it is gone. UNDIGESTED: nobody can tell what it was."""
 
     kind: Kind
     number: int
     part: str
 
     def __str__(self) -> str:
-        if not self.part:
-            return f"{self.kind} {self.number} is gone"
+        if self.part in (GONE, UNDIGESTED):
+            return f"{self.kind} {self.number}{': its digest' if self.part else ''} is gone"
         verb = "were" if self.part.endswith("s") or self.part == CELL else "was"
         return f"{self.kind} {self.number}: its {self.part} {verb} changed"
 
@@ -76,12 +79,12 @@ def note_digests(database: sqlite3.Connection, kind: Kind, number: int) -> None:
 def differences(
     database: sqlite3.Connection, kind: Kind = "trial", number: int | None = None, parts: Iterable[str] | None = None
 ) -> Iterator[Difference]:
-    """All parts, or those that are named, of all trials or self-tests that have digests, or of one of them."""
-    noted = _noted(database, kind, number)
-    if not noted:
-        return
-    there = {each for (each,) in database.execute(f"SELECT {_NUMBER[kind]} FROM {_TABLE[kind]}")}  # noqa: S608
-    yield from (Difference(kind, each, "") for each in sorted(noted.keys() - there))
+    """All parts, or those that are named, of all trials or self-tests, or of one of them."""
+    noted, column = _noted(database, kind, number), _NUMBER[kind]
+    which = "" if number is None else f" WHERE {column} = {number:d}"
+    there = {each for (each,) in database.execute(f"SELECT {column} FROM {_TABLE[kind]}{which}")}  # noqa: S608
+    yield from (Difference(kind, each, GONE) for each in sorted(noted.keys() - there))
+    yield from (Difference(kind, each, UNDIGESTED) for each in sorted(there - noted.keys()))
     for part in _PARTS[kind] if parts is None else parts:
         now = dict(_digests(database, kind, part, number))
         for each in sorted(noted.keys() & there):
@@ -106,33 +109,12 @@ def changed(folder: Path, what: str) -> ChangedError:
     return ChangedError(f"the run in {folder} is not what was stored: {what}", remedy)
 
 
-def without_digests(database: sqlite3.Connection) -> list[int]:
-    """The numbers of the trials that cannot be verified."""
-    query = "SELECT trial FROM trials ORDER BY trial"
-    if has_digests(database):
-        query = "SELECT trial FROM trials WHERE trial NOT IN (SELECT number FROM digests WHERE kind = 'trial')"
-    return [int(trial) for (trial,) in database.execute(query)]
-
-
-def digested(database: sqlite3.Connection, kind: Kind) -> int:
-    """How many have digests."""
-    return len(_noted(database, kind, None))
-
-
 def file_digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def has_digests(database: sqlite3.Connection) -> bool:
-    """Whether the run is of a format that has them."""
-    return bool(database.execute("SELECT 1 FROM sqlite_master WHERE name = 'digests'").fetchone())
-
-
 def _noted(database: sqlite3.Connection, kind: Kind, number: int | None) -> dict[int, Mapping[str, str]]:
-    """Only of what is there."""
-    if not has_digests(database):
-        return {}
     one = "" if number is None else f" AND number = {number:d}"
     query = f"SELECT number, parts FROM digests WHERE kind = ?{one}"  # noqa: S608 - a number
     return {each: json.loads(text) for each, text in database.execute(query, (kind,))}

@@ -1,23 +1,16 @@
 """The format of a run folder: what a finished or unfinished run consists of, and nothing about how it is made.
 
 Described for readers in docs/reference/run-folder.md. Change VERSION when a reader of the old format would go wrong.
-Formats 3, which knew no machines, and 4, which had no digests, are still read; they become format 5 when somebody
-goes on with the run.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping
 from pathlib import Path
 
 from lanelab.driver.base.errors import StoreError
 from lanelab.driver.record.metrics import LOAD, TRIALS
 
-VERSION = 5
-READABLE = ("3", "4", "5")
-WITHOUT_MACHINES = "3"
+VERSION = "6"
 DATABASE = "run.sqlite"
 EXPERIMENT = "experiment.yaml"  # verbatim
 ARTIFACTS = "trials"  # trials/000012/…: one folder for each trial, complete when the trial is in the database
@@ -32,8 +25,7 @@ CLAIMS = "claims"  # JSON, a list of lanelab.driver.experiment.claim.Claim, as t
 CLAIMS_DIGEST = "claims_sha256"  # of these claims: shows whether they were changed since
 ABOUT_SITES = "about_sites"  # JSON, lanelab.driver.site.about.AboutSite by name
 
-# Tables of machines: a run of format 3 gets them when somebody goes on with it.
-MACHINES = """
+SCHEMA = """
 CREATE TABLE machines (
   machine INTEGER PRIMARY KEY,
   name TEXT NOT NULL UNIQUE,
@@ -49,22 +41,12 @@ CREATE TABLE versions (
   versions TEXT PRIMARY KEY,
   data TEXT NOT NULL
 ) STRICT;
-"""
-
-# Digests of trials and self-tests: driver/run/folder/digests.py.
-DIGESTS = """
-CREATE TABLE digests (
+CREATE TABLE digests (  -- of trials and self-tests: driver/run/folder/digests.py
   kind TEXT NOT NULL CHECK (kind IN ('trial', 'self-test')),
   number INTEGER NOT NULL,
   parts TEXT NOT NULL,
   PRIMARY KEY (kind, number)
 ) STRICT, WITHOUT ROWID;
-"""
-
-SCHEMA = (
-    MACHINES
-    + DIGESTS
-    + """
 CREATE TABLE meta (
   key TEXT PRIMARY KEY,
   value TEXT NOT NULL
@@ -114,9 +96,9 @@ CREATE TABLE trials (
   wall_s REAL NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('ok', 'failed')),
   record TEXT NOT NULL,
-  asked TEXT NOT NULL DEFAULT '',
-  versions TEXT NOT NULL DEFAULT '',
-  origin TEXT NOT NULL DEFAULT '',
+  asked TEXT NOT NULL,
+  versions TEXT NOT NULL,
+  origin TEXT NOT NULL,
   UNIQUE (cell, round, attempt)
 ) STRICT;
 CREATE UNIQUE INDEX one_ok_per_round ON trials (cell, round) WHERE status = 'ok';
@@ -166,24 +148,6 @@ CREATE TABLE artifacts (
   PRIMARY KEY (trial, name)
 ) STRICT;
 """
-)
-
-_TO_4 = (
-    MACHINES
-    + """
-ALTER TABLE trials ADD COLUMN asked TEXT NOT NULL DEFAULT '';
-ALTER TABLE trials ADD COLUMN versions TEXT NOT NULL DEFAULT '';
-ALTER TABLE trials ADD COLUMN origin TEXT NOT NULL DEFAULT '';
-"""
-)
-_TO_5 = f"{DIGESTS} UPDATE meta SET value = '5' WHERE key = 'format';"  # noqa: S608 - names from here
-UPGRADES = {"3": _TO_4 + _TO_5, "4": _TO_5}  # what makes the present format of an older one
-
-
-def identifier_of(meta: Mapping[str, str]) -> str:
-    """Of a run; one that began before runs had one gets it of what tells it from others."""
-    known = [meta.get(key, "") for key in ("created_utc", "seed", "experiment_sha256", "name")]
-    return meta.get(ID) or hashlib.sha256(json.dumps(known).encode()).hexdigest()[:16]
 
 
 def check_workload(folder: Path, workload: str, lanelab: str | None) -> None:
@@ -194,9 +158,10 @@ def check_workload(folder: Path, workload: str, lanelab: str | None) -> None:
         raise StoreError(what, f"Use the lanelab that made it{version}, or make the run again with workload: {LOAD}")
 
 
-def other_format(folder: Path, version: str) -> StoreError:
-    """What every command says of a run folder that is not of this format."""
-    return StoreError(
-        f"the run in {folder} has format {version}, and this lanelab reads formats {READABLE[0]} to {READABLE[-1]}",
-        "Use the lanelab that made it, or make the run again",
-    )
+def check_version(folder: Path, version: str) -> None:
+    """Raises StoreError for a run folder that is not of this format."""
+    if version != VERSION:
+        raise StoreError(
+            f"the run in {folder} has format {version}, and this lanelab reads format {VERSION}",
+            "Use the lanelab that made it, or make the run again",
+        )

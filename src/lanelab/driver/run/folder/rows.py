@@ -38,7 +38,6 @@ class TrialRow:
     asked: str
     versions: str
     origin: str
-    digested: bool = True  # False: it comes from a run without digests, and nobody can tell what it was
 
 
 def insert_trial(database: sqlite3.Connection, row: TrialRow, artifacts: Listed) -> None:
@@ -64,8 +63,7 @@ def insert_trial(database: sqlite3.Connection, row: TrialRow, artifacts: Listed)
     names, marks = ", ".join(values), ", ".join("?" * len(values))
     database.execute(f"INSERT INTO trials ({names}) VALUES ({marks})", tuple(values.values()))  # noqa: S608
     _insert_details(database, row.trial, record, artifacts)
-    if row.digested:
-        note_digests(database, "trial", row.trial)
+    note_digests(database, "trial", row.trial)
 
 
 def _insert_details(database: sqlite3.Connection, trial: int, record: TrialRecord, artifacts: Listed) -> None:

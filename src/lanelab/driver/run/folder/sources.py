@@ -8,18 +8,17 @@ import json
 import os
 import shutil
 import sqlite3
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from lanelab.driver.base.errors import InputError, StoreError
+from lanelab.driver.base.errors import InputError
 from lanelab.driver.record.reasons import timed_out
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.copies import SelfTestCopy, TrialCopy, self_test_copies, trial_copies
 from lanelab.driver.run.folder.digests import require_unchanged
+from lanelab.driver.run.folder.opened import opened_database
 from lanelab.driver.run.machines import BedFacts, MachineFacts
 
 CLONE = 0x40049409  # FICLONE of Linux: both files share their content on the disk until one of them changes
@@ -47,46 +46,14 @@ class SourceRun:
     def __init__(self, folder: Path, database: sqlite3.Connection, scratch: contextlib.ExitStack) -> None:
         self.folder, self._database, self._scratch = folder, database, scratch
         self.meta: dict[str, str] = dict(database.execute("SELECT key, value FROM meta"))
-        self.id = run_format.identifier_of(self.meta)
+        self.id = self.meta[run_format.ID]
 
     @classmethod
     def open(cls, folder: Path) -> SourceRun:
         """Raises StoreError for one that cannot be read, or of another format; InputError where there is no run."""
-        path = folder / run_format.DATABASE
-        if not path.is_file():
-            raise InputError(f"{folder} is not the folder of a run", "Name a run: lanelab runs lists them")
-        scratch = contextlib.ExitStack()
-        try:
-            return cls._opened(folder, path, scratch)
-        except sqlite3.Error as error:
-            scratch.close()
-            what = f"the run in {folder} cannot be read: {error}"
-            raise StoreError(what, "Copy the folder again from where it was made") from error
-        except BaseException:
-            scratch.close()
-            raise
-
-    @classmethod
-    def _opened(cls, folder: Path, path: Path, scratch: contextlib.ExitStack) -> SourceRun:
-        database = scratch.enter_context(contextlib.closing(_connect(path, "ro")))
-        try:
-            version = _format_of(database)
-        except sqlite3.OperationalError as error:
-            if "readonly" not in str(error) and "unable to open" not in str(error):
-                raise
-            # A killed run leaves a half-made transaction, which only a writer may undo: undo it in a copy.
-            copy = Path(scratch.enter_context(tempfile.TemporaryDirectory(prefix="lanelab-read-")))
-            for name in (path.name, path.name + "-journal"):
-                with contextlib.suppress(FileNotFoundError):
-                    shutil.copyfile(path.with_name(name), copy / name)
-            database = scratch.enter_context(contextlib.closing(_connect(copy / path.name, "rw")))
-            version = _format_of(database)
-        if version == run_format.WITHOUT_MACHINES:
-            what = f"the run in {folder} has format {version}, which does not say what its trials were made with"
-            raise StoreError(what, "Leave this run out")
-        if version not in run_format.READABLE:
-            raise run_format.other_format(folder, version)
-        return cls(folder, database, scratch)
+        with contextlib.ExitStack() as stack:
+            database = stack.enter_context(opened_database(folder))
+            return cls(folder, database, stack.pop_all())
 
     def __enter__(self) -> SourceRun:
         return self
@@ -207,14 +174,3 @@ def found_in(store: Path) -> list[Path]:
         raise InputError(f"there is no folder {store}", "Name a run, or a folder that has runs")
     found = {path.parent for depth in ("*", "*/*") for path in store.glob(f"{depth}/{run_format.DATABASE}")}
     return sorted(folder for folder in found if not folder.name.endswith(run_format.MERGING))
-
-
-def _format_of(database: sqlite3.Connection) -> str:
-    row = database.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
-    return str(row[0]) if row else "unknown"
-
-
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    database = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode={mode}", uri=True, check_same_thread=False)
-    database.execute("PRAGMA busy_timeout = 10000")
-    return database

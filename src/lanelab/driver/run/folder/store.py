@@ -107,11 +107,7 @@ class Store(Content):
     def _opened(cls, folder: Path, lock: int) -> Store:
         store = cls(folder, _connect(folder / run_format.DATABASE), lock)
         try:
-            version = store.meta("format")
-            if version not in run_format.READABLE:
-                raise run_format.other_format(folder, version)
-            if version != str(run_format.VERSION):
-                store._database.executescript(f"BEGIN; {run_format.UPGRADES[version]} COMMIT;")
+            run_format.check_version(folder, store.meta("format"))
             store._load()
             store._forget_unfinished()
         except BaseException:
@@ -252,9 +248,9 @@ class Store(Content):
         first, self._next = self._next, self._next + len(trials)
         rows = []
         for number, copy in enumerate(trials, first):
-            record, cell = TrialRecord.from_stored(copy.record), self._cells[copy.cell]
+            record, cell = TrialRecord.from_json(copy.record), self._cells[copy.cell]
             numbers = (number, self.session, beds[copy.bed], cell, copy.round, copy.attempt)
-            row = TrialRow(*numbers, copy.wall_s, record, copy.asked, copy.versions, copy.origin, copy.digested)
+            row = TrialRow(*numbers, copy.wall_s, record, copy.asked, copy.versions, copy.origin)
             folder = content / f"{copy.trial:06d}"
             rows.append((row, folder, require_artifacts(folder, copy)))
         with writing(f"store {len(trials)} trials"):

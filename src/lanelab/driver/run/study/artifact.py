@@ -17,7 +17,7 @@ from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.served_sites import site_digest
 from lanelab.driver.run.start import load_target
 from lanelab.driver.run.study.archive import is_safe
-from lanelab.driver.run.study.private import Private, copy_database, knows_machines, private_of
+from lanelab.driver.run.study.private import Private, copy_database, private_of
 from lanelab.driver.run.study.read import parse_figure, read_text
 from lanelab.driver.run.study.run_folder import COPIES
 from lanelab.driver.run.study.study import STUDY_RUN_FILE, StudyRun
@@ -80,8 +80,7 @@ def private_in(folder: Path, about: StudyRun, names: tuple[str, ...]) -> Private
         if path.is_file():
             with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
                 facts += [json.loads(text) for (text,) in database.execute("SELECT provenance FROM sessions")]
-                if knows_machines(database):
-                    machines |= {str(name) for (name,) in database.execute("SELECT name FROM machines")}
+                machines |= {str(name) for (name,) in database.execute("SELECT name FROM machines")}
     return private_of(facts, (Path.home(), PROJECT, folder.resolve(), folder.resolve().parent), machines)
 
 

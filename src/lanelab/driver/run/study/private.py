@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from lanelab.driver.base.writing import writing
-from lanelab.driver.run.folder.digests import has_digests, note_digests
+from lanelab.driver.run.folder.digests import note_digests
 
 HIDDEN = "(removed)"
 PLACE = "PATH"  # stands for the folder of the user's that a path began with
@@ -102,11 +102,6 @@ def copy_database(source: Path, target: Path, private: Private) -> None:
             each.unlink()
 
 
-def knows_machines(database: sqlite3.Connection) -> bool:
-    """Whether the run is of a format that has them."""
-    return bool(database.execute("SELECT 1 FROM sqlite_master WHERE name = 'machines'").fetchone())
-
-
 def _hide_in(database: sqlite3.Connection, private: Private) -> None:
     database.create_function("hide", 1, private.hide, deterministic=True)
     database.create_function(
@@ -116,14 +111,11 @@ def _hide_in(database: sqlite3.Connection, private: Private) -> None:
         database.execute("UPDATE sessions SET provenance = hide_facts(provenance)")
         database.execute("UPDATE sessions SET ending = hide(ending) WHERE ending IS NOT NULL")
         database.execute("UPDATE meta SET value = hide_facts(value) WHERE key = 'bed'")
-        if knows_machines(database):
-            of_machine = "json_set(facts, '$.name', 'machine ' || machine, '$.identity', '')"
-            database.execute(f"UPDATE machines SET name = 'machine ' || machine, facts = {of_machine}")  # noqa: S608
-            database.execute("UPDATE beds SET facts = json_set(facts, '$.machine', 'machine ' || machine)")
+        of_machine = "json_set(facts, '$.name', 'machine ' || machine, '$.identity', '')"
+        database.execute(f"UPDATE machines SET name = 'machine ' || machine, facts = {of_machine}")  # noqa: S608
+        database.execute("UPDATE beds SET facts = json_set(facts, '$.machine', 'machine ' || machine)")
         for table, column in COLUMNS:
             query = f"UPDATE {table} SET {column} = hide({column}) WHERE {column} != hide({column})"  # noqa: S608
             database.execute(query)
-        for kind, number in (
-            database.execute("SELECT kind, number FROM digests").fetchall() if has_digests(database) else ()
-        ):
+        for kind, number in database.execute("SELECT kind, number FROM digests").fetchall():
             note_digests(database, kind, number)

@@ -16,12 +16,11 @@ from lanelab.driver.bed.remote import cross
 from lanelab.driver.bed.remote.offloads import LENGTHENING
 from lanelab.driver.bed.substrate import Substrate
 from lanelab.driver.bed.sysctls import SYSCTLS
+from lanelab.driver.link.hosts.host import KERNELS_OWN, USUAL_KERNEL
 from lanelab.driver.link.shaping.asked import shown_queues
-from lanelab.driver.link.shaping.host_kernel import KEPT, KERNEL, PROBING, TAIL_LOSS_PROBE, TIMESTAMPS, TOLD
 from lanelab.driver.link.shaping.shaping import DEVICES
 from lanelab.driver.record.evidence.settings import (
     HostSettings,
-    KernelSettings,
     RouteSettings,
     Setting,
     SettingsEvidence,
@@ -106,32 +105,24 @@ def _host(answer: str, host: BedHost) -> tuple[HostSettings, tuple[str, ...], Ke
     if any(each.get("gso_max_segs") == 1 for each in shown):  # on, and without effect: driver/bed/ssh/router.py
         on -= SEGMENTING
     values = _kernel(kernel)
-    of_link = {name: values.pop(name.replace(".", "/"), "") for name in KERNEL}
-    of_link |= {name: values.get(name.replace(".", "/"), "") for name in KEPT}
+    of_link = {name: values.pop(name.replace(".", "/"), "") for name in USUAL_KERNEL}
+    of_link |= {name: values.get(name.replace(".", "/"), "") for name in KERNELS_OWN}
     untold = [name for name, value in of_link.items() if not value]
     if untold:
         raise RecordError(f"the {host.name} does not tell what {', '.join(untold)} is set to", key="settings")
     settings = HostSettings(
         mtu=int(shown[0]["mtu"]) if shown else None,
         routes=tuple(_route(each) for each in _json(routes, host.name) if each["dst"] != "default"),
-        timestamps=of_link[TIMESTAMPS] != "0",
-        tail_loss_probe=of_link[TAIL_LOSS_PROBE] in PROBING,
+        kernel=of_link,
         offloads=tuple(name for name in LENGTHENING if name in on),
-        kernel=KernelSettings(**{field: of_link[name] for field, name in TOLD.items()}),
         used_controls=_controls(connections, host.name),
     )
     return settings, tuple(content.split("\n")) if content else (), values
 
 
 def _route(shown: Mapping[str, Any]) -> RouteSettings:
-    metrics = {name: value for each in shown.get("metrics", []) for name, value in each.items()}
-    return RouteSettings(
-        shown["dst"],
-        metrics.get("congestion"),
-        metrics.get("initcwnd"),
-        delayed_ack=not metrics.get("quickack"),
-        minimum_rto_ms=metrics.get("rto_min"),
-    )
+    metrics = {name: str(value) for each in shown.get("metrics", []) for name, value in each.items()}
+    return RouteSettings(shown["dst"], metrics)
 
 
 def _controls(connections: str, node: str) -> tuple[str, ...]:

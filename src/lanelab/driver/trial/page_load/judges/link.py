@@ -33,7 +33,6 @@ SILENT_SHARE = 0.05  # of a load time, in which a router without a processor may
 MOST_PASSED, MOST_PASSED_SHARE = 10, 0.02
 TAIL_PROBE = 1  # packet that TCP sends beyond its window where acknowledgements are late (RFC 8985)
 LARGE_FRAME = 400  # bytes of a request, whose time on the wire tells the rate up
-WHOLE_WINDOW = 40  # packets: what the other side takes at first
 EMULATION_MS, EMULATION_SHARE = 5.0, 0.02  # error that 99 of 100 packets stay below, on a machine with time for them
 WAYS = {"down": "to the client", "up": "to the server"}
 
@@ -119,7 +118,15 @@ class LinkVerdict:
 
     @property
     def _most_late_us(self) -> float:
-        return self._late_us if self._is_punctual else self._late_us * STARVED
+        return (self._late_us if self._is_punctual else self._late_us * STARVED) + self._waited_us
+
+    @property
+    def _waited_us(self) -> float:
+        """By how much each round trip is late on average, because the router waited for a processor. The quickest of
+        many is not so late, but a load from the cache has one or two."""
+        machines = self.record.machine.machines if self.record.machine else ()
+        waited = (each.wait_s.get("router", 0.0) / each.seconds for each in machines if each.seconds > 0)
+        return max(waited, default=0.0) * self.link.rtt.ns / 1000
 
     # --- round trips and delays
 
@@ -275,20 +282,23 @@ class LinkVerdict:
     def _windows(self, seen: LinkEvidence) -> Iterator[Failure]:
         """A router without a processor may keep one packet of a first flight for about a round trip: what looks like a
         smaller window tells nothing there. Routes, which are read back, tell all the same."""
-        sides = (("server", self.link.server, seen.window_down), ("client", self.link.client, seen.window_up))
-        for name, host, window in sides:
-            asked = host.initial_window
+        client, server = self.link.client, self.link.server
+        for name, host, other, window in (
+            ("server", server, client, seen.window_down),
+            ("client", client, server, seen.window_up),
+        ):
+            asked, takes = host.initial_window, other.first_window(self.link.mtu - HEADERS)
             if window.least > asked + TAIL_PROBE:
                 what = f"the {name} had {window.least} packets under way before it could have heard of any of them"
                 yield Failure(Reason.INITIAL_WINDOW, f"{what}; its initial window is {asked}")
-            elif self._is_punctual and _is_smaller(window, asked):
+            elif self._is_punctual and _is_smaller(window, min(asked, takes)):
                 what = f"the {name} stopped after {window.stopped} packets until it heard of the first"
                 yield Failure(Reason.INITIAL_WINDOW, f"{what}; its initial window is {asked}")
 
 
-def _is_smaller(window: Windows, asked: int) -> bool:
-    """A window that the other side sets ends what can be told."""
-    return window.stopped is not None and window.least <= window.stopped < min(asked, WHOLE_WINDOW)
+def _is_smaller(window: Windows, most: int) -> bool:
+    """`most`: of what was asked for and what the other side takes at first, which ends what can be told."""
+    return window.stopped is not None and window.least <= window.stopped < most
 
 
 def _wire_us(way: Direction, size: int) -> float:

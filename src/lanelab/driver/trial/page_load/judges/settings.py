@@ -11,8 +11,7 @@ from lanelab.driver.bed.addresses import CLIENT, SERVER, route_lines
 from lanelab.driver.bed.addresses import Host as BedHost
 from lanelab.driver.link import Host, Link
 from lanelab.driver.link.shaping.asked import asked_queues, differences
-from lanelab.driver.link.shaping.host_kernel import TAIL_LOSS_PROBE, TIMESTAMPS, TOLD, kernel_differences, own_files
-from lanelab.driver.link.shaping.shaping import DEVICES, minimum_rto_ms
+from lanelab.driver.link.shaping.shaping import DEVICES
 from lanelab.driver.record.evidence.settings import HostSettings, SettingsEvidence
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
@@ -67,10 +66,8 @@ class SettingsVerdict:
             if found.mtu != self.link.mtu:
                 yield f"the MTU of the {host.name} is {found.mtu} instead of {self.link.mtu}"
             yield from _routes(host, asked, found)
-            yield from (f"the {host.name}'s {each}" for each in kernel_differences(asked, _kernel(found)))
-            if found.used_controls is None:
-                yield f"the {host.name} does not tell which congestion control its connections use"
-            others = sorted({*(found.used_controls or ())} - {asked.congestion_control})
+            yield from (f"the {host.name}'s {each}" for each in asked.kernel_differences(found.kernel))
+            others = sorted({*found.used_controls} - {asked.congestion_control})
             if others:
                 used = " and ".join(others)
                 yield f"connections of the {host.name} used {used} instead of {asked.congestion_control}"
@@ -83,15 +80,9 @@ class SettingsVerdict:
     def _changed(self) -> Iterator[str]:
         hosts = {"client": self.link.client, "server": self.link.server}
         for each in self.settings.changed:
-            if each.name in own_files(hosts[each.node]):
+            if each.name in hosts[each.node].own_files():
                 continue  # compared with the link above
             yield f"on the {each.node} {each.name} is {each.now}, and was {each.was}"
-
-
-def _kernel(found: HostSettings) -> dict[str, str]:
-    """By the kernel's names."""
-    told = {name: getattr(found.kernel, field) for field, name in TOLD.items()} if found.kernel else {}
-    return {**told, TIMESTAMPS: str(int(found.timestamps)), TAIL_LOSS_PROBE: "3" if found.tail_loss_probe else "0"}
 
 
 def _routes(host: BedHost, asked: Host, found: HostSettings) -> Iterator[str]:
@@ -99,25 +90,12 @@ def _routes(host: BedHost, asked: Host, found: HostSettings) -> Iterator[str]:
     wanted = [line.split()[2] for line in route_lines(host)]
     by_target = {route.to: route for route in found.routes}
     for to in wanted:
-        route = by_target.get(to)
-        if route is None:
+        if to in by_target:
+            yield from (f"the {host.name}'s {each}" for each in asked.route_differences(by_target[to].metrics))
+        else:
             yield f"the {host.name} has no route to {to}"
-            continue
-        used, wanted_control = route.congestion_control, asked.congestion_control
-        if used != wanted_control:
-            yield f"the {host.name}'s congestion control is {used} instead of {wanted_control}"
-        if route.initial_window != asked.initial_window:
-            yield f"the {host.name}'s initial window is {route.initial_window} instead of {asked.initial_window}"
-        if route.delayed_ack != asked.delayed_ack:
-            yield f"the {host.name}'s delayed ACK is {_state(route.delayed_ack)} instead of {_state(asked.delayed_ack)}"
-        if route.minimum_rto_ms != minimum_rto_ms(asked):
-            yield f"the {host.name}'s least timeout is {route.minimum_rto_ms} ms instead of {minimum_rto_ms(asked)} ms"
     for to in sorted(by_target.keys() - set(wanted)):
         yield f"the {host.name} has a route to {to}, which nobody asked for"
-
-
-def _state(is_on: bool) -> str:
-    return "on" if is_on else "off"
 
 
 def _failures(case: Case) -> Iterator[Failure]:

@@ -56,7 +56,7 @@ def _opened(path: Path, stack: contextlib.ExitStack) -> sqlite3.Connection:
 
 
 def _connected(path: Path, stack: contextlib.ExitStack, mode: str = "ro") -> sqlite3.Connection:
-    database = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=10)
+    database = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=10, check_same_thread=False)
     stack.callback(database.close)
     database.execute("SELECT count(*) FROM sqlite_master").fetchone()
     return database
@@ -66,6 +66,4 @@ def _check_version(folder: Path, database: sqlite3.Connection) -> None:
     if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
         raise StoreError(f"{folder / run_format.DATABASE} is not lanelab's", "Name the folder of a run")
     row = database.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
-    version = str(row[0]) if row else "none"
-    if version not in run_format.READABLE:
-        raise run_format.other_format(folder, version)
+    run_format.check_version(folder, str(row[0]) if row else "none")

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from lanelab.analysis.results.run_database import opened_database
+from lanelab.driver.run.folder.opened import opened_database
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.record.load_series import SERIES
 from lanelab.driver.record.record import Series
@@ -36,14 +36,20 @@ def read_record(folder: Path, trial: int) -> dict[str, Any]:
             remedy = f"Its trials are numbered 1 to {last}" if last else "It has no trials yet"
             raise InputError(f"the run {folder} has no trial {trial}", remedy, key="--trial")
         require_unchanged(database, folder, number=trial, parts=OF_RECORD)
-        record = json.loads(row[0])
-        series = {name: {**series, "points": []} for name, series in record["series"].items()}
-        for name, t_ms, value in database.execute(
-            "SELECT name, t_ms, value FROM series WHERE trial = ? ORDER BY name, t_ms", (trial,)
-        ):
-            series[name]["points"].append([t_ms, value])
-        measures = dict(database.execute("SELECT name, value FROM measures WHERE trial = ?", (trial,)))
-        return {**record, "measures": measures, "series": series, "requests": _requests(database, trial)}
+        return whole_record(database, trial, row[0])
+
+
+def whole_record(database: sqlite3.Connection, trial: int, text: str) -> dict[str, Any]:
+    """A trial's record with what tables of their own have of it; `text`: the rest."""
+    record = json.loads(text)
+    series = {name: {**one, "points": []} for name, one in record["series"].items()}
+    query = "SELECT name, t_ms, value FROM series WHERE trial = ? ORDER BY name, t_ms"
+    for name, t_ms, value in database.execute(query, (trial,)):
+        series[name]["points"].append([t_ms, value])
+    measures = dict(database.execute("SELECT name, value FROM measures WHERE trial = ?", (trial,)))
+    query = "SELECT data FROM requests WHERE trial = ? ORDER BY number"
+    requests = [json.loads(data) for (data,) in database.execute(query, (trial,))]
+    return {**record, "measures": measures, "series": series, "requests": requests}
 
 
 def each_request(folder: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
@@ -98,11 +104,6 @@ def each_series(folder: Path) -> Iterator[tuple[int, str, float, float]]:
     query = "SELECT name, t_ms, value FROM series WHERE trial = ? ORDER BY name, t_ms"
     for trial, (name, t_ms, value) in _each(folder, query, SERIES_PART):
         yield trial, name, t_ms, value
-
-
-def _requests(database: sqlite3.Connection, trial: int) -> list[dict[str, Any]]:
-    rows = database.execute("SELECT data FROM requests WHERE trial = ? ORDER BY number", (trial,))
-    return [json.loads(data) for (data,) in rows]
 
 
 def read_artifacts(folder: Path, trial: int) -> list[tuple[str, int, str]]:
