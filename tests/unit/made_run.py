@@ -17,7 +17,7 @@ from typing import Any
 from lanelab.driver.experiment.claim import Claim, digest_of
 from lanelab.driver.link import Link
 from lanelab.driver.run.folder import format as run_format
-from lanelab.driver.run.folder.digests import note_digests
+from lanelab.driver.run.folder.digests import THE_RUN, note_digests
 from lanelab.driver.run.machines import BedFacts, MachineFacts
 from lanelab.driver.site.about import AboutSite
 
@@ -139,6 +139,7 @@ def changing(folder: Path) -> Iterator[sqlite3.Connection]:
 
 def digest_all(database: sqlite3.Connection) -> None:
     database.execute("DELETE FROM digests")
+    note_digests(database, "run", THE_RUN)
     for (trial,) in database.execute("SELECT trial FROM trials").fetchall():
         note_digests(database, "trial", trial)
     for (test,) in database.execute("SELECT self_test FROM self_tests").fetchall():

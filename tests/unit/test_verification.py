@@ -58,6 +58,23 @@ def test_what_nobody_changed_is_as_it_was_stored(folder: Path) -> None:
     assert not any("verified" in sentence for sentence in caveats(read_run(folder)))
 
 
+PLANS = {
+    "plan": """UPDATE meta SET value = json_set(value, '$.compared', json('[]')) WHERE key = 'plan'""",
+    "looks": """UPDATE meta SET value = json_set(value, '$.looks', json('[[1, 0.5]]')) WHERE key = 'plan'""",
+    "scale": "INSERT OR REPLACE INTO meta VALUES ('scale', '1.5')",
+    "figures": "UPDATE meta SET value = '[]  ' WHERE key = 'figures'",
+}
+
+
+@pytest.mark.parametrize("statement", PLANS.values(), ids=PLANS)
+def test_what_verdicts_are_judged_by_is_refused_where_it_was_changed(folder: Path, statement: str) -> None:
+    edit(folder, statement)
+    assert verify(folder).wrong == ["run: its plan, figures or claims were changed"]
+    for read in (read_run, SourceRun.open):
+        with pytest.raises(ChangedError, match="its plan, figures or claims were changed"):
+            read(folder)
+
+
 RESULTS = {
     "measures were changed": "UPDATE measures SET value = value * 0.8 WHERE name = 'plt_ms' AND trial = 4",
     "failures were changed": "DELETE FROM failures WHERE trial = 7",
@@ -183,7 +200,7 @@ def test_a_run_of_another_format_is_read_by_nobody(folder: Path, version: str) -
 def test_the_command_says_what_was_compared(folder: Path) -> None:
     ended = CliRunner().invoke(lanelab, ["verify", str(folder)])
     assert (ended.exit_code, "nothing differs" in ended.output) == (0, True)
-    assert "25 trials and 2 self-tests: compared with their digests" in ended.output
+    assert "the run, 25 trials and 2 self-tests: compared with their digests" in ended.output
     assert "25 files" in ended.output
     edit(folder, RESULTS["measures were changed"])
     ended = CliRunner().invoke(lanelab, ["verify", str(folder), "--json"])

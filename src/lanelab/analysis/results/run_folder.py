@@ -61,10 +61,11 @@ def _read_run(folder: Path) -> Run:
                 "SELECT cell, id, site, link, arm FROM cells ORDER BY cell"
             )
         )
+        run_format.check_workload(folder, meta["workload"], meta.get("lanelab"))
+        require_unchanged(database, folder, kind="run")
         require_unchanged(database, folder, parts=OF_RESULTS)
         require_unchanged(database, folder, kind="self-test")
         workload = meta["workload"]
-        run_format.check_workload(folder, workload, meta.get("lanelab"))
         return Run(
             folder=folder,
             workload=workload,

@@ -52,7 +52,7 @@ class Verification:
         told = []
         if self.trials or self.self_tests:
             trials, tests = counted(self.trials, "trial"), counted(self.self_tests, "self-test")
-            told.append(f"{trials} and {tests}: compared with their digests")
+            told.append(f"the run, {trials} and {tests}: compared with their digests")
         if self.trials:
             told.append(f"measures of {counted(self.trials, 'trial')}: compared with the evidence")
         if self.files:
@@ -69,6 +69,7 @@ def verify(folder: Path, *, files: bool = True) -> Verification:
         database.execute("BEGIN")
         (made.trials,) = database.execute("SELECT count(*) FROM trials").fetchone()
         (made.self_tests,) = database.execute("SELECT count(*) FROM self_tests").fetchone()
+        made.wrong += map(str, differences(database, "run"))
         made.wrong += map(str, differences(database))
         made.wrong += map(str, differences(database, "self-test"))
         for trial, status, text in database.execute("SELECT trial, status, record FROM trials ORDER BY trial"):

@@ -1,5 +1,5 @@
-"""Digests of what a run folder stores: each trial and each self-test has one for each of its parts, made in the
-transaction that stores it. Whoever reads a part compares it with its digest.
+"""Digests of what a run folder stores: the run as a whole, each trial and each self-test have one for each part, made
+in the transaction that stores it. Whoever reads a part compares it with its digest.
 
 They show what was changed by mistake or in haste. Whoever changes a part and its digest is not found: against that,
 publish the run as an artifact, and the digest of the archive.
@@ -20,7 +20,7 @@ from typing import Literal
 
 from lanelab.driver.base.errors import ChangedError
 
-Kind = Literal["trial", "self-test"]
+Kind = Literal["run", "trial", "self-test"]
 # The name of each part, as messages have it, and its rows. The first column is the number of the trial or self-test.
 _CELL = "site, label, links.settings, arms.name, arms.settings, cells.id"
 _TRIAL: Mapping[str, str] = {
@@ -43,9 +43,16 @@ _SELF_TEST: Mapping[str, str] = {
         SELECT self_test, label, settings, session, bed, moment, at_utc, passed, data
         FROM self_tests JOIN links USING (link) WHERE {which} ORDER BY self_test""",
 }
-_PARTS: Mapping[Kind, Mapping[str, str]] = {"trial": _TRIAL, "self-test": _SELF_TEST}
-_NUMBER: Mapping[Kind, str] = {"trial": "trial", "self-test": "self_test"}
-_TABLE: Mapping[Kind, str] = {"trial": "trials", "self-test": "self_tests"}
+_RUN: Mapping[str, str] = {
+    "plan, figures or claims": "SELECT 1, key, value FROM meta WHERE key != 'state' AND {which} ORDER BY key",
+    "beds": """
+        SELECT 1, bed, uid, beds.facts, name, machines.facts
+        FROM beds JOIN machines USING (machine) WHERE {which} ORDER BY bed""",
+}
+_PARTS: Mapping[Kind, Mapping[str, str]] = {"run": _RUN, "trial": _TRIAL, "self-test": _SELF_TEST}
+_NUMBER: Mapping[Kind, str] = {"run": "1", "trial": "trial", "self-test": "self_test"}
+_TABLE: Mapping[Kind, str] = {"run": "meta", "trial": "trials", "self-test": "self_tests"}
+THE_RUN = 1  # its number, since there is one
 CELL, MEASURES, FAILURES, FLAGS, FILES, RECORD, REQUESTS, SERIES = _TRIAL
 OF_RESULTS = (CELL, MEASURES, FAILURES, FLAGS)  # what tables, figures and claims are made of, and is small
 OF_RECORD = (MEASURES, RECORD, REQUESTS, SERIES)
@@ -64,10 +71,11 @@ class Difference:
     part: str
 
     def __str__(self) -> str:
+        what = self.kind if self.kind == "run" else f"{self.kind} {self.number}"
         if self.part in (GONE, UNDIGESTED):
-            return f"{self.kind} {self.number}{': its digest' if self.part else ''} is gone"
+            return f"{what}{': its digest' if self.part else ''} is gone"
         verb = "were" if self.part.endswith("s") or self.part == CELL else "was"
-        return f"{self.kind} {self.number}: its {self.part} {verb} changed"
+        return f"{what}: its {self.part} {verb} changed"
 
 
 def note_digests(database: sqlite3.Connection, kind: Kind, number: int) -> None:

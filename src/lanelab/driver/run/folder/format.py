@@ -42,7 +42,7 @@ CREATE TABLE versions (
   data TEXT NOT NULL
 ) STRICT;
 CREATE TABLE digests (  -- of trials and self-tests: driver/run/folder/digests.py
-  kind TEXT NOT NULL CHECK (kind IN ('trial', 'self-test')),
+  kind TEXT NOT NULL CHECK (kind IN ('run', 'trial', 'self-test')),
   number INTEGER NOT NULL,
   parts TEXT NOT NULL,
   PRIMARY KEY (kind, number)

@@ -53,6 +53,7 @@ class SourceRun:
         """Raises StoreError for one that cannot be read, or of another format; InputError where there is no run."""
         with contextlib.ExitStack() as stack:
             database = stack.enter_context(opened_database(folder))
+            require_unchanged(database, folder, "run")
             return cls(folder, database, stack.pop_all())
 
     def __enter__(self) -> SourceRun:

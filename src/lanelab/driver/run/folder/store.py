@@ -25,7 +25,7 @@ from lanelab.driver.run.events import Moment
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.content import Content
 from lanelab.driver.run.folder.copies import SelfTestCopy, TrialCopy, require_artifacts
-from lanelab.driver.run.folder.digests import note_digests
+from lanelab.driver.run.folder.digests import THE_RUN, note_digests
 from lanelab.driver.run.folder.rows import Listed, TrialRow, artifacts_in, insert_plan, insert_trial, sync
 from lanelab.driver.run.machines import BedFacts, MachineFacts
 
@@ -88,6 +88,7 @@ class Store(Content):
             database.executescript(run_format.SCHEMA)
             with database:
                 fill(database)
+                note_digests(database, "run", THE_RUN)
             database.close()
             part.with_name(part.name + "-journal").unlink(missing_ok=True)
             part.replace(folder / run_format.DATABASE)
@@ -139,6 +140,7 @@ class Store(Content):
     def set_meta(self, key: str, value: str) -> None:
         with writing("note the state of the run"), self._database:
             self._database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+            note_digests(self._database, "run", THE_RUN)
 
     @property
     def accepts_links(self) -> bool:
@@ -172,6 +174,7 @@ class Store(Content):
         """Note a machine, or what a known one has become."""
         with writing("note a machine"), self._database:
             self._database.execute(_MACHINE, (facts.name, json.dumps(facts.to_json())))
+            note_digests(self._database, "run", THE_RUN)
 
     def add_bed(self, facts: BedFacts) -> int:
         """The number of a bed within this run; one that is known keeps its own. Its machine has to be known."""
@@ -185,6 +188,7 @@ class Store(Content):
             ).fetchone()
             row = (number, machine, facts.uid, json.dumps(facts.to_json()))
             self._database.execute("INSERT INTO beds VALUES (?, ?, ?, ?)", row)
+            note_digests(self._database, "run", THE_RUN)
             return number
 
     def add_versions(self, digest: str, versions: Mapping[str, str]) -> None:
