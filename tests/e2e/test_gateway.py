@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from lanelab.analysis.results.run_folder import read_run
-from lanelab.driver.run.folder.trial_content import artifact_path, read_record
 from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.link import Link
 from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.run.folder.trial_content import artifact_path, read_record
 from lanelab.driver.trial.packets.timeline import read_timeline
 from lanelab.driver.trial.parts.decompose import Loaded, decompose
 from tests.kit.handles import LanelabCommand

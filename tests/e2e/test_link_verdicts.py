@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from lanelab.analysis.results.run_folder import read_run
-from lanelab.driver.run.folder.trial_content import read_record
 from lanelab.driver.link import Link
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.run.folder.trial_content import read_record
 from lanelab.driver.trial.page_load.judges.link import LinkVerdict
 from tests.kit.handles import LanelabCommand
 

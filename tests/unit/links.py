@@ -44,7 +44,7 @@ EITHER = {
     "cross": st.just("none"),
     "minimum_rto": st.integers(1, 60_000).map("{}ms".format),
     "receive_window": st.sampled_from(["kernel", "64KiB", "1MB"]),
-    "initial_receive_window": st.sampled_from(["kernel", "1", "44"]),
+    "initial_receive_window": st.sampled_from(["kernel", 1, 44]),
 }
 ONE_WAY = st.integers(40_000_000, 2 * 10**9).map(lambda ns: str(Duration(ns)))
 

@@ -14,12 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lanelab.driver.arm.arm import Arm
 from lanelab.driver.experiment.claim import Claim, digest_of
 from lanelab.driver.link import Link
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.digests import THE_RUN, note_digests
 from lanelab.driver.run.machines import BedFacts, MachineFacts
 from lanelab.driver.site.about import AboutSite
+from tests.unit.records import record as sound_record
 
 BEGAN = datetime.datetime(2026, 11, 20, 9, 30, tzinfo=datetime.UTC)
 ARMS: Mapping[str, Mapping[str, Any]] = {
@@ -112,6 +114,9 @@ class Made:
     trials_on: Mapping[tuple[int, int], int] = field(
         default_factory=dict
     )  # (cell, round) -> bed, where another made it
+
+
+EVIDENCE: Mapping[str, Any] = sound_record(Arm.parse("http", {}))["evidence"]
 
 
 def make_run(folder: Path, made: Made | None = None) -> Path:
@@ -257,8 +262,6 @@ class _Writer:
     ) -> None:
         site, settings, arm = what
         link = Link.parse(settings)
-        facts = {"product": "Chromium/140.0", "flags": ["--headless=new"]}
-        evidence = {"browser": {"facts": facts, "console": []}}  # not whole: it cannot go into another run
         size = 1_128_000 * (1 + 0.4 * self.made.sites.index(site))
         rate = link.down.rate.bps if link.down.rate else 1e9
         bound = link.rtt.milliseconds * 2 + size * 8.4 / rate * 1000
@@ -280,10 +283,13 @@ class _Writer:
             "bound_ms": bound, "requests": 24, "connections": connections, "bytes_down": int(size * 1.043),
             "bytes_up": 41_000 + 900 * connections, "retransmissions": self.rng.choice((0, 0, 0, 2)),
         }  # fmt: skip
+        browser = {**EVIDENCE["browser"], "console": []}
+        browser["facts"] = {**browser["facts"], "product": "Chromium/140.0", "flags": ["--headless=new"]}
+        browser["times"] = {name: measures.get(name) for name in browser["times"]}
         record = {
             "workload": "page_load", "started_utc": stamp(2 + self.trial * 2), "artifacts": ["page.har.gz"],
             "marks": {"prepare_s": 0.31, "navigate_s": plt / 1000, "collect_s": 0.12},
-            "evidence": None if self.made.id else evidence,
+            "evidence": {**EVIDENCE, "browser": browser, "packets": {}},
             "failures": [{"reason": self.made.reason, "detail": self.made.detail}] if failed else [],
             "series": {"load": {"unit": "processes", "points": []}}, "flags": [], "recordings": {},
         }  # fmt: skip

@@ -22,7 +22,7 @@ from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.statistics.two_samples import innermost, shift
 from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.cli.compare import compare
-from tests.unit.made_run import Made, changing, make_run
+from tests.unit.made_run import Made, changing, digest_all, make_run
 
 SMALL = {"http": {"protocol": "http/1.1"}, "h2": {"protocol": "h2", "tls": "1.3"}}
 LOST = {"told_packets_down": 2000.0, "lost_packets_down": 200.0, "overflowed_packets_down": 0.0}
@@ -279,6 +279,7 @@ def test_a_load_of_a_server_is_not_compared_with_page_loads(made: Callable[..., 
     database = sqlite3.connect(load / "run.sqlite")
     with database:
         database.execute("UPDATE meta SET value = 'load' WHERE key = 'workload'")
+        digest_all(database)
     database.close()
     error = called(first, load).exception
     assert isinstance(error, InputError)

@@ -13,7 +13,6 @@ import pytest
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.errors import InputError, RecordError
-from lanelab.driver.record.evidence.load import LoadReport
 from lanelab.driver.trial.load.finish import compare_thresholds
 from lanelab.driver.trial.load.generator import Output, Results
 from lanelab.driver.trial.load.generators.k6 import (

@@ -48,8 +48,8 @@ text = "sites: [dummy]\\nlinks: {rtt: 20ms}\\narms: {a: {}}\\nfigures: {x: arm, 
 experiment = parse_experiment(text, "made.yaml", ["dummy"])
 figures = json.dumps([figure.to_json() for figure in experiment.figures])
 plan = {"order": "interleaved", "looks": [[1, 0.05]], "timeout_s": 60, "compared": [], "not_compared": []}
-meta = {"format": run_format.VERSION, "workload": "page_load", "name": "made", "seed": "7", "state": "finished", "figures": figures,
-        "lanelab": "0.1.0",
+meta = {"format": run_format.VERSION, "workload": "page_load", "name": "made", "seed": "7", "state": "finished",
+        "figures": figures, "lanelab": "0.1.0",
         "plan": json.dumps(plan)}
 store = Store.create(folder, text, meta, experiment.cells)
 store.begin_session({}, this_machine())

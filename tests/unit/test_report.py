@@ -30,10 +30,10 @@ from lanelab.analysis.results.report import page, save_figures, write_report
 from lanelab.analysis.results.report.sentences import sentences
 from lanelab.analysis.results.report.waterfall import MOST_ROWS, waterfall
 from lanelab.analysis.results.run_folder import read_run
-from lanelab.driver.run.folder.trial_content import artifact_path, each_series, read_record
 from lanelab.analysis.results.trial_table import trial_parts
 from lanelab.driver.base.errors import StoreError
 from lanelab.driver.cli.main import lanelab
+from lanelab.driver.run.folder.trial_content import artifact_path, each_series, read_record
 from tests.unit.made_run import ARMS, Made, changing, made_requests, make_run
 
 EVIL = "</title><script>alert(1)</script>\x00\x1b[31m&\"'<img src=x>"
@@ -373,7 +373,7 @@ def test_every_command_says_the_same_of_a_run_of_another_format(tmp_path: Path, 
     with pytest.raises(StoreError) as refused:
         CliRunner().invoke(lanelab, words.format(folder).split(), catch_exceptions=False, standalone_mode=False)
     assert str(refused.value) == (
-        f"the run in {folder} has format 1, and this lanelab reads formats 3 to 5. "
+        f"the run in {folder} has format 1, and this lanelab reads format 6. "
         "Use the lanelab that made it, or make the run again"
     )
 

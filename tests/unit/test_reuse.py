@@ -26,6 +26,7 @@ from lanelab.driver.run.this_machine import this_machine
 from lanelab.driver.run.trial_keys import AskedKeys, digest_of
 from lanelab.driver.site.load import load_site
 from tests.unit.experiments import SMALL, read
+from tests.unit.made_run import digest_all
 
 EXPERIMENT = read(f"{SMALL}trials: 2\n")
 META = {"format": run_format.VERSION, "workload": "page_load", "seed": "7", "plan": '{"repeat": {"trials": 2}}'}
@@ -171,6 +172,7 @@ def test_rounds_of_one_cell_after_the_other_are_no_pairs_of_an_interleaved_run(
     with database:
         plan = '{"repeat": {"trials": 2}, "order": "sequential"}'
         database.execute("UPDATE meta SET value = ? WHERE key = 'plan'", (plan,))
+        digest_all(database)
     database.close()
     events: list[Event] = []
     assert reused(begun, tmp_path / "store", events).trials == 0

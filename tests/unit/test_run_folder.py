@@ -17,9 +17,9 @@ import pytest
 from lanelab.analysis.results import conditions
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.runs import find_run, list_runs
-from lanelab.driver.run.folder.trial_content import each_record, each_request, read_artifacts, read_record
 from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.run.folder import format as run_format
+from lanelab.driver.run.folder.trial_content import each_record, each_request, read_artifacts, read_record
 from tests.unit.made_run import TEXT, Made, changing, make_run
 
 
@@ -146,7 +146,7 @@ def change(folder: Path, statement: str) -> None:
     [
         (
             "UPDATE meta SET value = '1' WHERE key = 'format'",
-            "has format 1, and this lanelab reads formats 3 to 5",
+            "has format 1, and this lanelab reads format 6",
         ),
         ("DELETE FROM meta WHERE key = 'format'", "has format none"),
         ("UPDATE arms SET settings = '{'", "cannot be read"),
@@ -175,7 +175,8 @@ def test_a_file_cut_short_is_told(folder: Path, tmp_path: Path) -> None:
 def test_runs_are_listed_and_found_by_name(folder: Path, tmp_path: Path) -> None:
     make_run(tmp_path / "a", Made(name="first", rounds=1))
     make_run(tmp_path / "b", Made(name="second", rounds=1))
-    change(tmp_path / "b", "UPDATE meta SET value = '2027-01-01T00:00:00.000Z' WHERE key = 'created_utc'")
+    with changing(tmp_path / "b") as database:
+        database.execute("UPDATE meta SET value = '2027-01-01T00:00:00.000Z' WHERE key = 'created_utc'")
     make_run(tmp_path / "c", Made(rounds=1))
     change(tmp_path / "c", "UPDATE meta SET value = '9' WHERE key = 'format'")
     lines = list_runs(tmp_path)

@@ -44,7 +44,7 @@ from lanelab.driver.trial.page_load.workload import PageLoad
 
 PLAN = {"order": "interleaved", "looks": [[9, 0.05]], "timeout_s": 60, "compared": [], "not_compared": []}
 META = {
-    "format": "5",
+    "format": "6",
     "workload": "page_load",
     "name": "made",
     "seed": "1",

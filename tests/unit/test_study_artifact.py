@@ -16,7 +16,7 @@ from lanelab.driver.cli.main import lanelab
 from lanelab.driver.run.study.archive import unpack, write_archive
 from lanelab.driver.run.study.private import private_of
 from lanelab.driver.run.study.study import STUDY_RUN_FILE
-from tests.unit.made_run import Made
+from tests.unit.made_run import Made, digest_all
 from tests.unit.made_study import make_study_run, study
 
 EXPERIMENT = """\
@@ -36,7 +36,9 @@ def made_run(folder: Path) -> Path:
     """With the copies that a real run keeps, and paths of jdoe-1734's."""
     about = replace(study(1), variants={})
     place = make_study_run(
-        folder, about=replace(about, variants={"": ""}), made=lambda _: Made(rounds=8, provenance=PROVENANCE)
+        folder,
+        about=replace(about, variants={"": ""}),
+        made=lambda _: Made(rounds=8, provenance=PROVENANCE, id="of a lab"),
     )
     copies = place / "study" / about.name
     copies.mkdir(parents=True)
@@ -55,6 +57,7 @@ def made_run(folder: Path) -> Path:
         database.execute("INSERT OR REPLACE INTO machines VALUES (1, 'jdoe-1734-laptop', ?)", (facts,))
         bed = json.dumps({"uid": "u", "machine": "jdoe-1734-laptop"})
         database.execute("INSERT OR REPLACE INTO beds VALUES (1, 1, 'u', ?)", (bed,))
+        digest_all(database)
     return place
 
 
@@ -122,6 +125,7 @@ def test_a_site_that_was_changed_since_is_refused(tmp_path: Path) -> None:
     place = made_run(tmp_path / "run")
     with closing(sqlite3.connect(place / "figure-1" / "run.sqlite")) as database, database:
         database.execute("UPDATE meta SET value = ? WHERE key = 'sites'", (json.dumps({"dummy": "0" * 64}),))
+        digest_all(database)
     done = invoke("artifact", place, "--output", tmp_path / "a.tar.gz")
     assert "the site dummy is not what figure 1 has loaded" in str(done.exception)
     assert not (tmp_path / "a.tar.gz").exists()
@@ -132,7 +136,9 @@ def test_a_check_compares_with_a_run_that_is_there_and_says_so_by_its_status(pac
     same = invoke("check", packed, "--no-run", run, "--out", tmp_path / "same")
     assert same.exit_code == 0, same.output + repr(same.exception)
     assert "2 agree" in (tmp_path / "same" / "check.md").read_text()
-    few = make_study_run(tmp_path / "few", about=replace(study(1), variants={"": ""}), made=lambda _: Made(rounds=1))
+    few = make_study_run(
+        tmp_path / "few", about=replace(study(1), variants={"": ""}), made=lambda _: Made(rounds=1, id="of another")
+    )
     assert invoke("check", packed, "--no-run", few, "--out", tmp_path / "same").exit_code == 3
 
 

@@ -62,11 +62,3 @@ def test_a_file_that_was_cut_short_is_named_with_its_line(tmp_path: Path) -> Non
     path.write_text(path.read_text()[:200])
     with pytest.raises(StoreError, match=r"study\.json, line \d+: this is not JSON"):
         read_study_run(path.parent)
-
-
-def test_a_run_from_before_loads_had_a_scale_is_read(tmp_path: Path) -> None:
-    path = make_study_run(tmp_path / "study", begun=[]) / STUDY_RUN_FILE
-    data = json.loads(path.read_text())
-    del data["scale"]
-    path.write_text(json.dumps({**data, "format": 1}))
-    assert read_study_run(path.parent).about.scale is None

@@ -15,6 +15,12 @@ from click.testing import CliRunner
 
 from lanelab.analysis.results.conditions import caveats
 from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.verification import verify
+from lanelab.driver.base.errors import ChangedError, StoreError
+from lanelab.driver.cli.main import lanelab
+from lanelab.driver.run.folder import format as run_format
+from lanelab.driver.run.folder.sources import SourceRun
+from lanelab.driver.run.folder.store import Store
 from lanelab.driver.run.folder.trial_content import (
     each_record,
     each_request,
@@ -22,12 +28,6 @@ from lanelab.driver.run.folder.trial_content import (
     read_record,
     unchanged_artifacts,
 )
-from lanelab.analysis.results.verification import verify
-from lanelab.driver.base.errors import ChangedError, StoreError
-from lanelab.driver.cli.main import lanelab
-from lanelab.driver.run.folder import format as run_format
-from lanelab.driver.run.folder.sources import SourceRun
-from lanelab.driver.run.folder.store import Store
 from tests.unit.made_run import Made, changing, make_run
 
 HAR = "page.har.gz"
@@ -183,7 +183,7 @@ def test_a_load_that_took_less_than_the_link_allows_is_found_whatever_its_digest
 
 @pytest.mark.parametrize(("kind", "number"), [("trial", 3), ("self-test", 1)])
 def test_what_has_lost_its_digest_is_refused(folder: Path, kind: str, number: int) -> None:
-    edit(folder, f"DELETE FROM digests WHERE kind = '{kind}' AND number = {number}")
+    edit(folder, f"DELETE FROM digests WHERE kind = '{kind}' AND number = {number}")  # noqa: S608 - from above
     assert verify(folder).wrong == [f"{kind} {number}: its digest is gone"]
     with pytest.raises(ChangedError, match=f"{kind} {number}: its digest is gone"):
         read_run(folder)
@@ -191,7 +191,7 @@ def test_what_has_lost_its_digest_is_refused(folder: Path, kind: str, number: in
 
 @pytest.mark.parametrize("version", ["3", "5", "7"])
 def test_a_run_of_another_format_is_read_by_nobody(folder: Path, version: str) -> None:
-    edit(folder, f"UPDATE meta SET value = '{version}' WHERE key = 'format'")
+    edit(folder, f"UPDATE meta SET value = '{version}' WHERE key = 'format'")  # noqa: S608 - from above
     for open_it in (read_run, SourceRun.open, Store.open, verify):
         with pytest.raises(StoreError, match=f"has format {version}, and this lanelab reads format 6"):
             open_it(folder)

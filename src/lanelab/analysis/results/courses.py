@@ -17,12 +17,12 @@ from lanelab.analysis.results.model import Cell, Figure, Run, Trial
 from lanelab.analysis.results.numbers import counted
 from lanelab.analysis.results.published_points import PublishedFigure, PublishedPoint
 from lanelab.analysis.results.refusals import refusals
-from lanelab.driver.run.folder.trial_content import read_series
 from lanelab.driver.record.load_places import TIME, USERS
 from lanelab.driver.record.load_series import SERIES, SeriesKind
 from lanelab.driver.record.load_spans import combined, spans
 from lanelab.driver.record.metrics import LOAD
 from lanelab.driver.record.record import Series
+from lanelab.driver.run.folder.trial_content import read_series
 
 COURSE = "series"  # as experiment files call the kind of figure
 SHARES = 40  # of a load, where nobody says how long a span is

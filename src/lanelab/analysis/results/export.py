@@ -25,9 +25,9 @@ from lanelab.analysis.results.claims.together import together
 from lanelab.analysis.results.model import Run, Trial
 from lanelab.analysis.results.sites import about_sites
 from lanelab.analysis.results.text import visible_everywhere
-from lanelab.driver.run.folder.trial_content import each_record, each_request, each_series, unchanged_artifacts
 from lanelab.driver.base.errors import StoreError
 from lanelab.driver.record.metrics import LOAD, METRICS, metric_named, metrics_of
+from lanelab.driver.run.folder.trial_content import each_record, each_request, each_series, unchanged_artifacts
 
 HAR = "page.har.gz"
 _COUNTS = ("http_status", "connection", "wire_connection", "wire_stream", "wire_in_flight")

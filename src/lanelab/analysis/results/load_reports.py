@@ -15,9 +15,9 @@ from lanelab.analysis.results.marks import Mark, Measured
 from lanelab.analysis.results.model import Cell, Run, Trial
 from lanelab.analysis.results.numbers import counted
 from lanelab.analysis.results.published_points import PublishedFigure
-from lanelab.driver.run.folder.trial_content import each_record
 from lanelab.driver.record.evidence.load import MOST_SCRIPT_METRICS, Latency, LoadEvidence, LoadReport, Tally
 from lanelab.driver.record.metrics import LOAD
+from lanelab.driver.run.folder.trial_content import each_record
 
 CDF = "times"  # of a drawing: how many requests or pages took no longer
 MOST_POINTS = 120

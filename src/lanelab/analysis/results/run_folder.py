@@ -28,8 +28,6 @@ from lanelab.analysis.results.model import (
     State,
     Trial,
 )
-from lanelab.driver.run.folder.opened import opened_database
-from lanelab.driver.run.folder.trial_content import series_of
 from lanelab.analysis.statistics.looks import Look
 from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.record.load_places import USERS, place_named
@@ -38,6 +36,8 @@ from lanelab.driver.record.metrics import primary_of
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.digests import OF_RESULTS, require_unchanged
 from lanelab.driver.run.folder.digests import SERIES as SERIES_PART
+from lanelab.driver.run.folder.opened import opened_database
+from lanelab.driver.run.folder.trial_content import series_of
 
 LOCK = "in-use"  # held by the lanelab that writes
 _STATES = ("running", "finished", "stopped", "failed")

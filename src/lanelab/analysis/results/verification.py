@@ -15,14 +15,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lanelab.analysis.results.numbers import counted
-from lanelab.driver.run.folder.opened import opened_database
-from lanelab.driver.run.folder.trial_content import artifact_path, whole_record
 from lanelab.driver.base.errors import ChangedError, RecordError
 from lanelab.driver.experiment.claim import Claim, digest_of
 from lanelab.driver.record.metrics import PRIMARY, measured
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.digests import differences, file_digest
+from lanelab.driver.run.folder.opened import opened_database
+from lanelab.driver.run.folder.trial_content import artifact_path, whole_record
 
 BOUND = "bound_ms"
 NEARLY = 1e-9  # of a number, in which two that were worked out from the same evidence may differ

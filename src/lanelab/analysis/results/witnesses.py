@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lanelab.analysis.results.model import Run, Trial
-from lanelab.driver.run.folder.trial_content import each_witnesses
 from lanelab.driver.record.metrics import PAGE_LOAD
+from lanelab.driver.run.folder.trial_content import each_witnesses
 
 WHO = {"server": "the server's log", "capture": "the capture"}
 TOLD = {"protocol": "the protocol", "tls": "the version of TLS", "connections": "the connections"}

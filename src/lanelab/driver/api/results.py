@@ -14,11 +14,11 @@ from lanelab.analysis.results.model import Cell, Run, State, Trial
 from lanelab.analysis.results.report import write_report
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.runs import LATEST, find_run
-from lanelab.driver.run.folder.trial_content import artifact_path, read_record
 from lanelab.driver.experiment.schedule.results import Attempt
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.content import attempt_of
+from lanelab.driver.run.folder.trial_content import artifact_path, read_record
 from lanelab.driver.run.missing import MissingCell, Reasons, trials_missing
 from lanelab.driver.run.start import read_back
 from lanelab.driver.site.load import site_names

@@ -10,11 +10,11 @@ import click
 from lanelab.analysis.results.explain import explain as explained_of
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.runs import find_run
-from lanelab.driver.run.folder.trial_content import read_record
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.common import json_option, run_argument
 from lanelab.driver.cli.output import print_json
 from lanelab.driver.record.evidence.parts import Parts
+from lanelab.driver.run.folder.trial_content import read_record
 
 WIDTH = 120
 

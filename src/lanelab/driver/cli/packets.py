@@ -16,12 +16,12 @@ from lanelab.analysis.results.request_packets import REQUEST, RESPONSE, Carried,
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.runs import find_run
 from lanelab.analysis.results.tables import median_trial
-from lanelab.driver.run.folder.trial_content import read_record, unchanged_artifacts
 from lanelab.driver.base.errors import CaptureError, InputError, MissingProgram
 from lanelab.driver.base.programs.find_program import find
 from lanelab.driver.cli.common import json_option, run_argument
 from lanelab.driver.cli.output import console, note, print_json, table
 from lanelab.driver.record.evidence.browser import Request
+from lanelab.driver.run.folder.trial_content import read_record, unchanged_artifacts
 
 CAPTURE = "client.pcapng.gz"
 WHOLE_PACKET = 1514  # bytes of a frame as Ethernet has it

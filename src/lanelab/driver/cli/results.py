@@ -18,12 +18,12 @@ from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.runs import find_run
 from lanelab.analysis.results.study.runs import list_all_runs
 from lanelab.analysis.results.terminal import results as shown
-from lanelab.driver.run.folder.trial_content import artifact_path, read_artifacts, read_record
 from lanelab.analysis.results.trial_table import heading, trial_parts
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.common import json_option, run_argument
 from lanelab.driver.cli.output import console, note, print_json, table
 from lanelab.driver.record.metrics import LOAD
+from lanelab.driver.run.folder.trial_content import artifact_path, read_artifacts, read_record
 
 FORMATS = ("csv", "parquet", "har", "json")
 

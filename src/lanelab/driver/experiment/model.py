@@ -59,8 +59,8 @@ class Cell:
         return self._id
 
     def settings(self) -> dict[str, object]:
-        """What identifies it, beside its site: the settings of link and arm that are not the default ones, and the load.
-        So a setting that lanelab gets later changes no identifier."""
+        """What identifies it, beside its site: the settings of link and arm that are not the default ones, and the
+        load. So a setting that lanelab gets later changes no identifier."""
         load = {"load": self.link.load.to_json()} if self.link.load else {}
         return {"link": self.link.link.changed(), "arm": self.arm.changed(), **load}
 

@@ -17,12 +17,12 @@ from lanelab.analysis.results.study.judged import JudgedStudy
 from lanelab.analysis.results.study.report import judge_study, write_page
 from lanelab.analysis.results.study.run import ReadStudyRun, read_study_run
 from lanelab.analysis.results.study.runs import find_study_run
-from lanelab.driver.run.folder.trial_content import read_artifacts
 from lanelab.analysis.results.verification import verify
 from lanelab.driver.base.errors import StoreError
 from lanelab.driver.cli.common import run_argument
 from lanelab.driver.cli.output import note
 from lanelab.driver.cli.study.report import tell_unwritten
+from lanelab.driver.run.folder.trial_content import read_artifacts
 from lanelab.driver.run.study.archive import Content, write_archive
 from lanelab.driver.run.study.artifact import (
     ABOUT,

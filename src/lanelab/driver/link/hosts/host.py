@@ -22,6 +22,7 @@ SMALLEST_BUFFER, FIRST_BUFFER = 4096, 131_072  # bytes: as kernels have them
 FIRST_WINDOW_BYTES = 60_000  # that a kernel offers, at least, before it knows a connection
 MOST_FIRST = 44  # packets of 1460 bytes: a first window has 16 bits, so that Linux offers no more in any case
 ECN = {"off": "0", "accept": "2", "ask": "1"}  # value -> what the kernel says
+FORGETS = "net.ipv4.tcp_no_metrics_save"  # what connections learnt of the path
 NO_PROBES, PROBES = ("0", "1", "2"), ("3", "4")  # values of tcp_early_retrans
 
 
@@ -50,7 +51,13 @@ def _first_window(value: object, key: str) -> int | None:
 
 _PACKETS = count("PACKETS", "packets", MIN_WINDOW, MAX_WINDOW)
 _FEW_PACKETS = count("PACKETS", "packets", MIN_WINDOW, MOST_FIRST)
-_FIRST_WINDOW = Kind("PACKETS", f"packets, {MIN_WINDOW} to {MOST_FIRST}; `kernel`", _first_window, numeric=True)
+_FIRST_WINDOW = Kind(
+    "PACKETS",
+    f"packets, {MIN_WINDOW} to {MOST_FIRST}; `kernel`",
+    _first_window,
+    {"anyOf": [{"const": "kernel"}, _FEW_PACKETS.schema]},
+    numeric=True,
+)
 _RTO = Kind("DURATION", "whole milliseconds", _rto, DURATION.schema, numeric=True)
 _RECEIVE_WINDOW = Kind("SIZE", "`kB`, `MB`, `KiB`; `kernel`", _window, numeric=True)
 
@@ -62,7 +69,7 @@ def _buffer(size: Size | None) -> str | None:
 
 def _size(shown: str) -> Size | str:
     """The size that gives this buffer; a buffer that no size gives is shown as it is."""
-    size = Size(int(shown.split()[-1]))
+    size = Size(int(shown.rsplit(maxsplit=1)[-1]))
     return size if _buffer(size) == shown else shown
 
 
@@ -74,9 +81,7 @@ def _route(**own: Any) -> Mapping[str, OfRoute]:  # noqa: ANN401 - OfRoute's fie
     return {"setting": OfRoute(**own)}
 
 
-def _switch(
-    row: Setting, name: str, on: tuple[str, ...], off: tuple[str, ...], means: str
-) -> Mapping[str, OfKernel]:
+def _switch(row: Setting, name: str, on: tuple[str, ...], off: tuple[str, ...], means: str) -> Mapping[str, OfKernel]:
     """A setting of the kernel that is usually on. `on`, `off`: what the kernel says then, first what is written."""
     return {
         "setting": OfKernel(
@@ -116,7 +121,8 @@ class Host:
     tail_loss_probe: bool = field(metadata=_switch(
         _row("tail_loss_probe", FLAG, "true", "whether TCP sends its last segment again after two round trips without "
              "an answer, before the retransmission timeout", "false", "tlp"),
-        "net.ipv4.tcp_early_retrans", PROBES, NO_PROBES, "waits for its retransmission timeout before it repeats a tail",
+        "net.ipv4.tcp_early_retrans", PROBES, NO_PROBES,
+        "waits for its retransmission timeout before it repeats a tail",
     ))
     ecn: str = field(metadata={"setting": OfKernel(
         _row("ecn", choice("NAME", *ECN), "accept", "whether TCP has its packets marked instead of dropped where a "
@@ -139,7 +145,7 @@ class Host:
         _row("saved_metrics", FLAG, "false", "whether TCP remembers for later connections of the same page load what "
              "earlier ones learnt of the path. Between loads it has to forget, which only virtual machines and "
              "machines over ssh can", "true", "tcp_no_metrics_save"),
-        "net.ipv4.tcp_no_metrics_save", lambda saves: "0" if saves else None, lambda shown: shown == "0",
+        FORGETS, lambda saves: "0" if saves else None, lambda shown: shown == "0",
         lambda _: "remembers what connections of the same page load learnt of the path",
     )})
     minimum_rto: Duration = field(metadata=_route(

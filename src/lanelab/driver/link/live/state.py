@@ -15,7 +15,7 @@ from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.bed.node import Node
 from lanelab.driver.bed.substrate import NO_DIRECT, Substrate
 from lanelab.driver.link import Link, selftest
-from lanelab.driver.link.hosts.host import KERNELS_OWN, USUAL_KERNEL
+from lanelab.driver.link.hosts.host import FORGETS, KERNELS_OWN, USUAL_KERNEL
 from lanelab.driver.link.live.player import LinkPlayer
 from lanelab.driver.link.results import shown
 from lanelab.driver.link.selftest import traffic

@@ -56,7 +56,9 @@ def _opened(path: Path, stack: contextlib.ExitStack) -> sqlite3.Connection:
 
 
 def _connected(path: Path, stack: contextlib.ExitStack, mode: str = "ro") -> sqlite3.Connection:
-    database = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=10, check_same_thread=False)
+    database = sqlite3.connect(
+        f"{path.resolve().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=10, check_same_thread=False
+    )
     stack.callback(database.close)
     database.execute("SELECT count(*) FROM sqlite_master").fetchone()
     return database

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from lanelab.driver.run.folder.opened import opened_database
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.record.load_series import SERIES
 from lanelab.driver.record.record import Series
@@ -25,6 +24,7 @@ from lanelab.driver.run.folder.digests import (
     require_unchanged,
 )
 from lanelab.driver.run.folder.digests import SERIES as SERIES_PART
+from lanelab.driver.run.folder.opened import opened_database
 
 
 def read_record(folder: Path, trial: int) -> dict[str, Any]:
