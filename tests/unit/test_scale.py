@@ -62,3 +62,61 @@ def test_answers_that_are_made_need_a_server_that_makes_them() -> None:
     with pytest.raises(InputError, match="only jetty and tomcat have answers below /lanelab/"):
         check_loads(read(slow))
     check_loads(read(slow.replace("a: {}", "a: {server: tomcat}").replace("b: {mpm: worker}", "b: {server: jetty}")))
+
+
+# --- names
+
+
+SEVERAL = """\
+workload: {kind: load, script: object, users: [1, 10, 1000], duration: 10s, warm_up: 2s}
+sites: dummy
+links: {rtt: [20ms, 100ms]}
+arms: {a: {}, b: {mpm: worker}}
+"""
+
+
+def test_links_are_named_after_the_scaled_load() -> None:
+    half = over_scale(read(SEVERAL), 0.5)
+    named = {case.label: case.load.users[0].target for case in half.links if case.load}
+    assert named == {f"{rtt}, {users} users": users for rtt in ("20ms", "100ms") for users in (1, 5, 500)}
+    assert {cell.link.label for cell in half.cells} == set(named)
+    assert {cell.link.label for pair in half.pairs.made for cell in pair} == set(named)
+    assert {cell.link.to_mapping()["users"] for cell in half.cells} == {"1", "5", "500"}
+    whole = read(SEVERAL.replace("[1, 10, 1000]", "[1, 5, 500]"))
+    assert [cell.label for cell in half.cells] == [cell.label for cell in whole.cells]
+
+
+def test_ramps_of_one_experiment_are_named_with_their_new_time() -> None:
+    ramps = SEVERAL.replace("[1, 10, 1000], duration: 10s", "[{to: 100, over: 20s}, {to: 1000, over: 200s}]")
+    assert [case.label for case in over_scale(read(ramps), 0.2).links][:2] == [
+        "20ms, 0 to 20 users in 4 s",
+        "20ms, 0 to 200 users in 40 s",
+    ]
+
+
+def test_one_load_is_in_no_name() -> None:
+    assert [case.label for case in over_scale(read(), 0.2).links] == ["20ms"]
+
+
+def test_figures_choose_the_scaled_load() -> None:
+    figures = "figures: [{only: {users: 1000}, x: rtt}, {only: {link: '20ms, 10 users'}, x: arm, title: mine}]\n"
+    made, named = over_scale(read(SEVERAL + figures), 0.5).figures
+    assert (made.only, named.only) == ((("users", ("500",)),), (("link", ("20ms, 5 users",)),))
+    assert made.title.endswith("500")
+    assert named.title == "mine"
+    half = over_scale(read(SEVERAL), 0.5)
+    assert sum(figure.shows(cell) for figure in half.figures for cell in half.cells) == len(half.cells)
+
+
+def test_what_is_compared_with_nothing_is_named_after_the_scaled_load() -> None:
+    cells = "cells: [{arm: [a, b], link: 20ms}, {arm: a, link: 100ms}]\n"
+    half = over_scale(read(SEVERAL + cells), 0.5)
+    assert half.pairs.left_out == tuple(f"dummy, 100ms, {n} users: a is the only arm there" for n in (1, 5, 500))
+
+
+def test_claims_stay_about_the_whole_load() -> None:
+    change = "change: {of: b, to: a, metric: requests_per_s}, expect: lower"
+    claim = f"claims: {{c: {{where: {{users: 1000, rtt: 20ms}}, {change}}}}}\n"
+    whole = read(SEVERAL + claim)
+    assert over_scale(whole, 0.5).claims == whole.claims
+    assert whole.claims[0].places[0].words == "dummy, 20ms, 1000 users"

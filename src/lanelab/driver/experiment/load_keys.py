@@ -129,9 +129,8 @@ def _of_k6(
             stages = _read_stages(element)
         else:
             stages = _steady(element, name, duration)
-        label = "" if len(elements) == 1 else _label(name, stages)
         changed = replace(settings, users=stages) if name == "users" else replace(settings, arrivals=stages)
-        cases.append(LoadCase(label, changed))
+        cases.append(LoadCase("" if len(elements) == 1 else label_of(changed), changed))
     _refuse_twice(entries[name], cases)
     return tuple(cases)
 
@@ -178,8 +177,9 @@ def _stage(values: Mapping[str, Any]) -> Stage:
     return Stage(float(values["to"]), values["over"].seconds)
 
 
-def _label(name: str, stages: Sequence[Stage]) -> str:
-    unit = "users" if name == "users" else "arrivals/s"
+def label_of(load: LoadSettings) -> str:
+    """Of a load of users or arrivals, beside others."""
+    stages, unit = load.users or load.arrivals, "users" if load.users else "arrivals/s"
     if len({stage.target for stage in stages}) == 1:
         return f"{stages[0].target:g} {unit}"
     return " to ".join(f"{stage.target:g}" for stage in stages) + f" {unit} in {sum(s.over_s for s in stages):g} s"

@@ -1,48 +1,52 @@
-"""A load made smaller, for a look: fewer users in less time, so that they come as fast as before. Pure."""
+"""A load made smaller, for a look: fewer users in less time, so that they come as fast as before. Pure.
+
+What is named after a load, like links and what figures choose, is named after the smaller one. Claims are not: they are
+about the load that the file says, and are not tested.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.units import Duration
-from lanelab.driver.experiment.model import Cell, Experiment, LinkCase
+from lanelab.driver.experiment.figures import title_of
+from lanelab.driver.experiment.load_keys import label_of
+from lanelab.driver.experiment.model import Cell, Experiment, Figure, LinkCase, Pairs
 from lanelab.driver.trial.load_settings import K6, LoadSettings, Stage
 
 LEAST = 0.001
+Loads = Mapping[LoadSettings, LoadSettings]  # as the file says -> scaled
+Cases = Mapping[LinkCase, LinkCase]  # likewise
 
 
 def over_scale(experiment: Experiment, scale: float, key: str = "--scale") -> Experiment:
-    """The experiment with each number of users or arrivals, and each time of a ramp, multiplied by `scale`. How many
-    come per second stays the same."""
+    """The experiment with each number of users or arrivals, and each time of a load, multiplied by `scale`. How many
+    users come per second stays the same."""
     if scale == experiment.scale:
         return experiment
-    loads = [cell.link.load for cell in experiment.cells]
+    loads = dict.fromkeys(cell.link.load for cell in experiment.cells)
     if not all(load and load.generator == K6 for load in loads):
         what = "only loads by users or arrivals have a scale"
         raise InputError(what, "Leave it out", key=key)
     if not LEAST <= scale <= 1:
         raise InputError(f"{scale:g} cannot be used", f"Write a number from {LEAST:g} to 1, like 0.2", key=key)
-    saved_s = max(_saved_s(load, scale) for load in loads if load)
+    scaled = {load: _load(load, scale) for load in loads if load}
+    cases = {case: _case(case, scaled) for case in (*experiment.links, *(cell.link for cell in experiment.cells))}
+    saved_s = max(load.duration_s for load in scaled) * (1 - scale)
     return replace(
         experiment,
         scale=scale,
-        cells=tuple(_cell(cell, scale) for cell in experiment.cells),
-        links=tuple(_case(case, scale) for case in experiment.links),
-        pairs=replace(
-            experiment.pairs,
-            made=tuple((_cell(base, scale), _cell(arm, scale)) for base, arm in experiment.pairs.made),
-        ),
+        cells=tuple(_cell(cell, cases) for cell in experiment.cells),
+        links=tuple(cases[case] for case in experiment.links),
+        pairs=_pairs(experiment.pairs, experiment.cells, cases),
+        figures=tuple(_figure(figure, _renamed(cases)) for figure in experiment.figures),
         timeout=Duration(experiment.timeout.ns - round(saved_s * 1e9)),
     )
 
 
-def _cell(cell: Cell, scale: float) -> Cell:
-    return replace(cell, link=_case(cell.link, scale))
-
-
-def _case(case: LinkCase, scale: float) -> LinkCase:
-    return replace(case, load=_load(case.load, scale)) if case.load else case
+# --- loads
 
 
 def _load(load: LoadSettings, scale: float) -> LoadSettings:
@@ -56,5 +60,50 @@ def _stages(stages: tuple[Stage, ...], scale: float) -> tuple[Stage, ...]:
     )
 
 
-def _saved_s(load: LoadSettings, scale: float) -> float:
-    return load.duration_s * (1 - scale)
+# --- what has a load, or is named after it
+
+
+def _case(case: LinkCase, scaled: Loads) -> LinkCase:
+    """A link has its load in its label where there are several loads."""
+    if case.load is None:
+        return case
+    load = scaled[case.load]
+    if len(scaled) == 1:
+        return replace(case, load=load)
+    return replace(case, label=case.label.removesuffix(label_of(case.load)) + label_of(load), load=load)
+
+
+def _cell(cell: Cell, cases: Cases) -> Cell:
+    return replace(cell, link=cases[cell.link])
+
+
+def _pairs(pairs: Pairs, cells: Collection[Cell], cases: Cases) -> Pairs:
+    made = tuple((_cell(base, cases), _cell(arm, cases)) for base, arm in pairs.made)
+    places = {f"{cell.site}, {cell.link.label}: ": f"{cell.site}, {cases[cell.link].label}: " for cell in cells}
+    return Pairs(made, tuple(_with_place(sentence, places) for sentence in pairs.left_out))
+
+
+def _with_place(sentence: str, places: Mapping[str, str]) -> str:
+    place = next((place for place in places if sentence.startswith(place)), "")
+    return places.get(place, "") + sentence.removeprefix(place)
+
+
+def _renamed(cases: Cases) -> Mapping[str, Mapping[str, str]]:
+    """What cells have of a dimension -> what they have of it now."""
+    renamed: dict[str, dict[str, str]] = {"link": {case.label: less.label for case, less in cases.items()}}
+    for case, less in cases.items():
+        if case.load and less.load:
+            for name, value in case.load.dimensions().items():
+                renamed.setdefault(name, {})[value] = less.load.dimensions()[name]
+    return renamed
+
+
+def _figure(figure: Figure, renamed: Mapping[str, Mapping[str, str]]) -> Figure:
+    """A title that the file does not say is made of what the figure chooses."""
+    only = tuple((name, _values(values, renamed.get(name, {}))) for name, values in figure.only)
+    made = replace(figure, only=only)
+    return replace(made, title=title_of(made)) if figure.title == title_of(figure) else made
+
+
+def _values(values: Sequence[str], renamed: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(renamed.get(value, value) for value in values)
