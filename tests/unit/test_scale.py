@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from lanelab.analysis.results.axes import dimension
+from lanelab.analysis.results.model import Arm as ShownArm
+from lanelab.analysis.results.model import Cell as ShownCell
+from lanelab.analysis.results.model import LinkCase as ShownLink
 from lanelab.driver.base.errors import InputError
+from lanelab.driver.experiment.figures import is_axis
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.read import parse_experiment
 from lanelab.driver.experiment.scale import over_scale
 from lanelab.driver.run.loads import check_loads, limits_told
+from lanelab.driver.trial.load.generators.k6 import scenario
 from lanelab.driver.trial.load_settings import Stage
 
 TEXT = """\
@@ -120,3 +126,30 @@ def test_claims_stay_about_the_whole_load() -> None:
     whole = read(SEVERAL + claim)
     assert over_scale(whole, 0.5).claims == whole.claims
     assert whole.claims[0].places[0].words == "dummy, 20ms, 1000 users"
+
+
+# --- arrivals
+
+
+RATES = TEXT.replace("users: {from: 1, to: 1000, over: 20min}", "arrivals: [1, 3, 50], duration: 60s")
+
+
+def test_rates_keep_their_fractions() -> None:
+    fifth = over_scale(read(RATES), 0.2)
+    assert [case.label for case in fifth.links] == [f"20ms, {rate} arrivals/s" for rate in ("0.2", "0.6", "10")]
+    assert [case.load.arrivals[0].target for case in fifth.links if case.load] == [0.2, 0.6, 10]
+    assert {cell.link.to_mapping()["arrivals"] for cell in fifth.cells} == {"0.2", "0.6", "10"}
+
+
+def test_rates_with_fractions_lie_on_an_axis() -> None:
+    fifth = over_scale(read(RATES), 0.2)
+    assert is_axis("arrivals", fifth.cells)
+    arm = ShownArm(1, "a", {})
+    shown = [ShownCell(1, "", "dummy", ShownLink(1, "", {"arrivals": rate}), arm) for rate in ("10", "0.2")]
+    assert [place.number for place in dimension(shown, "arrivals").places] == [0.2, 10]
+
+
+def test_k6_is_told_the_rate_that_its_name_says() -> None:
+    (load,) = {cell.link.load for cell in over_scale(read(RATES.replace("[1, 3, 50]", "7")), 0.123).cells}
+    assert load
+    assert (load.arrivals[0].target, scenario(load)["startRate"], scenario(load)["timeUnit"]) == (0.86, 86, "100s")

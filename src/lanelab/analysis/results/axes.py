@@ -80,7 +80,7 @@ def _quantity(name: str, text: str) -> Place:
             return Place(text, read.mbit, "Mbit/s")
         case Ratio() | RandomLoss():
             return Place(text, (read.ratio if isinstance(read, RandomLoss) else read).percent, "%")
-        case int() if not isinstance(read, bool):
+        case int() | float() if not isinstance(read, bool):
             return Place(text, float(read))
     return Place(text)
 

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.base.settings.kinds import count
+from lanelab.driver.base.settings.kinds import NUMBER, Kind, count
 from lanelab.driver.base.settings.setting import Setting, Table
 from lanelab.driver.link import SETTINGS
 from lanelab.driver.link.impairments.loss import GilbertElliott
 
+MOST_ARRIVALS = 100_000
+
+
+def _rate(value: object, key: str) -> float:
+    """As the file has it a whole number; of a load that is scaled perhaps a fraction."""
+    text = str(value).strip()
+    if not re.fullmatch(NUMBER, text) or not 0 < float(text) <= MOST_ARRIVALS:
+        remedy = f"Write a number of arrivals per second, {MOST_ARRIVALS} at most"
+        raise InputError(f"{value!r} cannot be used", remedy, key=key)
+    return float(text) if "." in text else int(text)
+
+
+ARRIVALS = Kind("ARRIVALS", f"arrivals, up to {MOST_ARRIVALS}", _rate, {"type": "number"}, numeric=True)
 # fmt: off
 _OF_LOADS = (
     Setting("connections", count("CONNECTIONS", "connections", 1, 20_000), "", "connections of a load", "10"),
     Setting("users", count("USERS", "users", 1, 100_000), "", "users of a load", "100"),
-    Setting("arrivals", count("ARRIVALS", "arrivals", 1, 100_000), "", "pages that begin per second", "50"),
+    Setting("arrivals", ARRIVALS, "", "pages that begin per second", "50"),
 )
 # fmt: on
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from lanelab.driver.base.units import Duration
 from lanelab.driver.experiment.figures import title_of
 from lanelab.driver.experiment.load_keys import label_of
 from lanelab.driver.experiment.model import Cell, Experiment, Figure, LinkCase, Pairs
-from lanelab.driver.trial.load_settings import K6, LoadSettings, Stage
+from lanelab.driver.trial.load_settings import K6, RATE_UNIT_S, LoadSettings, Stage
 
 LEAST = 0.001
 Loads = Mapping[LoadSettings, LoadSettings]  # as the file says -> scaled
@@ -50,14 +50,21 @@ def over_scale(experiment: Experiment, scale: float, key: str = "--scale") -> Ex
 
 
 def _load(load: LoadSettings, scale: float) -> LoadSettings:
-    return replace(load, users=_stages(load.users, scale), arrivals=_stages(load.arrivals, scale))
-
-
-def _stages(stages: tuple[Stage, ...], scale: float) -> tuple[Stage, ...]:
-    """At least one user stays of any."""
-    return tuple(
-        Stage(max(round(stage.target * scale), 1 if stage.target else 0), stage.over_s * scale) for stage in stages
+    return replace(
+        load,
+        users=tuple(Stage(_users(stage.target, scale), stage.over_s * scale) for stage in load.users),
+        arrivals=tuple(Stage(_rate(stage.target, scale), stage.over_s * scale) for stage in load.arrivals),
     )
+
+
+def _users(number: float, scale: float) -> float:
+    """Users are whole, and at least one stays of any."""
+    return max(round(number * scale), 1 if number else 0)
+
+
+def _rate(number: float, scale: float) -> float:
+    """As exact as generators take it."""
+    return round(number * scale * RATE_UNIT_S) / RATE_UNIT_S
 
 
 # --- what has a load, or is named after it

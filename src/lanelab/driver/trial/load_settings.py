@@ -12,6 +12,7 @@ GENERATOR_PROCESSES = ("lanelab-k6", WRK, H2LOAD, AB, SPDY_LOAD)  # as the kerne
 PAGE, OBJECT, SLOW = "page", "object", "slow"  # scripts for k6 that lanelab brings along
 CONNECTIONS_OF_A_USER = 6  # of HTTP/1.1, as of a browser
 SCRIPTS = (PAGE, OBJECT, SLOW)
+RATE_UNIT_S = 100  # of rates that are no whole number of arrivals per second: they have two decimals
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from lanelab.driver.base.errors import InputError, RecordError
 from lanelab.driver.trial.load.fixed import accepted, last_words
 from lanelab.driver.trial.load.generator import Invocation, Output, Results, Target
 from lanelab.driver.trial.load.generators.k6_lines import read_lines
-from lanelab.driver.trial.load_settings import K6, SCRIPTS, LoadSettings, Stage
+from lanelab.driver.trial.load_settings import K6, RATE_UNIT_S, SCRIPTS, LoadSettings, Stage
 
 PROGRAM = "lanelab-k6"
 PROTOCOLS = ("http/1.1", "h2", "spdy/2", "spdy/3", "spdy/3.1")
@@ -29,7 +29,6 @@ FRESH, KEPT = "fresh", "kept"
 USERS_AT_ONCE = 2000  # in the open model, where nothing else is said
 PATIENCE_S = 10.0  # likewise: so long, or four times the limit, may a page take before arrivals are dropped
 FILES_BESIDE = 64  # of the generator, which are no connections
-RATE_UNIT_S = 100  # of rates that are no whole number of arrivals per second
 
 
 class K6Generator:
