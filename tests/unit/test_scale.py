@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from lanelab.analysis.results.axes import dimension
 from lanelab.analysis.results.model import Arm as ShownArm
 from lanelab.analysis.results.model import Cell as ShownCell
 from lanelab.analysis.results.model import LinkCase as ShownLink
-from lanelab.driver.base.errors import InputError
+from lanelab.driver.api.running import run
+from lanelab.driver.base.errors import ArgumentError, InputError
 from lanelab.driver.experiment.figures import is_axis
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.read import parse_experiment
@@ -128,6 +131,58 @@ def test_claims_stay_about_the_whole_load() -> None:
     assert whole.claims[0].places[0].words == "dummy, 20ms, 1000 users"
 
 
+# --- loads that cannot be so small
+
+
+def test_loads_that_would_be_the_same_are_refused_by_name() -> None:
+    with pytest.raises(InputError) as raised:
+        over_scale(read(SEVERAL), 0.1)
+    assert str(raised.value) == (
+        "--scale: with 0.1 the loads '1 users' and '10 users' would be the same: 1 users. "
+        "Write a larger one, or leave one of the loads out of the file"
+    )
+
+
+def test_they_are_refused_before_there_is_a_folder(tmp_path: Path) -> None:
+    file = tmp_path / "made.yaml"
+    file.write_text(SEVERAL)
+    with pytest.raises(ArgumentError, match="'1 users' and '10 users'") as raised:
+        run(file, scale=0.1, out=tmp_path / "run")
+    assert raised.value.key == "scale"
+    assert not (tmp_path / "run").exists()
+
+
+def test_ramps_that_would_have_one_name_are_refused() -> None:
+    """Their stages differ, and what they are called does not."""
+    one, other = "[{to: 100, over: 1min}, {to: 1000, over: 2min}]", "[{to: 104, over: 2min}, {to: 1000, over: 1min}]"
+    text = SEVERAL.replace("[1, 10, 1000], duration: 10s", f"[{{stages: {one}}}, {{stages: {other}}}]")
+    assert over_scale(read(text), 0.5).scale == 0.5
+    with pytest.raises(InputError, match="'0 to 100 to 1000 users in 180 s' and '0 to 104 to 1000 users in 180 s'"):
+        over_scale(read(text), 0.1)
+
+
+def test_a_ramp_that_would_be_none_is_refused() -> None:
+    words = "the load .1 to 4 users in 1200 s. would be no ramp, but 1 users all the time"
+    with pytest.raises(InputError, match=words):
+        over_scale(read(TEXT.replace("1000", "4")), 0.1)
+
+
+def test_the_warm_up_stays_the_same_part_of_the_load() -> None:
+    (load,) = {cell.link.load for cell in over_scale(read(SEVERAL.replace("[1, 10, 1000]", "10")), 0.2).cells}
+    assert load
+    assert (load.duration_s, load.warm_up_s) == (2, 0.4)
+    assert load.limit_ms == 3000
+
+
+def test_a_load_of_no_time_is_refused() -> None:
+    text = SEVERAL.replace("[1, 10, 1000]", "1000")
+    with pytest.raises(InputError) as raised:
+        over_scale(read(text), 0.1)
+    assert str(raised.value) == (
+        "--scale: with 0.1 the load '1000 users' would take 0.8 s after its warm-up, less than 1 s. Write a larger one"
+    )
+
+
 # --- arrivals
 
 
@@ -153,3 +208,8 @@ def test_k6_is_told_the_rate_that_its_name_says() -> None:
     (load,) = {cell.link.load for cell in over_scale(read(RATES.replace("[1, 3, 50]", "7")), 0.123).cells}
     assert load
     assert (load.arrivals[0].target, scenario(load)["startRate"], scenario(load)["timeUnit"]) == (0.86, 86, "100s")
+
+
+def test_arrivals_of_which_none_is_due_are_refused() -> None:
+    with pytest.raises(InputError, match=r"'1 arrivals/s' would begin no page: 0\.6 are due in 6 s\. Write"):
+        over_scale(read(RATES), 0.1)

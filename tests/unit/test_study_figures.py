@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from lanelab.driver.base.errors import InputError
+from lanelab.driver.api.beds import BedOptions
+from lanelab.driver.api.studies import AskedStudy, begin_study
+from lanelab.driver.base.errors import ArgumentError, InputError
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.results import History
 from lanelab.driver.record.reasons import Reason
+from lanelab.driver.run.events import unheard
 from lanelab.driver.run.folder.content import attempt_of
 from lanelab.driver.run.study.figures import (
     Asked,
@@ -24,7 +27,7 @@ from lanelab.driver.run.study.figures import (
     too_few_for_verdicts,
 )
 from lanelab.driver.run.study.read import StudyFolder, read_study_folder
-from tests.unit.studies import write_study
+from tests.unit.studies import texts, write_study
 
 
 @pytest.fixture(name="read")
@@ -123,3 +126,21 @@ def test_each_figure_has_a_seed_of_its_own_that_is_always_the_same() -> None:
     assert len(set(seeds)) == 8
     assert seeds == [figure_seed(7, figure) for figure in range(1, 9)]
     assert figure_seed(8, 1) not in seeds
+
+
+LOAD_FIGURE = """\
+workload: {kind: load, script: object, users: [1, 10], duration: 10s}
+sites: dummy
+links: {rtt: 20ms}
+arms: {http: {}, h2: {tls: 1.3, protocol: h2}}
+variants: {period: {links: {initial_window: 3}}, today: {}}
+"""
+
+
+def test_a_scale_that_cannot_be_is_told_as_such_before_there_is_a_folder(tmp_path: Path) -> None:
+    study = read_study_folder(str(write_study(tmp_path, {**texts(), "two.yaml": LOAD_FIGURE})))
+    asked = AskedStudy(Asked(scale=0.1), None, (), None, tmp_path / "run", BedOptions())
+    with pytest.raises(ArgumentError, match="'1 users' and '10 users'") as raised:
+        begin_study(study, asked, unheard)
+    assert raised.value.key == "scale"
+    assert not (tmp_path / "run").exists()

@@ -68,8 +68,11 @@ def begin_study(read: StudyFolder, asked: AskedStudy, tell: Listener) -> tuple[P
     with argument("variant"):
         variant = chosen_variant(study, asked.variant)
     wanted = chosen(study, asked.figures)
+    each = read.experiments(variant)
+    with argument("scale"):
+        scaled = {number: asked.instead.scaled(one) for number, one in each.items()}
     with argument("beds"):
-        experiments = {number: asked.instead.of(one) for number, one in read.experiments(variant).items()}
+        experiments = {number: asked.instead.repeated(one) for number, one in scaled.items()}
     _tell_too_few({number: one for number, one in experiments.items() if not wanted or number in wanted}, tell)
     for number in wanted or experiments:
         ready(experiments[number], asked.bed)

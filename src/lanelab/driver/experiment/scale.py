@@ -6,6 +6,7 @@ about the load that the file says, and are not tested.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
@@ -17,6 +18,8 @@ from lanelab.driver.experiment.model import Cell, Experiment, Figure, LinkCase, 
 from lanelab.driver.trial.load_settings import K6, RATE_UNIT_S, LoadSettings, Stage
 
 LEAST = 0.001
+LEAST_S = 1.0  # of a load without its warm-up: series have one value per second
+LARGER = "Write a larger one"
 Loads = Mapping[LoadSettings, LoadSettings]  # as the file says -> scaled
 Cases = Mapping[LinkCase, LinkCase]  # likewise
 
@@ -33,6 +36,7 @@ def over_scale(experiment: Experiment, scale: float, key: str = "--scale") -> Ex
     if not LEAST <= scale <= 1:
         raise InputError(f"{scale:g} cannot be used", f"Write a number from {LEAST:g} to 1, like 0.2", key=key)
     scaled = {load: _load(load, scale) for load in loads if load}
+    _check(scaled, scale, key)
     cases = {case: _case(case, scaled) for case in (*experiment.links, *(cell.link for cell in experiment.cells))}
     saved_s = max(load.duration_s for load in scaled) * (1 - scale)
     return replace(
@@ -50,10 +54,12 @@ def over_scale(experiment: Experiment, scale: float, key: str = "--scale") -> Ex
 
 
 def _load(load: LoadSettings, scale: float) -> LoadSettings:
+    """The warm-up is a part of the load's time, and stays the same part."""
     return replace(
         load,
         users=tuple(Stage(_users(stage.target, scale), stage.over_s * scale) for stage in load.users),
         arrivals=tuple(Stage(_rate(stage.target, scale), stage.over_s * scale) for stage in load.arrivals),
+        warm_up_s=load.warm_up_s * scale,
     )
 
 
@@ -65,6 +71,35 @@ def _users(number: float, scale: float) -> float:
 def _rate(number: float, scale: float) -> float:
     """As exact as generators take it."""
     return round(number * scale * RATE_UNIT_S) / RATE_UNIT_S
+
+
+def _check(scaled: Loads, scale: float, key: str) -> None:
+    """What holds for loads as they are read holds for smaller ones, too."""
+    for one, other in itertools.combinations(scaled, 2):
+        if label_of(scaled[one]) == label_of(scaled[other]):
+            both = f"the loads {label_of(one)!r} and {label_of(other)!r}"
+            what = f"with {scale:g} {both} would be the same: {label_of(scaled[one])}"
+            raise InputError(what, f"{LARGER}, or leave one of the loads out of the file", key=key)
+    for load, less in scaled.items():
+        if what := _problem(load, less):
+            raise InputError(f"with {scale:g} the load {label_of(load)!r} {what}", LARGER, key=key)
+
+
+def _problem(load: LoadSettings, less: LoadSettings) -> str:
+    """What the smaller load cannot be used for; "": nothing."""
+    if not load.dimensions() and less.dimensions():
+        return f"would be no ramp, but {label_of(less)} all the time"
+    if less.duration_s - less.warm_up_s < LEAST_S:
+        warm_up = " after its warm-up" if less.warm_up_s else ""
+        return f"would take {less.duration_s - less.warm_up_s:g} s{warm_up}, less than {LEAST_S:g} s"
+    if less.arrivals and _pages_due(less) < 1:
+        return f"would begin no page: {_pages_due(less):g} are due in {less.duration_s:g} s"
+    return ""
+
+
+def _pages_due(load: LoadSettings) -> float:
+    """How many pages begin in all."""
+    return sum((one.target + two.target) / 2 * two.over_s for one, two in itertools.pairwise(load.arrivals))
 
 
 # --- what has a load, or is named after it

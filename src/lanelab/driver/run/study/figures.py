@@ -31,8 +31,16 @@ class Asked:
 
     def of(self, experiment: Experiment) -> Experiment:
         """The experiment as it is run."""
-        if self.scale is not None and experiment.workload == LOAD:
-            experiment = over_scale(experiment, self.scale)
+        return self.repeated(self.scaled(experiment))
+
+    def scaled(self, experiment: Experiment) -> Experiment:
+        """With as much load as asked for."""
+        if self.scale is None or experiment.workload != LOAD:
+            return experiment
+        return over_scale(experiment, self.scale)
+
+    def repeated(self, experiment: Experiment) -> Experiment:
+        """As often as asked for, and on as many beds."""
         if self.trials is not None:
             experiment = over_trials(experiment, self.trials)
         return experiment if self.beds is None else over_beds(experiment, self.beds, "--beds")
