@@ -7,18 +7,22 @@ import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 
-from lanelab.analysis.results import export
+from lanelab.analysis.results import conditions, export
 from lanelab.analysis.results.charts import chart
 from lanelab.analysis.results.claims.judge import judge
 from lanelab.analysis.results.claims.verdict import Verdict
 from lanelab.analysis.results.courses import broken_at, drawing_of, segments, table_of, usual_courses
 from lanelab.analysis.results.drawing import Drawing
+from lanelab.analysis.results.explain.cautions import cautions
 from lanelab.analysis.results.load_reports import reported, threshold_sentences
 from lanelab.analysis.results.report.page import page
 from lanelab.analysis.results.run_folder import read_run, with_places
 from lanelab.analysis.results.terminal import results
+from lanelab.driver.cli.claims import claims
+from lanelab.driver.experiment.scale import words_of_scale
 from lanelab.driver.record.load_places import LoadPlace, metric_of_claim, place_named
 from lanelab.driver.run.folder import format as run_format
 from tests.unit.made_load_run import claim_of, make_load_run, series_of
@@ -217,3 +221,22 @@ def test_a_scaled_run_says_so_instead_of_judging_claims(folder: Path) -> None:
     (judged,) = judge(dataclasses.replace(run, meta={**run.meta, run_format.SCALE: "0.1"}), [claim])
     assert judged.verdict == Verdict.NOT_TESTED
     assert "the run has 0.1 of the load that the claim is about (--scale)" in judged.detail
+
+
+def test_a_scaled_run_says_so_in_every_output(tmp_path: Path) -> None:
+    made = make_load_run(tmp_path / "run", claims=[claim_of("users_at_limit")])
+    assert conditions.caveats(read_run(made)) == []
+    with changing(made) as database:
+        database.execute("INSERT INTO meta VALUES (?, '0.5')", (run_format.SCALE,))
+    run = read_run(made)
+    said = words_of_scale(0.5)
+    assert said.startswith("The load is scaled (--scale 0.5): 0.5 of the users or arrivals that its experiment says")
+
+    console = Console(width=300)
+    with console.capture() as shown:
+        console.print(results(run))
+    assert said in shown.get()
+    assert said in page(run)
+    assert said in export.results(run)["caveats"]
+    assert said in list(cautions(run, run.cells))
+    assert said in " ".join(CliRunner().invoke(claims, [str(made)], catch_exceptions=False).stdout.split())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from lanelab.analysis.results.axes import dimension
 from lanelab.analysis.results.model import Arm as ShownArm
@@ -12,10 +14,11 @@ from lanelab.analysis.results.model import Cell as ShownCell
 from lanelab.analysis.results.model import LinkCase as ShownLink
 from lanelab.driver.api.running import run
 from lanelab.driver.base.errors import ArgumentError, InputError
+from lanelab.driver.cli.experiments import plan
 from lanelab.driver.experiment.figures import is_axis
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.read import parse_experiment
-from lanelab.driver.experiment.scale import over_scale
+from lanelab.driver.experiment.scale import over_scale, words_of_scale
 from lanelab.driver.run.loads import check_loads, limits_told
 from lanelab.driver.trial.load.generators.k6 import scenario
 from lanelab.driver.trial.load_settings import Stage
@@ -213,3 +216,24 @@ def test_k6_is_told_the_rate_that_its_name_says() -> None:
 def test_arrivals_of_which_none_is_due_are_refused() -> None:
     with pytest.raises(InputError, match=r"'1 arrivals/s' would begin no page: 0\.6 are due in 6 s\. Write"):
         over_scale(read(RATES), 0.1)
+
+
+# --- what is told
+
+
+def test_a_plan_says_that_its_load_is_scaled(tmp_path: Path) -> None:
+    file = tmp_path / "made.yaml"
+    file.write_text(SEVERAL)
+    said = words_of_scale(0.5)
+    assert said.startswith("The load is scaled (--scale 0.5): 0.5 of the users or arrivals that its experiment says")
+
+    def planned(*options: str) -> str:
+        arguments = [str(file), *options]
+        return CliRunner().invoke(plan, arguments, env={"COLUMNS": "200"}, catch_exceptions=False).stdout
+
+    assert said in planned("--scale", "0.5")
+    assert "500 users" in planned("--scale", "0.5")
+    assert "1000 users" not in planned("--scale", "0.5")
+    assert json.loads(planned("--scale", "0.5", "--json"))["scale"] == 0.5
+    assert "scaled" not in planned()
+    assert json.loads(planned("--json"))["scale"] == 1

@@ -1,8 +1,9 @@
 """The conditions under which a run was made. Pure.
 
-Some take the meaning from its numbers: links that were not what was asked for, processors that were emulated. Others
-may have changed within it: browser, kernels, lanelab, options of the bed. A run that goes on next week, after an
-update, is one run with two browsers. All of that may be what its user wants, so it is reported and not refused.
+Some take the meaning from its numbers: links that were not what was asked for, processors that were emulated, a load
+that is smaller than the experiment says. Others may have changed within it: browser, kernels, lanelab, options of the
+bed. A run that goes on next week, after an update, is one run with two browsers. All of that may be what its user
+wants, so it is reported and not refused.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 from lanelab.analysis.results import link_drift
 from lanelab.analysis.results.model import Run, SelfTest, Session
 from lanelab.analysis.results.numbers import values_of
+from lanelab.driver.experiment.scale import words_of_scale
 
 _WATCHED = ("lanelab", "machine", "bed_options", "gateway", "mod_replay", "mod_spdy", "spdy-load")
 _BED = re.compile(r"bed( \d+)?")  # the second one of a session is "bed 2"
@@ -30,7 +32,7 @@ def sentences(run: Run) -> list[str]:
 
 def caveats(run: Run) -> list[str]:
     """Sentences on what makes numbers of this run meaningless; none where nothing does."""
-    return [*_emulated(run), *_accepted_links(run), *link_drift.sentences(run)]
+    return [*_emulated(run), *_scaled(run), *_accepted_links(run), *link_drift.sentences(run)]
 
 
 def emulated(session: Session) -> bool | None:
@@ -80,6 +82,10 @@ def _emulated(run: Run) -> list[str]:
             "and nothing about links, protocols or servers."
         )
     ]
+
+
+def _scaled(run: Run) -> list[str]:
+    return [] if run.scale == 1 else [words_of_scale(run.scale)]
 
 
 def _accepted_links(run: Run) -> list[str]:

@@ -13,6 +13,7 @@ from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.link import SETTINGS
 from lanelab.driver.record.metrics import TRIALS, Metric, primary_of
 from lanelab.driver.record.reasons import timed_out
+from lanelab.driver.run.folder import format as run_format
 
 State = Literal["running", "finished", "stopped", "failed", "killed"]
 
@@ -199,6 +200,11 @@ class Run:
     def primary(self) -> Metric:
         """The metric that the trials are for."""
         return primary_of(self.workload)
+
+    @property
+    def scale(self) -> float:
+        """Of its loads, against what the experiment says. Runs from before there was one had the whole load."""
+        return float(self.meta.get(run_format.SCALE) or 1)
 
     @property
     def trials_word(self) -> str:

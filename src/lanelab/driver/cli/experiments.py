@@ -19,7 +19,7 @@ from lanelab.driver.cli.claims_planned import claims_json, claims_table
 from lanelab.driver.cli.common import MOST_WORKERS, json_option
 from lanelab.driver.cli.output import console, note, print_json, table
 from lanelab.driver.experiment import Experiment, read_experiment
-from lanelab.driver.experiment.scale import over_scale
+from lanelab.driver.experiment.scale import over_scale, words_of_scale
 from lanelab.driver.experiment.schedule.blocks import blocks
 from lanelab.driver.experiment.schedule.estimate import Estimate, SpreadEstimate, estimate_spread
 from lanelab.driver.experiment.schedule.order import round_order
@@ -117,6 +117,7 @@ def _summary(experiment: Experiment, made: Estimate, first: FirstBuild) -> list[
         *([_looks(experiment)] if repeat.ci else []),
         f"order: {_order(experiment)}",
         *([_variant(experiment)] if experiment.variant else []),
+        *(_scale(experiment) if experiment.scale != 1 else []),
         *_comparisons(experiment),
         *([_beds(experiment, made)] if made.most_beds > 1 else []),
         f"time:  about {time}, without failures (self-tests of {links}{each}{_build_words(first)} included)",
@@ -147,6 +148,11 @@ def _order(experiment: Experiment) -> str:
 def _variant(experiment: Experiment) -> str:
     others = [name for name in experiment.variants if name != experiment.variant]
     return f"variant: {experiment.variant}" + (f", of {', '.join(experiment.variants)}" if others else "")
+
+
+def _scale(experiment: Experiment) -> list[str]:
+    claims = ["Claims are about the whole load, and are not tested."] if experiment.claims else []
+    return [" ".join([words_of_scale(experiment.scale), *claims])]
 
 
 def _looks(experiment: Experiment) -> str:
@@ -241,6 +247,7 @@ def _plan_json(experiment: Experiment, made: Estimate, warned: list[str]) -> dic
         "rounds": [_round(experiment, number) for number in range(1, ROUNDS_SHOWN + 1)] if known else [],
         "variant": experiment.variant,
         "variants": list(experiment.variants),
+        "scale": experiment.scale,
         "claims": claims_json(experiment),
         "figures": [figure.to_json() for figure in experiment.figures],
         "warnings": warned,

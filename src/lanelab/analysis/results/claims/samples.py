@@ -15,7 +15,6 @@ from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.refusals import Refusal, refusals
 from lanelab.driver.experiment.claim import Claim, Place, Point
 from lanelab.driver.record.load_places import metric_of_claim
-from lanelab.driver.run.folder import format as run_format
 
 Results = Mapping[str, Mapping[int, Result]]  # id of a cell -> round -> what it gave
 
@@ -65,9 +64,8 @@ class Measured:
     def lacks(self, cells: Sequence[str]) -> str:
         """Why one of these cells has nothing to judge by; "": all of them have."""
         named = {cell.id: str(cell) for cell in self.run.cells}
-        scale = float(self.run.meta.get(run_format.SCALE) or 1)
-        if scale != 1:
-            return f"the run has {scale:g} of the load that the claim is about (--scale)"
+        if self.run.scale != 1:
+            return f"the run has {self.run.scale:g} of the load that the claim is about (--scale)"
         for cell in cells:
             if cell not in named:
                 return f"the run has no cell {cell}"
