@@ -19,6 +19,7 @@ from lanelab.driver.experiment.figures import is_axis
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.read import parse_experiment
 from lanelab.driver.experiment.scale import over_scale, words_of_scale
+from lanelab.driver.run import start
 from lanelab.driver.run.loads import check_loads, limits_told
 from lanelab.driver.trial.load.generators.k6 import scenario
 from lanelab.driver.trial.load_settings import Stage
@@ -237,3 +238,13 @@ def test_a_plan_says_that_its_load_is_scaled(tmp_path: Path) -> None:
     assert json.loads(planned("--scale", "0.5", "--json"))["scale"] == 0.5
     assert "scaled" not in planned()
     assert json.loads(planned("--json"))["scale"] == 1
+
+
+def test_a_run_goes_on_with_the_scale_that_it_began_with(tmp_path: Path) -> None:
+    """Whatever its digits: the time of a load, which is a part of each cell's identifier, follows from all of them."""
+    experiment = over_scale(read(), 0.12345678)
+    begun = start.begin(experiment, "0", tmp_path / "run", 1, {})
+    begun.store.close()
+    again = start.resume(tmp_path / "run")
+    again.store.close()
+    assert again.experiment.scale == experiment.scale

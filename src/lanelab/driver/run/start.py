@@ -149,7 +149,7 @@ def _meta(experiment: Experiment, sites: ServedSites, version: str, seed: int) -
         "lanelab": version,
         "state": "running",
         run_format.VARIANT: experiment.variant,
-        run_format.SCALE: f"{experiment.scale:g}",
+        run_format.SCALE: repr(experiment.scale).removesuffix(".0"),  # all digits: identifiers of cells follow from it
         run_format.CLAIMS: json.dumps([claim.to_json() for claim in experiment.claims]),
         run_format.CLAIMS_DIGEST: digest_of(experiment.claims),
         "figures": json.dumps([figure.to_json() for figure in experiment.figures]),
