@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +23,7 @@ pytestmark = pytest.mark.measures
 
 MADE = {"rtt": "40ms", "rate": "10mbit", "queue": "1000p"}
 TOO_SHORT = {Reason.LINK_RTT, Reason.LINK_RATE}  # a large request that came too early may be the rate's up
+UNDER_WAY = 5  # packets lost in the last 0.1 s of a capture, which may still have been coming
 OTHERS = (
     ({"rtt": "25ms"}, {Reason.LINK_RTT}),
     ({"rtt": "55ms"}, TOO_SHORT),
@@ -65,3 +68,20 @@ def test_it_passes_for_a_load_over_no_quicker_link(loaded: Loaded) -> None:
     if {flag.name for flag in loaded.record.flags} & set(OF_THE_MACHINE):
         pytest.skip("the machine was starved: a router that catches up leaves no pace that tells a rate")
     assert Reason.LINK_RATE in loaded.named({"rate": "20mbit"})
+
+
+def test_the_losses_that_are_told_are_those_that_the_router_counts(tmp_path: Path) -> None:
+    """With captures at both ends. Its queues are made anew for each load."""
+    needs_server(FORCED)
+    with Bed(BedSettings(folder=tmp_path)) as bed:
+        bench = Bench(bed, tmp_path / "trials")
+        record = bench.trial(Wanted(FORCED, {**MADE, "loss": "3%"}, both_ends=True))
+        for way, device in (("down", "to_client"), ("up", "to_server")):
+            shown = bench.run("router", f"tc -s qdisc show dev {device}")
+            (dropped,) = re.findall(r"qdisc netem .* loss .*\n.* \(dropped (\d+)", shown)
+            told, lost = (record.measures[f"{what}_packets_{way}"] for what in ("told", "lost"))
+            assert told > 100
+            assert int(dropped) - UNDER_WAY <= lost <= int(dropped)
+    error = record.page_load.emulation if record.page_load else None
+    assert error is not None
+    assert error.down.strange == error.up.strange == 0

@@ -120,7 +120,7 @@ class Simulation:
         dns = round(self.page.dns_ms * MS)
         if dns:
             for up, at in ((True, self.now), (False, self.now + dns)):
-                self.timeline.datagrams.append(Datagram(0, EPOCH + at, up, 80, 5000, SERVER, 53, 0))
+                self.timeline.datagrams.append(Datagram(0, EPOCH + at, up, 80, 5000, SERVER, 53, 0, 38, bytes(38)))
         self.at(self.now + dns, lambda: self._open(lambda one: self._ask(one, 0, self._parsed)))
 
     def _parsed(self, connection: Connection) -> None:

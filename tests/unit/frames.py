@@ -72,8 +72,9 @@ def tcp(
     return ip(source, target, 6, head + options + payload, number=number)
 
 
-def udp(source: str, source_port: int, target: str, target_port: int, payload: bytes) -> bytes:
-    return ip(source, target, 17, struct.pack(">HHHH", source_port, target_port, 8 + len(payload), 0) + payload)
+def udp(source: str, source_port: int, target: str, target_port: int, payload: bytes, *, number: int = 7) -> bytes:
+    head = struct.pack(">HHHH", source_port, target_port, 8 + len(payload), 0)
+    return ip(source, target, 17, head + payload, number=number)
 
 
 @dataclass

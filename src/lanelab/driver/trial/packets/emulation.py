@@ -1,6 +1,6 @@
 """What the link did to each packet, against what it should have done: from captures at client and server. Pure.
 
-A packet is the same at both ends: connection, sequence numbers, flags, IP's identification, TCP's timestamp agree.
+Which packet is which at both ends is found by crossing.py.
 Its delay is the difference of the two times, which needs one clock. What the link should have given it is
 
     the time until the bottleneck has sent it and all that was before it in the queue + the delay
@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import statistics
 from collections import deque
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lanelab.driver.base.units import NS_PER_S
 from lanelab.driver.link import Direction, Link
 from lanelab.driver.record.evidence.link import EmulationError, WayError
+from lanelab.driver.trial.packets.crossing import CUT, Crossing, crossing
 from lanelab.driver.trial.packets.timeline import Timeline
 
 NS_PER_MS = 1e6
@@ -27,24 +28,6 @@ FULL_SHAPER = 0.1  # the same of a queue in bytes, whose shaper falls far behind
 OVERFULL = 1.2  # and from here on one that came should not have
 SMALL_FRAME = 150  # bytes: handshakes and acknowledgements, for which a rate matters little
 AT_THE_END_NS = 100_000_000  # what should have come later than this before the receiver's last packet may be under way
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """One packet on its way through one direction."""
-
-    left_ns: int
-    arrived_ns: int | None  # None: it never did
-    size: int  # of its frame
-
-
-@dataclass(frozen=True, slots=True)
-class Crossing:
-    """All packets of one direction in the order in which they left, and how many came that had not left."""
-
-    passages: list[Passage]
-    strange: int
-    until_ns: int  # the receiver's last packet of any kind
 
 
 @dataclass(slots=True)
@@ -60,7 +43,11 @@ class _Modelled:
 
 def emulation_error(client: Timeline, server: Timeline, link: Link) -> EmulationError:
     """The two captures are of one trial, by one clock."""
+    varied = any(each.jitter or each.skips_delay for each in (link.down, link.up))
     crossed_down, crossed_up = crossing(server, client, up=False), crossing(client, server, up=True)
+    if crossed_down is None or crossed_up is None:
+        unknown = WayError(0, 0, 0, 0, 0, None, None, None)
+        return EmulationError(unknown, unknown, None, None, varied, CUT)
     down, up = _model(crossed_down, link.down), _model(crossed_up, link.up)
     both = _errors_known(link.down, down) + _errors_known(link.up, up)
     why = [_unmodelled(each) for each in (link.down, link.up) if not is_modelled(each)]
@@ -69,7 +56,7 @@ def emulation_error(client: Timeline, server: Timeline, link: Link) -> Emulation
         up=_way(crossed_up, link.up, up),
         median_ms=_median(both),
         worst_99_ms=_worst(both),
-        varied=any(each.jitter or each.skips_delay for each in (link.down, link.up)),
+        varied=varied,
         not_told="; ".join(sorted(set(why))) or None,
     )
 
@@ -83,38 +70,6 @@ def _unmodelled(way: Direction) -> str:
     if way.moves:
         return "the link moves, which is not modelled packet by packet"
     return f"{way.discipline} chooses which packet is next, which is not modelled"
-
-
-def crossing(sender: Timeline, receiver: Timeline, *, up: bool) -> Crossing:
-    """Each packet of one direction at both ends. Copies that the link made are the same packet."""
-    arrivals: dict[Hashable, deque[int]] = {}
-    for key, at_ns, _ in _packets(receiver, up=up):
-        arrivals.setdefault(key, deque()).append(at_ns)
-    left, passages = set[Hashable](), []
-    for key, at_ns, size in _packets(sender, up=up):
-        came = arrivals.get(key)
-        passages.append(Passage(at_ns, came.popleft() if came else None, size))
-        left.add(key)
-    strange = sum(len(times) for key, times in arrivals.items() if key not in left)
-    last = max((at_ns for up in (True, False) for _, at_ns, _ in _packets(receiver, up=up)), default=0)
-    return Crossing(sorted(passages, key=lambda each: each.left_ns), strange, last)
-
-
-def _packets(timeline: Timeline, *, up: bool) -> Iterator[tuple[Hashable, int, int]]:
-    """What tells a packet from all others, when it was seen, and its size."""
-    for stream in timeline.streams:
-        ends = (stream.client, stream.server)
-        for each in stream.packets:
-            if each.up == up:
-                number = (each.seq, each.ack, each.payload, each.flags, each.ip_id, each.timestamp)
-                yield (ends, number), each.at_ns, each.frame_bytes
-    for datagram in timeline.datagrams:
-        if datagram.up == up:
-            yield (
-                (datagram.client_port, datagram.server, datagram.server_port, datagram.ip_id, datagram.frame_bytes),
-                datagram.at_ns,
-                datagram.frame_bytes,
-            )
 
 
 def _model(crossed: Crossing, way: Direction) -> _Modelled:

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.link import Arrivals, LinkEvidence, Losses, RoundTrip, Windows
-from lanelab.driver.trial.packets.emulation import crossing, queue_drops
+from lanelab.driver.trial.packets.crossing import crossing
+from lanelab.driver.trial.packets.emulation import queue_drops
 from lanelab.driver.trial.packets.losses import losses_down, losses_up
 from lanelab.driver.trial.packets.quic_timeline import round_trips
 from lanelab.driver.trial.packets.sequence import HALF, NUMBERS
@@ -56,10 +57,13 @@ def link_evidence(client: Timeline, server: Timeline | None, link: Link) -> Link
 
 
 def _exactly(sender: Timeline | None, receiver: Timeline | None, link: Link, *, up: bool) -> Losses | None:
-    """By both ends, where both were captured."""
+    """By both ends, where both were captured, with enough of each packet to know it again."""
     if sender is None or receiver is None:
         return None
-    told, lost, overflowed = queue_drops(crossing(sender, receiver, up=up), link.up if up else link.down)
+    crossed = crossing(sender, receiver, up=up)
+    if crossed is None:
+        return None
+    told, lost, overflowed = queue_drops(crossed, link.up if up else link.down)
     return Losses(told, lost, overflowed)
 
 

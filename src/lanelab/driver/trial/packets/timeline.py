@@ -23,6 +23,7 @@ from lanelab.driver.trial.packets.seen import Packet, Seen, Stream
 __all__ = ["Datagram", "Packet", "QuicStream", "Seen", "Stream", "Timeline", "read_timeline"]
 
 FIN, SYN, RST, PUSH, ACK = 0x01, 0x02, 0x04, 0x08, 0x10
+BEGINNING = 256  # bytes of what a datagram carries by which it is known again: more than a token of QUIC's first ones
 _TCP = struct.Struct(">HHIIHH").unpack_from  # ports, numbers, header length and flags, window
 
 
@@ -37,6 +38,8 @@ class Datagram(NamedTuple):
     server: str
     server_port: int
     ip_id: int
+    length: int  # of what it carries
+    beginning: bytes  # of that, as much as is kept here and was captured
 
 
 @dataclass(slots=True)
@@ -72,9 +75,9 @@ def read_timeline(pcap: bytes | Path, client: str, keys: str = "") -> Timeline:
             _stream(timeline, known, ends, packet).packets.append(packet)
         else:
             seen = Seen(number, at_ns, up, size)
-            datagram = _datagram(capture.data, found, seen)
-            timeline.datagrams.append(datagram)
             payload = capture.data[found.at + UDP_HEADER : min(end, found.at + found.length)]
+            datagram = _datagram(capture.data, found, seen, payload)
+            timeline.datagrams.append(datagram)
             key = datagram.client_port, datagram.server, datagram.server_port
             if key not in quic and up and begins_quic(payload, found.length - UDP_HEADER):
                 quic[key] = opening((found.source_name, key[0]), (found.target_name, key[2]), secrets)
@@ -84,10 +87,11 @@ def read_timeline(pcap: bytes | Path, client: str, keys: str = "") -> Timeline:
     return timeline
 
 
-def _datagram(data: bytes, found: Inside, seen: Seen) -> Datagram:
+def _datagram(data: bytes, found: Inside, seen: Seen, payload: bytes) -> Datagram:
     source, target = struct.unpack_from(">HH", data, found.at)
     near, far, server = (source, target, found.target_name) if seen.up else (target, source, found.source_name)
-    return Datagram(seen.number, seen.at_ns, seen.up, seen.frame_bytes, near, server, far, found.ip_id)
+    length, beginning = max(0, found.length - UDP_HEADER), payload[:BEGINNING]
+    return Datagram(*seen, near, server, far, found.ip_id, length, beginning)
 
 
 def _packet(data: bytes, found: Inside, end: int, seen: Seen) -> Packet:
