@@ -113,6 +113,50 @@ def test_of_client_and_server_the_one_that_says_less_is_believed() -> None:
     assert before - 3 < bound_of(way, H2, data) < before  # the body alone
 
 
+OTHERS = [
+    ("a redirect from the address in clear", {"local": "10.10.2.2:80", "status": 301}),
+    ("not modified", {"status": 304}),
+    ("a part", {"status": 206}),
+    ("without a body", {"method": "HEAD"}),
+    ("a preflight", {"method": "OPTIONS", "status": 204}),
+]
+
+
+@pytest.mark.parametrize("other", [changed for _, changed in OTHERS], ids=[name for name, _ in OTHERS])
+@pytest.mark.parametrize("first", [True, False])
+def test_a_smaller_answer_to_the_same_address_lowers_no_bound(other: Data, first: bool) -> None:
+    arm = Arm.parse("recorded", {"protocol": "h2", "tls": "1.3", "schemes": "recorded"})
+    data, way = load([100_000], arm), link(rate="1mbit")
+    own = served(data["requests"][0], arm)
+    small = own | {"sent_bytes": 250, "body_bytes": 0} | other
+    data["evidence"]["server"]["requests"] = [own]
+    alone = bound_of(way, arm, data)
+    data["evidence"]["server"]["requests"] = [small, own] if first else [own, small]
+    assert bound_of(way, arm, data) == alone > 800
+
+
+def test_each_of_several_answers_counts_by_its_own_line() -> None:
+    """A page in clear that only leads to the one with TLS."""
+    arm = Arm.parse("recorded", {"protocol": "h2", "tls": "1.3", "schemes": "recorded"})
+    data, way = load([0, 100_000], arm), link(rate="1mbit")
+    redirect, page = data["requests"]
+    redirect |= {"url": "http://a.test/1", "status": 301}
+    lines = [served(page, arm), served(redirect, arm) | {"local": "10.10.2.2:80", "status": 301}]
+    data["evidence"]["server"]["requests"] = lines
+    both = bound_of(way, arm, data)
+    for each in data["requests"]:
+        each["wire_bytes"] += 5000  # as Firefox might
+    assert bound_of(way, arm, data) == both
+
+
+@pytest.mark.parametrize("changed", [{"local": "127.0.0.1:8080"}, {"status": 304}, {"local": ":443"}])
+def test_a_line_that_agrees_in_less_is_believed_where_there_is_no_other(changed: Data) -> None:
+    data, way = load([100_000], H2), link(rate="1mbit")
+    line = served(data["requests"][0], H2) | changed
+    data["evidence"]["server"]["requests"] = [line | {"sent_bytes": 50_000}]
+    assert bound_of(way, H2, data) == bound_of(way, H2, load([49_750], H2))
+
+
 def test_objects_take_another_round_trip_when_the_page_is_small() -> None:
     one = bound_of(link(rate="10mbit"), HTTP, load([1000]))
     both = bound_of(link(rate="10mbit"), HTTP, load([1000, 1000]))

@@ -7,9 +7,12 @@ answer the least that client and server say is taken. Where the server does not 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
+from lanelab.driver.arm.servers.server import PORTS
 from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.evidence.packets import PacketSummary
+from lanelab.driver.record.evidence.server import ServedRequest
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.page_load.requests import fetched, target
 from lanelab.driver.trial.page_load.witnesses import served_target
@@ -34,12 +37,25 @@ def loaded(record: TrialRecord | None) -> list[Request]:
 def answer_bytes(requests: Sequence[Request], record: TrialRecord | None) -> int:
     """Of headers and bodies, without TLS."""
     evidence = record.page_load if record else None
-    sent: dict[str, int] = {}
+    lines: dict[str, list[ServedRequest]] = {}
     for line in evidence.server.requests if evidence and evidence.server else ():
-        name, size = "".join(served_target(line)), line.body_bytes if line.sent_bytes is None else line.sent_bytes
-        sent[name] = size if name not in sent else min(sent[name], size)
-    sizes = ((_by_client(each), target(each)) for each in requests)
-    return sum(max(0, min(size, sent.get(name, size))) for size, name in sizes)
+        lines.setdefault("".join(served_target(line)), []).append(line)
+    return sum(max(0, min([_by_client(each), *_by_server(each, lines.get(target(each), []))])) for each in requests)
+
+
+def _by_server(request: Request, lines: Sequence[ServedRequest]) -> list[int]:
+    """What the server's log says of it: those lines of its address that agree with it most, in port, then in method,
+    then in status. There may be smaller ones: a redirect in clear, a 304, a part, one without a body. Some agree in
+    less, and are its own: servers behind a proxy listen at another port, and browsers show a copy for a 304."""
+    parts = urlsplit(request.url)
+    port = f":{parts.port or PORTS.get(parts.scheme)}"
+
+    def agrees(line: ServedRequest) -> tuple[bool, bool, bool]:
+        return line.local.endswith(port), line.method == request.method, line.status == request.status
+
+    most = max(map(agrees, lines), default=None)
+    own = [line for line in lines if agrees(line) == most]
+    return [line.body_bytes if line.sent_bytes is None else line.sent_bytes for line in own]
 
 
 def _by_client(request: Request) -> int:
