@@ -1,16 +1,26 @@
-"""What a page fetched again though it had it: a reason to doubt a trial, since the link carried it once more. Pure."""
+"""What a page fetched again though it had it: a reason to doubt a trial, since the link carried it once more. Pure.
+
+Two caches of a browser answer without the network. The one on its disk does while an answer is fresh, by its own date
+and the browser's clock: so of a recorded site, whose answers have the date of the recording, while that is not longer
+ago than they may be kept. It is shared by documents of one site within a page, and nobody else. And Chromium gives a
+document an image, a script or a style sheet that it has, whatever it says, until the load event. Frames without an
+address are documents of their own that no record tells of, as recorded pages with advertisements have them: so the
+second one is relied on where an answer says nothing of how long it is fresh, and is of today, or has no date.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from email.utils import parsedate_to_datetime
+from urllib.parse import urlsplit
 
 from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.reasons import Flag, FlagName
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
+from lanelab.driver.trial.page_load.freshness import dates, kept_for_s, values, varies_by
 from lanelab.driver.trial.page_load.judges.judge import Judge, Needs
 from lanelab.driver.trial.page_load.requests import (
     Asked,
@@ -21,12 +31,17 @@ from lanelab.driver.trial.page_load.requests import (
     few,
     host,
     inexact_targets,
+    on_network,
 )
 
 OK = 200
-# Of Cache-Control: the browser may not show the answer again without asking.
-ASKED_AGAIN = ("no-store", "no-cache", "max-age=0", "must-revalidate")
 DAY_S = 86_400
+SPARE_S = 60  # for which an answer has to stay fresh: a record says when its trial began, not quite when it was read
+IN_MEMORY = ("image", "script", "stylesheet")  # types
+DOCUMENT, PARSER = "document", "parser"
+LOCKED_MS = 20_000  # so long Chromium waits for who fetches the same already, and then fetches it too
+ASKED_HOW = ("sec-fetch-mode", "origin")
+CHROMIUM = "chrom"  # in what it calls itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,45 +58,95 @@ class Refetched:
         """An answer that a browser may keep comes once, however often the page wants it. A site may have several
         answers for one address, and each comes."""
         evidence = self.record.page_load
-        now = datetime.fromisoformat(self.record.started_utc).timestamp()
         inexact = set(inexact_targets(evidence)) if evidence else set()
-        answers: dict[Asked, int] = {}
-        for each in self.site.objects:
-            answers[asked_for(each)] = answers.get(asked_for(each), 0) + 1
+        asked: dict[Asked, list[Request]] = {}
+        for each in self._whole:
+            asked.setdefault(asked_of(each), []).append(each)
+        answers = Counter(asked_for(each) for each in self.site.objects)
         for (method, url), count in answers.items():
-            requests = [each for each in self._whole if asked_of(each) == (method, url)]
-            kept = all(_may_be_kept(each, now) for each in requests)
-            if method == "GET" and url not in inexact and len(requests) > count and kept:
-                yield f"{url} ({len(requests)} times)"
+            if method != "GET" or url in inexact:
+                continue
+            sharing = self._sharing(asked.get((method, url), []))
+            times = max((len(same) for same in sharing if self._may_be_kept(same)), default=0)
+            if times > count:
+                yield f"{url} ({times} times)"
 
     @property
     def _whole(self) -> list[Request]:
-        """All answers of the site's hosts that came over the network, and are no parts."""
+        """All answers of the site's hosts that came over the network, and are neither parts nor documents."""
         return [
             each
             for each in fetched(self.record.requests)
-            if each.status == OK and host(each) in self.site.hosts and not asked_for_a_part(each)
+            if each.status == OK
+            and host(each) in self.site.hosts
+            and not asked_for_a_part(each)
+            and each.type.lower() != DOCUMENT
         ]
 
+    @property
+    def _documents(self) -> list[str]:
+        """Addresses of the page and its frames."""
+        own = (each for each in on_network(self.record.requests) if each.type.lower() == DOCUMENT)
+        return [each.url.partition("#")[0] for each in own if not 300 <= (each.status or 0) < 400]
 
-def _may_be_kept(request: Request, now: float) -> bool:
-    """Whether the browser may show this answer again without asking. Answers that were recorded with their date are
-    old by now, and are not."""
-    headers = [(name.lower(), value.lower().strip()) for name, value in request.response_headers]
-    control = ",".join(value for name, value in headers if name == "cache-control")
-    if any(word in control for word in ASKED_AGAIN) or not {("pragma", "no-cache"), ("vary", "*")}.isdisjoint(headers):
-        return False
-    if not control and any(name == "expires" for name, _ in headers):
-        return False
-    return all(abs(now - _seconds(value)) < DAY_S for name, value in headers if name == "date")
+    def _sharing(self, requests: list[Request]) -> list[list[Request]]:
+        """Those that one cache answers. Where there are several documents, those that name one of them, or its origin,
+        as who asked: a style sheet, which asks too, may be of several."""
+        documents = self._documents
+        if len(documents) <= 1:
+            return [requests]
+        named = {*documents, *map(_origin, documents)}
+        by_origin: dict[str, list[Request]] = {}
+        for each in requests:
+            for referer in values(each.request_headers, "referer"):
+                if referer in named:
+                    by_origin.setdefault(_origin(referer), []).append(each)
+        return list(by_origin.values())
+
+    def _may_be_kept(self, requests: list[Request]) -> bool:
+        """Whether the browser may show each of these again without asking, when the last was asked for."""
+        if len(requests) < 2 or _is_locked(requests):
+            return False
+        now = datetime.fromisoformat(self.record.started_utc).timestamp()
+        now += max(each.started_ms for each in requests) / 1000
+        left_s = [kept_for_s(each.response_headers, now) for each in requests]
+        says_how_long = all(each is not None and each > SPARE_S for each in left_s)
+        in_memory = all(each is None for each in left_s) and self._are_in_memory(requests, now)
+        varied_by = {name for each in requests for name in varies_by(each.response_headers)}
+        return (says_how_long or in_memory) and _have_the_same(requests, varied_by)
+
+    def _are_in_memory(self, requests: list[Request], now: float) -> bool:
+        """Of answers that do not say how long they are fresh. A preload that asks in another way than the page is what
+        is looked for; of a page that asks in two ways by itself it is right."""
+        browser = self.record.page_load.browser if self.record.page_load else None
+        if browser is None or CHROMIUM not in browser.facts.product.lower() or len(self._documents) > 1:
+            return False
+        if not _have_the_same(requests, ASKED_HOW) and not any(each.link_preload for each in requests):
+            return False
+        return all(
+            each.type.lower() in IN_MEMORY
+            and (each.initiator == PARSER or each.link_preload)  # what a script made may be gone again
+            and each.before_load
+            and not any(now - date > DAY_S for date in dates(each.response_headers))
+            for each in requests
+        )
 
 
-def _seconds(date: str) -> float:
-    """Since 1970; of what is no date, none since then."""
-    try:
-        return parsedate_to_datetime(date).timestamp()
-    except (ValueError, OverflowError):
-        return 0.0
+def _is_locked(requests: Iterable[Request]) -> bool:
+    """Whether the first took too long for another to wait for it."""
+    first, *others = sorted(requests, key=lambda each: each.started_ms)
+    return first.ended_ms is None or any(first.ended_ms - each.started_ms > LOCKED_MS for each in others)
+
+
+def _have_the_same(requests: Iterable[Request], names: Iterable[str]) -> bool:
+    """Of these headers of requests."""
+    return all(len({tuple(values(each.request_headers, name)) for each in requests}) <= 1 for name in names)
+
+
+def _origin(url: str) -> str:
+    """As a page names itself to others."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}/"
 
 
 JUDGE = Judge(Needs.TRIAL, flags=lambda case: Refetched(case.record, case.site).flags())
