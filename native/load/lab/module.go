@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/grafana/sobek"
 	"go.k6.io/k6/js/modules"
@@ -42,7 +43,7 @@ func (root) NewModuleInstance(vu modules.VU) modules.Instance {
 func (i *instance) Exports() modules.Exports {
 	s := i.settings
 	return modules.Exports{Default: map[string]any{
-		"begin": i.begin, "connect": i.connect, "page": i.page, "beginPage": i.beginPage, "endPage": i.endPage, "random": i.random,
+		"begin": i.begin, "connect": i.connect, "over": i.over, "page": i.page, "beginPage": i.beginPage, "endPage": i.endPage, "random": i.random,
 		"urls": s.URLs, "headers": s.Headers, "parameters": s.Parameters, "thinkSeconds": s.ThinkS,
 		"timeout": fmt.Sprintf("%dms", s.timeout().Milliseconds()), "multiplexed": s.Protocol != http1,
 	}}
@@ -59,6 +60,13 @@ func (i *instance) connect() (*lib.State, error) {
 	}
 	state.Transport = i.user
 	return state, nil
+}
+
+// over is for teardown, which begins when no iteration is under way any more.
+func (i *instance) over() error {
+	theRecorder().isOver(time.Now())
+	_, err := i.connect()
+	return err
 }
 
 // begin begins an iteration.

@@ -109,7 +109,9 @@ func (o *labOutput) AddMetricSamples(containers []metrics.SampleContainer) {
 		case sample.Metric.Name == metrics.DroppedIterationsName:
 			o.recorder.drop(sample.Time, int64(sample.Value))
 		default:
-			o.script.add(sample, o.recorder.isCounted(sample.Time))
+			if within, counted := o.recorder.placed(sample.Time); within {
+				o.script.add(sample, counted)
+			}
 		}
 	}
 }

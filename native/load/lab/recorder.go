@@ -62,7 +62,8 @@ type errorsOfAKind struct{ took *latencies }
 type recorder struct {
 	settings *Settings
 	mutex    sync.Mutex
-	zero     time.Time // when the load began
+	zero     time.Time // when the load began: after setup
+	over     time.Time // when teardown began; zero before
 
 	pages, requests *tally
 	parts           map[string]*latencies
@@ -100,14 +101,31 @@ func (r *recorder) begins(zero time.Time) {
 	}
 }
 
-// isCounted says whether what happens then is after the warm-up.
-func (r *recorder) isCounted(when time.Time) bool {
+// isOver says that teardown began: the first call counts.
+func (r *recorder) isOver(when time.Time) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	return !r.zero.IsZero() && r.counted(when)
+	if r.over.IsZero() {
+		r.over = when
+	}
 }
 
-func (r *recorder) counted(when time.Time) bool { return when.Sub(r.zero) >= r.settings.warmUp() }
+// placed says whether what happens then is of the load, and whether it is after the warm-up, too.
+func (r *recorder) placed(when time.Time) (within, counted bool) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.within(when), r.counted(when)
+}
+
+// within the load is what is neither of setup nor of teardown. k6's tags do not tell that: setup has the group of a script's own group "setup",
+// and a script may have no tags of groups at all.
+func (r *recorder) within(when time.Time) bool {
+	return !r.zero.IsZero() && !when.Before(r.zero) && (r.over.IsZero() || when.Before(r.over))
+}
+
+func (r *recorder) counted(when time.Time) bool {
+	return r.within(when) && when.Sub(r.zero) >= r.settings.warmUp()
+}
 
 func (r *recorder) begin(of *tally, due *arrival) *span {
 	r.mutex.Lock()
@@ -232,8 +250,11 @@ func (r *recorder) addPart(name string, took time.Duration) {
 func (r *recorder) connected(took time.Duration) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.opened1++
-	if r.counted(time.Now()) {
+	now := time.Now()
+	if r.within(now) {
+		r.opened1++
+	}
+	if r.counted(now) {
 		r.opened++
 		r.addPart(partConnect, took)
 	}

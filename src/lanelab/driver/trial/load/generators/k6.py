@@ -136,7 +136,7 @@ export function setup() {{
 }}
 
 export function teardown(data) {{
-  lab.connect();
+  lab.over();
   return script.teardown ? script.teardown(data) : undefined;
 }}
 

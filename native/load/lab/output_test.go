@@ -1,0 +1,52 @@
+package lab
+
+import (
+	"testing"
+	"time"
+
+	"go.k6.io/k6/metrics"
+)
+
+// What setup and teardown measure is none of the load, and what a group of the script's own with such a name measures is.
+func TestSetupAndTeardownCountInNothing(t *testing.T) {
+	r, registry := newRecorder(&Settings{}), metrics.NewRegistry()
+	o := &labOutput{recorder: r, script: newScriptMetrics(), settings: r.settings}
+	checks := registry.MustNewMetric(metrics.ChecksName, metrics.Rate)
+	add := func(when time.Time, group string, value float64) {
+		series := metrics.TimeSeries{Metric: checks, Tags: registry.RootTagSet().With("group", group)}
+		o.AddMetricSamples([]metrics.SampleContainer{metrics.Sample{TimeSeries: series, Time: when, Value: value}})
+	}
+	zero := time.Now()
+	add(zero.Add(-2*time.Second), "::setup", 0)
+	r.begins(zero)
+	add(zero.Add(-time.Second), "::setup", 0) // told of late
+	if values := o.script.second(time.Second); len(values) != 0 {
+		t.Errorf("of setup: %v", values)
+	}
+	add(zero.Add(time.Second), "", 1)
+	add(zero.Add(time.Second), "::setup", 0)
+	r.isOver(zero.Add(3 * time.Second))
+	add(zero.Add(2*time.Second), "", 1) // told of late
+	add(zero.Add(4*time.Second), "::teardown", 0)
+	if rate := o.script.second(time.Second)["checks"]; rate < 0.66 || rate > 0.67 {
+		t.Errorf("the second has %v", rate)
+	}
+	if all, _ := o.script.values(time.Second); len(all) != 1 || all[0].Values["rate"] < 0.66 || all[0].Values["rate"] > 0.67 {
+		t.Errorf("%+v", all)
+	}
+}
+
+func TestConnectionsOfSetupAndTeardownCountInNothing(t *testing.T) {
+	r := newRecorder(&Settings{})
+	r.connected(time.Millisecond)
+	r.begins(time.Now())
+	r.connected(time.Millisecond)
+	r.isOver(time.Now())
+	r.connected(time.Millisecond)
+	if values := r.second(time.Now()); values["connections_opened_per_s"] != 1 {
+		t.Errorf("%v", values)
+	}
+	if report := r.report(time.Now()); report.Connections != 1 || report.Parts[partConnect].Count != 1 {
+		t.Errorf("%+v", report)
+	}
+}
