@@ -50,7 +50,7 @@ type Settings struct {
 	WarmUpS         float64           `json:"warm_up_s"`
 	DurationS       float64           `json:"duration_s"`
 	RequestTimeoutS float64           `json:"request_timeout_s"`
-	Arrivals        []Stage           `json:"arrivals"` // as driver/trial/load_settings.py has them; empty with users
+	Arrivals        []Stage           `json:"arrivals"` // as driver/trial/load_settings.py has them; empty with users. k6 has the rates that it plays
 
 	roots *x509.CertPool
 	known map[string]map[string]int64 // Sizes by host, then path: addresses are put together for no request

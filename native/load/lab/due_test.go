@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
+
+	"go.k6.io/k6/lib"
 
 	"lanelab/gateway/internal/testkit"
 )
@@ -49,7 +52,7 @@ func open() *recorder {
 }
 
 func (r *recorder) arrivedAt(at time.Duration) *arrival {
-	a := r.arrives()
+	a, _ := r.arrives("load", func() ([]Stage, error) { return r.settings.Arrivals, nil })
 	a.began = r.zero.Add(at)
 	return a
 }
@@ -72,8 +75,8 @@ func TestLatenessCounts(t *testing.T) {
 func TestDroppedArrivalsHaveTheirPlaces(t *testing.T) {
 	r := open()
 	first := r.arrivedAt(100 * time.Millisecond)
-	r.drop(r.zero.Add(200*time.Millisecond), 1)
-	r.drop(r.zero.Add(300*time.Millisecond), 1)
+	r.drop("load", r.zero.Add(200*time.Millisecond), 1)
+	r.drop("load", r.zero.Add(300*time.Millisecond), 1)
 	fourth := r.arrivedAt(400 * time.Millisecond)
 	for _, a := range []*arrival{first, fourth} {
 		s := r.begin(r.pages, a)
@@ -83,6 +86,48 @@ func TestDroppedArrivalsHaveTheirPlaces(t *testing.T) {
 	report := r.report(time.Now())
 	if got := report.Pages.MS; got.Count != 2 || math.Abs(got.Max-20) > 1 || report.Dropped != 2 {
 		t.Errorf("%+v, %d dropped", got, report.Dropped)
+	}
+}
+
+// Each scenario has a rate of its own, and its own dropped arrivals.
+func TestScenariosArriveByThemselves(t *testing.T) {
+	r := open()
+	arrive := func(scenario string, rate float64, at time.Duration) {
+		a, err := r.arrives(scenario, func() ([]Stage, error) { return []Stage{{rate, 0}, {rate, 100}}, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.began = r.zero.Add(at * time.Millisecond)
+		s := r.begin(r.pages, a)
+		s.began = a.began
+		r.ends(s, a.began.Add(20*time.Millisecond))
+	}
+	arrive("often", 10, 100)
+	r.drop("often", r.zero.Add(200*time.Millisecond), 1)
+	arrive("often", 10, 300)
+	arrive("seldom", 2, 500)
+	r.drop("seldom", r.zero.Add(time.Second), 1)
+	arrive("seldom", 2, 1600) // was due at 1500
+	report := r.report(time.Now())
+	if got := report.Pages.MS; got.Count != 4 || math.Abs(got.Max-120) > 1 || math.Abs(got.P90-120) > 1 || math.Abs(got.P50-20) > 1 || report.Dropped != 2 {
+		t.Errorf("%+v, %d dropped", got, report.Dropped)
+	}
+}
+
+func TestThePlanIsWhatK6Plays(t *testing.T) {
+	config, err := lib.GetParsedExecutorConfig("buy", "ramping-arrival-rate", []byte(`{
+		"executor": "ramping-arrival-rate", "startRate": 0, "timeUnit": "1000s", "preAllocatedVUs": 1,
+		"stages": [{"target": 2500, "duration": "1500ms"}, {"target": 500, "duration": "2m"}]
+	}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stages, err := planOf(config)
+	if want := []Stage{{0, 0}, {2.5, 1.5}, {0.5, 120}}; err != nil || !slices.Equal(stages, want) {
+		t.Errorf("%v, %v", stages, err)
+	}
+	if _, err := planOf(nil); err == nil {
+		t.Error("no scenario has a plan")
 	}
 }
 
@@ -135,7 +180,7 @@ func TestPagesThatScriptsLeave(t *testing.T) {
 	if w.user.beginPage() != nil || w.user.beginPage() == nil {
 		t.Error("a page within a page")
 	}
-	w.user.begins(t.Context())
+	w.user.begins(t.Context(), nil)
 	if w.user.endPage() == nil {
 		t.Error("the page before goes on")
 	}

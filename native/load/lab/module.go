@@ -9,6 +9,7 @@ import (
 	"github.com/grafana/sobek"
 	"go.k6.io/k6/js/modules"
 	"go.k6.io/k6/lib"
+	"go.k6.io/k6/lib/executor"
 )
 
 func init() { modules.Register("k6/x/lab", root{}) }
@@ -69,22 +70,44 @@ func (i *instance) over() error {
 	return err
 }
 
-// begin begins an iteration.
-func (i *instance) begin() error {
+// begin begins an iteration, and says of which scenario.
+func (i *instance) begin() (string, error) {
 	if _, err := i.connect(); err != nil {
-		return err
+		return "", err
 	}
 	ctx := i.vu.Context()
 	scenario, run := lib.GetScenarioState(ctx), lib.GetExecutionState(ctx)
 	if scenario == nil || run == nil {
-		return errors.New("lab: an iteration begins in a scenario")
+		return "", errors.New("lab: an iteration begins in a scenario")
 	}
 	execution.Lock()
 	execution.state = run
 	execution.Unlock()
 	theRecorder().begins(scenario.StartTime)
-	i.user.begins(ctx)
-	return nil
+	var due *arrival
+	if len(i.settings.Arrivals) > 0 {
+		var err error
+		plan := func() ([]Stage, error) { return planOf(run.Test.Options.Scenarios[scenario.Name]) }
+		if due, err = theRecorder().arrives(scenario.Name, plan); err != nil {
+			return "", err
+		}
+	}
+	i.user.begins(ctx, due)
+	return scenario.Name, nil
+}
+
+// planOf is what k6 plays of arrivals.
+func planOf(scenario lib.ExecutorConfig) ([]Stage, error) {
+	config, ok := scenario.(*executor.RampingArrivalRateConfig)
+	if !ok {
+		return nil, fmt.Errorf("lab: a scenario of arrivals is a %T", scenario)
+	}
+	unit := config.TimeUnit.TimeDuration().Seconds()
+	stages := []Stage{{float64(config.StartRate.Int64) / unit, 0}}
+	for _, each := range config.Stages {
+		stages = append(stages, Stage{float64(each.Target.Int64) / unit, each.Duration.TimeDuration().Seconds()})
+	}
+	return stages, nil
 }
 
 func (i *instance) ofUser(act func(*user) error) error {

@@ -107,7 +107,8 @@ func (o *labOutput) AddMetricSamples(containers []metrics.SampleContainer) {
 		switch {
 		case !ok:
 		case sample.Metric.Name == metrics.DroppedIterationsName:
-			o.recorder.drop(sample.Time, int64(sample.Value))
+			scenario, _ := sample.Tags.Get("scenario")
+			o.recorder.drop(scenario, sample.Time, int64(sample.Value))
 		default:
 			if within, counted := o.recorder.placed(sample.Time); within {
 				o.script.add(sample, counted)

@@ -15,9 +15,6 @@ const (
 	partReceive = "receive" // from there to the answer's last
 )
 
-// How long an arrival waits until it is known how many were dropped before it.
-const settledAfter = 300 * time.Millisecond
-
 // A tally counts requests or pages.
 type tally struct {
 	begun, ended, failed, timedOut int64 // after the warm-up
@@ -44,18 +41,6 @@ type span struct {
 	timedOut bool
 }
 
-// An arrival is an iteration of the open model.
-type arrival struct {
-	order int64 // of those that began, from 1 on
-	began time.Time
-}
-
-// A late page has ended before it is known when it was due.
-type latePage struct {
-	span  *span
-	ended time.Time
-}
-
 type errorsOfAKind struct{ took *latencies }
 
 // recorder is what happens in this process. Everything is behind one lock: nothing takes long.
@@ -73,22 +58,17 @@ type recorder struct {
 	opened, opened1 int64
 	protocol, tls   string
 
-	arrived int64 // of the open model
-	plan    *arrivals
-	drops   []time.Time // in order; those that are used up are gone
-	dropped int64       // before the ones in drops
-	missed  int64       // dropped after the warm-up
-	started []*arrival  // whose due time is not known yet
+	courses map[string]*course // of the open model, by scenario
+	missed  int64              // dropped after the warm-up
+	started []*arrival         // whose due time is not known yet
 	due     map[*arrival]time.Duration
-	offset  time.Duration // of the plan's beginning to zero
-	known   bool
 	late    []latePage
 }
 
 func newRecorder(s *Settings) *recorder {
 	return &recorder{
 		settings: s, pages: newTally(), requests: newTally(), parts: map[string]*latencies{}, errors: map[string]*errorsOfAKind{},
-		statuses: map[int]int64{}, plan: newArrivals(s.Arrivals), due: map[*arrival]time.Duration{},
+		statuses: map[int]int64{}, courses: map[string]*course{}, due: map[*arrival]time.Duration{},
 	}
 }
 
@@ -269,80 +249,4 @@ func (r *recorder) spoke(protocol string, state *tls.ConnectionState) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.protocol, r.tls = protocol, version
-}
-
-// arrives counts an iteration of the open model.
-func (r *recorder) arrives() *arrival {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	r.arrived++
-	a := &arrival{order: r.arrived, began: time.Now()}
-	r.started = append(r.started, a)
-	return a
-}
-
-// drop counts arrivals for which no user was free.
-func (r *recorder) drop(when time.Time, count int64) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if r.counted(when) {
-		r.missed += count
-	}
-	for range count {
-		r.drops = append(r.drops, when)
-	}
-}
-
-// settle works out when arrivals were due, once it is known how many were dropped before each: the n-th of those that began was arrival n + the
-// dropped ones. The plan begins where no arrival was early: k6 begins none before its time.
-func (r *recorder) settle(before time.Time) {
-	for len(r.started) > 0 && r.started[0].began.Before(before) {
-		a := r.started[0]
-		r.started = r.started[1:]
-		for len(r.drops) > 0 && r.drops[0].Before(a.began) {
-			r.drops = r.drops[1:]
-			r.dropped++
-		}
-		due, there := r.plan.due(a.order + r.dropped)
-		if !there {
-			due = a.began.Sub(r.zero) - r.offset
-		}
-		r.due[a] = due
-		if offset := a.began.Sub(r.zero) - due; !r.known || offset < r.offset {
-			r.offset, r.known = offset, true
-		}
-	}
-	kept := r.late[:0]
-	for _, page := range r.late {
-		due, known := r.due[page.span.arrival]
-		if !known {
-			kept = append(kept, page)
-			continue
-		}
-		page.span.began = r.zero.Add(r.offset + due)
-		r.took(page.span, page.ended)
-	}
-	r.late = kept
-	r.forgetDue()
-}
-
-// forgetDue keeps the due times of pages that are under way.
-func (r *recorder) forgetDue() {
-	needed := make(map[*arrival]time.Duration, len(r.pages.live))
-	for s := range r.pages.live {
-		if due, known := r.due[s.arrival]; s.arrival != nil && known {
-			needed[s.arrival] = due
-		}
-	}
-	for s := range r.pages.cut {
-		if due, known := r.due[s.arrival]; s.arrival != nil && known {
-			needed[s.arrival] = due
-		}
-	}
-	for _, a := range r.started {
-		if due, known := r.due[a]; known {
-			needed[a] = due
-		}
-	}
-	r.due = needed
 }

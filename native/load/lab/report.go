@@ -96,7 +96,7 @@ func (r *recorder) sum(t *tally, end time.Time) Tally {
 			return
 		}
 		if due, known := r.due[s.arrival]; s.arrival != nil && known {
-			s.began = r.zero.Add(r.offset + due)
+			s.began = r.zero.Add(s.arrival.course.offset + due)
 		}
 		made.Unfinished++
 		made.Longest = max(made.Longest, inMS(until.Sub(s.began)))

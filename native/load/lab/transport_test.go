@@ -75,7 +75,7 @@ func newWorld(t *testing.T, protocol, version string, change func(*Settings)) *w
 	w.end = end
 	t.Cleanup(end)
 	t.Cleanup(w.user.inner.CloseIdleConnections)
-	w.user.begins(ctx)
+	w.user.begins(ctx, nil)
 	return w
 }
 
@@ -205,7 +205,7 @@ func TestAUserHasABrowsersConnections(t *testing.T) {
 				all.Go(func() { w.mustAsk(fmt.Sprintf("/%d", i)) })
 			}
 			all.Wait()
-			w.user.begins(t.Context())
+			w.user.begins(t.Context(), nil)
 		}
 		want := int64(1)
 		if protocol == http1 {
@@ -347,7 +347,7 @@ func TestFreshConnections(t *testing.T) {
 		w := newWorld(t, protocol, "off", func(s *Settings) { s.Fresh = true })
 		for range 3 {
 			w.mustAsk("/a")
-			w.user.begins(t.Context())
+			w.user.begins(t.Context(), nil)
 		}
 		if w.accepted.Load() != 3 {
 			t.Errorf("%s: %d connections in 3 iterations", protocol, w.accepted.Load())
@@ -375,7 +375,7 @@ func TestKindsOfErrors(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.user = newUser(&changed, w.recorder, &lib.State{Dialer: netext.NewDialer(net.Dialer{}, nil)})
-			w.user.begins(t.Context())
+			w.user.begins(t.Context(), nil)
 			if _, _, err := w.ask(t.Context(), "GET", "/", ""); err == nil {
 				t.Error("it went well")
 			}

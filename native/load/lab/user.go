@@ -59,8 +59,8 @@ func newHTTP1(c *connector) transport {
 	}
 }
 
-// begins an iteration.
-func (u *user) begins(ctx context.Context) {
+// begins an iteration; due is nil with users.
+func (u *user) begins(ctx context.Context, due *arrival) {
 	u.mutex.Lock()
 	defer u.mutex.Unlock()
 	if u.page != nil && !u.cut { // the script gave up in the midst of it
@@ -68,10 +68,7 @@ func (u *user) begins(ctx context.Context) {
 		u.recorder.pageEnds(u.page)
 	}
 	first := u.ctx == nil
-	u.ctx, u.page, u.announced, u.cut = ctx, nil, false, false
-	if u.arrival = nil; len(u.settings.Arrivals) > 0 {
-		u.arrival = u.recorder.arrives()
-	}
+	u.ctx, u.page, u.arrival, u.announced, u.cut = ctx, nil, due, false, false
 	if u.settings.Fresh && !first {
 		u.inner.CloseIdleConnections()
 	}
