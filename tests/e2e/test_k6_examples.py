@@ -39,7 +39,7 @@ OBJECTS = {
     "quickpizza.grafana.com/test.k6.io/static/js/prisms.js": b"'use strict';\n",
 }
 EXPERIMENT = """\
-workload: {{kind: load, script: {script}, users: 2, duration: 4s{more}}}
+workload: {{kind: load, script: {script}, {many}, duration: 4s{more}}}
 sites: examples
 links: {{rtt: 10ms}}
 arms: {{arm: {arm}}}
@@ -47,6 +47,9 @@ trials: 1
 retries: 0
 seed: 4
 """
+LIMITED = frozenset(
+    {"generator-limited"}
+)  # a busy machine's generator has late timers: such a trial has all of its numbers
 HTTP, H2, SPDY = "{}", '{protocol: h2, tls: "1.3"}', "{protocol: spdy/3.1, tls: '1.2'}"
 EXAMPLES = {
     "thresholds": HTTP,
@@ -71,7 +74,9 @@ def examples() -> Path:
     return Path(found.stdout.strip()) / "examples"
 
 
-def load(tmp_path: Path, script: bytes, arm: str, more: str = "") -> Played:
+def load(
+    tmp_path: Path, script: bytes, arm: str, more: str = "", many: str = "users: 2", reasons: frozenset[str] = LIMITED
+) -> Played:
     site = tmp_path / "sites" / "examples"
     listed = []
     for address, body in OBJECTS.items():
@@ -85,10 +90,9 @@ def load(tmp_path: Path, script: bytes, arm: str, more: str = "") -> Played:
     (tmp_path / "script.js").write_bytes(script)
     lanelab = LanelabCommand(tmp_path / "build")
     share_programs(lanelab)
-    text = EXPERIMENT.format(script="./script.js", arm=arm, more=more)
+    text = EXPERIMENT.format(script="./script.js", arm=arm, many=many, more=more)
     played = play(lanelab, tmp_path, text, env={"LANELAB_SITES": str(site.parent)})
-    # A busy machine's generator has late timers: such a trial has all of its numbers, and does not count.
-    assert played.reasons("arm") <= {"generator-limited"}, played.done.stderr
+    assert played.reasons("arm") <= reasons, played.done.stderr
     return played
 
 
@@ -153,3 +157,69 @@ def test_options_thresholds_scenarios_and_summary_of_a_script(tmp_path: Path) ->
     (folder,) = (played.folder / "trials").iterdir()
     summary = json.loads((folder / "handle-summary.json").read_text())
     assert json.loads(summary["summary.json"])["p(95)"] == pytest.approx(found["script.my_ttfb.p95_ms"], rel=0.5)
+
+
+SHOP = b"""
+import exec from 'k6/execution';
+import http from 'k6/http';
+import { check, sleep } from 'k6';
+import { Counter, Trend } from 'k6/metrics';
+import lab from 'k6/x/lab';
+
+const browsed = new Counter('browsed'), bought = new Counter('bought'), beside = new Trend('beside');
+export const options = {
+  scenarios: {
+    browse: { executor: 'constant-vus', vus: 30, duration: '1h', exec: 'browse', env: { HOST: 'httpbin.org' } },
+    buy: {
+      executor: 'constant-vus', vus: 10, duration: '1h', exec: 'buy',
+      env: { HOST: 'quickpizza.grafana.com' }, tags: { kind: 'buyer' },
+    },
+  },
+  thresholds: {
+    'http_reqs{scenario:buy}': ['count>2'], 'http_reqs{kind:buyer}': ['count>2'], 'http_reqs{kind:reader}': ['count<1'],
+  },
+};
+
+function ask(counter, name) {
+  lab.page(() => {
+    check(http.get(`http://${__ENV.HOST}/`), { fine: (r) => r.status === 200 && exec.scenario.name === name });
+  });
+  counter.add(1);
+  sleep(0.1);
+}
+export function browse() { ask(browsed, 'browse'); }
+export function buy() { ask(bought, 'buy'); }
+function aside() {
+  beside.add(1);
+  check(http.get('http://httpbin.org/'), { fine: () => false });
+  sleep(0.2);
+}
+export { aside as setup, aside as teardown };
+"""
+
+
+@pytest.mark.parametrize(("many", "connections"), [("users: 8", 8), ("arrivals: 40", None)], ids=["users", "arrivals"])
+def test_scenarios_share_the_load_and_what_is_beside_it_counts_in_nothing(
+    tmp_path: Path, many: str, connections: int | None
+) -> None:
+    played = load(tmp_path, SHOP, H2, many=many)
+    (found,) = played.measures("arm", of_all=True)
+    assert found["script.browsed.count"] / found["script.bought.count"] == pytest.approx(3, rel=0.2)
+    assert found["script.checks{check:fine}.rate"] == 1
+    assert set(played.series("arm")["script.checks"]) == {1}
+    assert not [name for name in (*found, *played.series("arm")) if "beside" in name]
+    assert played.evidence("arm")[0]["generator"]["crossed"] == ""
+    assert found["failed_pages"] == 0
+    if connections:
+        assert found["connections_opened"] == connections
+    else:
+        assert found["dropped_arrivals"] == 0
+        assert found["pages_per_s"] == pytest.approx(40, rel=0.1)
+        assert found["page_ms"] < 100  # and not what it would be if the arrivals of both were one course
+
+
+def test_scenarios_that_begin_later_are_refused(tmp_path: Path) -> None:
+    script = SHOP.replace(b"exec: 'buy',", b"exec: 'buy', startTime: '2s',")
+    played = load(tmp_path, script, HTTP, reasons=frozenset({"generator-failed"}))
+    assert played.reasons("arm") == {"generator-failed"}
+    assert "the scenario 'buy' has a startTime" in " ".join(played.done.stderr.split())

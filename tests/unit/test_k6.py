@@ -19,6 +19,7 @@ from lanelab.driver.trial.load.generators.k6 import (
     FIGURES,
     LOG,
     MAIN,
+    SCENARIOS,
     SCRIPT,
     SETTINGS,
     SOURCES,
@@ -29,6 +30,7 @@ from lanelab.driver.trial.load.generators.k6 import (
 )
 from lanelab.driver.trial.load.measures import measures_of
 from lanelab.driver.trial.load_settings import SCRIPTS
+from tests.unit.k6_scripts import evaluated
 from tests.unit.loads import BEGIN, REPORT, k6_settings, k6_target, second, whole, written
 
 K6 = K6Generator()
@@ -226,7 +228,7 @@ def test_each_script_of_lanelabs_is_there_and_is_javascript(name: str, tmp_path:
     node = shutil.which("node")
     if not node:
         pytest.skip("there is no node here")
-    for file in (MAIN, SCRIPT):
+    for file in (MAIN, SCRIPT, SCENARIOS):
         path = tmp_path / file.replace(".js", ".mjs")
         path.write_bytes(files[file])
         subprocess.run([node, "--check", str(path)], check=True)
@@ -236,22 +238,6 @@ def test_a_users_script_is_taken_as_it_is() -> None:
     made = K6.invocation(k6_target(k6_settings(script="users.js"), HTTP, script=b"// mine\n"))
     assert made.files[SCRIPT] == b"// mine\n"
     assert "--no-thresholds" not in made.argv
-
-
-def evaluated(script: str, tmp_path: Path, show: str) -> Any:
-    """What main.js makes of a script, by node with a stand-in for the module that only k6 has."""
-    node = shutil.which("node")
-    if not node:
-        pytest.skip("there is no node here")
-    files = K6.invocation(k6_target(k6_settings(script="users.js"), HTTP, script=script.encode())).files
-    main = files[MAIN].decode().replace("from 'k6/x/lab'", "from './lab.mjs'").replace("./script.js", "./script.mjs")
-    (tmp_path / "lab.mjs").write_text("export default { begin() {}, connect() {} };\n")
-    (tmp_path / "script.mjs").write_text(script)
-    (tmp_path / "main.mjs").write_text(main)
-    (tmp_path / "show.mjs").write_text(f"import * as main from './main.mjs';\nconsole.log(JSON.stringify({show}));\n")
-    done = subprocess.run([node, str(tmp_path / "show.mjs")], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 @pytest.mark.parametrize(
@@ -266,12 +252,10 @@ def test_a_scripts_own_users_and_time_give_way(own: str, tmp_path: Path) -> None
     assert not {"vus", "duration", "stages", "iterations"} & options.keys()
 
 
-def test_the_functions_of_a_scripts_scenarios_run_in_turn(tmp_path: Path) -> None:
-    script = """
-    export const options = { scenarios: { a: { exec: 'one' }, b: { exec: 'two' }, c: { exec: 'one' } } };
-    export const one = () => 'one', two = () => 'two';
-    """
-    assert evaluated(script, tmp_path, "[main.default(), main.default(), main.default()]") == ["one", "two", "one"]
+def test_a_scripts_own_tags_have_the_scenario_too(tmp_path: Path) -> None:
+    """Dropped arrivals are told apart by it."""
+    script = "export const options = { systemTags: ['url'] };\nexport default function () {}\n"
+    assert evaluated(script, tmp_path, "main.options.systemTags") == ["url", "scenario"]
 
 
 def test_what_a_summary_writes_is_kept_in_one_file(tmp_path: Path) -> None:

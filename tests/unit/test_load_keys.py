@@ -10,6 +10,7 @@ import pytest
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.read import parse_experiment
+from lanelab.driver.run.loads import scripts_told
 from lanelab.driver.trial.load.first_packets import packets_of
 from lanelab.driver.trial.load_settings import LoadSettings, Stage
 
@@ -89,6 +90,16 @@ def test_a_script_of_the_users_own_is_part_of_the_cell(tmp_path: Path) -> None:
     assert found.cells[0].link.load.script_text == "export default function () {}\n"
     (tmp_path / "users.js").write_text("export default function () { return 1 }\n")
     assert read(workload, source=source).cells[0].id != found.cells[0].id
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("{ startTime: '30s' }", True), ('{ "startTime" : 5 }', True), ("const startTime = Date.now();", False)],
+)
+def test_a_scenario_that_begins_later_is_told_of_before(text: str, told: bool, tmp_path: Path) -> None:
+    (tmp_path / "users.js").write_text(text)
+    found = scripts_told(read("{kind: load, script: users.js, users: 1, duration: 1s}", f"{tmp_path}/made.yaml"))
+    assert [words.split(":")[0] for words in found] == (["the script users.js says startTime"] if told else [])
 
 
 def test_settings_are_read_back_as_they_were_written() -> None:

@@ -29,7 +29,7 @@ from lanelab.driver.experiment.schema import SCHEMA_FILE
 from lanelab.driver.record.metrics import LOAD
 from lanelab.driver.run.built_programs import FirstBuild, still_to_build
 from lanelab.driver.run.expected import expected
-from lanelab.driver.run.loads import limits_told
+from lanelab.driver.run.loads import limits_told, scripts_told
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "experiment" / "example.yaml"
 ROUNDS_SHOWN = 2
@@ -59,7 +59,8 @@ def plan(file: Path, *, variant: str | None, workers: int | None, scale: float |
         require_portions(experiment)
     made = expected(experiment)
     spread = estimate_spread(experiment, made, workers) if workers else None
-    warned = [*warnings(experiment, made), *limits_told(experiment), *_disk_warnings(made)]
+    told = [*limits_told(experiment), *scripts_told(experiment)]
+    warned = [*warnings(experiment, made), *told, *_disk_warnings(made)]
     if as_json:
         print_json(_plan_json(experiment, made, warned) | ({"spread": asdict(spread)} if spread else {}))
         return

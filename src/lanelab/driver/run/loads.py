@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import resource
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from lanelab.driver.trial.load_settings import SLOW, LoadSettings
 
 BACK_ENDS = ("jetty", "tomcat")
 MADE = "/lanelab/"
+BEGINS_LATER = re.compile(r"\bstartTime['\"]?\s*:")  # what only k6 can read is looked for as text
 PORT_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
@@ -66,6 +68,16 @@ def limits_told(experiment: Experiment) -> list[str]:
             if needed > there:
                 told.append(f"{cell.label} may need {needed} {what}, and this machine allows {there}")
     return told
+
+
+def scripts_told(experiment: Experiment) -> list[str]:
+    """A sentence for each script of a user's that may have what is refused when its load begins."""
+    loads = [cell.link.load for cell in experiment.cells if cell.link.load]
+    names = dict.fromkeys(load.script for load in loads if BEGINS_LATER.search(load.script_text))
+    return [
+        f"the script {name} says startTime: if a scenario has it, trials fail, as all scenarios begin with the load"
+        for name in names
+    ]
 
 
 def keep_scripts(experiment: Experiment, folder: Path) -> None:

@@ -19,6 +19,7 @@ from lanelab.driver.trial.load_settings import K6, RATE_UNIT_S, SCRIPTS, LoadSet
 PROGRAM = "lanelab-k6"
 PROTOCOLS = ("http/1.1", "h2", "spdy/2", "spdy/3", "spdy/3.1")
 FIGURES, LOG, SETTINGS, MAIN, SCRIPT = "load.jsonl", "k6.log", "load.json", "main.js", "script.js"
+SCENARIOS = "scenarios.js"
 SUMMARY = "handle-summary.json"
 SOURCES = Path(__file__).parent.parent / "scripts"
 FINE = (0, 99, None)  # 99: thresholds that a user's script has of its own were crossed; the load is whole
@@ -74,7 +75,12 @@ class K6Generator:
             "K6_WEB_DASHBOARD": "false",
             "K6_AUTO_EXTENSION_RESOLUTION": "false",
         }
-        files = {MAIN: main_script(target).encode(), SCRIPT: script, SETTINGS: settings_file(target).encode()}
+        files = {
+            MAIN: main_script(target).encode(),
+            SCRIPT: script,
+            SCENARIOS: (SOURCES / SCENARIOS).read_bytes(),
+            SETTINGS: settings_file(target).encode(),
+        }
         return Invocation(argv, environment, files)
 
     def read(self, target: Target, output: Output) -> Results:
@@ -107,28 +113,26 @@ def main_script(target: Target) -> str:
     }
     if settings.script in SCRIPTS:
         usual["systemTags"] = ["scenario"]  # the others cost time, and nobody reads them
-    ours = {"scenarios": {"load": scenario(settings)}, "noVUConnectionReuse": False, "noConnectionReuse": False}
+    ours = {"noVUConnectionReuse": False, "noConnectionReuse": False}
     return f"""\
 // Written by lanelab: {SCRIPT} as the experiment file says.
 import lab from 'k6/x/lab';
 import * as script from './{SCRIPT}';
+import {{ divided, functionsOf }} from './{SCENARIOS}';
 
 export * from './{SCRIPT}';
 
 const usual = {_js(usual)};
 const ours = {_js(ours)};
+const load = {_js(scenario(settings))};
 
-// How many users there are, and for how long, is the experiment file's to say.
+// How many users there are, and for how long, is the experiment file's to say. The script's scenarios share them.
 const {{ scenarios, stages, vus, duration, iterations, ...own }} = script.options || {{}};
-export const options = {{ ...usual, ...own, ...ours }};
-
-// The functions of the script's own scenarios are called in turn.
-const named = Object.values(scenarios || {{}}).map((one) => one.exec || 'default');
-const functions = [...new Set(named.length ? named : ['default'])];
-for (const name of functions) {{
-  if (typeof script[name] !== 'function') throw new Error(`the script exports no function '${{name}}'`);
-}}
-let turn = 0;
+const functions = functionsOf(script, scenarios);
+// Dropped arrivals are told apart by this tag.
+if (Array.isArray(own.systemTags)) own.systemTags = [...new Set([...own.systemTags, 'scenario'])];
+// k6 reads the options of the first instance alone: users need none.
+export const options = {{ ...usual, ...own, ...ours, scenarios: __VU ? {{}} : divided(load, scenarios) }};
 
 export function setup() {{
   lab.connect();
@@ -141,8 +145,7 @@ export function teardown(data) {{
 }}
 
 export default function (data) {{
-  lab.begin();
-  return script[functions[turn++ % functions.length]](data);
+  return script[functions[lab.begin()]](data);
 }}
 
 export function handleSummary(data) {{
