@@ -42,8 +42,6 @@ def many_slow_requests_are_answered(bed: InsideBed) -> None:
         assert served.server.error_lines() == []
     if bed.kept["proxy"] == "gateway":  # whose log is whole when it has ended
         lines = [json.loads(line) for line in served.proxy.files()["access.log"].splitlines()]
-        carrying = {line["connection"] for line in lines if line["event"] == "request"}
-        assert len(carrying) == 1, carrying
         assert max(line["most_in_flight"] for line in lines if line["event"] == "connection") == MANY
 
 

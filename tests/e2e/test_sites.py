@@ -139,7 +139,7 @@ def test_a_look_up_costs_a_round_trip(origins: Played) -> None:
     for (data,) in rows:
         # A busy browser may have looked up before the request's clock starts: then there is no time for it.
         spent = json.loads(data)["timings"]["dns"]
-        assert spent == -1 or spent >= 20
+        assert spent in (-1, 0) or spent >= 20
 
 
 def test_names_that_were_looked_up_are_kept(origins: Played) -> None:

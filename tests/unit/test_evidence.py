@@ -136,8 +136,10 @@ def test_a_key_of_another_name_fails_the_trial_and_is_named(name: str, tmp_path:
 
 
 # Of mappings by name some have no member that a trial must have, or another judge: what a link
-# asks for and tc does not show is wrong.
+# asks for and tc, a route or a kernel does not show is wrong.
 FREE = {("evidence", "settings", "queues", 0, "values"), ("evidence", "settings", "mtus"),
+        *(("evidence", "settings", host, "routes", 0, "metrics") for host in ("client", "server")),
+        *(("evidence", "settings", host, "kernel") for host in ("client", "server")),
         ("marks",), ("measures",), ("series",), ("recordings", "machine", "machines", 0, "cpu_s"),
         ("recordings", "machine", "machines", 0, "wait_s")}  # fmt: skip
 
@@ -169,12 +171,8 @@ OTHER_REASONS = {
     "values": Reason.LINK_SETTINGS,
     "streams": Reason.STREAM_SETTINGS,
     "told": Reason.STREAM_SETTINGS,
-    "congestion_control": Reason.LINK_SETTINGS,
-    "initial_window": Reason.LINK_SETTINGS,
-    "delayed_ack": Reason.LINK_SETTINGS,
-    "timestamps": Reason.LINK_SETTINGS,
-    "tail_loss_probe": Reason.LINK_SETTINGS,
     "kernel": Reason.LINK_SETTINGS,
+    "metrics": Reason.LINK_SETTINGS,
     "used_controls": Reason.LINK_SETTINGS,
     "plt_ms": Reason.NAVIGATION_FAILED,
     "protocol": Reason.PROTOCOL_FALLBACK,
