@@ -27,6 +27,7 @@ HEADERS = 40  # of IP and TCP: what MSS leaves of an MTU
 EARLY_US = 200  # beyond what the router's lateness is made up for
 LATE_US, LATE_SHARE = 1500, 0.02  # what the quickest of all round trips may be too long
 STARVED = 4.0  # times that on a machine that was starved, or that nobody watched
+FEW_FRAMES = 8  # to the client, in a load that the browser's cache answers
 FEWEST_PACKETS = 50  # whose median error tells a rate
 SILENT_SHARE = 0.05  # of a load time, in which a router without a processor may have sent nothing
 # Packets that came although the queue was full: on a machine with fifteen programs to run for each processor 4 of 800.
@@ -118,12 +119,13 @@ class LinkVerdict:
 
     @property
     def _most_late_us(self) -> float:
-        return (self._late_us if self._is_punctual else self._late_us * STARVED) + self._waited_us
+        return self._late_us if self._is_punctual else self._late_us * STARVED
 
-    @property
-    def _waited_us(self) -> float:
+    def _waited_us(self, seen: LinkEvidence) -> float:
         """By how much each round trip is late on average, because the router waited for a processor. The quickest of
         many is not so late, but a load from the cache has one or two."""
+        if seen.down.frames > FEW_FRAMES:
+            return 0.0
         machines = self.record.machine.machines if self.record.machine else ()
         waited = (each.wait_s.get("router", 0.0) / each.seconds for each in machines if each.seconds > 0)
         return max(waited, default=0.0) * self.link.rtt.ns / 1000
@@ -155,7 +157,7 @@ class LinkVerdict:
             yield Failure(Reason.LINK_RTT, f"{self._too_short(shortest)} (rtt {self.link.rtt})")
             return
         least = self._least_surplus()
-        if least is not None and least > self._most_late_us:
+        if least is not None and least > self._most_late_us + self._waited_us(seen):
             what = f"every packet and its answer took {least / 1000:.1f} ms or more longer than the link takes"
             yield Failure(Reason.LINK_RTT, f"{what} (rtt {self.link.rtt}{self._starved})")
 
