@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lanelab.analysis.results.run_folder import read_run
+from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.link import Link
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.run.folder.trial_content import read_record
+from lanelab.driver.run.folder.trial_content import artifact_path, read_record
+from lanelab.driver.trial.packets.emulation import emulation_error
+from lanelab.driver.trial.packets.link_evidence import link_evidence
+from lanelab.driver.trial.packets.timeline import read_timeline
 from lanelab.driver.trial.page_load.judges.link import LinkVerdict
 from tests.kit.handles import LanelabCommand
 
@@ -54,7 +59,15 @@ def test_no_real_load_passes_for_one_over_another_link(lanelab: LanelabCommand, 
         assert evidence.emulation is not None
         own = LinkVerdict(record, evidence, Link.parse({**MADE, "rtt": rtt}))
         assert list(own.failures()) == []
+        folder = artifact_path(played.folder, trial.number, ".")
+        ends = {node: read_timeline(folder / f"{node}.pcapng.gz", ADDRESSES["client"]) for node in ("client", "server")}
         for of, other, reason in OTHERS:
             if of == rtt:
-                found = LinkVerdict(record, evidence, Link.parse({**MADE, **other})).failures()
-                assert reason in {failure.reason for failure in found}, (trial.number, other)
+                link = Link.parse({**MADE, **other})
+                told = replace(
+                    evidence,
+                    link=link_evidence(ends["client"], ends["server"], link),
+                    emulation=emulation_error(ends["client"], ends["server"], link),
+                )
+                found = {failure.reason for failure in LinkVerdict(record, told, link).failures()}
+                assert reason in found, (trial.number, other)
