@@ -17,6 +17,7 @@ import socket
 import struct
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from lanelab.driver.base.errors import RouterError
@@ -33,6 +34,18 @@ TIME = struct.Struct("=qq")
 US_PER_S, NS_PER_US = 1_000_000, 1000
 
 
+@dataclass(frozen=True, slots=True)
+class _Ping:
+    sent_us: int  # since 1970: at the latest, so that no silence seems longer than it was
+    steady_us: int  # the same moment by the clock that nobody sets
+    busy: dict[int, int]  # how busy the router had been, by process
+
+    def heard_us(self, answered_us: int | None = None) -> int:
+        """When it was answered. No later than now by the steady clock: the wall clock may be set meanwhile."""
+        now_us = self.sent_us + time.monotonic_ns() // NS_PER_US - self.steady_us
+        return now_us if answered_us is None else min(answered_us, now_us)
+
+
 class Pulse:
     """From `begin` to `end`, for one load. Raises RouterError where the router never answers, before the load."""
 
@@ -43,7 +56,7 @@ class Pulse:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
         self._socket.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         self._wake, self._stop = os.pipe()
-        self._waiting: dict[int, tuple[int, dict[int, int]]] = {}  # pings without an answer: when sent, how busy it was
+        self._waiting: dict[int, _Ping] = {}  # those without an answer
         self._stalls: list[RouterStall] = []
         self._thread = threading.Thread(target=self._watch, name="pulse", daemon=True)
         try:
@@ -91,8 +104,8 @@ class Pulse:
         until = time.monotonic() + LAST_WITHIN_S
         while self._waiting and self._ready(until):
             self._take_answer()
-        for sent_us, busy in [*self._waiting.values()][:1]:
-            self._note(sent_us, time.time_ns() // NS_PER_US, busy)
+        for ping in [*self._waiting.values()][:1]:
+            self._note(ping, ping.heard_us())
 
     def _ready(self, until: float, *others: int) -> list[int]:
         """Which of the socket and the others can be read, as soon as one can be; none of them when the time is up."""
@@ -100,26 +113,27 @@ class Pulse:
 
     def _ask(self) -> None:
         busy = self._busy_us()
-        sent_us = self._send()
-        self._waiting[self._number] = sent_us, busy
+        self._send()
+        self._waiting[self._number] = _Ping(time.time_ns() // NS_PER_US, time.monotonic_ns() // NS_PER_US, busy)
 
     def _take_answer(self) -> None:
         answer = self._receive()
         if answer is None or answer[0] not in self._waiting:
             return
         number, answered_us = answer
-        self._note(self._waiting[number][0], answered_us, self._waiting[number][1])
+        ping = self._waiting[number]
+        self._note(ping, ping.heard_us(answered_us))
         for earlier in [*self._waiting]:  # answers come in order: those before this one are lost
             del self._waiting[earlier]
             if earlier == number:
                 return
 
-    def _note(self, sent_us: int, answered_us: int, busy: dict[int, int]) -> None:
+    def _note(self, ping: _Ping, answered_us: int) -> None:
         """Of several pings that waited at the same time the first has waited for all of it."""
-        is_part = bool(self._stalls) and sent_us < self._stalls[-1].to_us
-        if answered_us - sent_us >= LEAST_US and not is_part:
-            grown_us = sum(us - busy.get(process, 0) for process, us in self._busy_us().items())
-            self._stalls.append(RouterStall(sent_us, answered_us, grown_us))
+        is_part = bool(self._stalls) and ping.sent_us < self._stalls[-1].to_us
+        if answered_us - ping.sent_us >= LEAST_US and not is_part:
+            grown_us = sum(us - ping.busy.get(process, 0) for process, us in self._busy_us().items())
+            self._stalls.append(RouterStall(ping.sent_us, answered_us, grown_us))
 
     def _require_answer(self) -> None:
         until = time.monotonic() + PROOF_WITHIN_S
@@ -129,12 +143,10 @@ class Pulse:
                 return
         raise RouterError(f"the router did not answer a ping within {PROOF_WITHIN_S:g} s")
 
-    def _send(self) -> int:
-        """When it was sent, in us since 1970: at the latest, so that no silence seems longer than it was."""
+    def _send(self) -> None:
         self._number = (self._number + 1) & 0xFFFF
         head = struct.pack("!BBHHH", ECHO, 0, 0, self._identifier, self._number)
         self._socket.sendto(head[:2] + struct.pack("!H", _checksum(head)) + head[4:], (self._address, 0))
-        return time.time_ns() // NS_PER_US
 
     def _receive(self) -> tuple[int, int] | None:
         """The number of a ping that was answered, and when, by the kernel. None: it is somebody else's packet."""
