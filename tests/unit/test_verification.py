@@ -104,7 +104,8 @@ def test_labels_of_arms_cannot_be_swapped(folder: Path) -> None:
 def test_a_trial_that_was_taken_out_is_missed(folder: Path) -> None:
     tables = ("measures", "series", "failures", "flags", "requests", "artifacts", "trials")
     edit(folder, *(f"DELETE FROM {table} WHERE trial = 9" for table in tables))  # noqa: S608
-    with pytest.raises(ChangedError, match="trial 9 is gone"):
+    assert verify(folder).wrong[:2] == ["run: its list of trials was changed", "trial 9 is gone"]
+    with pytest.raises(ChangedError, match="its list of trials was changed"):
         read_run(folder)
 
 
@@ -188,6 +189,15 @@ def test_what_has_lost_its_digest_is_refused(folder: Path, kind: str, number: in
     edit(folder, f"DELETE FROM digests WHERE kind = '{kind}' AND number = {number}")  # noqa: S608 - from above
     assert verify(folder).wrong == [f"{kind} {number}: its digest is gone"]
     with pytest.raises(ChangedError, match=f"{kind} {number}: its digest is gone"):
+        read_run(folder)
+
+
+def test_a_trial_that_was_taken_out_with_all_that_belongs_to_it_is_missed(folder: Path) -> None:
+    tables = ("measures", "series", "failures", "flags", "requests", "artifacts")
+    edit(folder, *(f"DELETE FROM {table} WHERE trial = 3" for table in tables))  # noqa: S608 - from above
+    edit(folder, "DELETE FROM digests WHERE kind = 'trial' AND number = 3", "DELETE FROM trials WHERE trial = 3")
+    assert verify(folder).wrong == ["run: its list of trials was changed"]
+    with pytest.raises(ChangedError, match="its list of trials was changed"):
         read_run(folder)
 
 

@@ -48,6 +48,8 @@ _RUN: Mapping[str, str] = {
     "beds": """
         SELECT 1, bed, uid, beds.facts, name, machines.facts
         FROM beds JOIN machines USING (machine) WHERE {which} ORDER BY bed""",
+    "list of trials": "SELECT 1, trial FROM trials WHERE {which} ORDER BY trial",
+    "list of self-tests": "SELECT 1, self_test FROM self_tests WHERE {which} ORDER BY self_test",
 }
 _PARTS: Mapping[Kind, Mapping[str, str]] = {"run": _RUN, "trial": _TRIAL, "self-test": _SELF_TEST}
 _NUMBER: Mapping[Kind, str] = {"run": "1", "trial": "trial", "self-test": "self_test"}
@@ -74,7 +76,8 @@ class Difference:
         what = self.kind if self.kind == "run" else f"{self.kind} {self.number}"
         if self.part in (GONE, UNDIGESTED):
             return f"{what}{': its digest' if self.part else ''} is gone"
-        verb = "were" if self.part.endswith("s") or self.part == CELL else "was"
+        several = self.part.endswith("s") and not self.part.startswith("list")
+        verb = "were" if several or self.part == CELL else "was"
         return f"{what}: its {self.part} {verb} changed"
 
 

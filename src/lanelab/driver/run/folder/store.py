@@ -202,6 +202,7 @@ class Store(Content):
         with writing("store a self-test"), self._database:
             row = (self.session, bed, self._links[link], moment, utc_now(), int(passed), json.dumps(data))
             self._insert_self_test(row)
+            note_digests(self._database, "run", THE_RUN)
 
     def begin_trial(self) -> tuple[int, Path]:
         """A number for the next trial and an empty folder for its artifacts."""
@@ -275,6 +276,7 @@ class Store(Content):
                     self._insert_self_test(test)
                 for row, _, artifacts in rows:
                     insert_trial(self._database, row, artifacts)
+                note_digests(self._database, "run", THE_RUN)
         except Exception:  # not Ctrl-C, which may come when the row is there: the next opening sees which it was
             for final in moved:
                 shutil.rmtree(final, ignore_errors=True)
