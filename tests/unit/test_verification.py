@@ -192,6 +192,20 @@ def test_what_has_lost_its_digest_is_refused(folder: Path, kind: str, number: in
         read_run(folder)
 
 
+@pytest.mark.parametrize(
+    ("part", "statement"),
+    [
+        ("sessions", "UPDATE sessions SET provenance = '{}'"),
+        ("versions", "INSERT INTO versions VALUES ('other', '{}')"),
+    ],
+)
+def test_what_trials_were_made_with_is_refused_where_it_was_changed(folder: Path, part: str, statement: str) -> None:
+    edit(folder, statement)
+    assert verify(folder).wrong == [f"run: its {part} were changed"]
+    with pytest.raises(ChangedError, match=f"its {part} were changed"):
+        read_run(folder)
+
+
 def test_a_trial_that_was_taken_out_with_all_that_belongs_to_it_is_missed(folder: Path) -> None:
     tables = ("measures", "series", "failures", "flags", "requests", "artifacts")
     edit(folder, *(f"DELETE FROM {table} WHERE trial = 3" for table in tables))  # noqa: S608 - from above

@@ -48,6 +48,9 @@ _RUN: Mapping[str, str] = {
     "beds": """
         SELECT 1, bed, uid, beds.facts, name, machines.facts
         FROM beds JOIN machines USING (machine) WHERE {which} ORDER BY bed""",
+    "sessions": """
+        SELECT 1, session, started_utc, ended_utc, ending, provenance FROM sessions WHERE {which} ORDER BY session""",
+    "versions": "SELECT 1, versions, data FROM versions WHERE {which} ORDER BY versions",
     "list of trials": "SELECT 1, trial FROM trials WHERE {which} ORDER BY trial",
     "list of self-tests": "SELECT 1, self_test FROM self_tests WHERE {which} ORDER BY self_test",
 }

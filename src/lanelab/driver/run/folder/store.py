@@ -156,6 +156,7 @@ class Store(Content):
             self._database.execute("UPDATE sessions SET ending = 'killed' WHERE ending IS NULL")
             query = "INSERT INTO sessions (started_utc, provenance) VALUES (?, ?) RETURNING session"
             (self.session,) = self._database.execute(query, (utc_now(), json.dumps(provenance))).fetchone()
+            note_digests(self._database, "run", THE_RUN)
 
     def add_provenance(self, key: str, value: Any) -> None:  # noqa: ANN401 - JSON
         with writing("note the provenance of the run"), self._database:
@@ -164,11 +165,13 @@ class Store(Content):
             known = {**json.loads(text), key: value}
             query = "UPDATE sessions SET provenance = ? WHERE session = ?"
             self._database.execute(query, (json.dumps(known), self.session))
+            note_digests(self._database, "run", THE_RUN)
 
     def end_session(self, ending: str) -> None:
         with writing("end a session"), self._database:
             query = "UPDATE sessions SET ended_utc = ?, ending = ? WHERE session = ?"
             self._database.execute(query, (utc_now(), ending, self.session))
+            note_digests(self._database, "run", THE_RUN)
 
     def add_machine(self, facts: MachineFacts) -> None:
         """Note a machine, or what a known one has become."""
@@ -194,6 +197,7 @@ class Store(Content):
     def add_versions(self, digest: str, versions: Mapping[str, str]) -> None:
         with writing("note versions"), self._database:
             self._database.execute("INSERT OR IGNORE INTO versions VALUES (?, ?)", (digest, json.dumps(versions)))
+            note_digests(self._database, "run", THE_RUN)
 
     def add_self_test(
         self, link: str, data: Mapping[str, Any], *, bed: int, passed: bool, moment: Moment = "before"
