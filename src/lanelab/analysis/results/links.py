@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from lanelab.analysis.results.model import Cell, Run, Trial
 from lanelab.analysis.results.refusals import Pooled, Refusal, pooled, refusals
 
-# A trial whose own capture tells of its link has one of these measures. Runs from before there was the first have the
-# second, but where losses cannot be told: over HTTP/3, and beside cross traffic.
+# A trial whose own capture tells of its link has one of these measures: it knows a round trip, or losses.
 TELLS = ("capture_rtt_ms", "told_packets_down")
 ERROR, ERROR_99 = "emulation_error_ms", "emulation_error_99_ms"
 REFERENCE = "docs/reference/verdicts.md#the-link-of-each-trial"

@@ -203,7 +203,7 @@ class Run:
 
     @property
     def scale(self) -> float:
-        """Of its loads, against what the experiment says. Runs from before there was one had the whole load."""
+        """Of its loads, against what the experiment says."""
         return float(self.meta.get(run_format.SCALE) or 1)
 
     @property

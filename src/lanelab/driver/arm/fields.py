@@ -15,8 +15,7 @@ from lanelab.driver.arm.proxies.fields import SETTINGS as PROXY_SETTINGS
 from lanelab.driver.arm.servers.registry import DEFAULT as DEFAULT_SERVER
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.arm.stream_fields import STREAM_SETTINGS
-from lanelab.driver.base.errors import InputError
-from lanelab.driver.base.settings.kinds import DURATION, FLAG, Kind, choice, count, lines
+from lanelab.driver.base.settings.kinds import FLAG, Kind, choice, count, lines, whole_milliseconds
 from lanelab.driver.base.settings.setting import DefaultBy, Setting, Table
 from lanelab.driver.base.units import Duration
 
@@ -24,14 +23,9 @@ MULTIPLEXED = ("h2", "spdy/3.1", "spdy/3", "spdy/2", "h3")  # protocols that car
 LONGEST_KEEPALIVE = Duration.parse("1000s")
 
 
-def _keepalive_timeout(value: object, key: str) -> Duration:
-    timeout = Duration.parse(value, key=key)
-    if not timeout or timeout.ns % 1_000_000 or timeout > LONGEST_KEEPALIVE:
-        what = f"servers cannot wait {timeout} for the next request"
-        raise InputError(what, f"Write whole milliseconds from 1ms to {LONGEST_KEEPALIVE}", key=key)
-    return timeout
-
-
+_KEPT_FOR = whole_milliseconds(
+    Duration.parse("1ms"), LONGEST_KEEPALIVE, "servers cannot wait {time} for the next request"
+)
 _OFF = "off"
 
 
@@ -87,7 +81,7 @@ _SERVER = (
              DefaultBy("server", {name: "100" if server.counts_requests else "0" for name, server in SERVERS.items()}),
              "how often HTTP/1.1 keeps a connection, which carries one request more, as Apache's MaxKeepAliveRequests; "
              "0: always", "0", meaningless_with=(("keepalive", False), *_WITH_SPDY)),
-    Setting("keepalive_timeout", Kind("DURATION", "whole milliseconds", _keepalive_timeout, DURATION.schema), "5s",
+    Setting("keepalive_timeout", _KEPT_FOR, "5s",
              "how long the server waits for the next request on a connection", "500ms",
              meaningless_with=(("keepalive", False),)),
     Setting("compression", choice("NAME", "recorded", "off", "gzip", "brotli", "zstd", also=_COMPRESSION), "recorded",

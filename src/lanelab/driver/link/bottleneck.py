@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.base.settings.kinds import DURATION, Kind
+from lanelab.driver.base.settings.kinds import Kind, whole_milliseconds
 from lanelab.driver.base.units import LONGEST, NS_PER_S, Duration, Rate, Size
 from lanelab.driver.link.kinds import HEADER
 from lanelab.driver.link.written import WrittenLink
@@ -83,15 +83,7 @@ def read_aqm(written: WrittenLink, side: str, discipline: str) -> Aqm:
     return Aqm(target, interval, ecn)
 
 
-def _aqm_time(value: object, key: str) -> Duration:
-    time = Duration.parse(value, key=key)
-    if not LEAST_TIME <= time <= LONGEST_TIME or time.ns % 1_000_000:
-        what = f"no discipline works with {time}"
-        raise InputError(what, f"Write whole milliseconds from {LEAST_TIME} to {LONGEST_TIME}", key=key)
-    return time
-
-
-AQM_TIME = Kind("DURATION", "whole milliseconds", _aqm_time, DURATION.schema)
+AQM_TIME = whole_milliseconds(LEAST_TIME, LONGEST_TIME, "no discipline works with {time}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,10 @@ def _part(value: object, key: str) -> Ratio:
     return ratio
 
 
+def packets_in_words(count: int | None) -> str:
+    return "1 packet" if count == 1 else f"{count} packets"
+
+
 _RATES = {"type": "string", "pattern": rf"^\s*(unlimited|{NUMBER}\s*([kKmMgG]?[bB][iI][tT](/[sS])?|[kKMG]?B/s))\s*$"}
 RATE = Kind("RATE", "`bit`, `kbit`, `mbit`, `gbit` (or `Mbit/s`), `MB/s`; `unlimited`", _rate, _RATES, numeric=True)
 PART = Kind("PERCENT", "`%`, below 100%", _part, PERCENT.schema, numeric=True)

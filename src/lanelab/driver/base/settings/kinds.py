@@ -133,3 +133,16 @@ def lines(what: str, pattern: str, like: str, refused: dict[str, str] | None = N
 
     schema: dict[str, Any] = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
     return Kind("LIST", f"a {what}, or a list of them", parse, schema)
+
+
+def whole_milliseconds(least: Duration, longest: Duration, refusal: str, *, numeric: bool = False) -> Kind:
+    """`refusal`: what is said of another time, which stands in it as {time}."""
+
+    def parse(value: object, key: str) -> Duration:
+        time = Duration.parse(value, key=key)
+        if not least <= time <= longest or time.ns % 1_000_000:
+            remedy = f"Write whole milliseconds from {least} to {longest}"
+            raise InputError(refusal.format(time=time), remedy, key=key)
+        return time
+
+    return Kind("DURATION", "whole milliseconds", parse, DURATION.schema, numeric=numeric)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.base.settings.kinds import DURATION, FLAG, Kind, choice, count
+from lanelab.driver.base.settings.kinds import FLAG, Kind, choice, count, whole_milliseconds
 from lanelab.driver.base.settings.setting import Setting
 from lanelab.driver.base.units import Duration, Size
 from lanelab.driver.link.hosts.setting import OfKernel, OfRoute, difference, text_of
 from lanelab.driver.link.impairments.impairment import Words
-from lanelab.driver.link.kinds import HOSTS, MAX_WINDOW, MIN_WINDOW, NAME
+from lanelab.driver.link.kinds import HOSTS, MAX_WINDOW, MIN_WINDOW, NAME, packets_in_words
 from lanelab.driver.link.written import WrittenLink
 
 MINIMUM_RTO = Duration.parse("200ms")  # Linux' own
@@ -24,14 +24,6 @@ MOST_FIRST = 44  # packets of 1460 bytes: a first window has 16 bits, so that Li
 ECN = {"off": "0", "accept": "2", "ask": "1"}  # value -> what the kernel says
 FORGETS = "net.ipv4.tcp_no_metrics_save"  # what connections learnt of the path
 NO_PROBES, PROBES = ("0", "1", "2"), ("3", "4")  # values of tcp_early_retrans
-
-
-def _rto(value: object, key: str) -> Duration:
-    time = Duration.parse(value, key=key)
-    if not SHORTEST_RTO <= time <= LONGEST_RTO or time.ns % 1_000_000:
-        what = f"no kernel takes {time} for that"
-        raise InputError(what, f"Write whole milliseconds from {SHORTEST_RTO} to {LONGEST_RTO}", key=key)
-    return time
 
 
 def _window(value: object, key: str) -> Size | None:
@@ -58,7 +50,7 @@ _FIRST_WINDOW = Kind(
     {"anyOf": [{"const": "kernel"}, _FEW_PACKETS.schema]},
     numeric=True,
 )
-_RTO = Kind("DURATION", "whole milliseconds", _rto, DURATION.schema, numeric=True)
+_RTO = whole_milliseconds(SHORTEST_RTO, LONGEST_RTO, "no kernel takes {time} for that", numeric=True)
 _RECEIVE_WINDOW = Kind("SIZE", "`kB`, `MB`, `KiB`; `kernel`", _window, numeric=True)
 
 
@@ -71,10 +63,6 @@ def _size(shown: str) -> Size | str:
     """The size that gives this buffer; a buffer that no size gives is shown as it is."""
     size = Size(int(shown.rsplit(maxsplit=1)[-1]))
     return size if _buffer(size) == shown else shown
-
-
-def _packets(count: int) -> str:
-    return "1 packet" if count == 1 else f"{count} packets"
 
 
 def _route(**own: Any) -> Mapping[str, OfRoute]:  # noqa: ANN401 - OfRoute's fields
@@ -105,7 +93,7 @@ class Host:
     initial_window: int = field(metadata=_route(
         row=_row("initial_window", _PACKETS, "10", "TCP initial congestion window", "3", "iw"),
         word="initcwnd", writes=str, reads=lambda shown: shown and int(shown),
-        means=lambda packets: f"begins with {_packets(packets)}",
+        means=lambda packets: f"begins with {packets_in_words(packets)}",
     ))
     delayed_ack: bool = field(metadata=_route(
         row=_row("delayed_ack", FLAG, "true", "whether TCP acknowledges every second segment, or later, instead of "
@@ -165,7 +153,7 @@ class Host:
                  "connection begins: the most that the other side can send before it hears more. The kernel offers "
                  "about 64 KB", "4", "initrwnd", "irw"),
         word="initrwnd", writes=lambda packets: packets and str(packets), reads=lambda shown: shown and int(shown),
-        means=lambda packets: f"offers to take {_packets(packets)} when a connection begins",
+        means=lambda packets: f"offers to take {packets_in_words(packets)} when a connection begins",
     ))
     # fmt: on
 
@@ -224,6 +212,11 @@ HOST_SETTINGS = tuple(each.row for each in KINDS)
 # The kernel's settings that every link decides, with the values of a new namespace; and those of kernels' own.
 USUAL_KERNEL: Mapping[str, str] = {each.name: each.usual for each in KINDS if isinstance(each, OfKernel) and each.usual}
 KERNELS_OWN = tuple(each.name for each in KINDS if isinstance(each, OfKernel) and not each.usual)
+
+
+def shown_metrics(routes: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """What `ip -j route show` has of these routes, by name."""
+    return {name: str(value) for each in routes for more in each.get("metrics", []) for name, value in more.items()}
 
 
 def read_host(written: WrittenLink, side: str) -> Host:

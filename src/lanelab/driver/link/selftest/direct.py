@@ -13,7 +13,7 @@ from lanelab.driver.bed.addresses import ADDRESSES, CLIENT, LINK_NETWORK, SERVER
 from lanelab.driver.bed.addresses import Host as BedHost
 from lanelab.driver.bed.node import Node
 from lanelab.driver.link import Host, Link
-from lanelab.driver.link.hosts.host import KERNELS_OWN, USUAL_KERNEL
+from lanelab.driver.link.hosts.host import KERNELS_OWN, USUAL_KERNEL, shown_metrics
 from lanelab.driver.link.results import Result, SelfTest, at_most, failed, shown, within
 from lanelab.driver.link.selftest import traffic
 from lanelab.driver.link.selftest.plan import Pings
@@ -79,12 +79,11 @@ def _state(node: Node, host: BedHost, link: Link) -> dict[str, Any]:
     argv = ["sh", "-c", STATE, "sh", LINK_NETWORK, device_of(host, link), host.port.device, *names]
     routes, mtu, to_router, *kernel = (line for line in node.run(argv).stdout.splitlines() if line.strip())
     found = json.loads(routes)
-    metrics = {name: str(value) for each in found for more in each.get("metrics", []) for name, value in more.items()}
     return {
         "device": ", ".join(each.get("dev", "") for each in found),
         "mtu": int(mtu),
         "to_router": int(to_router),
-        "metrics": metrics,
+        "metrics": shown_metrics(found),
         "kernel": dict(zip((*USUAL_KERNEL, *KERNELS_OWN), kernel, strict=True)),
     }
 

@@ -11,6 +11,7 @@ from lanelab.driver.base.units import PPB, Duration, Rate, Ratio, Size
 from lanelab.driver.link import HEADER, Direction
 from lanelab.driver.link.bottleneck import FIFO, INTERVALS, RED_PROBABILITY, TARGETS
 from lanelab.driver.link.impairments.impairment import Words
+from lanelab.driver.link.kinds import packets_in_words
 
 SHAPER_BURST = Duration.parse("2ms")  # by how much a shaper may wake late and still keep its rate
 MOVING_PACE = Ratio.parse("0.5%")  # by how much the second netem is faster where rates change: what it holds must drain
@@ -26,7 +27,11 @@ def bottleneck(way: Direction, rate: Rate, mtu: int) -> list[Words]:
     speed, frame = f"{rate.bps}bit", mtu + HEADER
     if is_exact(way):
         text = f"root handle 1: netem rate {speed} limit {way.queue_packets}"
-        return [Words(text, f"the bottleneck: {rate}, where {_packets(way.queue_packets)} wait and more are dropped")]
+        return [
+            Words(
+                text, f"the bottleneck: {rate}, where {packets_in_words(way.queue_packets)} wait and more are dropped"
+            )
+        ]
     packets = way.queue_packets or -(-(way.queue_bytes or 0) // frame)
     if way.discipline == "cake":
         memory = packets * CAKE_BYTES_PER_PACKET
@@ -34,7 +39,7 @@ def bottleneck(way: Direction, rate: Rate, mtu: int) -> list[Words]:
         text = f"root handle 1: cake bandwidth {speed} besteffort triple-isolate rtt {interval} memlimit {memory}b"
         why = (
             f"the bottleneck: {rate}; cake serves hosts and flows in turn and drops or marks early where a queue "
-            f"stands; {_packets(packets)} can wait, which is {memory} bytes of kernel memory"
+            f"stands; {packets_in_words(packets)} can wait, which is {memory} bytes of kernel memory"
         )
         return [Words(text, why)]
     if way.discipline != FIFO:
@@ -75,7 +80,7 @@ def _managed(way: Direction, rate: Rate, packets: int, frame: int) -> Words:
     else:
         text = f"{where} {limit} {times} alpha 2 beta 20 {marks}"
         why = f"{does} by a chance that it corrects every {interval}, so that packets wait {target}"
-    return Words(text, f"its queue: {way.discipline} {why}; {_packets(packets)} can wait")
+    return Words(text, f"its queue: {way.discipline} {why}; {packets_in_words(packets)} can wait")
 
 
 def red_thresholds(packets: int, frame: int) -> tuple[int, int]:
@@ -95,7 +100,7 @@ def _red(rate: Rate, packets: int, frame: int, where: str, marks: str, does: str
     )
     why = (
         f"its queue: red {does} by a chance that grows from 0 to {RED_PROBABILITY:.0%} while the mean queue grows from "
-        f"{Size(least)} to {Size(largest)}, and all above; {_packets(packets)} can wait"
+        f"{Size(least)} to {Size(largest)}, and all above; {packets_in_words(packets)} can wait"
     )
     return Words(text.rstrip(), why)
 
@@ -135,7 +140,3 @@ def pace_bps(way: Direction) -> int | None:
 def _ms(time: Duration) -> str:
     """The times of disciplines are whole milliseconds."""
     return f"{time.ns // 1_000_000}ms"
-
-
-def _packets(count: int | None) -> str:
-    return "1 packet" if count == 1 else f"{count} packets"

@@ -58,6 +58,7 @@ _PARTS: Mapping[Kind, Mapping[str, str]] = {"run": _RUN, "trial": _TRIAL, "self-
 _NUMBER: Mapping[Kind, str] = {"run": "1", "trial": "trial", "self-test": "self_test"}
 _TABLE: Mapping[Kind, str] = {"run": "meta", "trial": "trials", "self-test": "self_tests"}
 THE_RUN = 1  # its number, since there is one
+PLAN, BEDS, SESSIONS, VERSIONS, TRIALS, SELF_TESTS = _RUN
 CELL, MEASURES, FAILURES, FLAGS, FILES, RECORD, REQUESTS, SERIES = _TRIAL
 OF_RESULTS = (CELL, MEASURES, FAILURES, FLAGS)  # what tables, figures and claims are made of, and is small
 OF_RECORD = (MEASURES, RECORD, REQUESTS, SERIES)
@@ -84,10 +85,13 @@ class Difference:
         return f"{what}: its {self.part} {verb} changed"
 
 
-def note_digests(database: sqlite3.Connection, kind: Kind, number: int) -> None:
-    """Digest what was just stored, within the transaction of the caller."""
-    parts = {part: dict(_digests(database, kind, part, number)).get(number, _NO_ROWS) for part in _PARTS[kind]}
-    database.execute("INSERT OR REPLACE INTO digests VALUES (?, ?, ?)", (kind, number, json.dumps(parts)))
+def note_digests(database: sqlite3.Connection, kind: Kind, number: int, parts: Iterable[str] | None = None) -> None:
+    """Digest what was just stored, within the transaction of the caller: all parts, or those that are named."""
+    known = {} if parts is None else _noted(database, kind, number).get(number, {})
+    noted = dict(known)
+    for part in parts if parts is not None and known else _PARTS[kind]:
+        noted[part] = dict(_digests(database, kind, part, number)).get(number, _NO_ROWS)
+    database.execute("INSERT OR REPLACE INTO digests VALUES (?, ?, ?)", (kind, number, json.dumps(noted)))
 
 
 def differences(

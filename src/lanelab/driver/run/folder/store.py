@@ -6,12 +6,13 @@ folder that no row knows, which the next opening removes. The format is driver/r
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,16 @@ from lanelab.driver.run.events import Moment
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.content import Content
 from lanelab.driver.run.folder.copies import SelfTestCopy, TrialCopy, require_artifacts
-from lanelab.driver.run.folder.digests import THE_RUN, note_digests
+from lanelab.driver.run.folder.digests import (
+    BEDS,
+    PLAN,
+    SELF_TESTS,
+    SESSIONS,
+    THE_RUN,
+    TRIALS,
+    VERSIONS,
+    note_digests,
+)
 from lanelab.driver.run.folder.rows import Listed, TrialRow, artifacts_in, insert_plan, insert_trial, sync
 from lanelab.driver.run.machines import BedFacts, MachineFacts
 
@@ -137,10 +147,16 @@ class Store(Content):
         self._database.close()
         os.close(self._lock)
 
+    @contextlib.contextmanager
+    def _changing(self, what: str, part: str) -> Iterator[None]:
+        """One transaction, which ends with a digest of the part of the run that it changes."""
+        with writing(what), self._database:
+            yield
+            note_digests(self._database, "run", THE_RUN, (part,))
+
     def set_meta(self, key: str, value: str) -> None:
-        with writing("note the state of the run"), self._database:
+        with self._changing("note the state of the run", PLAN):
             self._database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
-            note_digests(self._database, "run", THE_RUN)
 
     @property
     def accepts_links(self) -> bool:
@@ -151,37 +167,33 @@ class Store(Content):
         """`machine`: this one."""
         self.machine = machine
         self._accepts_links = bool(provenance.get("bed_options", {}).get("accept_links"))
-        with writing("begin a session"), self._database:
+        with self._changing("begin a session", SESSIONS):
             # One that was killed could not say how it ended.
             self._database.execute("UPDATE sessions SET ending = 'killed' WHERE ending IS NULL")
             query = "INSERT INTO sessions (started_utc, provenance) VALUES (?, ?) RETURNING session"
             (self.session,) = self._database.execute(query, (utc_now(), json.dumps(provenance))).fetchone()
-            note_digests(self._database, "run", THE_RUN)
 
     def add_provenance(self, key: str, value: Any) -> None:  # noqa: ANN401 - JSON
-        with writing("note the provenance of the run"), self._database:
+        with self._changing("note the provenance of the run", SESSIONS):
             query = "SELECT provenance FROM sessions WHERE session = ?"
             (text,) = self._database.execute(query, (self.session,)).fetchone()
             known = {**json.loads(text), key: value}
             query = "UPDATE sessions SET provenance = ? WHERE session = ?"
             self._database.execute(query, (json.dumps(known), self.session))
-            note_digests(self._database, "run", THE_RUN)
 
     def end_session(self, ending: str) -> None:
-        with writing("end a session"), self._database:
+        with self._changing("end a session", SESSIONS):
             query = "UPDATE sessions SET ended_utc = ?, ending = ? WHERE session = ?"
             self._database.execute(query, (utc_now(), ending, self.session))
-            note_digests(self._database, "run", THE_RUN)
 
     def add_machine(self, facts: MachineFacts) -> None:
         """Note a machine, or what a known one has become."""
-        with writing("note a machine"), self._database:
+        with self._changing("note a machine", BEDS):
             self._database.execute(_MACHINE, (facts.name, json.dumps(facts.to_json())))
-            note_digests(self._database, "run", THE_RUN)
 
     def add_bed(self, facts: BedFacts) -> int:
         """The number of a bed within this run; one that is known keeps its own. Its machine has to be known."""
-        with writing("note a bed"), self._database:
+        with self._changing("note a bed", BEDS):
             known = self._database.execute("SELECT bed FROM beds WHERE uid = ?", (facts.uid,)).fetchone()
             if known:
                 return int(known[0])
@@ -191,22 +203,19 @@ class Store(Content):
             ).fetchone()
             row = (number, machine, facts.uid, json.dumps(facts.to_json()))
             self._database.execute("INSERT INTO beds VALUES (?, ?, ?, ?)", row)
-            note_digests(self._database, "run", THE_RUN)
             return number
 
     def add_versions(self, digest: str, versions: Mapping[str, str]) -> None:
-        with writing("note versions"), self._database:
+        with self._changing("note versions", VERSIONS):
             self._database.execute("INSERT OR IGNORE INTO versions VALUES (?, ?)", (digest, json.dumps(versions)))
-            note_digests(self._database, "run", THE_RUN)
 
     def add_self_test(
         self, link: str, data: Mapping[str, Any], *, bed: int, passed: bool, moment: Moment = "before"
     ) -> None:
         """`moment`: before trials used the link on this bed, or after them."""
-        with writing("store a self-test"), self._database:
+        with self._changing("store a self-test", SELF_TESTS):
             row = (self.session, bed, self._links[link], moment, utc_now(), int(passed), json.dumps(data))
             self._insert_self_test(row)
-            note_digests(self._database, "run", THE_RUN)
 
     def begin_trial(self) -> tuple[int, Path]:
         """A number for the next trial and an empty folder for its artifacts."""
@@ -280,7 +289,7 @@ class Store(Content):
                     self._insert_self_test(test)
                 for row, _, artifacts in rows:
                     insert_trial(self._database, row, artifacts)
-                note_digests(self._database, "run", THE_RUN)
+                note_digests(self._database, "run", THE_RUN, (TRIALS, SELF_TESTS))
         except Exception:  # not Ctrl-C, which may come when the row is there: the next opening sees which it was
             for final in moved:
                 shutil.rmtree(final, ignore_errors=True)

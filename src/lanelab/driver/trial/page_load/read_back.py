@@ -16,7 +16,7 @@ from lanelab.driver.bed.remote import cross
 from lanelab.driver.bed.remote.offloads import LENGTHENING
 from lanelab.driver.bed.substrate import Substrate
 from lanelab.driver.bed.sysctls import SYSCTLS
-from lanelab.driver.link.hosts.host import KERNELS_OWN, USUAL_KERNEL
+from lanelab.driver.link.hosts.host import KERNELS_OWN, USUAL_KERNEL, shown_metrics
 from lanelab.driver.link.shaping.asked import shown_queues
 from lanelab.driver.link.shaping.shaping import DEVICES
 from lanelab.driver.record.evidence.settings import (
@@ -121,8 +121,7 @@ def _host(answer: str, host: BedHost) -> tuple[HostSettings, tuple[str, ...], Ke
 
 
 def _route(shown: Mapping[str, Any]) -> RouteSettings:
-    metrics = {name: str(value) for each in shown.get("metrics", []) for name, value in each.items()}
-    return RouteSettings(shown["dst"], metrics)
+    return RouteSettings(shown["dst"], shown_metrics([shown]))
 
 
 def _controls(connections: str, node: str) -> tuple[str, ...]:
