@@ -218,8 +218,19 @@ def test_scenarios_share_the_load_and_what_is_beside_it_counts_in_nothing(
         assert found["page_ms"] < 100  # and not what it would be if the arrivals of both were one course
 
 
-def test_scenarios_that_begin_later_are_refused(tmp_path: Path) -> None:
-    script = SHOP.replace(b"exec: 'buy',", b"exec: 'buy', startTime: '2s',")
-    played = load(tmp_path, script, HTTP, reasons=frozenset({"generator-failed"}))
-    assert played.reasons("arm") == {"generator-failed"}
-    assert "the scenario 'buy' has a startTime" in " ".join(played.done.stderr.split())
+@pytest.mark.parametrize(
+    ("written", "instead", "many", "reason"),
+    [
+        (b"exec: 'buy',", b"exec: 'buy', startTime: '2s',", "users: 8", "the scenario 'buy' has a startTime"),
+        (b"vus: 10,", b"vus: 1,", "users: 8", "with 8 users, the scenario 'buy' has none: its share is too small"),
+        (b"export function buy() {", b"export function buy( {", "users: 8", "script.js: Line 31"),
+    ],
+    ids=["later", "share", "syntax"],
+)
+def test_a_script_that_cannot_run_is_refused_before_the_first_trial(
+    tmp_path: Path, written: bytes, instead: bytes, many: str, reason: str
+) -> None:
+    assert written in SHOP
+    played = load(tmp_path, SHOP.replace(written, instead), HTTP, many=many)
+    assert played.statuses("arm") == []
+    assert f"k6 cannot run ./script.js: {reason}" in " ".join(played.done.stderr.split())

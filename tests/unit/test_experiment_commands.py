@@ -56,6 +56,14 @@ def test_a_wrong_file_is_told_with_its_line(tmp_path: Path) -> None:
     assert str(error.value).startswith(f"{file}:2: links.rtt: 20 has no unit")
 
 
+def test_the_file_of_a_study_is_told_from_one_of_an_experiment(tmp_path: Path) -> None:
+    file = tmp_path / "paper" / "study.yaml"
+    file.parent.mkdir()
+    file.write_text("title: A paper\n")
+    with pytest.raises(InputError, match=f"describes a study.*Write lanelab study run {file.parent}"):
+        run_plan(str(file))
+
+
 def run_new(*arguments: str) -> Result:
     return CliRunner().invoke(new, arguments, catch_exceptions=False, standalone_mode=False)
 

@@ -69,9 +69,9 @@ PLANS = {
 @pytest.mark.parametrize("statement", PLANS.values(), ids=PLANS)
 def test_what_verdicts_are_judged_by_is_refused_where_it_was_changed(folder: Path, statement: str) -> None:
     edit(folder, statement)
-    assert verify(folder).wrong == ["run: its plan, figures or claims were changed"]
+    assert verify(folder).wrong == ["run: its plan, claims or other facts were changed"]
     for read in (read_run, SourceRun.open):
-        with pytest.raises(ChangedError, match="its plan, figures or claims were changed"):
+        with pytest.raises(ChangedError, match="its plan, claims or other facts were changed"):
             read(folder)
 
 

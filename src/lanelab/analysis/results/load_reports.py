@@ -22,6 +22,7 @@ from lanelab.driver.run.folder.trial_content import each_record
 CDF = "times"  # of a drawing: how many requests or pages took no longer
 MOST_POINTS = 120
 LEVEL = "users_at_limit"
+MOST_KINDS = 3  # of failed requests that a sentence names
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +153,21 @@ def _hidden(report: LoadReport) -> str:
             continue
         if tally.failed:
             late = f", {tally.timed_out} of them timed out" if tally.timed_out else ""
-            words.append(f"{counted(tally.failed, name)} failed{late}")
+            kinds = f" ({_kinds(report)})" if name == "request" and report.errors else ""
+            words.append(f"{counted(tally.failed, name)} failed{late}{kinds}")
         if tally.unfinished:
             longest = f"the longest after {tally.unfinished_longest_ms / 1000:,.3g} s"
             words.append(f"{counted(tally.unfinished, name)} had not ended, {longest}")
     words += [f"{counted(report.dropped, 'arrival')} found no user free"] if report.dropped else []
     return "; ".join(words)
+
+
+def _kinds(report: LoadReport) -> str:
+    """The ways in which requests failed, the most frequent first."""
+    frequent = sorted(report.errors.items(), key=lambda error: -error[1].count)
+    others = len(frequent) - MOST_KINDS
+    more = f", {counted(others, 'other kind')}" if others > 0 else ""
+    return ", ".join(f"{name}: {error.count:,}" for name, error in frequent[:MOST_KINDS]) + more
 
 
 def tallies(report: LoadReport) -> list[tuple[str, Tally]]:

@@ -32,6 +32,7 @@ from lanelab.driver.trial.recorders.registry import RECORDERS
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions, Tcpdump
 from lanelab.driver.trial.tolerances import Tolerances
 
+STUDY_FILE = "study.yaml"  # makes a folder of experiments a study
 LONGEST_ARM_NAME = 60
 LONGEST_LOAD = Duration.parse("43200s")
 OF_PAGE_LOADS = (
@@ -43,6 +44,9 @@ OF_PAGE_LOADS = (
 
 def read_experiment(path: Path, variant: str | None = None) -> Experiment:
     """The experiment in that file, with the sites of the archive; of its variants that one, else the first."""
+    if path.name == STUDY_FILE:
+        what = "it describes a study, and is no experiment"
+        raise InputError(what, f"Write lanelab study run {path.parent}, or name a file of one figure", key=str(path))
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

@@ -32,7 +32,8 @@ class LoadPlace:
     @property
     def metric(self) -> Metric:
         kind = SERIES[self.series]
-        where = f"at {self.at:g} users" if self.along == USERS else f"{self.at:g} s after the load began"
+        users = f"at {self.at:g} {'user' if self.at == 1 else 'users'}"
+        where = users if self.along == USERS else f"{self.at:g} s after the load began"
         return Metric(self.name, f"{kind.words} {where}", kind.unit, (LOAD,), kind.scale)
 
     def value(self, series: Mapping[str, Series]) -> float | None:

@@ -34,6 +34,7 @@ from lanelab.driver.run.folder.store import Stored
 from lanelab.driver.run.open_beds import Beds, OpenBed
 from lanelab.driver.run.start import AUTHORITY, BegunRun
 from lanelab.driver.run.trial_keys import AskedKeys
+from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.registry import WORKLOADS
 from lanelab.driver.trial.spec import TrialSpec
 from lanelab.driver.trial.workload import TrialContext
@@ -272,7 +273,8 @@ class Runner:
 
     def _check_arms(self, bed: Bed) -> None:
         """Check every arm before the first trial: a mistake in one must not end the run hours later."""
-        for cell in {(cell.site, cell.arm.name): cell for cell in self._experiment.cells}.values():
+        cells = {(cell.site, cell.arm.name, _with_script(cell)): cell for cell in self._experiment.cells}
+        for cell in cells.values():
             bed.check_arm(self._spec(cell, self._store.folder).to_json())
 
     def _seed_of(self, planned: PlannedTrial) -> int:
@@ -293,6 +295,12 @@ class Runner:
             seed=seed,
             built=self._programs.paths,
         )
+
+
+def _with_script(cell: Cell) -> LoadSettings | None:
+    """The load of a user's script, which may refuse some numbers of users."""
+    load = cell.link.load
+    return load if load and load.script_text else None
 
 
 def _names(planned: PlannedTrial) -> dict[str, Any]:

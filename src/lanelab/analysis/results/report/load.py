@@ -91,4 +91,5 @@ def _times(name: str, ms: Latency) -> list[str]:
 
 
 def _error(name: str, error: ErrorCount) -> list[str]:
-    return [name, f"{error.count:,}", f"{error.p50_ms:,.4g}", f"{error.max_ms:,.4g}"]
+    times = ("-" if ms is None else f"{ms:,.4g}" for ms in (error.p50_ms, error.max_ms))
+    return [name, f"{error.count:,}", *times]

@@ -22,13 +22,13 @@ from lanelab.driver.cli.experiments import build_words
 from lanelab.driver.cli.output import console, note, print_json, table
 from lanelab.driver.cli.study.report import claims_now, tell_unwritten
 from lanelab.driver.experiment.model import Experiment
+from lanelab.driver.experiment.read import STUDY_FILE
 from lanelab.driver.experiment.schedule.estimate import Estimate
 from lanelab.driver.run.built_programs import still_to_build
 from lanelab.driver.run.study.figures import chosen_variant
 from lanelab.driver.run.study.read import StudyFolder, is_here, read_study_folder, studies
 from lanelab.driver.run.study.sources import published_number
 from lanelab.driver.run.study.standing import costs
-from lanelab.driver.run.study.study import STUDY_FILE
 
 
 @click.command("show")

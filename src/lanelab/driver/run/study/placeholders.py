@@ -5,9 +5,10 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
+from lanelab.driver.experiment.read import STUDY_FILE
 from lanelab.driver.run.study.read import parse_study, read_text
 from lanelab.driver.run.study.run_folder import README
-from lanelab.driver.run.study.study import STUDY_FILE, Study
+from lanelab.driver.run.study.study import Study
 
 SKELETON = "skeleton"
 

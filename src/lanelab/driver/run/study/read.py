@@ -16,11 +16,11 @@ from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.base.settings.source import Written, read_yaml
 from lanelab.driver.experiment.keys import EXPERIMENT, read_name
 from lanelab.driver.experiment.model import Experiment
-from lanelab.driver.experiment.read import parse_experiment
+from lanelab.driver.experiment.read import STUDY_FILE, parse_experiment
 from lanelab.driver.experiment.variants import read_variants, variants_of
 from lanelab.driver.run.study.keys import CLAIM, DIFFERENCE, FIGURE, STUDY
 from lanelab.driver.run.study.sources import FigureFile, check_claims
-from lanelab.driver.run.study.study import STUDY_FILE, Difference, PublishedClaim, Study, StudyFigure
+from lanelab.driver.run.study.study import Difference, PublishedClaim, Study, StudyFigure
 from lanelab.driver.site.load import site_names
 
 EXPERIMENTS = PROJECT / "experiments"

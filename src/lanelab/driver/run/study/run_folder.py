@@ -21,11 +21,12 @@ from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.base.writing import writing
 from lanelab.driver.experiment.model import Experiment
+from lanelab.driver.experiment.read import STUDY_FILE
 from lanelab.driver.run.folder.store import LOCK, lock_folder
 from lanelab.driver.run.start import RUNS
 from lanelab.driver.run.study.figures import Asked
 from lanelab.driver.run.study.read import StudyFolder, parse_figure
-from lanelab.driver.run.study.study import STUDY_FILE, STUDY_RUN_FILE, STUDY_RUN_FORMAT, FigureRun, Study, StudyRun
+from lanelab.driver.run.study.study import STUDY_RUN_FILE, STUDY_RUN_FORMAT, FigureRun, Study, StudyRun
 
 COPIES = "study"  # study/NAME: the study's folder as it was
 README = "README.md"

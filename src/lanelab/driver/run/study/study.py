@@ -12,7 +12,6 @@ from typing import Any
 
 from lanelab.driver.base.coded import Coded
 
-STUDY_FILE = "study.yaml"
 STUDY_RUN_FILE = "study.json"
 STUDY_REPORT = "report.html"
 STUDY_RUN_FORMAT = 2

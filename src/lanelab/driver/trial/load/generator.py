@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from lanelab.driver.arm.arm import Arm
@@ -36,6 +36,7 @@ class Invocation:
     argv: list[str]
     environment: Mapping[str, str]
     files: Mapping[str, bytes]  # in its folder, put there before
+    script_check: list[str] = field(default_factory=list)  # says whether a user's script can run; [] without one
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from lanelab.driver.trial.load.first_packets import FILE, FirstPackets
 from lanelab.driver.trial.load.generator import Generator, Output, Results, Target
 from lanelab.driver.trial.load.registry import GENERATORS
 from lanelab.driver.trial.load.running import RunningGenerator
+from lanelab.driver.trial.load.script_check import check_script
 from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.recorders.of_trial import TrialRecorders
 from lanelab.driver.trial.recorders.recorder import Context, Role
@@ -50,7 +51,11 @@ class LoadOnBed:
         self._halted = threading.Event()
 
     def check(self, spec: TrialSpec) -> None:
-        """The generator is asked in the first trial: nothing that a user writes is only known to it."""
+        """Let the generator read a user's script: one that cannot run would fail in each trial. Raises InputError."""
+        settings = LoadSettings.from_json(spec.options)
+        if settings.script_text:
+            generator = GENERATORS[settings.generator]
+            check_script(self._client, generator, self._make_target(spec, settings))
 
     def prepare(self, spec: TrialSpec) -> tuple[Failure, ...]:
         """Start the servers, and put everything that the generator needs where it works."""

@@ -81,7 +81,8 @@ class K6Generator:
             SCENARIOS: (SOURCES / SCENARIOS).read_bytes(),
             SETTINGS: settings_file(target).encode(),
         }
-        return Invocation(argv, environment, files)
+        script_check = [] if ours else [target.program, "inspect", "--no-color", "--log-format=raw", MAIN]
+        return Invocation(argv, environment, files, script_check)
 
     def read(self, target: Target, output: Output) -> Results:
         """Lines until it died are of use."""

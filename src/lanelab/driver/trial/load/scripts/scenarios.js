@@ -119,7 +119,7 @@ function belonging(most, names, weights) {
   if (of.length > most) {
     const [last] = lacking.size ? lacking : of.slice(-1);
     const least = lacking.size ? `more than ${ENOUGH}` : of.length;
-    throw new Error(`with ${most} users, the scenario '${names[last]}' has none: its share is too small. It takes ${least} users`);
+    throw new Error(`with ${most} ${most === 1 ? 'user' : 'users'}, the scenario '${names[last]}' has none: its share is too small. It takes ${least} users`);
   }
   return of;
 }

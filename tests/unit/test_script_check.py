@@ -1,0 +1,23 @@
+"""What k6 says of a script that it cannot run, in one line."""
+
+from __future__ import annotations
+
+import pytest
+
+from lanelab.driver.trial.load.script_check import problem
+
+SHARE = "with 5 users, the scenario 'b' has none. It takes 6 users"
+SYNTAX = "script.js: Line 1:27 Unexpected end of input (and 4 more errors)"
+LOADING = "could not initialize 'main.js': could not load JS test 'file:///run/main.js': file:///run/bed/"
+
+
+@pytest.mark.parametrize(
+    ("stderr", "reason"),
+    [
+        (f"Error: {SHARE}\n\tat belonging (file:///x/a.js:1:2(96))\n", SHARE),
+        (f"{LOADING}{SYNTAX}\n", SYNTAX),
+        ("", "it says no reason"),
+    ],
+)
+def test_the_reason_is_told_without_the_way_to_it(stderr: str, reason: str) -> None:
+    assert problem(stderr) == reason
