@@ -116,6 +116,7 @@ def test_a_run_is_not_shared_and_not_gone_on_with_when_its_experiment_was_change
 ) -> None:
     run = begin(lanelab, tmp_path)
     await_trials(run, 1)
+    run.send_signal(signal.SIGSTOP)  # or it ends first, where the other takes long to start
     other = resume(lanelab, tmp_path / "run")
     assert other.done.returncode == 1
     assert "another lanelab" in other.done.stderr
