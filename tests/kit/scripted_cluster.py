@@ -144,7 +144,7 @@ class ScriptedCluster:
             record = TrialRecord("page_load", self.now(), value, {}, (), (), (), {}, None)
             if fails:
                 record = TrialRecord.not_started("page_load", self.now(), Reason.BROWSER_CRASHED, "made")
-            trials.append(TrialCopy(number, 1, cell, portion.round, attempt, 1.0, record.to_json(), (), "a", "v", ""))
+            trials.append(TrialCopy(number, 1, cell, portion.round, attempt, 1.0, record, (), "a", "v", ""))
         label = next(cell.link.label for cell in self.experiment.cells if cell.id == portion.cells[0])
         if self.refuses.get(label) in (self.machine(worker), "all"):
             undone = self.empty(worker, portion.number, "the link is not what was asked for")

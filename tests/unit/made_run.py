@@ -17,6 +17,8 @@ from typing import Any
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.experiment.claim import Claim, digest_of
 from lanelab.driver.link import Link
+from lanelab.driver.record.evidence.browser import Request
+from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.digests import THE_RUN, note_digests
 from lanelab.driver.run.machines import BedFacts, MachineFacts
@@ -324,6 +326,12 @@ class _Writer:
 def stamp(seconds: float) -> str:
     when = BEGAN + datetime.timedelta(seconds=seconds)
     return when.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def loaded(requests: Sequence[Mapping[str, Any]], **measures: float) -> TrialRecord:
+    """A page load of which nothing else is known."""
+    asked = tuple(Request.from_json(each) for each in requests)
+    return TrialRecord("page_load", "2026-01-01T00:00:00Z", measures, {}, asked, (), (), {}, None)
 
 
 def made_requests(rng: random.Random, plt: float, arm: str) -> list[dict[str, Any]]:

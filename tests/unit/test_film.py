@@ -13,13 +13,19 @@ from PIL import Image
 
 from lanelab.analysis.results.film import FILMSTRIP, SCREENSHOT, WIDTH, film_of
 from lanelab.analysis.results.report.film import films, progress_strip
+from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.errors import StoreError
+from lanelab.driver.record.record import TrialRecord
+from tests.unit import records
 
 CLOCK = {"asked": 1_000_000, "navigation": 1_010_000, "first_request": 1_010_000}
-RECORD = {
-    "evidence": {"browser": {"clock": CLOCK}},
-    "measures": {"speed_index_ms": 321.0, "visually_complete_ms": 500.0, "plt_ms": 700.0},
-}
+
+
+def record() -> TrialRecord:
+    data = records.record(Arm.parse("http", {}))
+    data["evidence"]["browser"]["clock"] = CLOCK
+    data["measures"] = {"speed_index_ms": 321.0, "visually_complete_ms": 500.0, "plt_ms": 700.0}
+    return TrialRecord.from_json(data)
 
 
 def picture(colour: str, size: tuple[int, int] = (500, 400), kind: str = "JPEG") -> bytes:
@@ -39,7 +45,7 @@ def strip(folder: Path) -> None:
 
 def test_a_filmstrip_has_the_picture_of_each_moment(tmp_path: Path) -> None:
     strip(tmp_path)
-    film = film_of(tmp_path, RECORD)
+    film = film_of(tmp_path, record())
     assert film is not None
     assert [frame.at for frame in film.frames] == [10, 310, 510], "from the moment at which the page was asked for"
     assert [film.at(moment).complete for moment in (0, 309, 310, 9000)] == [0, 0, 0.6, 1]
@@ -55,7 +61,7 @@ def test_a_filmstrip_has_the_picture_of_each_moment(tmp_path: Path) -> None:
 
 def test_a_screenshot_is_shown_small(tmp_path: Path) -> None:
     (tmp_path / SCREENSHOT).write_bytes(picture("red", (1200, 9000), "PNG"))
-    film = film_of(tmp_path, RECORD)
+    film = film_of(tmp_path, record())
     assert film is not None
     assert film.screenshot is not None
     with Image.open(io.BytesIO(film.screenshot)) as image:
@@ -67,15 +73,15 @@ def test_a_screenshot_is_shown_small(tmp_path: Path) -> None:
 
 
 def test_a_trial_without_pictures_has_no_film(tmp_path: Path) -> None:
-    assert film_of(tmp_path, RECORD) is None
+    assert film_of(tmp_path, record()) is None
     assert films([], 700) is None
 
 
 def test_a_picture_that_is_none_is_said_to_be_damaged(tmp_path: Path) -> None:
     (tmp_path / SCREENSHOT).write_bytes(b"no picture")
     with pytest.raises(StoreError, match=r"screenshot\.png cannot be read"):
-        film_of(tmp_path, RECORD)
+        film_of(tmp_path, record())
     (tmp_path / SCREENSHOT).unlink()
     (tmp_path / FILMSTRIP).write_bytes(gzip.compress(b"{}"))
     with pytest.raises(StoreError, match=r"filmstrip\.json\.gz cannot be read"):
-        film_of(tmp_path, RECORD)
+        film_of(tmp_path, record())

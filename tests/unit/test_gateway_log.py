@@ -124,7 +124,7 @@ def test_the_bound_counts_what_was_on_the_link() -> None:
 
 
 def test_a_waterfall_tells_of_the_link() -> None:
-    record = Plan(SPDY, EXCHANGES).told().trial().to_json()
+    record = Plan(SPDY, EXCHANGES).told().trial()
     drawn = waterfall(load_view(record, None, None), 1000)
     assert drawn
     assert "on the link spdy/3.1, connection 1 stream 3: sent after 0.0 ms, first byte 114.0 ms later" in drawn

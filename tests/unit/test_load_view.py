@@ -14,6 +14,7 @@ from lanelab.analysis.results.report.sequence import sequence
 from lanelab.analysis.results.report.waterfall import Scale, waterfall
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.errors import RecordError
+from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.packets.timeline import Timeline, read_timeline
 from tests.unit import records
 from tests.unit.frames import ACK, CLIENT, Recorder, Talk
@@ -47,7 +48,7 @@ def captured() -> Timeline:
 
 
 def view(data: Data | None = None, timeline: Timeline | None = None) -> LoadView:
-    return load_view(data or http(), timeline or captured(), 10.0)
+    return load_view(TrialRecord.from_json(data or http()), timeline or captured(), 10.0)
 
 
 def test_requests_are_drawn_from_the_moment_the_page_was_asked_for() -> None:
@@ -112,11 +113,11 @@ def test_throughput_is_that_of_the_capture() -> None:
 
 
 def test_without_a_capture_or_a_clock_there_are_requests_alone() -> None:
-    bare = load_view(http(), None, 10.0)
+    bare = load_view(TrialRecord.from_json(http()), None, 10.0)
     assert (len(bare.rows), bare.lanes, bare.throughput) == (3, (), None)
     data = http()
     data["evidence"]["browser"]["clock"] = None
-    assert load_view(data, captured(), 10.0).lanes == ()
+    assert load_view(TrialRecord.from_json(data), captured(), 10.0).lanes == ()
     assert waterfall(bare, bare.end) is not None
 
 
@@ -129,7 +130,7 @@ def test_with_the_gateway_it_is_what_was_on_the_link() -> None:
     ]
     data = Plan(SPDY, exchanges).told().trial().to_json()
     data["evidence"]["browser"]["clock"] = {**CLOCK, "asked": BEGAN_US - 3000, "first_request": BEGAN_US}
-    found = load_view(data, None, None)
+    found = load_view(TrialRecord.from_json(data), None, None)
     assert found.by_gateway
     first, second, _ = found.rows
     assert [(bar.phase, bar.start, bar.end) for bar in first.bars] == [
@@ -146,10 +147,10 @@ def test_with_the_gateway_it_is_what_was_on_the_link() -> None:
 def test_a_log_of_the_gateway_that_lacks_a_key_is_refused() -> None:
     data = Plan(SPDY, [Exchange("http://a.test/", 1, 45, 100)]).told().trial().to_json()
     data["evidence"]["browser"]["clock"] = dict(CLOCK)
-    assert load_view(data, None, None)
+    assert load_view(TrialRecord.from_json(data), None, None)
     del data["evidence"]["gateway"]["connections"][0]["host"]
     with pytest.raises(RecordError, match="host is missing"):
-        load_view(data, None, None)
+        load_view(TrialRecord.from_json(data), None, None)
 
 
 def test_stretches_are_on_the_same_scale() -> None:

@@ -33,8 +33,10 @@ from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.trial_table import trial_parts
 from lanelab.driver.base.errors import StoreError
 from lanelab.driver.cli.main import lanelab
+from lanelab.driver.record.reasons import Reason
+from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder.trial_content import artifact_path, each_series, read_record
-from tests.unit.made_run import ARMS, Made, changing, made_requests, make_run
+from tests.unit.made_run import ARMS, Made, changing, loaded, made_requests, make_run
 
 EVIL = "</title><script>alert(1)</script>\x00\x1b[31m&\"'<img src=x>"
 MADE: dict[str, Callable[[], Made]] = {
@@ -311,17 +313,17 @@ def test_a_waterfall_of_odd_requests() -> None:
         {**plain, "url": "data:,\x00\x1b\ud800", "started_ms": 0, "ended_ms": 3, "timings": none, "status": None,
          "connection": None, "error": "ERR"},
     ]  # fmt: skip
-    found = waterfall(load_view({"requests": odd, "measures": {"plt_navigation_ms": 12}}, None, None), 12)
+    found = waterfall(load_view(loaded(odd, plt_navigation_ms=12), None, None), 12)
     assert found is not None
     assert "never finished" in found
     assert Parsed(found).open == []
-    assert waterfall(load_view({"requests": []}, None, None), 12) is None
+    assert waterfall(load_view(loaded([]), None, None), 12) is None
 
 
 def test_every_request_of_a_large_page_is_drawn() -> None:
     """The first ones at once, the others folded, with how many there are."""
     many = made_requests(random.Random(1), 900, "h2") * 10
-    found = waterfall(load_view({"requests": many}, None, None), 900)
+    found = waterfall(load_view(loaded(many), None, None), 900)
     assert found is not None
     assert f"{len(many) - MOST_ROWS} more requests" in found
     assert found.count('class="hit"') == len(many)
@@ -425,7 +427,7 @@ def test_commands(quick: Path, words: str) -> None:
 
 def test_the_record_of_a_trial_is_the_one_stored(quick: Path) -> None:
     found = CliRunner().invoke(lanelab, ["show", str(quick), "--trial", "7", "--json"], catch_exceptions=False)
-    assert json.loads(found.stdout) == read_record(quick, 7)
+    assert TrialRecord.from_json(json.loads(found.stdout)) == read_record(quick, 7)
 
 
 def test_what_the_gateway_costs_comes_after_the_tables_and_where_there_is_something_to_say(tmp_path: Path) -> None:
@@ -468,7 +470,7 @@ def test_a_trial_is_shown_with_what_it_is_and_what_is_missing_of_it(tmp_path: Pa
     assert re.search(r"page\.har\.gz +missing", found.stdout)
     run = read_run(folder)
     bare = replace(run.trials[0], measures={})
-    lost = list(trial_parts(bare, {"failures": [{"reason": "bed-lost", "detail": "gone"}]}, []))
+    lost = list(trial_parts(bare, TrialRecord.not_started("page_load", "", Reason.BED_LOST, "gone"), []))
     assert [str(part) for part in lost] == ["failed: bed-lost: gone"]
 
 

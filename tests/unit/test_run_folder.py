@@ -18,6 +18,7 @@ from lanelab.analysis.results import conditions
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.runs import find_run, list_runs
 from lanelab.driver.base.errors import InputError, StoreError
+from lanelab.driver.record.record import Series
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.trial_content import each_record, each_request, read_artifacts, read_record
 from tests.unit.made_run import TEXT, Made, changing, make_run
@@ -43,10 +44,10 @@ def test_a_run_is_read_as_it_was_written(folder: Path) -> None:
 
 def test_a_trial_has_its_record_requests_and_files(folder: Path) -> None:
     record = read_record(folder, 7)
-    assert record["workload"] == "page_load"
-    assert record["measures"]["requests"] == 24
-    assert record["series"] == {"load": {"unit": "processes", "points": [[0, 0.5], [100, 0.5]]}}
-    assert len(record["requests"]) == 24
+    assert record.workload == "page_load"
+    assert record.measures["requests"] == 24
+    assert record.series == {"load": Series("processes", ((0, 0.5), (100, 0.5)))}
+    assert len(record.requests) == 24
     assert [name for name, _, _ in read_artifacts(folder, 7)] == ["page.har.gz"]
     with pytest.raises(InputError, match=r"no trial 999.*1 to 25"):
         read_record(folder, 999)

@@ -15,12 +15,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lanelab.driver.base.errors import InputError, PackError
+from lanelab.driver.record.reasons import Reason
+from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder.copies import Artifact, TrialCopy
 from lanelab.driver.run.folder.digests import file_digest
 from lanelab.driver.run.sweep.messages import Pack, PieceRequest
 from lanelab.driver.run.sweep.packs import PackFile, pack, piece_of, unpack, wanted_of
 from lanelab.driver.run.sweep.worker.outbox import Outbox
 
+RECORD = TrialRecord.not_started("page_load", "2026-01-01T00:00:00Z", Reason.BED_LOST, "a bed was lost")
 FILES = {"000001/page.har.gz": b"har" * 1000, "000001/empty": b"", "000012/client.pcapng": bytes(range(256)) * 40}
 
 
@@ -44,7 +47,7 @@ def files_in(folder: Path) -> dict[str, bytes]:
 
 def trial(number: int, *names: str) -> TrialCopy:
     artifacts = tuple(Artifact(name, len(FILES.get(f"{number:06d}/{name}", b"")), "") for name in names)
-    return TrialCopy(number, 1, "cell", 1, 1, 1.0, {}, artifacts, "", "", "")
+    return TrialCopy(number, 1, "cell", 1, 1, 1.0, RECORD, artifacts, "", "", "")
 
 
 def test_what_goes_in_comes_out(tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ class SleepingWorker:
         made = TrialRecord(WORKLOAD, began_utc, {SLEPT: slept_s}, {}, (), (), (ARTIFACT,), {}, evidence)
         artifacts = (Artifact(ARTIFACT, self._sleep.artifact_bytes, self._digest),)
         attempt = portion.tried[cell] + 1
-        return TrialCopy(number, 1, cell, portion.round, attempt, slept_s, made.to_json(), artifacts, "", "v", "")
+        return TrialCopy(number, 1, cell, portion.round, attempt, slept_s, made, artifacts, "", "v", "")
 
     def _delivery(self, portion: int, trials: tuple[TrialCopy, ...]) -> Delivery:
         pack = self._outbox.put(f"portion-{portion}", trials, self._folder) if trials else None

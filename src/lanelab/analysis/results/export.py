@@ -27,6 +27,8 @@ from lanelab.analysis.results.sites import about_sites
 from lanelab.analysis.results.text import visible_everywhere
 from lanelab.driver.base.errors import StoreError
 from lanelab.driver.record.metrics import LOAD, METRICS, metric_named, metrics_of
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.run.folder.rows import IN_TABLES
 from lanelab.driver.run.folder.trial_content import each_record, each_request, each_series, unchanged_artifacts
 
 HAR = "page.har.gz"
@@ -302,7 +304,7 @@ def _claims(run: Run) -> list[dict[str, Any]]:
 
 
 def _trials_json(run: Run, *, requests: bool) -> Iterator[dict[str, Any]]:
-    records, names = dict(each_record(run.folder)), _measured(run)
+    records, names = {number: _without_tables(record) for number, record in each_record(run.folder)}, _measured(run)
     named = {machine.number: machine.name for machine in run.machines}
     for number, name, t_ms, value in each_series(run.folder):
         if number in records:  # else it was stored after the records were read
@@ -324,6 +326,11 @@ def _trials_json(run: Run, *, requests: bool) -> Iterator[dict[str, Any]]:
             "record": records.get(trial.number, {}),
         }
         yield {**exported, "requests_made": asked.get(trial.number, [])} if requests else exported
+
+
+def _without_tables(record: TrialRecord) -> dict[str, Any]:
+    """Measures and requests have columns and rows of their own."""
+    return {name: value for name, value in record.to_json().items() if name not in IN_TABLES}
 
 
 def _json(text: str) -> Any:  # noqa: ANN401 - JSON

@@ -9,13 +9,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from PIL import Image, UnidentifiedImageError
 
 from lanelab.analysis.results.load_clock import page_shift
 from lanelab.driver.base.errors import StoreError
-from lanelab.driver.record.evidence.browser import LoadClock
+from lanelab.driver.record.record import TrialRecord
 
 FILMSTRIP, SCREENSHOT = "filmstrip.json.gz", "screenshot.png"
 WIDTH, SCREEN_WIDTH = 150, 360  # pixels
@@ -45,17 +44,15 @@ class Film:
         return next((frame for frame in reversed(self.frames) if frame.at <= moment), self.frames[0])
 
 
-def film_of(folder: Path, record: Mapping[str, Any]) -> Film | None:
+def film_of(folder: Path, record: TrialRecord) -> Film | None:
     """The pictures in a trial's folder; None where there are none."""
     strip, screen = folder / FILMSTRIP, folder / SCREENSHOT
     if not strip.is_file() and not screen.is_file():
         return None
-    evidence: Mapping[str, Any] = record.get("evidence") or {}
-    clock = (evidence.get("browser") or {}).get("clock")
-    later = page_shift(LoadClock.from_json(clock, "evidence.browser.clock") if clock else None)
+    later = page_shift(record.page_load.clock if record.page_load else None)
     frames = _frames(strip, later) if strip.is_file() else ()
     shot = _picture(screen, screen.read_bytes(), SCREEN_WIDTH)[0] if screen.is_file() else None
-    return Film(frames, shot, record.get("measures") or {})
+    return Film(frames, shot, record.measures)
 
 
 def _frames(path: Path, later: float) -> tuple[Frame, ...]:

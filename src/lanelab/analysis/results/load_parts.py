@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lanelab.analysis.results.packets_over_time import PacketsOverTime
 from lanelab.driver.record.evidence.browser import LoadClock, Request
 from lanelab.driver.record.evidence.gateway import GatewayLog
 from lanelab.driver.record.evidence.parts import Stretch
 from lanelab.driver.record.evidence.server import ServedRequest
+from lanelab.driver.record.record import TrialRecord
 
 
 class Bar(NamedTuple):
@@ -90,7 +91,7 @@ class LoadView:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a record says of a load's requests, read strictly."""
+    """What a record says of a load's requests."""
 
     requests: tuple[Request, ...]
     gateway: GatewayLog | None
@@ -100,19 +101,13 @@ class Told:
     stretches: tuple[Stretch, ...]
 
     @classmethod
-    def of(cls, record: Mapping[str, Any]) -> Told:
-        """RecordError where the record is not as its format says."""
-        evidence: Mapping[str, Any] = record.get("evidence") or {}
-        gateway, server = evidence.get("gateway"), evidence.get("server")
-        clock = (evidence.get("browser") or {}).get("clock")
-        parts: Mapping[str, Any] = evidence.get("parts") or {}
-        found: Sequence[object] = record.get("requests") or ()
-        requests = [Request.from_json(each, f"requests[{number}]") for number, each in enumerate(found)]
+    def of(cls, record: TrialRecord) -> Told:
+        page = record.page_load
         return cls(
-            tuple(sorted(requests, key=lambda each: each.started_ms)),
-            GatewayLog.from_json(gateway, "evidence.gateway") if gateway else None,
-            tuple(ServedRequest.from_json(each) for each in server["requests"]) if server else (),
-            record.get("measures") or {},
-            LoadClock.from_json(clock, "evidence.browser.clock") if clock else None,
-            tuple(Stretch.from_json(each, "evidence.parts.stretches") for each in parts.get("stretches", ())),
+            tuple(sorted(record.requests, key=lambda each: each.started_ms)),
+            page.gateway if page else None,
+            page.server.requests if page and page.server else (),
+            record.measures,
+            page.clock if page else None,
+            page.parts.stretches if page and page.parts else (),
         )

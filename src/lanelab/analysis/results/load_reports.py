@@ -59,8 +59,8 @@ def reported(run: Run) -> list[Reported]:
 
 def _each_evidence(run: Run) -> Iterator[tuple[int, LoadEvidence]]:
     for number, record in each_record(run.folder):
-        if record["evidence"]:
-            yield number, LoadEvidence.from_json(record["evidence"])
+        if record.load:
+            yield number, record.load
 
 
 def sentences(found: Sequence[Reported]) -> list[str]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from lanelab.analysis.results import load_clock
 from lanelab.analysis.results.load_parts import Bar, Chunk, Lane, LoadView, Row, Throughput, Told
 from lanelab.analysis.results.packets_over_time import busiest
 from lanelab.driver.record.evidence.browser import OnTheLink, Request
+from lanelab.driver.record.evidence.page_load import PageLoadEvidence
+from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.packets.timeline import ACK, SYN, Packet, Stream, Timeline, read_timeline
 
 CAPTURE = "client.pcapng.gz"
@@ -25,27 +26,24 @@ EVENTS = (("first paint", "first_paint_ms"), ("DOMContentLoaded", "dcl_ms"), ("l
 PHASES = ("blocked", "dns", "connect", "ssl", "send", "wait", "receive")
 
 
-def timeline_of(folder: Path, summary: Mapping[str, Any]) -> Timeline | None:
-    """The stored capture of the client; None where the trial has none. `summary`: the record's evidence."""
-    packets: Mapping[str, Any] = summary.get("packets") or {}
-    path = folder / CAPTURE
-    if "client" not in packets or not path.is_file():
+def timeline_of(folder: Path, record: TrialRecord) -> Timeline | None:
+    """The stored capture of the client; None where the trial has none."""
+    page, path = record.page_load, folder / CAPTURE
+    if page is None or "client" not in page.packets or not path.is_file():
         return None
-    ports = {each["client_port"] for each in packets["client"]["by_connection"]}
-    timeline = read_timeline(path, client_of(summary))
+    ports = {each.client_port for each in page.packets["client"].by_connection}
+    timeline = read_timeline(path, client_of(page))
     return timeline if any(stream.client[1] in ports for stream in timeline.streams) else None
 
 
-def client_of(evidence: Mapping[str, Any]) -> str:
-    """The client's address, as the server's log or the gateway's has it."""
-    gateway, server = evidence.get("gateway") or {}, evidence.get("server") or {}
-    ends = [each["local"] for each in gateway.get("connections", ())] + [
-        each["remote"] for each in server.get("requests", ())
-    ]
-    return next((str(end).rpartition(":")[0] for end in ends if end), "10.10.1.2")
+def client_of(page: PageLoadEvidence) -> str:
+    """The client's address, as the gateway's log or the server's has it."""
+    ends = [each.local for each in page.gateway.connections] if page.gateway else []
+    ends += [each.remote for each in page.server.requests] if page.server else []
+    return next((end.rpartition(":")[0] for end in ends if end), "10.10.1.2")
 
 
-def load_view(record: Mapping[str, Any], timeline: Timeline | None, rate: float | None) -> LoadView:
+def load_view(record: TrialRecord, timeline: Timeline | None, rate: float | None) -> LoadView:
     """`rate`: of the link down, in Mbit/s."""
     told = Told.of(record)
     ports = load_clock.ports_of(told)

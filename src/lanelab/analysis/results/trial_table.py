@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from rich import box
 from rich.console import RenderableType
@@ -12,7 +11,9 @@ from rich.text import Text
 
 from lanelab.analysis.results.model import Trial
 from lanelab.analysis.results.numbers import milliseconds, shown, size
+from lanelab.driver.record.evidence.browser import ConsoleLine, Request
 from lanelab.driver.record.metrics import METRICS
+from lanelab.driver.record.record import TrialRecord
 
 
 def heading(trial: Trial) -> str:
@@ -24,7 +25,7 @@ def heading(trial: Trial) -> str:
 
 
 def trial_parts(
-    trial: Trial, record: Mapping[str, Any], artifacts: Sequence[tuple[str, int | None]]
+    trial: Trial, record: TrialRecord, artifacts: Sequence[tuple[str, int | None]]
 ) -> Iterator[RenderableType]:
     """Each to be printed below the one before. `artifacts` are names and sizes, of what is no longer there None."""
     known = [(metric, trial.measures[metric.name]) for metric in METRICS if metric.name in trial.measures]
@@ -34,20 +35,19 @@ def trial_parts(
     others = [(metric.words, shown(metric, value), metric.unit) for metric, value in known if metric.unit != "ms"]
     if others:
         yield _table(("", "measured", "unit"), others, ("measured",))
-    for failure in record.get("failures") or []:
-        yield Text(f"failed: {failure.get('reason', '')}: {failure.get('detail', '')}", style="yellow")
+    for failure in record.failures:
+        yield Text(f"failed: {failure.reason}: {failure.detail}", style="yellow")
     for flag in trial.flags:
         yield Text(f"flagged: {flag.name}: {flag.detail}", style="yellow")
-    requests = record.get("requests") or []
-    if requests:
+    if record.requests:
         columns = ("#", "from ms", "to ms", "status", "protocol", "conn.", "priority", "bytes", "url")
-        rows = [_request(number, request) for number, request in enumerate(requests, 1)]
+        rows = [_request(number, request) for number, request in enumerate(record.requests, 1)]
         yield _table(columns, rows, ("#", "from ms", "to ms", "conn.", "bytes"))
         settings = trial.cell.arm.settings
         if settings.get("via") == "gateway" and settings.get("tls") == "off":
             yield Text("Urls are as the browser asks the gateway for them, with TLS: the link had none.", style="dim")
-    for line in record.get("console") or []:
-        yield Text(f"console: {line.get('level', '')}: {line.get('text', '')}")
+    for line in _console(record):
+        yield Text(f"console: {line.level}: {line.text}")
     if artifacts:
         yield _table(
             ("file", "size"),
@@ -56,20 +56,23 @@ def trial_parts(
         )
 
 
-def _request(number: int, request: Mapping[str, Any]) -> tuple[str, ...]:
-    ended = request.get("ended_ms")
-    wire = request.get("wire") or request  # what was on the link: the gateway's, where there is one
-    connection = wire.get("connection")
+def _console(record: TrialRecord) -> Sequence[ConsoleLine]:
+    page = record.page_load
+    return page.browser.console if page and page.browser else ()
+
+
+def _request(number: int, request: Request) -> tuple[str, ...]:
+    wire = request.wire or request  # what was on the link: the gateway's, where there is one
     return (
         str(number),
-        f"{request.get('started_ms') or 0:.1f}",
-        "-" if ended is None else f"{ended:.1f}",
-        str(request.get("status") or request.get("error") or "-"),
-        str(wire.get("protocol") or "-"),
-        "-" if connection is None else str(connection),
-        str(request.get("priority") or "-"),
-        f"{request.get('wire_bytes') or 0:,}",
-        str(request.get("url", "")),
+        f"{request.started_ms:.1f}",
+        "-" if request.ended_ms is None else f"{request.ended_ms:.1f}",
+        str(request.status or request.error or "-"),
+        wire.protocol or "-",
+        "-" if wire.connection is None else str(wire.connection),
+        request.priority or "-",
+        f"{request.wire_bytes:,}",
+        request.url,
     )
 
 

@@ -96,7 +96,7 @@ def _of_trial(database: sqlite3.Connection, trial: int, status: str, text: str) 
     if status == "ok" and bound and primary is not None and primary < bound * (1 - NEARLY):
         yield f"trial {trial}: it took {primary:.1f} ms, and the link allows {bound:.1f} ms or more"
     try:
-        record = TrialRecord.from_json(whole_record(database, trial, text), f"trial {trial}")
+        record = whole_record(database, trial, text)
     except RecordError as error:
         yield f"{error}"
         return

@@ -75,7 +75,7 @@ class OpenRun:
 
     def record(self, trial: int) -> TrialRecord:
         """Everything that is recorded of a trial, its requests and its evidence included."""
-        return TrialRecord.from_json(read_record(self.folder, trial), f"trial {trial}")
+        return read_record(self.folder, trial)
 
     def artifact(self, trial: int, name: str) -> Path:
         """The file of a trial: a capture, a HAR, a screenshot."""

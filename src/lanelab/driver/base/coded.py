@@ -42,9 +42,14 @@ class Coded:
     def from_json(cls, data: object, where: str = "") -> Self:
         """The value that this JSON stands for; `where`: the path to it, for RecordError."""
         try:
-            value: Self = _decode_dataclass(cls, data)
+            return cls.decoded(data)
         except _WrongError as wrong:
             raise wrong.as_record_error(where) from None
+
+    @classmethod
+    def decoded(cls, data: object) -> Self:
+        """As from_json, within another value. A class whose fields alone do not say what they hold has its own."""
+        value: Self = _decode_dataclass(cls, data)
         return value
 
 
@@ -126,7 +131,7 @@ def decoder(hint: Any) -> Decoder:  # noqa: ANN401, PLR0911 - a type; one line f
     if origin is not None and issubclass(origin, Mapping):
         return _mapping(decoder(arguments[1]))
     if issubclass(hint, Coded):
-        return functools.partial(_decode_dataclass, hint)
+        return hint.decoded  # type: ignore[no-any-return]
     if issubclass(hint, StrEnum):
         return _enum(hint)
     if hint is Path:

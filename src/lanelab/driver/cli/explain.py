@@ -49,9 +49,8 @@ def explain(name: str, what: tuple[str, ...], *, trial: int | None, as_json: boo
 
 
 def _parts(folder: Path, trial: int) -> Parts | None:
-
-    parts = (read_record(folder, trial).get("evidence") or {}).get("parts")
-    return None if parts is None else Parts.from_json(parts, "evidence.parts")
+    page = read_record(folder, trial).page_load
+    return page.parts if page else None
 
 
 def _shown(sentences: list[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,9 @@ from lanelab.driver.base.errors import CaptureError, InputError, MissingProgram
 from lanelab.driver.base.programs.find_program import find
 from lanelab.driver.cli.common import json_option, run_argument
 from lanelab.driver.cli.output import console, note, print_json, table
-from lanelab.driver.record.evidence.browser import Request
+from lanelab.driver.record.evidence.browser import LoadClock, Request
+from lanelab.driver.record.evidence.page_load import PageLoadEvidence
+from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder.trial_content import read_record, unchanged_artifacts
 
 CAPTURE = "client.pcapng.gz"
@@ -51,8 +53,9 @@ def packets(name: str, *, trial: int | None, cell: str | None, request: int | No
     folder = find_run(name)
     trial = trial or _median_trial(folder, cell or "")
     record = read_record(folder, trial)
-    asked_us = _asked(record, trial)
-    found = _dissected(folder, trial, record)
+    page, clock = _page_load(record, trial)
+    asked_us = clock.asked
+    found = _dissected(folder, trial, record, page)
     if request is None:
         _overview(found, asked_us, as_json=as_json)
         return
@@ -77,23 +80,21 @@ def _median_trial(folder: Path, name: str) -> int:
     return found.number
 
 
-def _asked(record: Mapping[str, Any], trial: int) -> int:
-    """When the page was asked for, in microseconds since 1970."""
-    evidence = record.get("evidence") or {}
-    clock = (evidence.get("browser") or {}).get("clock")
-    if clock is None:
+def _page_load(record: TrialRecord, trial: int) -> tuple[PageLoadEvidence, LoadClock]:
+    """What is known of the page, and when it was asked for."""
+    page = record.page_load
+    if page is None or page.clock is None:
         raise InputError(f"trial {trial} has asked for no page", f"lanelab show RUN --trial {trial} says what it did")
-    return int(clock["asked"])
+    return page, page.clock
 
 
-def _dissected(folder: Path, trial: int, record: Mapping[str, Any]) -> Dissected:
-
+def _dissected(folder: Path, trial: int, record: TrialRecord, page: PageLoadEvidence) -> Dissected:
     capture = unchanged_artifacts(folder, trial, (CAPTURE,)) / CAPTURE
-    summary = record["evidence"]["packets"].get("client")
+    summary = page.packets.get("client")
     if summary is None or not capture.is_file():
         raise InputError(f"trial {trial} has no capture of the client", "Captures are off, or its files were removed")
-    if summary["snaplen"] < WHOLE_PACKET:
-        short = f"{summary['snaplen']} bytes of each packet were captured, too few to look into them"
+    if summary.snaplen < WHOLE_PACKET:
+        short = f"{summary.snaplen} bytes of each packet were captured, too few to look into them"
         raise CaptureError(f"of trial {trial} only {short}", "Leave `snaplen` of `capture` out, and run it again")
     program = find("tshark")
     if program is None:

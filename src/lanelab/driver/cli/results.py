@@ -89,7 +89,7 @@ def _show_trial(folder: Path, number: int, *, as_json: bool) -> None:
 
     record = read_record(folder, number)
     if as_json:
-        print_json(record)
+        print_json(record.to_json())
         return
 
     trial = next(one for one in read_run(folder).trials if one.number == number)

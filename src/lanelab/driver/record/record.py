@@ -98,14 +98,14 @@ class TrialRecord(Coded):
         return cls(workload, started_utc, {}, {}, (), (Failure(reason, detail),), (), {}, None)
 
     @classmethod
-    def from_json(cls, data: object, where: str = "") -> Self:
-        """Read strictly, with the evidence of its workload: an unknown or missing key is a RecordError."""
+    def decoded(cls, data: object) -> Self:
+        """With the evidence of its workload and of its recorders."""
         if not isinstance(data, Mapping):
             raise RecordError("the record is no mapping")
         plain: dict[str, Any] = {**data}
         evidence, recordings = plain.get("evidence"), plain.get("recordings")
         plain |= {key: empty for key, empty in (("evidence", None), ("recordings", {})) if key in plain}
-        record = super(TrialRecord, cls).from_json(plain, where)
+        record = super(TrialRecord, cls).decoded(plain)
         if record.workload not in EVIDENCE:
             raise RecordError(f"in the record, workload {record.workload!r} is unknown", key="workload")
         read = EVIDENCE[record.workload].from_json(evidence, "evidence") if evidence is not None else None

@@ -61,11 +61,11 @@ def drawn_loads(run: Run, *, pictures: bool = True) -> list[Drawn]:
         if trial is None:
             continue
         record = read_record(run.folder, trial.number)
-        if not record["requests"]:
+        if not record.requests:
             continue
         rate = axes.link_numbers(dict(row.cell.link.settings))["rate_down_mbit"]
         folder = unchanged_artifacts(run.folder, trial.number, READ)
-        timeline = timeline_of(folder, record["evidence"])
+        timeline = timeline_of(folder, record)
         view = load_view(record, timeline, rate)
         film = film_of(folder, record) if pictures else None
         found.append(Drawn(row.cell, trial, view, film, _said(row)))

@@ -52,8 +52,7 @@ def servers(runs: Iterable[Run]) -> str:
     for run in runs:
         first = {trial.cell.arm.settings.get("server"): trial.number for trial in reversed(run.trials)}
         for number in first.values():
-            evidence = read_record(run.folder, number).get("evidence") or {}
-            server = evidence.get("server")
-            if isinstance(server, Mapping) and server.get("program"):
-                found[str(server["program"])] = None
+            page = read_record(run.folder, number).page_load
+            if page and page.server:
+                found[page.server.program] = None
     return " / ".join(found) or UNKNOWN

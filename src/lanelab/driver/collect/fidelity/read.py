@@ -56,7 +56,7 @@ def _all(run: Path) -> Iterator[KeptLoad]:
         with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
             require_unchanged(database, run)
             for trial, protocol, number, text in database.execute(TRIALS).fetchall():
-                record = TrialRecord.from_json(whole_record(database, trial, text), f"trial {trial}")
+                record = whole_record(database, trial, text)
                 yield KeptLoad(trial, protocol, number, record, run / run_format.ARTIFACTS / f"{trial:06d}")
     except (sqlite3.Error, ValueError) as error:
         raise StoreError(f"the run in {run} cannot be read: {error}", "Verify the site again") from error

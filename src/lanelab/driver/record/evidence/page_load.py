@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded
-from lanelab.driver.record.evidence.browser import BrowserEvidence
+from lanelab.driver.record.evidence.browser import BrowserEvidence, LoadClock
 from lanelab.driver.record.evidence.capture import CaptureCounts, RouterCounts
 from lanelab.driver.record.evidence.gateway import GatewayLog
 from lanelab.driver.record.evidence.link import EmulationError, LinkEvidence
@@ -45,3 +45,8 @@ class PageLoadEvidence(Coded):
     link: LinkEvidence | None  # what the captures tell of the link, by the controller; None: the client's is not there
     emulation: EmulationError | None  # of each packet, by the controller; None: not captured at both ends by one clock
     moving: MovingEvidence | None = None  # None: the link stood still
+
+    @property
+    def clock(self) -> LoadClock | None:
+        """Puts browser and captures on one clock; None: the page was not asked for."""
+        return self.browser.clock if self.browser else None

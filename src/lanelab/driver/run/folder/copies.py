@@ -12,6 +12,7 @@ from typing import Any
 
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import ChangedError
+from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder.digests import require_unchanged
 from lanelab.driver.run.folder.rows import Listed, artifacts_in
 from lanelab.driver.run.folder.trial_content import whole_record
@@ -34,7 +35,7 @@ class TrialCopy(Coded):
     round: int
     attempt: int
     wall_s: float
-    record: Mapping[str, Any]  # lanelab.driver.record.record.TrialRecord as JSON, whole
+    record: TrialRecord
     artifacts: tuple[Artifact, ...]
     asked: str  # digest of what was asked for: driver/run/trial_keys.py
     versions: str  # digest of the versions that it was made with

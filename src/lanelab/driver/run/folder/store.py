@@ -266,9 +266,9 @@ class Store(Content):
         first, self._next = self._next, self._next + len(trials)
         rows = []
         for number, copy in enumerate(trials, first):
-            record, cell = TrialRecord.from_json(copy.record), self._cells[copy.cell]
+            cell = self._cells[copy.cell]
             numbers = (number, self.session, beds[copy.bed], cell, copy.round, copy.attempt)
-            row = TrialRow(*numbers, copy.wall_s, record, copy.asked, copy.versions, copy.origin)
+            row = TrialRow(*numbers, copy.wall_s, copy.record, copy.asked, copy.versions, copy.origin)
             folder = content / f"{copy.trial:06d}"
             rows.append((row, folder, require_artifacts(folder, copy)))
         with writing(f"store {len(trials)} trials"):

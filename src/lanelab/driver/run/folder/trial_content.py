@@ -12,7 +12,7 @@ from typing import Any
 
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.record.load_series import SERIES
-from lanelab.driver.record.record import Series
+from lanelab.driver.record.record import Series, TrialRecord
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.digests import (
     FILES,
@@ -27,8 +27,8 @@ from lanelab.driver.run.folder.digests import SERIES as SERIES_PART
 from lanelab.driver.run.folder.opened import opened_database
 
 
-def read_record(folder: Path, trial: int) -> dict[str, Any]:
-    """Everything recorded about a trial, its requests included."""
+def read_record(folder: Path, trial: int) -> TrialRecord:
+    """Everything recorded about a trial, its requests included. RecordError where it is not as its format says."""
     with opened_database(folder) as database:
         row = database.execute("SELECT record FROM trials WHERE trial = ?", (trial,)).fetchone()
         if row is None:
@@ -39,8 +39,8 @@ def read_record(folder: Path, trial: int) -> dict[str, Any]:
         return whole_record(database, trial, row[0])
 
 
-def whole_record(database: sqlite3.Connection, trial: int, text: str) -> dict[str, Any]:
-    """A trial's record with what tables of their own have of it; `text`: the rest."""
+def whole_record(database: sqlite3.Connection, trial: int, text: str) -> TrialRecord:
+    """A trial's record with what tables of their own have of it; `text`: the rest. RecordError."""
     record = json.loads(text)
     series = {name: {**one, "points": []} for name, one in record["series"].items()}
     query = "SELECT name, t_ms, value FROM series WHERE trial = ? ORDER BY name, t_ms"
@@ -49,7 +49,8 @@ def whole_record(database: sqlite3.Connection, trial: int, text: str) -> dict[st
     measures = dict(database.execute("SELECT name, value FROM measures WHERE trial = ?", (trial,)))
     query = "SELECT data FROM requests WHERE trial = ? ORDER BY number"
     requests = [json.loads(data) for (data,) in database.execute(query, (trial,))]
-    return {**record, "measures": measures, "series": series, "requests": requests}
+    whole = {**record, "measures": measures, "series": series, "requests": requests}
+    return TrialRecord.from_json(whole, f"trial {trial}")
 
 
 def each_request(folder: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
@@ -59,10 +60,13 @@ def each_request(folder: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
         yield trial, number, json.loads(data)
 
 
-def each_record(folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def each_record(folder: Path) -> Iterator[tuple[int, TrialRecord]]:
     """(trial, record) of all trials, without requests, measures and the points of series."""
-    for trial, (record,) in _each(folder, "SELECT record FROM trials WHERE trial = ?", RECORD):
-        yield trial, json.loads(record)
+    for trial, (text,) in _each(folder, "SELECT record FROM trials WHERE trial = ?", RECORD):
+        record = json.loads(text)
+        series = {name: {**one, "points": []} for name, one in record["series"].items()}
+        whole = {**record, "measures": {}, "series": series, "requests": []}
+        yield trial, TrialRecord.from_json(whole, f"trial {trial}")
 
 
 def each_witnesses(folder: Path) -> Iterator[tuple[int, dict[str, list[str]] | None]]:

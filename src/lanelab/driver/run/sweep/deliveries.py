@@ -154,9 +154,9 @@ class Deliveries:
         planned = {each.cell.id: each for each in one.portion.trials}
         failed, machine = 0, self._store.machine_number(member.machine)
         for trial in trials:
-            reasons = [failure["reason"] for failure in trial.record["failures"]]
+            reasons = [failure.reason for failure in trial.record.failures]
             failed += bool(reasons)
-            value = trial.record["measures"].get(primary)
+            value = trial.record.measures.get(primary)
             self.spread.add(planned[trial.cell], attempt_of(not reasons, value, reasons, machine))
         seconds = round(time.monotonic() - member.began, 3)
         self._tell(PortionStored(member.worker, member.name, len(trials), failed, seconds))
@@ -193,5 +193,5 @@ def _what_lacks(portion: PlannedPortion, delivery: Delivery, known: Collection[i
 
 
 def _is_result(trial: TrialCopy) -> bool:
-    reasons = [failure["reason"] for failure in trial.record["failures"]]
+    reasons = [failure.reason for failure in trial.record.failures]
     return not reasons or timed_out(reasons)

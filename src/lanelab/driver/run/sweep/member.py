@@ -63,8 +63,8 @@ class Member:
         """With the stamp that the controller's clock would have given it."""
         if not self.clock_ahead_s:
             return trial
-        started = shifted(trial.record["started_utc"], -self.clock_ahead_s)
-        return replace(trial, record={**trial.record, "started_utc": started})
+        started = shifted(trial.record.started_utc, -self.clock_ahead_s)
+        return replace(trial, record=replace(trial.record, started_utc=started))
 
     def test_at_our_clock(self, test: SelfTestCopy) -> SelfTestCopy:
         return replace(test, at_utc=shifted(test.at_utc, -self.clock_ahead_s)) if self.clock_ahead_s else test

@@ -156,7 +156,7 @@ class Work:
 
     def _refused_by(self, given_up: Sequence[PlannedTrial], copies: Sequence[TrialCopy]) -> list[RefusedLink]:
         """The links of trials that were not begun: the bed that took a lost one's place cannot have them."""
-        details = {copy.cell: copy.record["failures"][-1]["detail"] for copy in copies if copy.record["failures"]}
+        details = {copy.cell: copy.record.failures[-1].detail for copy in copies if copy.record.failures}
         why = {self._run.label_of(each.cell.link.link): details[each.cell.id] for each in given_up}
         return [RefusedLink(label, words) for label, words in why.items()]
 
@@ -198,5 +198,5 @@ def _are_of_one_bed(copies: Sequence[TrialCopy]) -> bool:
 
 def _is_result(copy: TrialCopy) -> bool:
     """Whether the round has its trial by this one, as the schedule counts."""
-    reasons = [failure["reason"] for failure in copy.record["failures"]]
+    reasons = [failure.reason for failure in copy.record.failures]
     return not reasons or timed_out(reasons)
