@@ -24,7 +24,7 @@ LOAD_S = 2.0
 
 def begun(bed: InsideBed, **settings: str) -> Cross:
     asked = {**SHAPED, **settings}
-    bed.link.set(asked)
+    bed.link.set(Link.parse(asked))
     recorder = Cross(Link.parse(asked))
     nodes = {name: bed.node(name) for name in NODE_NAMES}
     recorder.start(Context(nodes, bed.substrate.machines(), bed.memory, bed.memory))
@@ -88,7 +88,7 @@ def a_program_that_dies_fails_the_trial(bed: InsideBed) -> None:
 
 def what_the_kernel_lacks_is_refused(bed: InsideBed) -> None:
     with pytest.raises(InputError, match="the server's kernel has no congestion control 'quick'") as refused:
-        bed.link.set({**SHAPED, "cross": "2 quick down"})
+        bed.link.set(Link.parse({**SHAPED, "cross": "2 quick down"}))
     assert refused.value.key == "cross"
 
 

@@ -10,6 +10,7 @@ import pytest
 from lanelab.driver.arm.servers.resolver import Resolver, use_resolver
 from lanelab.driver.base.errors import NodeError, ServerError
 from lanelab.driver.bed.addresses import origin_addresses
+from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.server import Query
 from tests.kit.inside import InsideBed, main
 
@@ -96,7 +97,7 @@ def other_records_of_a_name_are_empty_not_missing(bed: InsideBed) -> None:
 
 
 def a_look_up_costs_a_round_trip(bed: InsideBed) -> None:
-    bed.link.set({"rtt": "200ms"})
+    bed.link.set(Link.parse({"rtt": "200ms"}))
     use_resolver(bed.client)
     resolver = resolving(bed)
     try:
@@ -104,7 +105,7 @@ def a_look_up_costs_a_round_trip(bed: InsideBed) -> None:
         assert all(0.19 < took < 2 for took in times), times
     finally:
         resolver.stop()
-        bed.link.set({})
+        bed.link.set(Link.parse({}))
 
 
 def only_the_client_has_that_file(bed: InsideBed) -> None:

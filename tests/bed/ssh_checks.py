@@ -14,6 +14,7 @@ from lanelab.driver.bed.commands import set_kernel
 from lanelab.driver.bed.node import NODE_NAMES, Command, Node, Stdio
 from lanelab.driver.bed.remote import sampler
 from lanelab.driver.bed.ssh.router import settle_cable
+from lanelab.driver.link import Link
 from lanelab.driver.link.hosts.host import USUAL_KERNEL
 from lanelab.driver.record.evidence.machine import MachineEvidence
 from lanelab.driver.record.evidence.server_series import ServerSeriesEvidence
@@ -160,15 +161,15 @@ def nobody_in_it_is_root(bed: InsideBed) -> None:
 
 
 def its_link_is_shaped_and_measured(bed: InsideBed) -> None:
-    bed.link.set({"rtt": "60ms", "rate": "2mbit", "queue": "64kB"})
-    found = {result["name"]: result for result in bed.link.test({})["results"]}
-    assert 0 < found["rtt without link"]["achieved"] < 20, found["rtt without link"]
-    assert abs(found["rtt"]["achieved"] - 60) < 8, (found["rtt"], found["rtt without link"])
-    assert found["delay down"]["verdict"] == "not measured"  # whose clock would tell?
-    assert found["mtu"]["achieved"] == 1500
+    bed.link.set(Link.parse({"rtt": "60ms", "rate": "2mbit", "queue": "64kB"}))
+    found = {result.name: result for result in bed.link.test().results}
+    assert 0 < (found["rtt without link"].achieved or 0) < 20, found["rtt without link"]
+    assert abs((found["rtt"].achieved or 0) - 60) < 8, (found["rtt"], found["rtt without link"])
+    assert found["delay down"].verdict == "not measured"  # whose clock would tell?
+    assert found["mtu"].achieved == 1500
     for way in ("down", "up"):
-        assert abs(found[f"rate {way}"]["achieved"] - 2) < 0.2
-        assert abs(found[f"queue {way}"]["achieved"] / found[f"queue {way}"]["target"] - 1) < 0.3
+        assert abs((found[f"rate {way}"].achieved or 0) - 2) < 0.2
+        assert abs((found[f"queue {way}"].achieved or 0) / (found[f"queue {way}"].target or 0) - 1) < 0.3
 
 
 def its_router_is_watched(bed: InsideBed) -> None:
@@ -177,14 +178,14 @@ def its_router_is_watched(bed: InsideBed) -> None:
     try:
         watch.begin(moves=False)
         assert watch.queues_changed() == ()
-        bed.link.set({"rtt": "30ms"})
+        bed.link.set(Link.parse({"rtt": "30ms"}))
         assert watch.queues_changed()
     finally:
         watch.drop()
 
 
 def its_link_moves(bed: InsideBed) -> None:
-    bed.link.set({"rtt": "20ms", "rate": "10mbit", "outage": "100ms every 1s"})
+    bed.link.set(Link.parse({"rtt": "20ms", "rate": "10mbit", "outage": "100ms every 1s"}))
     player = bed.link.mover()
     assert player
     player.begin()
@@ -192,7 +193,7 @@ def its_link_moves(bed: InsideBed) -> None:
     played = player.end()
     assert played
     assert len(played.steps) >= 4, played
-    bed.link.set({})
+    bed.link.set(Link.parse({}))
 
 
 def tcp_of_the_hosts_is_set_and_taken_back(bed: InsideBed) -> None:
@@ -202,16 +203,16 @@ def tcp_of_the_hosts_is_set_and_taken_back(bed: InsideBed) -> None:
         return node.run(["cat", *files]).stdout.split(), "quickack 1" in routes
 
     usual = list(USUAL_KERNEL.values())[2:]
-    bed.link.set({"timestamps": "false", "tail_loss_probe_server": "false", "delayed_ack_client": "false"})
+    bed.link.set(Link.parse({"timestamps": "false", "tail_loss_probe_server": "false", "delayed_ack_client": "false"}))
     assert found(bed.client) == (["0", "3", *usual], True)
     assert found(bed.server) == (["0", "0", *usual], False)
-    bed.link.set({"rtt": "20ms"})
+    bed.link.set(Link.parse({"rtt": "20ms"}))
     assert found(bed.client) == found(bed.server) == (list(USUAL_KERNEL.values()), False)
 
 
 def packets_are_as_on_the_wire(bed: InsideBed) -> None:
     """Captures on both ends show none longer than a frame; one where packets are longer would show it."""
-    bed.link.set({})
+    bed.link.set(Link.parse({}))
     for node in (bed.server, bed.client):
         all_of_them, too_long = captured(bed, node)
         assert all_of_them > 100, node.name
@@ -228,7 +229,7 @@ def captured(bed: InsideBed, node: Node) -> tuple[int, int]:
     """How many packets a bulk transfer takes as a capture there shows it, and how many of them are longer than a
     frame."""
     capture = Capture(node, "/run/long.pcap", 100).start()
-    bed.link.measure({"what": "tcp", "way": "down", "seconds": 0.5})
+    bed.link.transfer("down", 0.5)
     capture.stop()
     words = ("tcpdump", "-nr", "/run/long.pcap")
     counts = [len(node.run([*words, *which]).stdout.splitlines()) for which in ((), ("greater", "1515"))]

@@ -13,8 +13,10 @@ from lanelab.driver.base.errors import BedError, InputError
 from lanelab.driver.bed.addresses import HOSTS, ORIGINS_NETWORK
 from lanelab.driver.bed.node import Command, Stdio
 from lanelab.driver.bed.substrate import BedSettings
+from lanelab.driver.link.live.operations import Way
 from lanelab.driver.link.profiles import PROFILES
-from lanelab.driver.link.results import SelfTest
+from lanelab.driver.link.selftest.effort import Effort
+from lanelab.driver.link.selftest.plan import Pings
 from lanelab.driver.run.channel.client import Bed
 from tests.kit.handles import OpenBed
 from tools.bench.leftovers import Part, Watch, kill
@@ -40,8 +42,8 @@ def hops_left(bed: OpenBed, address: str = "server") -> int:
     return int(shown.partition("ttl=")[2].split()[0])
 
 
-def sent(bed: OpenBed, way: str) -> int:
-    return int(bed.bed.measure("tcp", way=way, seconds=0.3)["marks"][-1][1])
+def sent(bed: OpenBed, way: Way) -> int:
+    return bed.bed.transfer(way, 0.3).marks[-1][1]
 
 
 def forwards(bed: OpenBed) -> bool:
@@ -69,7 +71,7 @@ def test_the_self_test_tells_what_a_direct_link_carries(bed: OpenBed) -> None:
         assert found[name].achieved
     assert found["mtu"].achieved == 1400
     assert found["sent to the router"].achieved == 0
-    brief = SelfTest.from_json(bed.bed.test_link({"brief": True}))
+    brief = bed.bed.test_link(Effort(brief=True))
     assert brief.passed
     assert "throughput down" not in {result.name for result in brief.results}
 
@@ -126,7 +128,7 @@ def test_a_link_after_a_direct_one_is_what_it_always_is(bed: OpenBed) -> None:
     assert hops_left(bed, str(ORIGINS_NETWORK[5])) == THROUGH_ROUTER
     assert forwards(bed)
     before = [packets(bed, host.name, host.direct_port.device) for host in HOSTS]
-    trips_ms = bed.bed.measure("ping", count=20, gap_us=5000)["round_trips_ms"]
+    trips_ms = bed.bed.ping(Pings(20, 5000)).round_trips_ms
     assert min(trips_ms) > 39  # the router's delay is there again
     assert [packets(bed, host.name, host.direct_port.device) for host in HOSTS] == before
 
@@ -170,7 +172,7 @@ def test_nothing_is_left_of_a_direct_link_that_is_killed(tmp_path: Path) -> None
         watch.see(made.pid)
         kill(Part(made.pid, "the bed"))
         with pytest.raises(BedError):
-            made.measure("tcp", way="down", seconds=1)
+            made.transfer("down", 1)
     assert watch.left(folder.name) == []
 
 

@@ -11,6 +11,7 @@ from lanelab.driver.base.errors import InputError, LinkError
 from lanelab.driver.bed.substrate import BedSettings
 from lanelab.driver.link import Link
 from lanelab.driver.link.profiles import PROFILES
+from lanelab.driver.link.selftest.effort import Effort
 from lanelab.driver.run.channel.client import Bed
 from tests.kit.handles import OpenBed
 from tests.kit.scripts import run_script
@@ -31,14 +32,14 @@ def failures_of(bed: OpenBed) -> list[str]:
         with stalls() as found:
             report = bed.bed.test_link()
         waits.append(found)
-        if report["passed"]:
+        if report.passed:
             return []
     if all(wait.too_long for wait in waits):
         worst = ", ".join(f"{wait.worst_ms:.0f}" for wait in waits)
         pytest.skip(
             f"this machine kept programs waiting for up to {worst} ms each time: no link can be measured here now"
         )
-    return list(report["failures"])
+    return report.failures
 
 
 @pytest.mark.measures
@@ -128,18 +129,18 @@ def test_a_link_that_is_not_what_was_asked_fails_loudly(
 ) -> None:
     bed.set(**settings)
     assert bed.run("router", "tc", "qdisc", "replace", "dev", device, "root", *qdisc.split()).status == 0
-    report = bed.bed.test_link({"attempts": 1})
-    assert not report["passed"]
-    assert any(said.startswith(failure) for said in report["failures"]), report["failures"]
+    report = bed.bed.test_link(Effort(attempts=1))
+    assert not report.passed
+    assert any(said.startswith(failure) for said in report.failures), report.failures
 
 
 def test_a_link_that_changed_after_its_self_test_is_out_when_it_is_measured_again(bed: OpenBed) -> None:
     bed.set(rtt="20ms", rate="10mbit")
     words = ["dev", "to_client", "root", "netem", "delay", "25ms", "limit", "5000"]
     assert bed.run("router", "tc", "qdisc", "replace", *words).status == 0
-    report = bed.bed.test_link({"attempts": 1, "brief": True})
-    assert any(said.startswith("rtt is") for said in report["failures"])
-    assert not [each for each in report["results"] if "TCP" in each["name"] or "initial window" in each["name"]]
+    report = bed.bed.test_link(Effort(attempts=1, brief=True))
+    assert any(said.startswith("rtt is") for said in report.failures)
+    assert not [each for each in report.results if "TCP" in each.name or "initial window" in each.name]
 
 
 @pytest.mark.measures
@@ -152,7 +153,7 @@ def test_the_first_flight_and_the_queue_are_seen_under_tcp(bed: OpenBed) -> None
         route = bed.run(node, "ip", "route", "show", "10.10.0.0/16").stdout.strip().splitlines()[0]
         words = route.replace("initcwnd 7", f"initcwnd {window}").replace("initcwnd 4", f"initcwnd {window}").split()
         assert bed.run(node, "ip", "route", "replace", *words).status == 0
-    failures = bed.bed.test_link({"attempts": 1})["failures"]
+    failures = bed.bed.test_link(Effort(attempts=1)).failures
     assert any(said.startswith("initial window server is 12") for said in failures), failures
     assert any(said.startswith("initial window client is 9") for said in failures), failures
     bed.set()
@@ -164,7 +165,7 @@ def test_delays_that_are_swapped_fail_loudly(bed: OpenBed) -> None:
     for device, delay in (("to_client", "4.85ms"), ("to_server", "39.85ms")):
         words = ["dev", device, "root", "netem", "delay", delay, "limit", "5000"]
         assert bed.run("router", "tc", "qdisc", "replace", *words).status == 0
-    failures = bed.bed.test_link({"attempts": 1})["failures"]
+    failures = bed.bed.test_link(Effort(attempts=1)).failures
     assert any(said.startswith("delay down is") for said in failures)
     assert any(said.startswith("delay up is") for said in failures)
 

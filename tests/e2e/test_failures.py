@@ -145,7 +145,7 @@ def test_a_load_that_is_faster_than_its_link_allows_is_refused(tmp_path: Path) -
     spec.folder.mkdir()
     with paths.bed_folder() as folder, Bed(BedSettings(folder=folder)) as bed:
         bed.set_link(Link.parse({"rate": "50mbit", "rtt": "10ms"}))
-        bed.prepare_trial(spec.to_json())
+        bed.prepare_trial(spec)
         data = bed.run_trial(spec.timeout_s)
     context = TrialContext(arm, site, experiment.cells[0].link.link, experiment, spec.folder)
     record = PageLoad().finish(data, context)

@@ -107,7 +107,7 @@ def load(site: Site, folder: Path, context: TrialContext) -> Loaded:
     spec.folder.mkdir()
     with paths.bed_folder() as build, Bed(BedSettings(folder=build)) as bed:
         bed.set_link(context.link)
-        bed.prepare_trial(spec.to_json())
+        bed.prepare_trial(spec)
         data = bed.run_trial(spec.timeout_s)
     assert isinstance(data, dict)
     return Loaded(data, (spec.folder / "access.log").read_text().splitlines(), context)

@@ -77,7 +77,7 @@ class Bench:
             authority=self._folder / "authority",
             built=self._built,
         )
-        self._bed.prepare_trial(spec.to_json())
+        self._bed.prepare_trial(spec)
         spoil(self)
         data = self._bed.run_trial(TIMEOUT_S)
         wanted_site = asked.site()

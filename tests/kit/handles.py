@@ -12,7 +12,8 @@ from pathlib import Path
 from lanelab.driver.base.paths import SOURCES
 from lanelab.driver.bed.node import Command, Completed, Stdio
 from lanelab.driver.link import Link
-from lanelab.driver.link.results import Result, SelfTest
+from lanelab.driver.link.results import Result
+from lanelab.driver.link.selftest.effort import Effort
 from lanelab.driver.run.channel.client import Bed
 
 
@@ -44,7 +45,7 @@ class OpenBed:
         return link
 
     def test(self, *, thorough: bool = False) -> dict[str, Result]:
-        found = SelfTest.from_json(self.bed.test_link({"thorough": thorough}))
+        found = self.bed.test_link(Effort(thorough=thorough))
         return {result.name: result for result in found.results}
 
 

@@ -23,6 +23,7 @@ from lanelab.driver.bed.registry import kind_named
 from lanelab.driver.bed.remote import namespaces
 from lanelab.driver.bed.ssh.hosts import Hosts
 from lanelab.driver.bed.substrate import BedSettings, Substrate
+from lanelab.driver.link import Link
 from lanelab.driver.link.live.state import LinkState
 
 
@@ -114,7 +115,7 @@ def call_here() -> None:
     module, function, folder, link, arguments = sys.argv[1:]
     namespaces.die_with_parent(os.getppid())
     bed = _bring_up(BedSettings(folder=Path(folder)))
-    bed.link.set(json.loads(link))
+    bed.link.set(Link.parse(json.loads(link)))
     answer = getattr(importlib.import_module(f"tests.e2e.{module}"), function)(bed, **json.loads(arguments))
     Path(folder, f"{function}.json").write_text(json.dumps(answer))
     sys.stdout.flush()

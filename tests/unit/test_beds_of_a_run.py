@@ -21,6 +21,7 @@ from lanelab.driver.experiment.schedule.warnings import warnings
 from lanelab.driver.run.current_bed import BEDS_LOST_IN_A_ROW
 from lanelab.driver.run.events import BedUp
 from lanelab.driver.run.folder.store import Store
+from lanelab.driver.trial.spec import TrialSpec
 from tests.unit.experiments import PATIENT, SMALL, read
 from tests.unit.test_runner import TWO_ARMS, Play, StandIn
 from tests.unit.test_runner import _judged_as_recorded as _judged_as_recorded  # noqa: PLC0414 - a fixture
@@ -131,8 +132,8 @@ def test_no_trial_is_prepared_on_a_bed_that_is_about_to_end(play: Callable[[str]
     prepared: list[tuple[int, str]] = []
 
     class Counting(StandIn):
-        def prepare_trial(self, spec: dict[str, object]) -> None:
-            prepared.append((id(self), str(spec["arm"]["name"])))  # type: ignore[index]
+        def prepare_trial(self, spec: TrialSpec) -> None:
+            prepared.append((id(self), spec.arm.name))
             super().prepare_trial(spec)
 
     beds = [Counting(lambda _arm, _number: 100.0) for _ in range(3)]

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base import configuration, timeouts
 from lanelab.driver.base.configuration import FACTOR_OF_EMULATED, PROJECT, TIMEOUTS, Configuration
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.main import lanelab
-from lanelab.driver.run.channel import client
-from lanelab.driver.run.channel.client import Bed
+from lanelab.driver.trial.operations import TrialOperations
+from lanelab.driver.trial.spec import TrialSpec
+from tests.unit.records import SITE
 
 
 def test_each_variable_has_its_setting() -> None:
@@ -60,7 +63,7 @@ def test_a_process_reads_its_environment_once(monkeypatch: pytest.MonkeyPatch) -
     assert configuration.current().timeout_factor == FACTOR_OF_EMULATED
 
 
-TRIAL = {"timeout_s": 20}
+TRIAL = TrialSpec(SITE, Arm.parse("arm", {}), 20.0, {}, Path("/trial"), Path("/authority"))
 ASKING: dict[str, list[Any]] = {"prepare_trial": [TRIAL], "check_arm": [TRIAL], "run_trial": [20.0], "end_trial": []}
 
 
@@ -68,15 +71,15 @@ ASKING: dict[str, list[Any]] = {"prepare_trial": [TRIAL], "check_arm": [TRIAL], 
 def test_who_asks_a_bed_waits_as_much_longer_as_the_bed_itself(monkeypatch: pytest.MonkeyPatch, op: str) -> None:
     """Else a slow browser counts as a lost bed, and three of those end a run."""
 
-    class Asked:
-        def _ask(self, _op: str, *, within_s: float, **_arguments: Any) -> dict[str, Any]:
+    class Asked(TrialOperations):
+        def ask(self, _name: str, _arguments: Mapping[str, Any], within_s: float) -> object:
             limits.append(within_s)
-            return {"record": {}}
+            return []
 
     limits: list[float] = []
     for given in ("1", "6"):
         monkeypatch.setenv(TIMEOUTS, given)
-        getattr(Bed, op)(Asked(), *ASKING[op])
+        getattr(Asked(), op)(*ASKING[op])
     load_s = {"prepare_trial": 40.0, "run_trial": 20.0}.get(op, 0.0)  # the experiment's own, which nothing multiplies
     assert limits[1] - load_s == 6 * (limits[0] - load_s)
-    assert limits[0] - load_s >= client.ANSWER_WITHIN_S
+    assert limits[0] - load_s >= timeouts.ANSWER_WITHIN_S

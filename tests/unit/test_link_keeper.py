@@ -15,6 +15,7 @@ from lanelab.analysis.results.run_folder import read_run
 from lanelab.driver.experiment.model import Cell, LinkCase
 from lanelab.driver.link import Link
 from lanelab.driver.link.results import Result, SelfTest, Verdict
+from lanelab.driver.link.selftest.effort import Effort
 from lanelab.driver.run.channel.client import Bed
 from lanelab.driver.run.folder.store import Store
 from lanelab.driver.run.link_keeper import LinkKeeper
@@ -33,10 +34,10 @@ class StandIn:
     def set_link(self, link: Link) -> None:
         self.set.append(link)
 
-    def test_link(self, options: dict[str, Any]) -> dict[str, Any]:
-        self.tests.append(options["brief"])
+    def test_link(self, effort: Effort) -> SelfTest:
+        self.tests.append(effort.brief)
         verdict: Verdict = "ok" if self.right else "out"
-        return SelfTest((Result("rtt", "ms", 20.0, 20.0, 19.0, 21.0, verdict),), 0.1).to_json()
+        return SelfTest((Result("rtt", "ms", 20.0, 20.0, 19.0, 21.0, verdict),), 0.1)
 
     def tc_state(self) -> list[Any]:
         return []

@@ -103,6 +103,6 @@ def test_a_bed_without_that_cable_refuses_the_link_before_it_changes_anything() 
 
     state = LinkState(cast(Substrate, Apart()))
     with pytest.raises(InputError, match="no way between client and server past the router") as error:
-        state.set({"path": "direct"})
+        state.set(Link.parse({"path": "direct"}))
     assert error.value.key == "path"
     state.require_whole()

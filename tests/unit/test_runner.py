@@ -27,6 +27,7 @@ from lanelab.driver.experiment.schedule.order import PlannedTrial
 from lanelab.driver.experiment.schedule.results import Attempt
 from lanelab.driver.experiment.schedule.rounds import Schedule
 from lanelab.driver.link.results import Result, SelfTest
+from lanelab.driver.link.selftest.effort import Effort
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run import current_bed
@@ -41,6 +42,7 @@ from lanelab.driver.run.start import BegunRun
 from lanelab.driver.run.this_machine import this_machine
 from lanelab.driver.site.load import load_site
 from lanelab.driver.trial.page_load.workload import PageLoad
+from lanelab.driver.trial.spec import TrialSpec
 
 PLAN = {"order": "interleaved", "looks": [[9, 0.05]], "timeout_s": 60, "compared": [], "not_compared": []}
 META = {
@@ -67,7 +69,7 @@ class StandIn:
     still_right: bool = True
     after_fails: Exception | None = None
     loads: list[str] = field(default_factory=list)
-    prepared: dict[str, Any] = field(default_factory=dict)
+    prepared: TrialSpec | None = None
 
     def facts(self) -> dict[str, Any]:
         return {}
@@ -79,13 +81,13 @@ class StandIn:
     def check_arm(self, _spec: object) -> None: ...
     def end_trial(self) -> None: ...
 
-    def test_link(self, options: dict[str, Any]) -> dict[str, Any]:
-        if options["brief"]:
+    def test_link(self, effort: Effort) -> SelfTest:
+        if effort.brief:
             self.after += 1
             if self.after_fails:
                 raise self.after_fails
             right = self.still_right
-            return SelfTest((Result("rtt", "ms", 20.0, 20.0, 19.0, 21.0, "ok" if right else "out"),), 0.1).to_json()
+            return SelfTest((Result("rtt", "ms", 20.0, 20.0, 19.0, 21.0, "ok" if right else "out"),), 0.1)
         self.self_tests += 1
         result = Result(
             "rtt",
@@ -96,13 +98,14 @@ class StandIn:
             21.0,
             "ok" if self.link_is_right and self.self_tests >= self.right_from else "out",
         )
-        return SelfTest((result,), 0.1).to_json()
+        return SelfTest((result,), 0.1)
 
-    def prepare_trial(self, spec: dict[str, Any]) -> None:
+    def prepare_trial(self, spec: TrialSpec) -> None:
         self.prepared = spec
 
     def run_trial(self, _timeout_s: float) -> dict[str, Any]:
-        arm = self.prepared["arm"]["name"]
+        assert self.prepared
+        arm = self.prepared.arm.name
         self.loads.append(arm)
         outcome = self.plan(arm, self.loads.count(arm))
         if isinstance(outcome, Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
@@ -92,17 +92,17 @@ def bed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Bed:
     return Bed(Trials(cast(Substrate, Nodes()), lambda: None, 0, tmp_path / "trials"), done)
 
 
-def spec(arm: str = "one", workload: str = "page") -> dict[str, Any]:
-    return TrialSpec(SITE, Arm.parse(arm, {}), 30, {}, Path("/t"), Path("/a"), workload).to_json()
+def spec(arm: str = "one", workload: str = "page") -> TrialSpec:
+    return TrialSpec(SITE, Arm.parse(arm, {}), 30, {}, Path("/t"), Path("/a"), workload)
 
 
 def test_a_workload_begins_once(bed: Bed) -> None:
     for arm in ("one", "two"):
-        assert bed.trials.prepare(spec(arm)) == {"failures": [RECORD.failures[0].to_json()]}
-        assert bed.trials.run() == RECORD.to_json()
-    bed.trials.prepare(spec("three", "load"))
-    bed.trials.end()
-    bed.trials.end()
+        assert bed.trials.prepare_trial(spec(arm)) == RECORD.failures
+        assert bed.trials.run_trial(30) == RECORD
+    bed.trials.prepare_trial(spec("three", "load"))
+    bed.trials.end_trial()
+    bed.trials.end_trial()
     assert bed.done == [
         *("page begins", "page prepares one", "page runs", "page ends"),
         *("page prepares two", "page runs", "page ends"),
@@ -111,14 +111,14 @@ def test_a_workload_begins_once(bed: Bed) -> None:
 
 
 def test_serving_needs_no_workload(bed: Bed) -> None:
-    assert bed.trials.serve(spec("two")) == {"failures": []}
-    bed.trials.prepare(spec("three"))
+    assert bed.trials.serve_site(spec("two")) == ()
+    bed.trials.prepare_trial(spec("three"))
     assert bed.done == ["serves two", "server stops", "page begins", "page prepares three"]
 
 
 def test_the_server_and_the_workload_check_an_arm(bed: Bed) -> None:
-    bed.trials.check(spec("one"))
-    bed.trials.prepare(spec("two"))
+    bed.trials.check_arm(spec("one"))
+    bed.trials.prepare_trial(spec("two"))
     assert bed.done == ["checks one", "page begins", "page checks one", "page prepares two"]
 
 
@@ -127,7 +127,7 @@ def test_a_server_that_does_not_start_is_a_failure(bed: Bed, monkeypatch: pytest
         raise ServerError("it did not start")
 
     monkeypatch.setattr(Serving, "start", fail)
-    assert bed.trials.serve(spec()) == {"failures": [{"reason": "server-failed", "detail": "it did not start"}]}
+    assert bed.trials.serve_site(spec()) == (Failure(Reason.SERVER_FAILED, "it did not start"),)
 
 
 def test_what_the_user_wrote_wrongly_is_an_error(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,13 +136,13 @@ def test_what_the_user_wrote_wrongly_is_an_error(bed: Bed, monkeypatch: pytest.M
 
     monkeypatch.setattr(Serving, "check", refuse)
     with pytest.raises(InputError, match="no such directive"):
-        bed.trials.check(spec())
+        bed.trials.check_arm(spec())
 
 
 def test_a_run_needs_a_trial_that_was_prepared(bed: Bed) -> None:
     with pytest.raises(BedError, match="no trial was prepared"):
-        bed.trials.run()
-    bed.trials.prepare(spec())
-    bed.trials.end()
+        bed.trials.run_trial(30)
+    bed.trials.prepare_trial(spec())
+    bed.trials.end_trial()
     with pytest.raises(BedError, match="no trial was prepared"):
-        bed.trials.run()
+        bed.trials.run_trial(30)

@@ -6,19 +6,22 @@ import random
 import statistics
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from lanelab.driver.base import paths
 from lanelab.driver.base.errors import LanelabError
 from lanelab.driver.bed.substrate import BedSettings
 from lanelab.driver.link import HEADER, Link
+from lanelab.driver.link.live.operations import Way
+from lanelab.driver.link.selftest.plan import Pings
 from lanelab.driver.run.channel.client import Bed
 from tools.bench.figures import Figure
 from tools.bench.leftovers import Watch, kill
 
 Tell = Callable[[str], None]
 
+WAYS: tuple[Way, ...] = ("down", "up")
 BRING_UPS, BRING_UP_TARGET_S = 7, 3.0
 RTTS_MS = (10, 20, 50, 100, 200)
 RTT_ERROR_MS, RTT_ERROR, RTT_DEVIATION_MS = 0.5, 0.01, 0.3
@@ -42,7 +45,7 @@ def measure_bed(*, router: str, cpus: Mapping[str, str], kills: int, quick: bool
             figures += _round_trip(bed, rtt_ms, 2 if quick else PING_SETS)
         for rate_mbit in RATES_MBIT:
             tell(f"goodput at {rate_mbit} Mbit/s")
-            figures += [_goodput(bed, rate_mbit, way, TCP_S / 2 if quick else TCP_S) for way in ("down", "up")]
+            figures += [_goodput(bed, rate_mbit, way, TCP_S / 2 if quick else TCP_S) for way in WAYS]
         tell("unshaped throughput")
         figures.append(_unshaped(bed))
         figures.append(_change(bed))
@@ -68,9 +71,7 @@ def _bring_up(router: str, cpus: Mapping[str, str], count: int, tell: Tell) -> F
 def _round_trip(bed: Bed, rtt_ms: int, count: int) -> list[Figure]:
     """Several sets of pings: a moment in which the machine is busy spoils one of them, and is seen as such."""
     bed.set_link(Link.parse({"rtt": f"{rtt_ms}ms"}))
-    sets: list[list[float]] = [
-        bed.measure("ping", count=PINGS, gap_us=PING_GAP_US)["round_trips_ms"] for _ in range(count)
-    ]
+    sets = [bed.ping(Pings(PINGS, PING_GAP_US)).round_trips_ms for _ in range(count)]
     mean = statistics.median(statistics.fmean(times) for times in sets)
     deviations = [statistics.pstdev(times) for times in sets]
     deviation, error = statistics.median(deviations), mean - rtt_ms
@@ -93,17 +94,17 @@ def _round_trip(bed: Bed, rtt_ms: int, count: int) -> list[Figure]:
     ]
 
 
-def goodput_bps(marks: list[tuple[float, int]], lead_s: float) -> float:
+def goodput_bps(marks: Sequence[tuple[float, int]], lead_s: float) -> float:
     """The goodput from the first mark after `lead_s` to the last one, so without TCP's slow start."""
     start = next((mark for mark in marks if mark[0] - marks[0][0] >= lead_s), marks[0])
     end = marks[-1]
     return (end[1] - start[1]) * 8 / (end[0] - start[0]) if end[0] > start[0] else 0.0
 
 
-def _goodput(bed: Bed, rate_mbit: int, way: str, seconds: float) -> Figure:
+def _goodput(bed: Bed, rate_mbit: int, way: Way, seconds: float) -> Figure:
     link = Link.parse({"rtt": "40ms", "rate": f"{rate_mbit}mbit", "queue": TCP_QUEUE})
     bed.set_link(link)
-    marks = bed.measure("tcp", way=way, seconds=seconds + TCP_LEAD_S)["marks"]
+    marks = bed.transfer(way, seconds + TCP_LEAD_S).marks
     theory = rate_mbit * (link.mtu - TCP_HEADERS) / (link.mtu + HEADER)
     achieved = goodput_bps(marks, TCP_LEAD_S) / 1e6
     error = achieved / theory - 1
@@ -118,7 +119,7 @@ def _goodput(bed: Bed, rate_mbit: int, way: str, seconds: float) -> Figure:
 
 def _unshaped(bed: Bed) -> Figure:
     bed.set_link(Link.parse({}))
-    rates = [goodput_bps(bed.measure("tcp", way="down", seconds=2)["marks"], 0.3) / 1e9 for _ in range(3)]
+    rates = [goodput_bps(bed.transfer("down", 2).marks, 0.3) / 1e9 for _ in range(3)]
     median = statistics.median(rates)
     target = f">= {UNSHAPED_TARGET_GBIT:g} Gbit/s"
     return Figure("unshaped TCP, median of 3", f"{median:.2f} Gbit/s", target, median >= 0.8, tuple(rates))
@@ -168,7 +169,7 @@ def kill_once(settings: BedSettings, chance: random.Random, tell: Tell) -> list[
             with Bed(made, on_start=lambda pid: threading.Thread(target=strike, args=(pid,)).start()) as bed:
                 bed.set_link(Link.parse({"rtt": "20ms", "rate": "10mbit"}))
                 while not killed.is_set():
-                    bed.measure("ping", count=20, gap_us=5000)
+                    bed.ping(Pings(20, 5000))
         except LanelabError as error:
             tell(f"the controller saw: {error.what}")
         killed.wait()

@@ -66,7 +66,7 @@ def _trial(bed: Bed, spec: TrialSpec) -> tuple[float, float]:
     shutil.rmtree(spec.folder, ignore_errors=True)
     spec.folder.mkdir()
     started = time.monotonic()
-    bed.prepare_trial(spec.to_json())
+    bed.prepare_trial(spec)
     record = TrialRecord.from_json(bed.run_trial(spec.timeout_s))
     took = time.monotonic() - started
     if record.failures:
@@ -81,7 +81,7 @@ def _iteration(
     bed: Bed, spec: TrialSpec, program: Path, scratch: Path, options: Sequence[str] = ()
 ) -> tuple[float, float]:
     """The same of one iteration of Browsertime, in the client node, against the same server."""
-    bed.serve_site(spec.to_json())
+    bed.serve_site(spec)
     results = scratch / "browsertime"
     shutil.rmtree(results, ignore_errors=True)
     address = origin_addresses(spec.site.hosts, spec.arm.addresses)[spec.site.entry_host]

@@ -58,7 +58,7 @@ def _throughput(bed: Bed, how: str) -> float:
         argv = ["ethtool", "-K", host.direct_port.device, *words]
         if bed.exec(host.name, Command(argv), Stdio()).wait():
             raise BedError(f"on the {host.name}, '{' '.join(argv)}' failed", "Run: ./lanelab doctor")
-    return goodput_bps(bed.measure("tcp", way="down", seconds=TRANSFER_S + LEAD_S)["marks"], LEAD_S) / 1e9
+    return goodput_bps(bed.transfer("down", TRANSFER_S + LEAD_S).marks, LEAD_S) / 1e9
 
 
 def _text(rates: list[float]) -> str:

@@ -36,7 +36,7 @@ class Coded:
     def to_json(self) -> dict[str, Any]:
         """The same as JSON has it."""
         kind: Any = type(self)
-        return {name: _encode(getattr(self, name)) for name in _field_names(kind)}
+        return {name: encoded(getattr(self, name)) for name in _field_names(kind)}
 
     @classmethod
     def from_json(cls, data: object, where: str = "") -> Self:
@@ -76,20 +76,31 @@ class _WrongError(Exception):
         return RecordError(f"in the record, {', '.join(parts)}", key=named[0][0] if named else path)
 
 
+def decoded_as(hint: Any, data: object, where: str = "") -> Any:  # noqa: ANN401 - a type, and a value of it
+    """A value of this type from its JSON. RecordError."""
+    if hint is type(None):
+        return None
+    try:
+        return decoder(hint)(data)
+    except _WrongError as wrong:
+        raise wrong.as_record_error(where) from None
+
+
 @functools.cache
 def _field_names(kind: Any) -> tuple[str, ...]:  # noqa: ANN401 - a dataclass
     return tuple(field.name for field in dataclasses.fields(kind))
 
 
-def _encode(value: object) -> Any:  # noqa: ANN401 - JSON
+def encoded(value: object) -> Any:  # noqa: ANN401 - JSON
+    """The same as JSON has it."""
     if type(value) in PLAIN:
         return value
     if isinstance(value, Coded):
         return value.to_json()
     if isinstance(value, tuple | list):
-        return [_encode(each) for each in value]
+        return [encoded(each) for each in value]
     if isinstance(value, Mapping):
-        return {key: _encode(each) for key, each in value.items()}
+        return {key: encoded(each) for key, each in value.items()}
     return value.value if isinstance(value, StrEnum) else str(value) if isinstance(value, Path) else value
 
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from lanelab.driver.base import configuration
 
+# Far more than anything takes on a busy machine: a bed that hangs must not hold up a night's run.
+ANSWER_WITHIN_S = 120
+
 
 def scaled(seconds: float) -> float:
     """A time limit, times the factor of this process."""

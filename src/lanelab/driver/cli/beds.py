@@ -63,11 +63,11 @@ def _run_on(link: Link, bed: Bed, start: Callable[[Terminal | None], Process], *
     bed.begin_link()
     status = wait_in_foreground(start, terminal=terminal)
     ended = bed.end_link()
-    if ended["worst_late_us"] > LATE_US:
-        late_ms = ended["worst_late_us"] / 1000
+    if ended.worst_late_us > LATE_US:
+        late_ms = ended.worst_late_us / 1000
         note(f"a step of the link's trace came {late_ms:.0f} ms late, since this machine is busy: measure again")
-    if ended["flows_ended"]:
-        note(f"{ended['flows_ended']} of {link.cross.flows} flows of cross traffic ended before the command did")
+    if ended.flows_ended:
+        note(f"{ended.flows_ended} of {link.cross.flows} flows of cross traffic ended before the command did")
     return status
 
 

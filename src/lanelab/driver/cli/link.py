@@ -16,7 +16,7 @@ from lanelab.driver.cli.link_options import LINK_EPILOG, link_options
 from lanelab.driver.cli.output import console, note, print_json, selftest_table, table
 from lanelab.driver.link import Link
 from lanelab.driver.link.profiles import PROFILES
-from lanelab.driver.link.results import SelfTest
+from lanelab.driver.link.selftest.effort import Effort
 from lanelab.driver.link.shaping.shaping import explain
 
 
@@ -95,10 +95,9 @@ def test(link: Link, *, thorough: bool, made: BedOptions, as_json: bool) -> None
         info = bed.info
         if not as_json:
             note(f"bed up in {info['bring_up_s']:.1f} s, router {info['router']} {info['kernel']}; measuring")
-        data = bed.test_link({"thorough": thorough})
-    result = SelfTest.from_json(data)
+        result = bed.test_link(Effort(thorough=thorough))
     if as_json:
-        print_json({"link": link.to_mapping(), "router": info["router"], "kernel": info["kernel"], **data})
+        print_json({"link": link.to_mapping(), "router": info["router"], "kernel": info["kernel"], **result.to_json()})
     else:
         console().print(selftest_table(result))
         verdict = "the link is what was asked for" if result.passed else "the link is NOT what was asked for"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple, cast
 
+from lanelab.driver.base.coded import Coded, decoded_as
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.setting import Key
 from lanelab.driver.base.units import Duration, Rate, Size
@@ -38,7 +39,7 @@ class Described(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class Link(Coded):
     """What lies between client and server. Two equal links are the same link: it can be a key."""
 
     down: Direction
@@ -93,6 +94,13 @@ class Link:
     @property
     def rtt(self) -> Duration:
         return self.down.delay + self.up.delay
+
+    def to_json(self) -> dict[str, str]:
+        return self.to_mapping()
+
+    @classmethod
+    def decoded(cls, data: object) -> Link:
+        return cls.parse(decoded_as(Mapping[str, str], data, "link"))
 
     def to_mapping(self) -> dict[str, str]:
         """Every effective setting in canonical form; parses back to an equal link."""

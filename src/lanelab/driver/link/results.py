@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
+from lanelab.driver.base.coded import Coded, decoded_as
 from lanelab.driver.link.arrivals import Losses
 from lanelab.driver.link.chances import ALPHA, likely
 
@@ -17,7 +18,7 @@ TRACE = 0.001  # of losses, duplicates and overtaking that nobody asked for: a b
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class Result(Coded):
     """One property of the link. `low` and `high` are what is tolerated, in the same unit as target and achieved."""
 
     name: str
@@ -36,7 +37,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class SelfTest:
+class SelfTest(Coded):
     """All of them, and how long it took to find out."""
 
     results: tuple[Result, ...]
@@ -61,12 +62,14 @@ class SelfTest:
             "passed": self.passed,
             "took_s": round(self.took_s, 3),
             "failures": self.failures,
-            "results": [asdict(result) for result in self.results],
+            "results": [result.to_json() for result in self.results],
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> SelfTest:
-        return cls(tuple(Result(**result) for result in data["results"]), float(data["took_s"]))
+    def decoded(cls, data: object) -> SelfTest:
+        """Without what follows from the results."""
+        whole = decoded_as(Mapping[str, Any], data, "self-test")
+        return super(SelfTest, cls).decoded({name: whole[name] for name in ("results", "took_s") if name in whole})
 
 
 def describe_failure(result: Result) -> str:

@@ -9,6 +9,7 @@ import time
 from lanelab.driver.experiment.model import Cell
 from lanelab.driver.link import Link
 from lanelab.driver.link.results import SelfTest
+from lanelab.driver.link.selftest.effort import Effort
 from lanelab.driver.run.channel.client import Bed
 from lanelab.driver.run.events import LinkTestBegun, LinkTested, Listener, Moment
 from lanelab.driver.run.folder.store import Store
@@ -72,9 +73,8 @@ class LinkKeeper:
         """The self-test itself measures again what is out."""
         started = time.monotonic()
         self._tell(LinkTestBegun(label, moment))
-        data = self._bed.test_link({"brief": moment == "after"})
-        result = SelfTest.from_json(data)
-        known = {**data, "tc": self._bed.tc_state()}
+        result = self._bed.test_link(Effort(brief=moment == "after"))
+        known = {**result.to_json(), "tc": self._bed.tc_state()}
         self._store.add_self_test(label, known, bed=self._number, passed=result.passed, moment=moment)
         self._tell(
             LinkTested(

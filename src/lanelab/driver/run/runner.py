@@ -268,14 +268,14 @@ class Runner:
         if why:
             prepared.refusal = (Reason.LINK_OUT_OF_TOLERANCE, why)
             return prepared
-        bed.prepare_trial(self._spec(planned.cell, folder, self._seed_of(planned)).to_json())
+        bed.prepare_trial(self._spec(planned.cell, folder, self._seed_of(planned)))
         return prepared
 
     def _check_arms(self, bed: Bed) -> None:
         """Check every arm before the first trial: a mistake in one must not end the run hours later."""
         cells = {(cell.site, cell.arm.name, _with_script(cell)): cell for cell in self._experiment.cells}
         for cell in cells.values():
-            bed.check_arm(self._spec(cell, self._store.folder).to_json())
+            bed.check_arm(self._spec(cell, self._store.folder))
 
     def _seed_of(self, planned: PlannedTrial) -> int:
         """Of what a trial draws: the same for all cells of a round, so that they differ in nothing else."""

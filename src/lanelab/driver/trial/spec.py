@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.coded import Coded, decoded_as
 from lanelab.driver.site.site import Site
 from lanelab.driver.trial.recorders.registry import options_from_json
 
 
 @dataclass(frozen=True, slots=True)
-class TrialSpec:
+class TrialSpec(Coded):
     """One trial: its cell without the link (which the bed has), and where its artifacts go."""
 
     site: Site
@@ -43,7 +43,11 @@ class TrialSpec:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> TrialSpec:
+    def decoded(cls, data: object) -> TrialSpec:
+        return cls._of(decoded_as(Mapping[str, Any], data, "trial"))
+
+    @classmethod
+    def _of(cls, data: Mapping[str, Any]) -> TrialSpec:
         settings = dict(data["arm"])
         return cls(
             workload=data["workload"],

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from lanelab.driver.base.errors import BedError
 from lanelab.driver.bed.substrate import Substrate
 from lanelab.driver.link import Link
 from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.trial.operations import TrialOperations
 from lanelab.driver.trial.registry import WORKLOADS
 from lanelab.driver.trial.serving import Served, Serving
 from lanelab.driver.trial.spec import TrialSpec
@@ -18,7 +19,7 @@ from lanelab.driver.trial.workload import BedPlace, BedSide, Mover
 FOLDER = Path("/run/lanelab-trials")  # in memory, here and on every node, gone with the bed
 
 
-class Trials:
+class Trials(TrialOperations):
     """Runs trials on a bed. A workload's own programs start with its first trial."""
 
     def __init__(  # noqa: PLR0913 - what the bed process has of the link, each by itself
@@ -55,26 +56,21 @@ class Trials:
         self._current: BedSide | None = None
         self._served: Served | None = None
 
-    def prepare(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """End the last trial, and do everything up to the measured part of this one."""
-        self.end()
-        spec = TrialSpec.from_json(data)
+    def prepare_trial(self, spec: TrialSpec) -> tuple[Failure, ...]:
+        self.end_trial()
         self._current = self._side(spec)
-        return {"failures": [failure.to_json() for failure in self._current.prepare(spec)]}
+        return self._current.prepare(spec)
 
-    def run(self) -> dict[str, Any]:
-        """Do the measured part; the record."""
+    def run_trial(self, timeout_s: float) -> TrialRecord:  # noqa: ARG002 - the workload has it of its own
         if self._current is None:
             raise BedError("no trial was prepared")
-        return self._current.run().to_json()
+        return self._current.run()
 
-    def halt(self) -> None:
-        """The trial that runs ends now, where it takes long."""
+    def halt_trial(self) -> None:
         if self._current:
             self._current.halt()
 
-    def end(self) -> None:
-        """End what the last trial still has."""
+    def end_trial(self) -> None:
         current, self._current = self._current, None
         served, self._served = self._served, None
         if current:
@@ -82,19 +78,15 @@ class Trials:
         if served:
             served.stop()
 
-    def serve(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Start a trial's server alone, until the next trial."""
-        self.end()
-        failures = []
+    def serve_site(self, spec: TrialSpec) -> tuple[Failure, ...]:
+        self.end_trial()
         try:
-            self._served = self._serving.start(TrialSpec.from_json(data))
+            self._served = self._serving.start(spec)
         except BedError as error:
-            failures.append(Failure(Reason.SERVER_FAILED, str(error)).to_json())
-        return {"failures": failures}
+            return (Failure(Reason.SERVER_FAILED, str(error)),)
+        return ()
 
-    def check(self, data: Mapping[str, Any]) -> None:
-        """Let the server read its configuration, and the workload what only it can judge. Raises InputError."""
-        spec = TrialSpec.from_json(data)
+    def check_arm(self, spec: TrialSpec) -> None:
         self._serving.check(spec)
         self._side(spec).check(spec)
 

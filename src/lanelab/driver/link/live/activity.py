@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from lanelab.driver.base.errors import BedError
 from lanelab.driver.bed.node import NODE_NAMES
 from lanelab.driver.bed.substrate import Substrate
 from lanelab.driver.link.live.cross_flows import CrossFlows
+from lanelab.driver.link.live.operations import LinkEnded
 from lanelab.driver.link.live.player import LinkPlayer
 from lanelab.driver.link.live.state import LinkState
 
@@ -20,7 +19,7 @@ class LinkActivity:
         self._flows: CrossFlows | None = None
         self._player: LinkPlayer | None = None
 
-    def begin(self) -> dict[str, Any]:
+    def begin(self) -> None:
         """First the cross traffic, which takes seconds to settle; then the traces."""
         self._link.require_whole()
         if self._flows or self._player:
@@ -36,13 +35,12 @@ class LinkActivity:
         except BedError:
             self._close()
             raise
-        return {}
 
-    def end(self) -> dict[str, Any]:
+    def end(self) -> LinkEnded:
         """How late the latest step of a trace was, and how many flows of the cross traffic had ended before."""
         try:
             played = self._player.end() if self._player else None
-            return {"worst_late_us": played.worst_late_us if played else 0, "flows_ended": self._flows_ended()}
+            return LinkEnded(played.worst_late_us if played else 0, self._flows_ended())
         finally:
             self._close()
 

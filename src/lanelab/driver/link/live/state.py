@@ -16,10 +16,11 @@ from lanelab.driver.bed.node import Node
 from lanelab.driver.bed.substrate import NO_DIRECT, Substrate
 from lanelab.driver.link import Link, selftest
 from lanelab.driver.link.hosts.host import FORGETS, KERNELS_OWN, USUAL_KERNEL
+from lanelab.driver.link.live.operations import LinkChange, Pinged, Transfer, Way
 from lanelab.driver.link.live.player import LinkPlayer
-from lanelab.driver.link.results import shown
+from lanelab.driver.link.results import SelfTest, shown
 from lanelab.driver.link.selftest import traffic
-from lanelab.driver.link.selftest.attempts import ATTEMPTS
+from lanelab.driver.link.selftest.effort import USUAL, Effort
 from lanelab.driver.link.selftest.plan import Pings
 from lanelab.driver.link.shaping.shaping import Shaping, played, shape, unshape_lines
 
@@ -59,9 +60,8 @@ class LinkState:
     def current(self) -> Link:
         return self._link or UNSHAPED
 
-    def set(self, settings: Mapping[str, str]) -> dict[str, Any]:
+    def set(self, link: Link) -> LinkChange:
         self.require_whole()
-        link = Link.parse(settings)
         if link.direct and not self._substrate.traits.direct:
             raise InputError(*NO_DIRECT, key="path")
         self._require_congestion_control(link)
@@ -79,7 +79,7 @@ class LinkState:
             raise LinkError(f"this link was refused: {why}", "The previous link is back") from error
         self._link = link
         router.forward(on=not link.direct)
-        return {"lines": [*shaping.router_tc], "compensation_us": self.compensation_us}
+        return LinkChange(tuple(shaping.router_tc), self.compensation_us)
 
     @property
     def compensation_us(self) -> int:
@@ -121,33 +121,29 @@ class LinkState:
         shown = json.loads(self._substrate.router.node.run(["tc", "-s", "-j", "qdisc", "show"]).stdout or "[]")
         return sum(int(entry.get("qlen", 0)) for entry in shown)
 
-    def test(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def test(self, effort: Effort = USUAL) -> SelfTest:
         self.require_whole()
         link = self._link or UNSHAPED
         client, server = self._substrate.node("client"), self._substrate.node("server")
         lost_at_input = self._substrate.router.lost_at_input
-        effort = selftest.Effort(
-            thorough=bool(options.get("thorough")),
-            brief=bool(options.get("brief")),
-            attempts=int(options.get("attempts", ATTEMPTS)),
-        )
         measured = selftest.measure(link, client, server, lost_at_input, effort, self._substrate.traits, self.mover())
         if self._wire_ms is not None:
             note = "taken off the delay that is asked of the router"
             without = shown("rtt without link", "ms", self._wire_ms, note)
             measured = replace(measured, results=(without, *measured.results))
-        return measured.to_json()
+        return measured
 
-    def measure(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """One measurement between client and server, without a verdict."""
+    def ping(self, pings: Pings) -> Pinged:
         self.require_whole()
         client, server = self._substrate.node("client"), self._substrate.node("server")
-        if asked["what"] == "ping":
-            pings = Pings(asked["count"], asked["gap_us"])
-            sent, times_ms = traffic.ping(client, server, ADDRESSES["server"], pings)
-            return {"sent": sent, "round_trips_ms": times_ms}
-        sender, receiver = (server, client) if asked["way"] == "down" else (client, server)
-        return {"marks": traffic.tcp(sender, receiver, ADDRESSES[receiver.name], asked["seconds"])}
+        sent, times_ms = traffic.ping(client, server, ADDRESSES["server"], pings)
+        return Pinged(sent, tuple(times_ms))
+
+    def transfer(self, way: Way, seconds: float) -> Transfer:
+        self.require_whole()
+        client, server = self._substrate.node("client"), self._substrate.node("server")
+        sender, receiver = (server, client) if way == "down" else (client, server)
+        return Transfer(tuple(traffic.tcp(sender, receiver, ADDRESSES[receiver.name], seconds)))
 
     def _shape(self, link: Link) -> Shaping:
         return shape(link, Duration(self.compensation_us * 1000))

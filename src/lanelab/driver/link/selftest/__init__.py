@@ -6,6 +6,7 @@ estimate     how long a packet takes, out of what arrived; pure
 round_trip   results of pings
 one_way      results of trains, of one direction; what its impairments measure is in driver/link/impairments
 under_load   results of a TCP transfer: the first flight, the queue that it fills
+effort       how much is measured
 attempts     measures again what is out
 moving       what changes over time: a trace is played, and compared with what came
 direct       all of a link without a router
@@ -16,7 +17,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 
 from lanelab.driver.bed.addresses import ADDRESSES
@@ -26,19 +26,10 @@ from lanelab.driver.link import Direction, Link
 from lanelab.driver.link.arrivals import Arrivals
 from lanelab.driver.link.results import Result, SelfTest, at_most
 from lanelab.driver.link.selftest import direct, moving, one_way, plan, round_trip, traffic, under_load
-from lanelab.driver.link.selftest.attempts import ATTEMPTS, Attempts
+from lanelab.driver.link.selftest.attempts import Attempts
+from lanelab.driver.link.selftest.effort import USUAL, Effort
 
 FAST_BPS = 50_000_000  # above it, directions are measured one after the other
-
-
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """How much is measured: `thorough` takes longer, `brief` leaves TCP out. `attempts`: how often what is out of
-    tolerance is measured, at most."""
-
-    thorough: bool = False
-    brief: bool = False
-    attempts: int = ATTEMPTS
 
 
 def measure(
@@ -46,7 +37,7 @@ def measure(
     client: Node,
     server: Node,
     lost_at_input: Callable[[], int],
-    effort: Effort = Effort(),
+    effort: Effort = USUAL,
     traits: Traits = Traits(),  # noqa: B008
     player: moving.Player | None = None,
 ) -> SelfTest:

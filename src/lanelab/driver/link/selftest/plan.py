@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from lanelab.driver.base.coded import Coded
 from lanelab.driver.link import HEADER, Direction, Link
 from lanelab.driver.link.impairments.jitter import Jitter
 from lanelab.driver.link.shaping.bottleneck import wire_bps
@@ -49,7 +50,7 @@ BUNCHED_S = 0.005  # a busy router may take in together what came within so long
 
 
 @dataclass(frozen=True, slots=True)
-class Pings:
+class Pings(Coded):
     count: int
     gap_us: int
 

@@ -14,14 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lanelab.driver.base.errors import BedError, InputError, LanelabError
+from lanelab.driver.base.operations import operations, served
 from lanelab.driver.base.programs.find_program import search_path
 from lanelab.driver.bed.local import start_local
 from lanelab.driver.bed.node import NODE_NAMES, Command, Process, Stdio, Terminal
 from lanelab.driver.bed.remote.enclosure import BED_STATE
 from lanelab.driver.bed.substrate import Substrate
-from lanelab.driver.link.live.activity import LinkActivity
-from lanelab.driver.link.live.state import LinkState
-from lanelab.driver.run.channel.facts import bed_facts, tc_state
+from lanelab.driver.link.live.live_link import LiveLink
+from lanelab.driver.link.live.operations import LinkOperations
+from lanelab.driver.run.channel.fact_operations import FactOperations
+from lanelab.driver.run.channel.facts import BedFactsHere
 from lanelab.driver.run.channel.protocol import Channel, Message, error_to_message
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 NODE_SOCKET = f"{BED_STATE}/node.sock"
 HELPERS = Path(__file__).resolve().with_name("helpers")
 HANGUP_GRACE_S = 0.5
+WITHOUT_TRIALS = ("halt_trial", "end_trial")  # do nothing where there was no trial yet
 
 Operation = Callable[[Message, list[int]], Message]
 
@@ -40,9 +43,8 @@ class BedProcess:
     def __init__(self, substrate: Substrate, placement: Mapping[str, str]) -> None:
         """`placement`: the processors of nodes that have some of their own."""
         self._substrate, self._placement = substrate, placement
-        self._link = LinkState(substrate)
-        self._activity = LinkActivity(substrate, self._link)
-        self._changing = threading.Lock()
+        self._link = LiveLink(substrate)
+        self._facts = BedFactsHere(substrate, self._link.state)
         # The link is the controller's: no script may change it in mid-run.
         self.for_scripts: Mapping[str, Operation] = {
             "exec": self._exec_for_script,
@@ -54,19 +56,7 @@ class BedProcess:
             **self.for_scripts,
             "exec": self._exec,
             "script": self._script,
-            "set_link": self._set_link,
-            "test_link": self._test_link,
-            "measure": self._measure,
-            "begin_link": self._begin_link,
-            "end_link": self._end_link,
-            "facts": self._facts,
-            "tc_state": self._tc_state,
-            "serve_site": self._serve_site,
-            "check_arm": self._check_arm,
-            "prepare_trial": self._prepare_trial,
-            "run_trial": self._run_trial,
-            "halt_trial": self._halt_trial,
-            "end_trial": self._end_trial,
+            "do": self._do,
         }
         self._processes: dict[int, Process] = {}
         self._trials: Trials | None = None
@@ -119,7 +109,7 @@ class BedProcess:
     # --- commands
 
     def _exec(self, message: Message, fds: list[int]) -> Message:
-        self._link.require_whole()
+        self._link.state.require_whole()
         name = message["node"]
         if name not in NODE_NAMES:
             raise InputError(f"there is no node '{name}'", f"There are: {', '.join(NODE_NAMES)}")
@@ -136,7 +126,7 @@ class BedProcess:
 
     def _script(self, message: Message, fds: list[int]) -> Message:
         """A user's program beside the nodes, with `node` on its PATH."""
-        self._link.require_whole()
+        self._link.state.require_whole()
         environment = {
             **os.environ,
             "PATH": f"{HELPERS}:{search_path()}",
@@ -174,43 +164,31 @@ class BedProcess:
         self._process(message).resize(Terminal(message["rows"], message["columns"]))
         return {}
 
-    # --- the link
+    # --- what the interfaces of the link, of trials and of facts have
 
-    def _set_link(self, message: Message, _fds: list[int]) -> Message:
-        with self._changing:
-            return self._link.set(message["link"])
+    def _do(self, message: Message, _fds: list[int]) -> Message:
+        name = message["name"]
+        for interface, here in ((LinkOperations, self._link), (FactOperations, self._facts)):
+            if name in operations(interface):
+                return {"answer": served(interface, here, name, message["with"])}
+        return {"answer": self._do_with_trials(name, message["with"])}
 
-    def _measure(self, message: Message, _fds: list[int]) -> Message:
-        with self._changing:
-            return self._link.measure(message)
+    def _do_with_trials(self, name: str, arguments: Mapping[str, object]) -> object:
+        """Only beds with trials import what these need."""
+        from lanelab.driver.trial.operations import TrialOperations  # noqa: PLC0415
 
-    def _begin_link(self, _message: Message, _fds: list[int]) -> Message:
-        with self._changing:
-            return self._activity.begin()
-
-    def _end_link(self, _message: Message, _fds: list[int]) -> Message:
-        with self._changing:
-            return self._activity.end()
-
-    def _test_link(self, message: Message, _fds: list[int]) -> Message:
-        with self._changing:
-            return self._link.test(message.get("options") or {})
-
-    # --- trials
-
-    def _facts(self, _message: Message, _fds: list[int]) -> Message:
-        return {**bed_facts(self._substrate), **self._link.facts()}
-
-    def _tc_state(self, _message: Message, _fds: list[int]) -> Message:
-        return {"qdiscs": tc_state(self._substrate)}
+        if name not in operations(TrialOperations):
+            raise BedError(f"the bed process has no operation '{name}'", "Please report it")
+        if self._trials is None and name in WITHOUT_TRIALS:
+            return None
+        return served(TrialOperations, self._trials_here(), name, arguments)
 
     def _trials_here(self) -> Trials:
-        """Only beds with trials import what these need."""
-        self._link.require_whole()
+        link = self._link.state
+        link.require_whole()
         if self._trials is None:
             from lanelab.driver.trial.trials import Trials  # noqa: PLC0415
 
-            link = self._link
             self._trials = Trials(
                 self._substrate,
                 link.drain,
@@ -221,26 +199,3 @@ class BedProcess:
                 link=lambda: link.current,
             )
         return self._trials
-
-    def _serve_site(self, message: Message, _fds: list[int]) -> Message:
-        return self._trials_here().serve(message["spec"])
-
-    def _check_arm(self, message: Message, _fds: list[int]) -> Message:
-        self._trials_here().check(message["spec"])
-        return {}
-
-    def _prepare_trial(self, message: Message, _fds: list[int]) -> Message:
-        return self._trials_here().prepare(message["spec"])
-
-    def _run_trial(self, _message: Message, _fds: list[int]) -> Message:
-        return {"record": self._trials_here().run()}
-
-    def _halt_trial(self, _message: Message, _fds: list[int]) -> Message:
-        if self._trials:
-            self._trials.halt()
-        return {}
-
-    def _end_trial(self, _message: Message, _fds: list[int]) -> Message:
-        if self._trials:
-            self._trials.end()
-        return {}

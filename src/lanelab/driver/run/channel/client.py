@@ -18,25 +18,20 @@ from typing import Any
 from lanelab.driver.base import configuration
 from lanelab.driver.base.errors import BedError, BedLost, LanelabError
 from lanelab.driver.base.paths import SOURCES
-from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.bed.node import Command, Process, Stdio, Terminal
 from lanelab.driver.bed.registry import kind_named
 from lanelab.driver.bed.substrate import BedSettings
-from lanelab.driver.link import Link
+from lanelab.driver.link.live.operations import LinkOperations
+from lanelab.driver.run.channel.fact_operations import FactOperations
 from lanelab.driver.run.channel.protocol import VERSION, Channel, Message, error_from_message
+from lanelab.driver.trial.operations import TrialOperations
 
 # Whatever Python's own settings in the user's environment, which the commands in the bed get as they are.
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from lanelab.driver.run.channel.bed_start import main; main()"
 DOWN_TIMEOUT_S = 5
-# Far more than anything takes on a busy machine: a bed that hangs must not hold up a night's run. LANELAB_PATIENCE
-# multiplies these and what the bed itself waits for: a slow program fails its trial, and not the bed.
-ANSWER_WITHIN_S = 120
-SELF_TEST_WITHIN_S = 1800  # a slow link with a deep queue takes minutes
-PREPARE_WITHIN_S = 180
-COLLECT_WITHIN_S = 120
 
 
-class Bed:
+class Bed(LinkOperations, TrialOperations, FactOperations):
     """A bed in use. A context manager: leaving it ends the bed.
 
     Any thread of any process may start one, and any thread of that process may use it. The bed ends with the process
@@ -115,61 +110,10 @@ class Bed:
     ) -> None:
         self.close()
 
-    def set_link(self, link: Link) -> list[str]:
-        """Shape the link, as a whole or not at all. Returns the tc lines that did it."""
-        lines: list[str] = self._ask("set_link", link=link.to_mapping(), within_s=scaled(ANSWER_WITHIN_S))["lines"]
-        return lines
-
-    def test_link(self, options: Mapping[str, Any] | None = None) -> Message:
-        """Measure the link from inside; see lanelab.driver.link.selftest for what comes back."""
-        return self._ask("test_link", options=dict(options or {}), within_s=SELF_TEST_WITHIN_S)
-
-    def begin_link(self) -> None:
-        """Let the link's cross traffic begin, and when that has settled, its traces, outages and radio."""
-        self._ask("begin_link", within_s=scaled(ANSWER_WITHIN_S))
-
-    def end_link(self) -> Message:
-        """The link stands still again, without cross traffic; the answer says how well it went."""
-        return self._ask("end_link", within_s=scaled(ANSWER_WITHIN_S))
-
-    def measure(self, what: str, **options: Any) -> Message:  # noqa: ANN401 - JSON
-        """A single measurement between client and server: ping or tcp."""
-        return self._ask("measure", what=what, **options)
-
-    def facts(self) -> Message:
-        """What the nodes are and how they are set."""
-        return self._ask("facts", within_s=scaled(ANSWER_WITHIN_S))
-
-    def tc_state(self) -> list[Any]:
-        """The router's queues with their counters."""
-        qdiscs: list[Any] = self._ask("tc_state", within_s=scaled(ANSWER_WITHIN_S))["qdiscs"]
-        return qdiscs
-
-    def serve_site(self, spec: Mapping[str, Any]) -> Message:
-        """Start a trial's server alone, until the next trial is prepared."""
-        return self._ask("serve_site", spec=dict(spec), within_s=scaled(PREPARE_WITHIN_S))
-
-    def check_arm(self, spec: Mapping[str, Any]) -> None:
-        """Let the server read its configuration for that arm. InputError when it refuses."""
-        self._ask("check_arm", spec=dict(spec), within_s=scaled(PREPARE_WITHIN_S))
-
-    def prepare_trial(self, spec: Mapping[str, Any]) -> Message:
-        """Do everything up to the measured part of a trial; `spec` is of lanelab.driver.trial.spec."""
-        within_s = scaled(PREPARE_WITHIN_S) + 2 * spec["timeout_s"]
-        return self._ask("prepare_trial", spec=dict(spec), within_s=within_s)
-
-    def run_trial(self, timeout_s: float) -> Message:
-        """Do the measured part of the trial that was prepared; the JSON of its record. `timeout_s`: the trial's own."""
-        record: Message = self._ask("run_trial", within_s=timeout_s + scaled(COLLECT_WITHIN_S))["record"]
-        return record
-
-    def halt_trial(self) -> None:
-        """A trial that runs and takes long ends now; `run_trial` then answers with what there is."""
-        self._ask("halt_trial", within_s=scaled(ANSWER_WITHIN_S))
-
-    def end_trial(self) -> None:
-        """End what the last trial still has: nothing of it is left on the link's ends."""
-        self._ask("end_trial", within_s=scaled(ANSWER_WITHIN_S))
+    def ask(self, name: str, arguments: Mapping[str, Any], within_s: float) -> object:
+        """What the interfaces' operations do."""
+        asked = {"name": name, "with": dict(arguments)}
+        return self._ask("do", within_s=within_s, **asked)["answer"]
 
     def exec(self, node: str, command: Command, stdio: Stdio, terminal: Terminal | None = None) -> Process:
         """Start a command on a node."""
@@ -193,25 +137,28 @@ class Bed:
     def _ask(self, op: str, fds: Sequence[int] = (), /, *, within_s: float | None = None, **arguments: Any) -> Message:  # noqa: ANN401
         """Raises BedLost when the bed is gone, or does not answer in time: then it is ended, since nothing is known of
         it any more. Commands may take as long as they like."""
+        called = arguments.get("name", op)
         answer: queue.Queue[Message] = queue.Queue()
         with self._asking:
             if self._lost:
-                raise self._lost_error(f"before '{op}'")
+                raise self._lost_error(f"before '{called}'")
             number, self._next = self._next, self._next + 1
             self._answers[number] = answer
         try:
             self._channel.send({"id": number, "op": op, **arguments}, fds)
         except OSError:
-            raise self._lost_error(f"before '{op}'") from None
+            raise self._lost_error(f"before '{called}'") from None
         try:
             message = answer.get(timeout=within_s)
         except queue.Empty:
             self._process.kill()
-            raise BedLost(f"the bed did not answer '{op}' within {within_s:g} s", f"Its logs: {self.folder}") from None
+            raise BedLost(
+                f"the bed did not answer '{called}' within {within_s:g} s", f"Its logs: {self.folder}"
+            ) from None
         if "error" in message:
             raise error_from_message(message["error"])
         if "ok" not in message:
-            raise self._lost_error(f"during '{op}'")
+            raise self._lost_error(f"during '{called}'")
         ok: Message = message["ok"]
         return ok
 

@@ -9,6 +9,8 @@ from lanelab.driver.bed.addresses import HOSTS
 from lanelab.driver.bed.node import Node
 from lanelab.driver.bed.substrate import Substrate
 from lanelab.driver.bed.sysctls import SYSCTLS
+from lanelab.driver.link.live.state import LinkState
+from lanelab.driver.run.channel.fact_operations import FactOperations
 
 OFFLOADS = (
     "tx-checksumming",
@@ -21,6 +23,21 @@ OFFLOADS = (
 
 # Those that a trial depends on and that say nothing of themselves elsewhere in its record.
 PROGRAMS = {"tcpdump": ["tcpdump", "--version"], "ip": ["ip", "-V"], "ethtool": ["ethtool", "--version"]}
+
+
+class BedFactsHere(FactOperations):
+    def __init__(self, substrate: Substrate, link: LinkState) -> None:
+        self._substrate, self._link = substrate, link
+
+    def facts(self) -> dict[str, Any]:
+        return {**bed_facts(self._substrate), **self._link.facts()}
+
+    def tc_state(self) -> tuple[Any, ...]:
+        output = self._substrate.router.node.run(["tc", "-s", "-j", "qdisc", "show"], check=False).stdout
+        try:
+            return tuple(json.loads(output or "[]"))
+        except ValueError:
+            return (output,)
 
 
 def bed_facts(substrate: Substrate) -> dict[str, Any]:
@@ -47,16 +64,6 @@ def bed_facts(substrate: Substrate) -> dict[str, Any]:
         "proven_bps": router.proven.bps,
     }
     return facts
-
-
-def tc_state(substrate: Substrate) -> list[Any]:
-    """The router's queues with their counters, as tc shows them."""
-    output = substrate.router.node.run(["tc", "-s", "-j", "qdisc", "show"], check=False).stdout
-    try:
-        shown: list[Any] = json.loads(output or "[]")
-    except ValueError:
-        return [output]
-    return shown
 
 
 def _sysctls(node: Node) -> dict[str, str]:

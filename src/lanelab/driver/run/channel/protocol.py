@@ -1,7 +1,8 @@
 """The channel between the controller and a bed process: JSON lines and open descriptors over a Unix socket.
 
-Version 1. The bed process speaks first:      {"lanelab_bed": 1}
+Version 2. The bed process speaks first:      {"lanelab_bed": 2}
 The controller asks:                          {"id": 7, "op": "exec", ...}          (+ "fds": how many come along)
+                                              {"id": 8, "op": "do", "name": "set_link", "with": {...}}   (operations)
 The bed process answers each, in any order:   {"id": 7, "ok": {...}} or {"id": 7, "error": {"type", "what", "remedy"}}
 """
 
@@ -19,7 +20,7 @@ from typing import Any
 from lanelab.driver.base import errors
 from lanelab.driver.base.errors import LanelabError
 
-VERSION = 1
+VERSION = 2
 MAX_FDS = 8
 
 Message = dict[str, Any]
