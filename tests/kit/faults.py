@@ -120,6 +120,15 @@ def flow(bench: Bench) -> None:
     bench.start("client", "sleep 0.3; " + SPEAK.format(port=5001, says='b"x"'))
 
 
+TIMESTAMPS = "/proc/sys/net/ipv4/tcp_timestamps"
+
+
+def timestamps_come_back(bench: Bench) -> None:
+    """The server's are off when the page's first connections open, and on again before anything is read back."""
+    bench.run("server", f"echo 0 > {TIMESTAMPS}")
+    bench.start("server", f"sleep 0.4; echo 1 > {TIMESTAMPS}")
+
+
 TC, CAPTURE = "`tc` as read back after the load", "the capture"
 BOTH = f"{CAPTURE}, and {TC}"
 SENT = "/sys/class/net/to_client/statistics/tx_bytes"
@@ -189,8 +198,10 @@ LINK_FAULTS = (
           spoil=on("server", "ip route change 10.10.0.0/16 via 10.10.2.1 dev eth0 congctl cubic initcwnd 40")),
     Fault("acknowledgements not delayed", ("link-settings",), "routes as read back",
           made_link={"delayed_ack_client": "false"}),
-    Fault("TCP without timestamps", ("link-settings",), "`/proc/sys` as read back",
+    Fault("TCP without timestamps", ("tcp-options", "link-settings"), f"{CAPTURE}, and `/proc/sys` as read back",
           made_link={"timestamps_client": "false"}),
+    Fault("TCP without timestamps, but only until the page loads", ("tcp-options",), CAPTURE,
+          spoil=timestamps_come_back, quick=True, undo=(("server", f"echo 1 > {TIMESTAMPS}"),)),
     Fault("no tail loss probe", ("link-settings",), "`/proc/sys` as read back",
           made_link={"tail_loss_probe_server": "false"}),
     Fault("segmentation offload left on", ("settings-changed",), "`ethtool` as read back",

@@ -275,6 +275,7 @@ def test_every_reason_that_is_judged_has_a_case() -> None:
     own = {Reason.TIMEOUT, Reason.BROWSER_CRASHED, Reason.BROWSER_FAILED, Reason.SERVER_FAILED, Reason.BED_LOST}
     own |= {Reason.GATEWAY_FAILED, Reason.LINK_OUT_OF_TOLERANCE, Reason.STRAY_PACKETS, Reason.EVIDENCE_MISSING}
     own |= {Reason.LINK_RTT, Reason.LINK_DELAY, Reason.LINK_RATE, Reason.LINK_MTU, Reason.INITIAL_WINDOW}
+    own |= {Reason.TCP_OPTIONS}  # test_tcp_options.py
     own |= {Reason.LINK_QUEUE}
     own |= {Reason.EARLY_DATA_IGNORED, Reason.DEVICE_IGNORED}
     own |= {Reason.STREAM_SETTINGS, Reason.PUSH_MISSING, Reason.PUSH_UNASKED, Reason.HINTS_IGNORED}

@@ -68,6 +68,7 @@ class Reason(StrEnum):
     LINK_TRACE = "link-trace"
     LINK_MTU = "link-mtu"
     INITIAL_WINDOW = "initial-window"
+    TCP_OPTIONS = "tcp-options"
     LINK_OUT_OF_TOLERANCE = "link-out-of-tolerance"
 
 

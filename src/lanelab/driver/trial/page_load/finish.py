@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import json
 from collections.abc import Mapping, Sequence
@@ -128,13 +129,14 @@ def _judged(record: TrialRecord, context: TrialContext) -> TrialRecord:
     if evidence is None:
         return record
 
+    @functools.cache  # several judges look at it
     def timeline() -> Timeline | None:
         capture = evidence.capture.get("client")
         whole = capture is not None and "client" in evidence.packets
         return read_timeline(context.folder / capture.file, ADDRESSES["client"]) if capture and whole else None
 
     case = Case(record, evidence, _expected(context), timeline)
-    return replace(record, failures=tuple(judge(case.record, case.expected)), flags=(*record.flags, *flags(case)))
+    return replace(record, failures=tuple(judge(record, case.expected, timeline)), flags=(*record.flags, *flags(case)))
 
 
 def _pack(record: TrialRecord, folder: Path, captures: Mapping[str, str], texts: Sequence[str]) -> None:

@@ -28,7 +28,7 @@ class Needs(Enum):
     LOAD = "a page load, or one that ran out of time"
 
 
-def _no_timeline() -> None:
+def no_timeline() -> None:
     """There is no capture that is whole."""
 
 
@@ -39,7 +39,7 @@ class Case:
     record: TrialRecord
     evidence: PageLoadEvidence
     expected: Expected
-    read_timeline: Callable[[], Timeline | None] = _no_timeline  # of the client's capture, for who needs it
+    read_timeline: Callable[[], Timeline | None] = no_timeline  # of the client's capture, for who needs it
 
     @property
     def arm(self) -> Arm:

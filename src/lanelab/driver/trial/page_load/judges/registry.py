@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from lanelab.driver.record.reasons import Failure, Flag, Reason
 from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.trial.packets.timeline import Timeline
 from lanelab.driver.trial.page_load.evidence import missing
 from lanelab.driver.trial.page_load.expected import Expected
 from lanelab.driver.trial.page_load.judges import (
@@ -26,9 +27,10 @@ from lanelab.driver.trial.page_load.judges import (
     server_log,
     settings,
     slow,
+    tcp_options,
     wire,
 )
-from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
+from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs, no_timeline
 from lanelab.driver.trial.page_load.requests import few
 
 JUDGES: tuple[Judge, ...] = (
@@ -48,6 +50,7 @@ JUDGES: tuple[Judge, ...] = (
     slow.JUDGE,
     refetched.JUDGE,
     link.JUDGE,
+    tcp_options.JUDGE,
     moving.JUDGE,
     cross.JUDGE,
 )
@@ -57,10 +60,12 @@ NO_LOAD = {  # after these there was no page load whose requests could be judged
 }
 
 
-def judge(record: TrialRecord, expected: Expected) -> list[Failure]:
-    """Every reason why this trial does not count; none: it does."""
+def judge(
+    record: TrialRecord, expected: Expected, timeline: Callable[[], Timeline | None] = no_timeline
+) -> list[Failure]:
+    """Every reason why this trial does not count; none: it does. `timeline`: reads the client's capture."""
     evidence = record.page_load
-    case = Case(record, evidence, expected) if evidence else None
+    case = Case(record, evidence, expected, timeline) if evidence else None
     return [*_absent(record, expected), *record.failures, *(_failures(case) if case else ())]
 
 
