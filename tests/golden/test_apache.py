@@ -15,13 +15,15 @@ import pytest
 import yaml
 
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.arm.browsers.fields import SETTINGS as BROWSER_SETTINGS
+from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.arm.fields import settings_with
-from lanelab.driver.arm.proxies.fields import SETTINGS as PROXY_SETTINGS
+from lanelab.driver.arm.proxies.fields import ProxySettings
 from lanelab.driver.arm.servers.apache.configuration import Modules, configuration, directive_of
 from lanelab.driver.arm.servers.apache.installation import MODULE_FOLDERS
 from lanelab.driver.arm.servers.certificates import Authority
 from lanelab.driver.arm.servers.server import Place
+from lanelab.driver.arm.wire import WireSettings
+from lanelab.driver.base.settings.setting import rows_of
 from lanelab.driver.base.programs import needs
 from lanelab.driver.base.programs.building import apache_module
 from lanelab.driver.base.programs.find_program import find
@@ -76,12 +78,17 @@ def test_apache_takes_it(file: Path, tmp_path: Path) -> None:
     assert done.stderr.splitlines()[-1] == "Syntax OK", done.stderr
 
 
-PROXY = {setting.name for setting in PROXY_SETTINGS} - {"proxy", "proxy_protocol"}  # its own business
+def names(kind: type[WireSettings]) -> set[str]:
+    """Of what it declares beyond the wire."""
+    return {setting.name for setting in rows_of(kind)} - {setting.name for setting in rows_of(WireSettings)}
+
+
+PROXY = names(ProxySettings) - {"proxy", "proxy_protocol"}  # its own business
 
 
 def test_every_setting_of_the_server_is_in_a_file() -> None:
     written = {key for file in FILES for key in yaml.safe_load(file.read_text().partition(DASHES)[0]) or {}}
-    browser = {setting.name for setting in BROWSER_SETTINGS} | {"h3_discovery", "early_data"}
+    browser = names(BrowserSettings) | {"browser"} | {"h3_discovery", "early_data"}
     content = {"minify", "preload", "fetchpriority"}
     gateway = {
         "via",

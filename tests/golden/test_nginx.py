@@ -17,14 +17,16 @@ import pytest
 import yaml
 
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.arm.browsers.fields import SETTINGS as BROWSER_SETTINGS
+from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.arm.fields import settings_with
-from lanelab.driver.arm.proxies.fields import SETTINGS as PROXY_SETTINGS
+from lanelab.driver.arm.proxies.fields import ProxySettings
 from lanelab.driver.arm.servers.certificates import Authority
 from lanelab.driver.arm.servers.layout import Layout, lay_out
 from lanelab.driver.arm.servers.nginx.configuration import Build, configuration, directive_of, refused_directive
 from lanelab.driver.arm.servers.nginx.installation import BROTLI, MODULE_FOLDERS
 from lanelab.driver.arm.servers.server import Place
+from lanelab.driver.arm.wire import WireSettings
+from lanelab.driver.base.settings.setting import rows_of
 from lanelab.driver.base.programs.find_program import find
 from lanelab.driver.site.pushed import pushed_paths
 from lanelab.driver.site.site import Site, SiteObject
@@ -105,12 +107,17 @@ def checked(arm: Arm, site: Site, build: Build, folder: Path) -> subprocess.Comp
     return subprocess.run([*argv, "-c", str(folder / "nginx.conf")], capture_output=True, text=True, check=False)
 
 
-PROXY = {setting.name for setting in PROXY_SETTINGS} - {"proxy", "proxy_protocol"}  # its own business
+def names(kind: type[WireSettings]) -> set[str]:
+    """Of what it declares beyond the wire."""
+    return {setting.name for setting in rows_of(kind)} - {setting.name for setting in rows_of(WireSettings)}
+
+
+PROXY = names(ProxySettings) - {"proxy", "proxy_protocol"}  # its own business
 
 
 def test_every_setting_of_the_server_is_in_a_file() -> None:
     written = {key for file in FILES for key in settings_of(file)}
-    browser = {setting.name for setting in BROWSER_SETTINGS} | {"h3_discovery", "early_data"}
+    browser = names(BrowserSettings) | {"browser"} | {"h3_discovery", "early_data"}
     content = {"minify", "preload", "fetchpriority", "early_hints"}
     common = {"dns", "addresses"}
     gateway = {

@@ -12,7 +12,8 @@ from lanelab.driver.arm.browsers.chromium.fields import FLAGS_REFUSED
 from lanelab.driver.arm.fields import ARM, OWNERS, settings_with
 from lanelab.driver.arm.servers.apache.fields import ApacheSettings
 from lanelab.driver.arm.servers.nginx.fields import NginxSettings
-from lanelab.driver.arm.stream_fields import STREAM_SETTINGS
+from lanelab.driver.arm.streams import StreamSettings
+from lanelab.driver.base.settings.setting import rows_of
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.experiment import Arm
 from lanelab.driver.experiment.read import parse_experiment
@@ -273,7 +274,7 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ({"zzz": 1}, "zzz", "Settings of an arm are server, protocol"),
 ]
 
-STREAMS = {setting.name for setting in STREAM_SETTINGS}
+STREAMS = {setting.name for setting in rows_of(StreamSettings)}
 
 
 @pytest.mark.parametrize(("mapping", "key", "message"), REFUSED, ids=[str(case[0]) for case in REFUSED])

@@ -6,15 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lanelab.driver.arm.browsers.browser import USUAL_VIEWPORT, Limit
+from lanelab.driver.arm.browsers.browser import Limit
+from lanelab.driver.arm.browsers.fields import USUAL_VIEWPORT
+from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.arm.browsers.registry import BROWSERS
-from lanelab.driver.arm.fields import ARM, MULTIPLEXED, OWNERS, settings_with, shown
-from lanelab.driver.arm.hint_fields import TELLING
+from lanelab.driver.arm.content import TELLING, ContentSettings
+from lanelab.driver.arm.fields import ARM, OWNERS, settings_with, shown
 from lanelab.driver.arm.proxies import fields as proxies
+from lanelab.driver.arm.proxies.fields import ProxySettings
 from lanelab.driver.arm.servers.registry import DEFAULT as DEFAULT_SERVER
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.arm.servers.server import Server
-from lanelab.driver.arm.stream_fields import BEYOND_BROWSERS, USUAL
+from lanelab.driver.arm.streams import BEYOND_BROWSERS, USUAL
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.base.settings.setting import DefaultBy
@@ -27,64 +30,13 @@ from lanelab.driver.site.site import Site
 BACK_END_KEEPALIVE = Duration.parse("120s")
 
 
-@dataclass(frozen=True, slots=True)
-class Arm:
-    """One treatment. Settings that mean nothing beside the others have their default, so that equal arms are equal."""
+@dataclass(frozen=True, kw_only=True)
+class Arm(BrowserSettings, ProxySettings, ContentSettings):
+    """One treatment. Settings that mean nothing beside the others have their default, so that equal arms are equal.
+    Each is a field of what it is about: streams.py, wire.py, content.py, and those of browsers and proxies."""
 
     name: str
-    server: str
-    protocol: str
-    h3_discovery: str
-    early_data: bool
-    tls: str
-    tls_resumption: bool
-    tls_certificate: str
-    keepalive: bool
-    keepalive_requests: int
-    keepalive_timeout: Duration
-    compression: str
-    minify: str
-    schemes: str
-    own: object  # the settings that only its server has
-    server_directives: tuple[str, ...]
-    proxy: str
-    proxy_protocol: str
-    proxy_window: int
-    proxy_connections: int
-    proxy_mpm: str
-    proxy_workers: int
-    dns: str
-    addresses: str
     browser: str
-    start: str
-    display: str
-    device: str
-    user_agent: str | None
-    viewport: tuple[int, int] | None  # None: as the site was recorded, else the usual one
-    pixel_ratio: float
-    touch: bool
-    cpu_slowdown: float
-    via: str  # browser or gateway: "automatic" is resolved
-    pipelining: int
-    pipelining_policy: str
-    connections_per_host: int
-    coalescing: str
-    backup_connections: bool
-    spdy_header_compression: int
-    stream_window: int
-    connection_window: int
-    max_concurrent_streams: int
-    server_max_streams: int
-    priorities: str
-    scheduling: str
-    push: str
-    preload: str
-    fetchpriority: str
-    early_hints: str
-    tls_key_share: str
-    scripts: str
-    browser_flags: tuple[str, ...]
-    behind: str = ""  # of an arm as a server behind a proxy sees it: what the proxy speaks to it
 
     @classmethod
     def parse(cls, name: str, mapping: Mapping[str, object], defaults: Mapping[str, object] | None = None) -> Arm:
@@ -112,23 +64,9 @@ class Arm:
         values["server_directives"] = server.directives.parse(values["server_directives"], "server_directives")
         own = {setting.name: values[setting.name] for setting in server.settings}
         common = {setting.name: values[setting.name] for setting in settings if setting.name not in own}
-        arm = cls(name=name, own=server.values(own), **common)
+        arm = cls(name=name, own=server.own_kind(**own), **common)
         _check(arm)
         return arm
-
-    @property
-    def scheme(self) -> str:
-        return "http" if self.tls == "off" else "https"
-
-    @property
-    def page_scheme(self) -> str:
-        """Of the addresses that the browser is given: with the gateway it always speaks TLS."""
-        return "https" if self.via == "gateway" else self.scheme
-
-    @property
-    def ports(self) -> tuple[str, ...]:
-        """The schemes at whose ports the server listens."""
-        return ("http", "https") if self.schemes == RECORDED else (self.scheme,)
 
     @property
     def visits_before(self) -> bool:
@@ -157,15 +95,6 @@ class Arm:
         spoken = self.proxy_protocol
         in_clear = replace(self, behind=spoken, protocol=spoken, tls="off", tls_resumption=True)
         return replace(in_clear, keepalive=True, keepalive_requests=0, keepalive_timeout=BACK_END_KEEPALIVE)
-
-    @property
-    def multiplexed(self) -> bool:
-        return self.protocol in MULTIPLEXED
-
-    @property
-    def spdy(self) -> str | None:
-        """The version of SPDY; None where it is another protocol."""
-        return self.protocol.removeprefix("spdy/") if self.protocol.startswith("spdy/") else None
 
     def settings(self) -> dict[str, Any]:
         """Every effective setting, as JSON; two arms with the same ones do the same."""

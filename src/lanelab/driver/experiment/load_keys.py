@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.arm.stream_fields import USUAL
+from lanelab.driver.arm.streams import USUAL
 from lanelab.driver.base.settings.kinds import NUMBER, near_miss
 from lanelab.driver.base.settings.source import Written
 from lanelab.driver.base.units import Duration

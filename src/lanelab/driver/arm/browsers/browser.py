@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.arm.browsers.vitals import VitalsAsked
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import InputError
@@ -30,44 +31,6 @@ from lanelab.driver.record.reasons import Failure
 
 if TYPE_CHECKING:
     from lanelab.driver.bed.node import Node
-
-
-USUAL_VIEWPORT = (1366, 768)  # our own default
-
-
-class BrowserSettings(Protocol):
-    """The settings of an arm that the browser reads."""
-
-    @property
-    def start(self) -> str: ...
-    @property
-    def display(self) -> str: ...
-    @property
-    def user_agent(self) -> str | None: ...
-    @property
-    def viewport(self) -> tuple[int, int] | None: ...
-    @property
-    def pixel_ratio(self) -> float: ...
-    @property
-    def touch(self) -> bool: ...
-    @property
-    def cpu_slowdown(self) -> float: ...
-    @property
-    def scripts(self) -> str: ...
-    @property
-    def protocol(self) -> str: ...  # that the browser is to speak with the site's servers
-    @property
-    def h3_discovery(self) -> str: ...
-    @property
-    def early_data(self) -> bool: ...
-    @property
-    def browser_flags(self) -> tuple[str, ...]: ...
-    @property
-    def via(self) -> str: ...  # with the gateway, what follows is the gateway's affair
-    @property
-    def connections_per_host(self) -> int: ...
-    @property
-    def coalescing(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 
-from lanelab.driver.arm.browsers.browser import USUAL_VIEWPORT
 from lanelab.driver.arm.browsers.devices import DEVICES
-from lanelab.driver.arm.browsers.registry import BROWSERS, DEFAULT
+from lanelab.driver.arm.wire import WireSettings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import FLAG, NUMBER, Kind, choice, lines, one_line
-from lanelab.driver.base.settings.setting import DefaultBy, Setting
+from lanelab.driver.base.settings.setting import ROW, DefaultBy, Setting
 
+USUAL_VIEWPORT = (1366, 768)  # our own default
 SMALLEST_SIDE, LARGEST_SIDE = 100, 10_000
 
 
@@ -75,33 +76,45 @@ _TOUCH = {each.name: str(each.touch).lower() for each in DEVICES}
 _AS_DEVICE = "that of `device`, else `{}`"
 _FLAGS = lines("flag", r".+", "--disable-quic")  # each browser has its own form of them
 
-# fmt: off
-SETTINGS = (
-    Setting("browser", choice("NAME", *BROWSERS), DEFAULT, "the [browser](browser.md) that loads the pages", "firefox"),
-    Setting("start", choice("HOW", "fresh-process", "fresh-context", "warm"), "fresh-process",
-            "how cold the browser is: a new process and profile for each trial, a new context in the same process "
-            "(faster, nearly as cold), or a repeat view with a full cache", "fresh-context"),
-    Setting("display", choice("HOW", "headless", "headful"), "headless",
-            "without a screen, or with one that nobody sees (Xvfb)", "headful", aliases=("headless",)),
-    Setting("device", choice("NAME", NO_DEVICE, *(each.name for each in DEVICES)), NO_DEVICE,
-            "a [well-known device](devices.md): its user agent, view, pixel ratio, touch and slowdown, where the arm "
-            "says no others", "pixel"),
-    Setting("user_agent", _USER_AGENT, _by_device("default", **_NAMES), "what the browser says it is; by default what "
-            "the site was recorded with, if anything", "Mozilla/5.0 (Windows Phone)",
-            default_words=_AS_DEVICE.format("default")),
-    Setting("viewport", _VIEWPORT, _by_device("site", **_VIEWS), "size of the page's view; `site`: as the site was "
-            "recorded, else {}x{}".format(*USUAL_VIEWPORT), "412x823", default_words=_AS_DEVICE.format("site")),
-    Setting("pixel_ratio", _RATIO, _by_device("1", **_of_devices("pixel_ratio")), "pixels of the screen for one of the "
-            "page, each way", "2", default_words=_AS_DEVICE.format("1")),
-    Setting("touch", FLAG, _by_device("false", **_TOUCH), "whether the screen is one to touch: pages are laid out as "
-            "on a phone, and told so", "true", default_words=_AS_DEVICE.format("false")),
-    Setting("cpu_slowdown", _SLOWDOWN, _by_device("1", **_of_devices("cpu_slowdown")), "how many times slower the "
-            "page's own thread is than the machine at hand; [measured](devices.md#how-slow-it-really-was) in each "
-            "trial", "4", default_words=_AS_DEVICE.format("1"), aliases=("cpu", "cpu_throttling", "slowdown")),
-    Setting("scripts", choice("HOW", "repeatable", "as-is"), "repeatable",
-            "whether clock and random numbers are the same in each load of a recorded site", "as-is"),
-    Setting("browser_flags", _FLAGS, "", "further flags for the browser; for "
-            "[Firefox](firefox.md#settings) preferences, as `name=value`", "--blink-settings=imagesEnabled=false",
-            default_words="none", aliases=("flags",)),
-)
-# fmt: on
+@dataclass(frozen=True, kw_only=True)
+class BrowserSettings(WireSettings):
+    """What a browser reads of an arm: its own settings, and what it is to speak. With the gateway, the wire is the
+    gateway's affair."""
+
+    # fmt: off
+    start: str = field(metadata={ROW: Setting(
+        "start", choice("HOW", "fresh-process", "fresh-context", "warm"), "fresh-process",
+        "how cold the browser is: a new process and profile for each trial, a new context in the same process "
+        "(faster, nearly as cold), or a repeat view with a full cache", "fresh-context")})
+    display: str = field(metadata={ROW: Setting(
+        "display", choice("HOW", "headless", "headful"), "headless",
+        "without a screen, or with one that nobody sees (Xvfb)", "headful", aliases=("headless",))})
+    device: str = field(metadata={ROW: Setting(
+        "device", choice("NAME", NO_DEVICE, *(each.name for each in DEVICES)), NO_DEVICE,
+        "a [well-known device](devices.md): its user agent, view, pixel ratio, touch and slowdown, where the arm "
+        "says no others", "pixel")})
+    user_agent: str | None = field(metadata={ROW: Setting(
+        "user_agent", _USER_AGENT, _by_device("default", **_NAMES), "what the browser says it is; by default what "
+        "the site was recorded with, if anything", "Mozilla/5.0 (Windows Phone)",
+        default_words=_AS_DEVICE.format("default"))})
+    viewport: tuple[int, int] | None = field(metadata={ROW: Setting(
+        "viewport", _VIEWPORT, _by_device("site", **_VIEWS), "size of the page's view; `site`: as the site was "
+        "recorded, else {}x{}".format(*USUAL_VIEWPORT), "412x823", default_words=_AS_DEVICE.format("site"))})
+    pixel_ratio: float = field(metadata={ROW: Setting(
+        "pixel_ratio", _RATIO, _by_device("1", **_of_devices("pixel_ratio")), "pixels of the screen for one of the "
+        "page, each way", "2", default_words=_AS_DEVICE.format("1"))})
+    touch: bool = field(metadata={ROW: Setting(
+        "touch", FLAG, _by_device("false", **_TOUCH), "whether the screen is one to touch: pages are laid out as "
+        "on a phone, and told so", "true", default_words=_AS_DEVICE.format("false"))})
+    cpu_slowdown: float = field(metadata={ROW: Setting(
+        "cpu_slowdown", _SLOWDOWN, _by_device("1", **_of_devices("cpu_slowdown")), "how many times slower the "
+        "page's own thread is than the machine at hand; [measured](devices.md#how-slow-it-really-was) in each "
+        "trial", "4", default_words=_AS_DEVICE.format("1"), aliases=("cpu", "cpu_throttling", "slowdown"))})
+    scripts: str = field(metadata={ROW: Setting(
+        "scripts", choice("HOW", "repeatable", "as-is"), "repeatable",
+        "whether clock and random numbers are the same in each load of a recorded site", "as-is")})
+    browser_flags: tuple[str, ...] = field(metadata={ROW: Setting(
+        "browser_flags", _FLAGS, "", "further flags for the browser; for "
+        "[Firefox](firefox.md#settings) preferences, as `name=value`", "--blink-settings=imagesEnabled=false",
+        default_words="none", aliases=("flags",))})
+    # fmt: on

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from lanelab.driver.arm.browsers.browser import Browser, BrowserSettings, Page, Surroundings
+from lanelab.driver.arm.browsers.browser import Browser, Page, Surroundings
+from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.arm.browsers.display import Display
 from lanelab.driver.arm.browsers.failures import BrowserError
 from lanelab.driver.base.errors import LanelabError

@@ -5,55 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from lanelab.driver.arm.servers.resolver import ADDRESS as RESOLVER
 from lanelab.driver.arm.servers.resolver import PORT as RESOLVER_PORT
 from lanelab.driver.arm.servers.server import PORTS
+from lanelab.driver.arm.wire import WireSettings
 
 VERSION = 1
 ADDRESS, PORT = "127.0.0.1", 443  # where the browser finds it: on the node's loopback, where no packet meets the link
-
-
-class WireArm(Protocol):
-    """What of an arm is the gateway's business."""
-
-    @property
-    def scheme(self) -> str: ...
-    @property
-    def protocol(self) -> str: ...
-    @property
-    def multiplexed(self) -> bool: ...
-    @property
-    def tls(self) -> str: ...
-    @property
-    def tls_resumption(self) -> bool: ...
-    @property
-    def keepalive(self) -> bool: ...
-    @property
-    def pipelining(self) -> int: ...
-    @property
-    def connections_per_host(self) -> int: ...
-    @property
-    def coalescing(self) -> str: ...
-    @property
-    def pipelining_policy(self) -> str: ...
-    @property
-    def backup_connections(self) -> bool: ...
-    @property
-    def spdy_header_compression(self) -> int: ...
-    @property
-    def stream_window(self) -> int: ...
-    @property
-    def connection_window(self) -> int: ...
-    @property
-    def max_concurrent_streams(self) -> int: ...
-    @property
-    def priorities(self) -> str: ...
-    @property
-    def push(self) -> str: ...
-    @property
-    def tls_key_share(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +51,12 @@ class Names:
     dns: str  # instant or resolver
 
 
-def configuration(arm: WireArm, names: Names, place: Place, trusted: Sequence[str]) -> str:
+def configuration(arm: WireSettings, names: Names, place: Place, trusted: Sequence[str]) -> str:
     """The text of its configuration. `trusted`: SHA-256 of the public keys that a server may have, base64."""
     return json.dumps(_settings(arm, names, place, trusted), indent=1) + "\n"
 
 
-def _settings(arm: WireArm, names: Names, place: Place, trusted: Sequence[str]) -> dict[str, Any]:
+def _settings(arm: WireSettings, names: Names, place: Place, trusted: Sequence[str]) -> dict[str, Any]:
     return {
         "version": VERSION,
         "listen": f"{ADDRESS}:{PORT}",

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from lanelab.driver.arm.gateway import log
-from lanelab.driver.arm.gateway.configuration import Names, Place, WireArm, configuration
+from lanelab.driver.arm.gateway.configuration import Names, Place, configuration
 from lanelab.driver.arm.servers.certificates import Leaf
 from lanelab.driver.base.errors import GatewayError, NodeError
 from lanelab.driver.bed.node import Command, Node, Process, Stdio, ended
@@ -40,7 +40,7 @@ class Gateway:
         cls,
         node: Node,
         program: str,
-        arm: WireArm,
+        arm: WireSettings,
         names: Names,
         folder: Path,
         leaf: Leaf,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from dataclasses import dataclass, field
 
-from lanelab.driver.arm.servers.server import ServerArm
+from lanelab.driver.arm.wire import WireSettings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import choice, count
-from lanelab.driver.base.settings.setting import Setting
+from lanelab.driver.base.settings.setting import ROW, Setting
 
 NONE = "none"
 # What each proxy can speak to the server behind it.
@@ -31,51 +31,39 @@ _WITHOUT = ("proxy", NONE)
 _OTHERS = tuple(("proxy", name) for name in (NONE, *SPOKEN) if name != "gateway")
 _NOT_APACHE = tuple(("proxy", name) for name in (NONE, *SPOKEN) if name != "apache")
 _ONE_AT_A_TIME = (("proxy_protocol", "http/1.1"), ("proxy_protocol", "ajp"))
-# fmt: off
-SETTINGS = (
-    Setting("proxy", choice("NAME", NONE, *SPOKEN), NONE,
-             "the [proxy](proxy.md) between clients and the server, on the server's node", "haproxy",
-             aliases=("reverse_proxy",)),
-    Setting("proxy_protocol",
-             choice("NAME", "http/1.1", "ajp", "h2", "spdy/3", "spdy/3.1", also=_BACK_END), "http/1.1",
-             "what the proxy speaks to the server behind it, in clear", "h2", meaningless_with=(_WITHOUT,)),
-    Setting("proxy_window", count("BYTES", "bytes", 64 << 10, 6 << 20), str(64 << 10),
-             "with `proxy: gateway`: how much the server behind it may send on a stream before the client has taken it",
-             "131072", meaningless_with=(*_OTHERS, *_ONE_AT_A_TIME)),
-    Setting("proxy_connections", count("CONNECTIONS", "connections", 1, 256), "1",
-             "with `proxy: gateway`: connections to the server behind it, over which requests are spread", "2",
-             meaningless_with=(*_OTHERS, *_ONE_AT_A_TIME)),
-    Setting("proxy_mpm", choice("NAME", "event", "worker", "prefork"), "event",
-             "with `proxy: apache`: how it divides its work among processes and threads", "worker",
-             meaningless_with=_NOT_APACHE),
-    Setting("proxy_workers", count("WORKERS", "workers", 25, 20_000), "400",
-             "with `proxy: apache`: requests that it carries at once; of `event` and `worker` a multiple of 25", "1000",
-             meaningless_with=_NOT_APACHE),
-)
-# fmt: on
 THREADS_PER_CHILD = 25  # of Apache as a proxy
 
 
-class ProxyArm(ServerArm, Protocol):
-    """What of an arm is its proxy's business."""
+@dataclass(frozen=True, kw_only=True)
+class ProxySettings(WireSettings):
+    # fmt: off
+    proxy: str = field(metadata={ROW: Setting(
+        "proxy", choice("NAME", NONE, *SPOKEN), NONE,
+        "the [proxy](proxy.md) between clients and the server, on the server's node", "haproxy",
+        aliases=("reverse_proxy",))})
+    proxy_protocol: str = field(metadata={ROW: Setting("proxy_protocol",
+        choice("NAME", "http/1.1", "ajp", "h2", "spdy/3", "spdy/3.1", also=_BACK_END), "http/1.1",
+        "what the proxy speaks to the server behind it, in clear", "h2", meaningless_with=(_WITHOUT,))})
+    proxy_window: int = field(metadata={ROW: Setting(
+        "proxy_window", count("BYTES", "bytes", 64 << 10, 6 << 20), str(64 << 10),
+        "with `proxy: gateway`: how much the server behind it may send on a stream before the client has taken it",
+        "131072", meaningless_with=(*_OTHERS, *_ONE_AT_A_TIME))})
+    proxy_connections: int = field(metadata={ROW: Setting(
+        "proxy_connections", count("CONNECTIONS", "connections", 1, 256), "1",
+        "with `proxy: gateway`: connections to the server behind it, over which requests are spread", "2",
+        meaningless_with=(*_OTHERS, *_ONE_AT_A_TIME))})
+    proxy_mpm: str = field(metadata={ROW: Setting(
+        "proxy_mpm", choice("NAME", "event", "worker", "prefork"), "event",
+        "with `proxy: apache`: how it divides its work among processes and threads", "worker",
+        meaningless_with=_NOT_APACHE)})
+    proxy_workers: int = field(metadata={ROW: Setting(
+        "proxy_workers", count("WORKERS", "workers", 25, 20_000), "400",
+        "with `proxy: apache`: requests that it carries at once; of `event` and `worker` a multiple of 25", "1000",
+        meaningless_with=_NOT_APACHE)})
+    # fmt: on
 
-    @property
-    def proxy(self) -> str: ...
-    @property
-    def proxy_protocol(self) -> str: ...
-    @property
-    def proxy_window(self) -> int: ...
-    @property
-    def proxy_connections(self) -> int: ...
-    @property
-    def proxy_mpm(self) -> str: ...
-    @property
-    def proxy_workers(self) -> int: ...
-    @property
-    def schemes(self) -> str: ...
 
-
-def check(arm: ProxyArm) -> None:
+def check(arm: ProxySettings) -> None:
     """Raises InputError for what the arm's proxy cannot do."""
     spoken, offered = SPOKEN[arm.proxy], OFFERED[arm.proxy]
     if arm.proxy_protocol not in spoken:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from lanelab.driver.arm.proxies.fields import ProxyArm
+from lanelab.driver.arm.proxies.fields import ProxySettings
 from lanelab.driver.arm.servers.server import Assignment, Program
 
 BACK_END = "127.0.0.1"
@@ -36,7 +36,7 @@ class SetProxy:
 
     builds: tuple[str, ...] = ()
 
-    def __init__(self, arm: ProxyArm) -> None:
+    def __init__(self, arm: ProxySettings) -> None:
         self._arm = arm
 
     def content(self, _assignment: Assignment) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection
 
 from lanelab.driver.arm.servers.answers import Ability, not_reproduced
 from lanelab.driver.arm.servers.layout import Layout, lay_out, staged
-from lanelab.driver.arm.servers.server import Assignment, Content, Server, ServerArm
+from lanelab.driver.arm.servers.server import Assignment, Content, Server
+from lanelab.driver.arm.wire import WireSettings
 from lanelab.driver.site.site import Site
 
 
@@ -21,22 +21,14 @@ class FromFiles(Server):
         """The values of `compression` that it makes by itself."""
 
     @property
-    @abstractmethod
-    def values_type(self) -> type:
-        """The frozen dataclass of the settings that only this server has."""
-
-    @property
     def ability(self) -> Ability:
         """What it can send with a file."""
         return Ability(self.title)
 
-    def values(self, values: Mapping[str, Any]) -> object:
-        return self.values_type(**values)
-
-    def needs(self, _arm: ServerArm) -> tuple[str, ...]:
+    def needs(self, _arm: WireSettings) -> tuple[str, ...]:
         return (self.name,)
 
-    def builds(self, _arm: ServerArm) -> tuple[str, ...]:
+    def builds(self, _arm: WireSettings) -> tuple[str, ...]:
         return ()
 
     def content(self, assignment: Assignment) -> Content:

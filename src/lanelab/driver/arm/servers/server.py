@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lanelab.driver.arm.servers.certificates import Leaf
+from lanelab.driver.arm.wire import OwnSettings, WireSettings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import Kind
-from lanelab.driver.base.settings.setting import Setting
+from lanelab.driver.base.settings.setting import Setting, rows_of
 from lanelab.driver.base.units import Duration
 from lanelab.driver.bed.node import Node
 from lanelab.driver.record.evidence.server import Line
@@ -35,64 +36,21 @@ OWN_HEADERS = frozenset(("content-type", "content-length", "date", "server", "ac
 TLS_NAMES = {"1.2": "TLSv1.2", "1.3": "TLSv1.3"}
 
 
-class ServerArm(Protocol):
-    """The part of an arm that concerns the server."""
-
-    @property
-    def server(self) -> str: ...
-    @property
-    def scheme(self) -> str: ...
-    @property
-    def ports(self) -> tuple[str, ...]: ...  # schemes at whose ports it listens
-    @property
-    def protocol(self) -> str: ...
-    @property
-    def h3_discovery(self) -> str: ...
-    @property
-    def spdy(self) -> str | None: ...
-    @property
-    def spdy_header_compression(self) -> int: ...
-    @property
-    def server_max_streams(self) -> int: ...  # 0: the server's own
-    @property
-    def scheduling(self) -> str: ...  # of mod_spdy
-    @property
-    def multiplexed(self) -> bool: ...
-    @property
-    def tls(self) -> str: ...
-    @property
-    def tls_resumption(self) -> bool: ...
-    @property
-    def keepalive(self) -> bool: ...
-    @property
-    def keepalive_requests(self) -> int: ...
-    @property
-    def keepalive_timeout(self) -> Duration: ...
-    @property
-    def compression(self) -> str: ...
-    @property
-    def server_directives(self) -> tuple[str, ...]: ...
-    @property
-    def own(self) -> object: ...  # the settings that only this server has; its `values` made it
-    @property
-    def behind(self) -> str: ...  # what a proxy in front of it speaks to it: `protocol` says so too; "": there is none
-
-
-def require_behind(arm: ServerArm, title: str, able: tuple[str, ...]) -> None:
+def require_behind(arm: WireSettings, title: str, able: tuple[str, ...]) -> None:
     """Raises InputError where a server cannot speak what the proxy in front of it speaks. `able`: what it can."""
     if arm.behind and arm.behind not in able:
         what = f"{title} does not speak {arm.behind} behind a proxy"
         raise InputError(what, f"Write proxy_protocol: {' or '.join(able)}, or another server", key="proxy_protocol")
 
 
-def listens(arm: ServerArm) -> tuple[tuple[str, int, str], ...]:
+def listens(arm: WireSettings) -> tuple[tuple[str, int, str], ...]:
     """The addresses and ports at which a server listens, each with its scheme."""
     if arm.behind:
         return (("127.0.0.1", BACK_END_PORT, "http"),)
     return tuple(("0.0.0.0", PORTS[scheme], scheme) for scheme in arm.ports)  # noqa: S104 - of its own node
 
 
-def listening(arm: ServerArm) -> tuple[int, ...]:
+def listening(arm: WireSettings) -> tuple[int, ...]:
     """The ports of a server."""
     return tuple(port for _, port, _ in listens(arm))
 
@@ -101,7 +59,7 @@ def listening(arm: ServerArm) -> tuple[int, ...]:
 class Assignment:
     """What a server is to serve, and where on its node its things go."""
 
-    arm: ServerArm
+    arm: WireSettings
     site: Site
     folder: Path  # on the node, in memory, for servers alone
     leaf: Leaf | None = None  # with TLS
@@ -208,8 +166,12 @@ class Server(Program, Protocol):
         """The values of `compression`, likewise."""
 
     @property
+    def own_kind(self) -> type[OwnSettings]:
+        """The settings that only this server has: a frozen dataclass whose fields are their rows."""
+
+    @property
     def settings(self) -> tuple[Setting, ...]:
-        """The settings that only this server has."""
+        return rows_of(self.own_kind)
 
     @property
     def directives(self) -> Kind:
@@ -223,16 +185,13 @@ class Server(Program, Protocol):
         """The facts that its log does not have of requests by this protocol, as `ServedRequest` calls them: judges ask
         others."""
 
-    def values(self, values: Mapping[str, Any]) -> object:
-        """The values of `settings` as one frozen value, which becomes `own` of the arm."""
-
-    def check(self, arm: ServerArm) -> None:
+    def check(self, arm: WireSettings) -> None:
         """Raises InputError where settings contradict each other, or it cannot be behind such a proxy."""
 
-    def needs(self, arm: ServerArm) -> tuple[str, ...]:
+    def needs(self, arm: WireSettings) -> tuple[str, ...]:
         """What its node must have installed, in the words of playbooks/vars/packages.yml (`for`)."""
 
-    def builds(self, arm: ServerArm) -> tuple[str, ...]:
+    def builds(self, arm: WireSettings) -> tuple[str, ...]:
         """Programs of lanelab's own that it needs for this arm, as driver/run/built_programs.py calls them."""
 
     def content(self, assignment: Assignment) -> Content:

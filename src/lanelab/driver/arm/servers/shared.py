@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ssl
 
-from lanelab.driver.arm.servers.server import NOBODY, ServerArm
+from lanelab.driver.arm.servers.server import NOBODY
+from lanelab.driver.arm.wire import WireSettings
 from lanelab.driver.base.settings.kinds import count
 from lanelab.driver.base.settings.setting import DefaultBy, Setting
 
@@ -18,7 +19,7 @@ MAX_CONNECTIONS = Setting(
 )
 
 
-def question(arm: ServerArm) -> bytes:
+def question(arm: WireSettings) -> bytes:
     """What a server that says nothing to HTTP where TLS is due shows by any answer that it is ready to: how a client
     begins with TLS."""
     if arm.ports[0] != "https":

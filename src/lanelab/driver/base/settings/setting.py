@@ -7,7 +7,7 @@ the JSON schema and the options of the command line derive from a table. To add 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from lanelab.driver.base.errors import InputError
@@ -93,6 +93,14 @@ class Setting:
         if self.default_words or not self.default:
             return self.default_words or "must be given"
         return str(self.default) if isinstance(self.default, DefaultBy) else f"`{self.default}`"
+
+
+ROW = "row"  # key of a field's metadata
+
+
+def rows_of(kind: type) -> tuple[Setting, ...]:
+    """The settings that a dataclass declares with its fields: `field(metadata={ROW: Setting(…)})`."""
+    return tuple(each.metadata[ROW] for each in fields(kind) if ROW in each.metadata)
 
 
 def option_of(name: str) -> str:

@@ -13,7 +13,8 @@ from contextlib import suppress
 from dataclasses import replace
 
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.arm.browsers.browser import NETLOG, Browser, BrowserSettings, PageRecord, Repeatable, Surroundings
+from lanelab.driver.arm.browsers.browser import NETLOG, Browser, PageRecord, Repeatable, Surroundings
+from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.arm.browsers.failures import BrowserError
 from lanelab.driver.arm.browsers.registry import BROWSERS
 from lanelab.driver.arm.servers.registry import SERVERS

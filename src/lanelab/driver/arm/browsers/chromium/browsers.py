@@ -6,7 +6,8 @@ import contextlib
 from pathlib import Path
 
 from lanelab.driver.arm.browsers import binaries
-from lanelab.driver.arm.browsers.browser import BrowserSettings, Surroundings
+from lanelab.driver.arm.browsers.browser import Surroundings
+from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.arm.browsers.chromium import flags, known_network
 from lanelab.driver.arm.browsers.chromium.chromedriver import Driver, Session
 from lanelab.driver.arm.browsers.chromium.chromium import Chromium

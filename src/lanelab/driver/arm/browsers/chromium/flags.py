@@ -9,7 +9,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
-from lanelab.driver.arm.browsers.browser import USUAL_VIEWPORT, BrowserSettings, Surroundings
+from lanelab.driver.arm.browsers.browser import Surroundings
+from lanelab.driver.arm.browsers.fields import USUAL_VIEWPORT, BrowserSettings
 
 # Services of the browser itself: each asks its maker's servers something, some time after the start.
 SILENT = (

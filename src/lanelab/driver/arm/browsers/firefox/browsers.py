@@ -6,7 +6,8 @@ import base64
 from pathlib import Path
 
 from lanelab.driver.arm.browsers.binaries import find_firefox
-from lanelab.driver.arm.browsers.browser import USUAL_VIEWPORT, BrowserSettings, Repeatable, Surroundings
+from lanelab.driver.arm.browsers.browser import Repeatable, Surroundings
+from lanelab.driver.arm.browsers.fields import USUAL_VIEWPORT, BrowserSettings
 from lanelab.driver.arm.browsers.firefox import prefs
 from lanelab.driver.arm.browsers.firefox.firefox import Firefox
 from lanelab.driver.arm.browsers.firefox.page import CONSOLE, FirefoxPage, navigate

@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from lanelab.driver.arm.browsers.browser import BrowserSettings, Surroundings
+from lanelab.driver.arm.browsers.browser import Surroundings
+from lanelab.driver.arm.browsers.fields import BrowserSettings
 
 Value = bool | int | str
 HTTPS_PORT = 443

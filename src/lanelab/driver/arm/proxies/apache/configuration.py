@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lanelab.driver.arm.proxies.fields import THREADS_PER_CHILD, ProxyArm
+from lanelab.driver.arm.proxies.fields import THREADS_PER_CHILD, ProxySettings
 from lanelab.driver.arm.proxies.proxy import BACK_END, IDLE_S, PATIENCE_S
 from lanelab.driver.arm.servers.apache.configuration import of_connections, tls
 from lanelab.driver.arm.servers.server import BACK_END_PORT, NOBODY, PORTS, Place
@@ -16,7 +16,7 @@ ACCESS_FORMAT = (
 )
 
 
-def configuration(arm: ProxyArm, place: Place, folder: str, names: frozenset[str], *, log_requests: bool) -> str:
+def configuration(arm: ProxySettings, place: Place, folder: str, names: frozenset[str], *, log_requests: bool) -> str:
     """The text of httpd.conf. `folder`: of Apache's modules; `names`: those that are there."""
     parts = [_base(place), _modules(arm, folder, names), _workers(arm), _connections(arm), tls(arm, place), _to(arm)]
     parts += [_logs(log_requests=log_requests), _everybody(arm)]
@@ -33,7 +33,7 @@ def _base(place: Place) -> list[str]:
     ]
 
 
-def _modules(arm: ProxyArm, folder: str, names: frozenset[str]) -> list[str]:
+def _modules(arm: ProxySettings, folder: str, names: frozenset[str]) -> list[str]:
     wanted = [
         f"mpm_{arm.proxy_mpm}",
         "unixd",
@@ -50,7 +50,7 @@ def _modules(arm: ProxyArm, folder: str, names: frozenset[str]) -> list[str]:
     return [f'LoadModule {name}_module "{folder}/mod_{name}.so"' for name in wanted if name in names]
 
 
-def _workers(arm: ProxyArm) -> list[str]:
+def _workers(arm: ProxySettings) -> list[str]:
     if arm.proxy_mpm == "prefork":
         lines = [f"ServerLimit {arm.proxy_workers}"]
     else:
@@ -61,11 +61,11 @@ def _workers(arm: ProxyArm) -> list[str]:
     return [*lines, f"StartServers {started}", f"MaxRequestWorkers {arm.proxy_workers}", "MaxConnectionsPerChild 0"]
 
 
-def _connections(arm: ProxyArm) -> list[str]:
+def _connections(arm: ProxySettings) -> list[str]:
     return [f"Listen 0.0.0.0:{PORTS[arm.scheme]} {arm.scheme}", *of_connections(arm)]
 
 
-def _to(arm: ProxyArm) -> list[str]:
+def _to(arm: ProxySettings) -> list[str]:
     """The server behind is asked for the names that clients ask for, and its answers are handed on as they come."""
     scheme = SPOKEN[arm.proxy_protocol][1]
     # mod_proxy_http hands on by itself what came when nothing more is there; mod_proxy_ajp has to be told.
@@ -87,7 +87,7 @@ def _logs(*, log_requests: bool) -> list[str]:
     ]
 
 
-def _everybody(arm: ProxyArm) -> list[str]:
+def _everybody(arm: ProxySettings) -> list[str]:
     if arm.scheme != "https":
         return []
     # mod_proxy's settings are taken over from the server around it.

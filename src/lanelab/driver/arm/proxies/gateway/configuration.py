@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from lanelab.driver.arm.proxies.fields import ProxyArm
+from lanelab.driver.arm.proxies.fields import ProxySettings
 from lanelab.driver.arm.proxies.proxy import BACK_END
 from lanelab.driver.arm.servers.server import BACK_END_PORT, PORTS, Place
 
@@ -13,7 +13,7 @@ LOG = "access.log"  # its own log, a line for each request and connection
 CONNECTIONS_OF_HTTP1 = 256  # to the server behind, at most: the most that the gateway has for one host
 
 
-def configuration(arm: ProxyArm, place: Place) -> str:
+def configuration(arm: ProxySettings, place: Place) -> str:
     """The text of its configuration."""
     settings = {
         "version": VERSION,
@@ -37,7 +37,7 @@ def configuration(arm: ProxyArm, place: Place) -> str:
     return json.dumps(settings, indent=1) + "\n"
 
 
-def _wire(arm: ProxyArm) -> dict[str, object]:
+def _wire(arm: ProxySettings) -> dict[str, object]:
     wire: dict[str, object] = {"protocol": arm.proxy_protocol, "port": BACK_END_PORT, "tls": "off"}
     if arm.proxy_protocol == "http/1.1":
         wire["connections_per_host"] = CONNECTIONS_OF_HTTP1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lanelab.driver.arm.proxies.fields import ProxyArm
+from lanelab.driver.arm.proxies.fields import ProxySettings
 from lanelab.driver.arm.proxies.proxy import BACK_END, IDLE_S, PATIENCE_S
 from lanelab.driver.arm.servers.server import BACK_END_PORT, PORTS, TLS_NAMES, Place
 
@@ -13,13 +13,13 @@ LOG_FORMAT = (
 )
 
 
-def configuration(arm: ProxyArm, place: Place, *, log_requests: bool) -> str:
+def configuration(arm: ProxySettings, place: Place, *, log_requests: bool) -> str:
     """The text of haproxy.cfg."""
     parts = [_global(arm), _defaults(arm, log_requests=log_requests), _front(arm, place), _back(arm)]
     return "\n".join("".join(line + "\n" for line in part) for part in parts)
 
 
-def _global(arm: ProxyArm) -> list[str]:
+def _global(arm: ProxySettings) -> list[str]:
     return [
         "# Made by lanelab for one arm; docs/reference/proxy.md explains it.",
         "global",
@@ -28,7 +28,7 @@ def _global(arm: ProxyArm) -> list[str]:
     ]
 
 
-def _defaults(arm: ProxyArm, *, log_requests: bool) -> list[str]:
+def _defaults(arm: ProxySettings, *, log_requests: bool) -> list[str]:
     """`accept-encoding` and the like are handed on as they are."""
     return [
         "defaults",
@@ -42,7 +42,7 @@ def _defaults(arm: ProxyArm, *, log_requests: bool) -> list[str]:
     ]
 
 
-def _front(arm: ProxyArm, place: Place) -> list[str]:
+def _front(arm: ProxySettings, place: Place) -> list[str]:
     words = [f"0.0.0.0:{PORTS[arm.scheme]}"]
     if arm.tls != "off":
         version = TLS_NAMES[arm.tls]
@@ -52,7 +52,7 @@ def _front(arm: ProxyArm, place: Place) -> list[str]:
     return ["frontend clients", f"    bind {' '.join(words)}", "    default_backend back_end"]
 
 
-def _back(arm: ProxyArm) -> list[str]:
+def _back(arm: ProxySettings) -> list[str]:
     """Any client's request may go over any connection that is there."""
     proto = " proto h2" if arm.proxy_protocol == "h2" else ""
     return [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lanelab.driver.arm.proxies.fields import ProxyArm
+from lanelab.driver.arm.proxies.fields import ProxySettings
 from lanelab.driver.arm.proxies.proxy import BACK_END, IDLE_S, PATIENCE_S
 from lanelab.driver.arm.servers.nginx.configuration import FOREVER, HTTP2_DIRECTIVE_SINCE, TEMPORARY, tls
 from lanelab.driver.arm.servers.server import BACK_END_PORT, PORTS, Place
@@ -17,7 +17,7 @@ LOG_FORMAT = (
 _INDENT = "    "
 
 
-def configuration(arm: ProxyArm, place: Place, version: tuple[int, ...], *, log_requests: bool) -> str:
+def configuration(arm: ProxySettings, place: Place, version: tuple[int, ...], *, log_requests: bool) -> str:
     """The text of nginx.conf."""
     inside = [
         _files(place, log_requests=log_requests),
@@ -54,7 +54,7 @@ def _files(place: Place, *, log_requests: bool) -> list[str]:
     ]
 
 
-def _connections(arm: ProxyArm) -> list[str]:
+def _connections(arm: ProxySettings) -> list[str]:
     if not arm.keepalive:
         return ["keepalive_timeout 0;"]
     requests = FOREVER if arm.multiplexed or not arm.keepalive_requests else arm.keepalive_requests + 1
@@ -72,7 +72,7 @@ def _to() -> list[str]:
     ]
 
 
-def _server(arm: ProxyArm, version: tuple[int, ...]) -> list[str]:
+def _server(arm: ProxySettings, version: tuple[int, ...]) -> list[str]:
     """An answer is handed on as it comes, and read no faster than the client takes it."""
     http2 = arm.protocol == "h2"
     old = http2 and version < HTTP2_DIRECTIVE_SINCE

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lanelab.driver.arm.servers.apache import pack
-from lanelab.driver.arm.servers.apache.fields import apache_settings
-from lanelab.driver.arm.servers.server import NOBODY, TLS_NAMES, Place, ServerArm, listens
+from lanelab.driver.arm.servers.apache.fields import ApacheSettings
+from lanelab.driver.arm.servers.server import NOBODY, TLS_NAMES, Place, listens
+from lanelab.driver.arm.wire import WireSettings, own_settings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.site.site import Site
 
@@ -41,7 +42,7 @@ class Modules:
 
 
 def configuration(
-    arm: ServerArm,
+    arm: WireSettings,
     site: Site,
     place: Place,
     modules: Modules,
@@ -80,8 +81,8 @@ def _base(place: Place, modules: Modules) -> list[str]:
     ]
 
 
-def _modules(arm: ServerArm, site: Site, modules: Modules, pushed: Sequence[str]) -> list[str]:
-    wanted = [f"mpm_{apache_settings(arm).mpm}", "unixd", "log_config", "logio", "authz_core", "alias"]
+def _modules(arm: WireSettings, site: Site, modules: Modules, pushed: Sequence[str]) -> list[str]:
+    wanted = [f"mpm_{own_settings(arm, ApacheSettings).mpm}", "unixd", "log_config", "logio", "authz_core", "alias"]
     if arm.tls != "off":
         wanted += ["ssl", *(["socache_shmcb"] if arm.tls_resumption else [])]
     if arm.protocol == "h2":
@@ -95,8 +96,8 @@ def _modules(arm: ServerArm, site: Site, modules: Modules, pushed: Sequence[str]
     return [*lines, *spdy, f'LoadModule replay_module "{modules.replay}"']
 
 
-def _workers(arm: ServerArm) -> list[str]:
-    own = apache_settings(arm)
+def _workers(arm: WireSettings) -> list[str]:
+    own = own_settings(arm, ApacheSettings)
     if own.mpm == "prefork":
         lines = [f"ServerLimit {max(own.max_workers, own.start_servers)}"]
     else:
@@ -114,12 +115,12 @@ def _workers(arm: ServerArm) -> list[str]:
     ]
 
 
-def _connections(arm: ServerArm) -> list[str]:
+def _connections(arm: WireSettings) -> list[str]:
     listen = [f"Listen {address}:{port} {scheme}" for address, port, scheme in listens(arm)]
     return [*listen, *of_connections(arm), "EnableSendfile Off", "EnableMMAP On"]
 
 
-def of_connections(arm: ServerArm) -> list[str]:
+def of_connections(arm: WireSettings) -> list[str]:
     """How long connections with clients are kept, and what is spoken on them."""
     ms = arm.keepalive_timeout.ns // 1_000_000
     return [
@@ -134,14 +135,14 @@ def of_connections(arm: ServerArm) -> list[str]:
     ]
 
 
-def offered(arm: ServerArm) -> str:
+def offered(arm: WireSettings) -> str:
     """SPDY is not among Apache's own protocols: its module offers it beside them."""
     if arm.protocol != "h2":
         return "http/1.1"
     return "h2c http/1.1" if arm.tls == "off" else "h2 http/1.1"
 
 
-def _spdy(arm: ServerArm) -> list[str]:
+def _spdy(arm: WireSettings) -> list[str]:
     """By ALPN in TLS. In clear the client begins with it, without asking."""
     if not arm.spdy:
         return []
@@ -152,7 +153,7 @@ def _spdy(arm: ServerArm) -> list[str]:
     return ["SpdyEnabled on", f"SpdyVersions {arm.spdy}", *headers]
 
 
-def _streams(arm: ServerArm) -> list[str]:
+def _streams(arm: WireSettings) -> list[str]:
     """How many at once, and which first, where the arm does not leave it to the module."""
     most = "SpdyMaxStreamsPerConnection" if arm.spdy else "H2MaxSessionStreams"
     return [
@@ -161,7 +162,7 @@ def _streams(arm: ServerArm) -> list[str]:
     ]
 
 
-def _push(arm: ServerArm, site: Site, pushed: Sequence[str]) -> list[str]:
+def _push(arm: WireSettings, site: Site, pushed: Sequence[str]) -> list[str]:
     """With the answer of the page alone, and in both protocols by a header that names what belongs to it. mod_spdy does
     not send its header; that of HTTP/2 the gateway does not pass on."""
     if not pushed:
@@ -187,7 +188,7 @@ def _hints(site: Site, hints: Sequence[str]) -> list[str]:
     return ["H2EarlyHints on", f'<If "{_page(site)}">', *(f'    H2EarlyHint Link "{each}"' for each in hints), "</If>"]
 
 
-def tls(arm: ServerArm, place: Place) -> list[str]:
+def tls(arm: WireSettings, place: Place) -> list[str]:
     """Here rather than in each virtual host: hosts with one setting among them may share an HTTP/2 connection."""
     if arm.tls == "off":
         return []
@@ -204,7 +205,7 @@ def tls(arm: ServerArm, place: Place) -> list[str]:
     ]
 
 
-def _logs(arm: ServerArm, *, log_requests: bool) -> list[str]:
+def _logs(arm: WireSettings, *, log_requests: bool) -> list[str]:
     access = ACCESS_FORMAT + (TLS_ACCESS_FORMAT if arm.tls != "off" else "")
     access += (SPDY_ACCESS_FORMAT if arm.spdy else "") + "}"
     # A proxy asks from this node, and so does the question whether the server is ready.
@@ -216,12 +217,12 @@ def _logs(arm: ServerArm, *, log_requests: bool) -> list[str]:
     return ["ErrorLog error.log", "LogLevel warn", *(requests if log_requests else [])]
 
 
-def _directives(arm: ServerArm) -> list[str]:
+def _directives(arm: WireSettings) -> list[str]:
     """Last of what holds for the whole server, so that they win over everything above."""
     return [DIRECTIVES_BEGIN, *arm.server_directives, DIRECTIVES_END] if arm.server_directives else []
 
 
-def _everybody(arm: ServerArm, port: int, scheme: str) -> list[str]:
+def _everybody(arm: WireSettings, port: int, scheme: str) -> list[str]:
     """One virtual host for every name: which of them have answers is in the pack."""
     return [
         f"<VirtualHost *:{port}>",

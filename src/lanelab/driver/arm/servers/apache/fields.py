@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from lanelab.driver.arm.servers.server import ServerArm, require_behind
+from lanelab.driver.arm.servers.server import require_behind
+from lanelab.driver.arm.wire import OwnSettings, WireSettings, own_settings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import choice, count, lines
-from lanelab.driver.base.settings.setting import DefaultBy, Setting
+from lanelab.driver.base.settings.setting import ROW, DefaultBy, Setting
 
-# fmt: off
-SETTINGS = (
-    Setting("mpm", choice("NAME", "event", "worker", "prefork"), "event",
-             "how Apache divides its work among processes and threads", "prefork"),
-    Setting("start_servers", count("PROCESSES", "processes", 1, 1000),
-             DefaultBy("mpm", {"event": "3", "worker": "3", "prefork": "5"}), "processes at the start", "1"),
-    Setting("threads_per_child", count("THREADS", "threads", 1, 1000),
-             DefaultBy("mpm", {"event": "25", "worker": "25", "prefork": "1"}), "threads of each process", "50",
-             meaningless_with=(("mpm", "prefork"),)),
-    Setting("max_workers", count("WORKERS", "workers", 1, 20_000),
-             DefaultBy("mpm", {"event": "400", "worker": "400", "prefork": "256"}),
-             "requests that are served at once: a multiple of `threads_per_child`", "600",
-             aliases=("max_clients", "max_request_workers")),
-)
-# fmt: on
 _REFUSED = {
     "KeepAlive": "the setting keepalive is for that",
     "MaxKeepAliveRequests": "the setting keepalive_requests is for that",
@@ -44,25 +30,30 @@ _REFUSED = {
 DIRECTIVES = lines("directive", r"</?[A-Za-z].*>|[A-Za-z][A-Za-z0-9]*( .*)?", "Timeout 10", _REFUSED)
 
 
-@dataclass(frozen=True, slots=True)
-class ApacheSettings:
-    """The values of SETTINGS."""
+@dataclass(frozen=True, kw_only=True)
+class ApacheSettings(OwnSettings):
+    # fmt: off
+    mpm: str = field(metadata={ROW: Setting(
+        "mpm", choice("NAME", "event", "worker", "prefork"), "event",
+        "how Apache divides its work among processes and threads", "prefork")})
+    start_servers: int = field(metadata={ROW: Setting(
+        "start_servers", count("PROCESSES", "processes", 1, 1000),
+        DefaultBy("mpm", {"event": "3", "worker": "3", "prefork": "5"}), "processes at the start", "1")})
+    threads_per_child: int = field(metadata={ROW: Setting(
+        "threads_per_child", count("THREADS", "threads", 1, 1000),
+        DefaultBy("mpm", {"event": "25", "worker": "25", "prefork": "1"}), "threads of each process", "50",
+        meaningless_with=(("mpm", "prefork"),))})
+    max_workers: int = field(metadata={ROW: Setting(
+        "max_workers", count("WORKERS", "workers", 1, 20_000),
+        DefaultBy("mpm", {"event": "400", "worker": "400", "prefork": "256"}),
+        "requests that are served at once: a multiple of `threads_per_child`", "600",
+        aliases=("max_clients", "max_request_workers"))})
+    # fmt: on
 
-    mpm: str
-    start_servers: int
-    threads_per_child: int
-    max_workers: int
 
-
-def apache_settings(arm: ServerArm) -> ApacheSettings:
-    if not isinstance(arm.own, ApacheSettings):
-        raise TypeError(f"the arm is for {arm.server}")
-    return arm.own
-
-
-def check(arm: ServerArm) -> None:
+def check(arm: WireSettings) -> None:
     """Apache would change such settings by itself, with a line in its log. Raises InputError."""
-    own = apache_settings(arm)
+    own = own_settings(arm, ApacheSettings)
     require_behind(arm, "Apache", ("http/1.1", "h2", "spdy/3", "spdy/3.1"))
     if arm.multiplexed and own.mpm == "prefork":
         what = f"Apache does not speak {'SPDY' if arm.spdy else 'HTTP/2'} with mpm: prefork"

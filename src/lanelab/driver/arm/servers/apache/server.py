@@ -8,7 +8,8 @@ from typing import Any
 
 from lanelab.driver.arm.servers.apache import configuration, fields, installation, log, pack
 from lanelab.driver.arm.servers.apache.before import compressed_before
-from lanelab.driver.arm.servers.server import Assignment, Content, Place, Server, ServerArm, SetUp
+from lanelab.driver.arm.servers.server import Assignment, Content, Place, Server, SetUp
+from lanelab.driver.arm.wire import WireSettings
 from lanelab.driver.base.errors import InputError, ServerError
 from lanelab.driver.bed.node import Node
 from lanelab.driver.record.evidence.server import ServedRequest
@@ -25,7 +26,7 @@ class Apache(Server):
     protocols = frozenset({"http/1.1", "h2", "spdy/3.1", "spdy/3", "spdy/2"})
     compressions = frozenset({"recorded", "off", "gzip", "brotli", "zstd"})
     directives = fields.DIRECTIVES
-    settings = fields.SETTINGS
+    own_kind = fields.ApacheSettings
     configuration_file = "httpd.conf"
     sends_early_hints = pushes = limits_streams = True
     clock_us = 1
@@ -33,16 +34,13 @@ class Apache(Server):
     def untold(self, _protocol: str) -> frozenset[str]:
         return frozenset()
 
-    def values(self, values: Mapping[str, Any]) -> object:
-        return fields.ApacheSettings(**values)
-
-    def check(self, arm: ServerArm) -> None:
+    def check(self, arm: WireSettings) -> None:
         fields.check(arm)
 
-    def needs(self, _arm: ServerArm) -> tuple[str, ...]:
+    def needs(self, _arm: WireSettings) -> tuple[str, ...]:
         return ("apache", "module")
 
-    def builds(self, arm: ServerArm) -> tuple[str, ...]:
+    def builds(self, arm: WireSettings) -> tuple[str, ...]:
         return (REPLAY, SPDY) if arm.spdy else (REPLAY,)
 
     def content(self, assignment: Assignment) -> Content:

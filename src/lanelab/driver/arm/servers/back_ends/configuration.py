@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from lanelab.driver.arm.servers.answers import undated
-from lanelab.driver.arm.servers.back_ends.fields import RESERVED, heap_mb, secured, settings_of, spoken
+from lanelab.driver.arm.servers.back_ends.fields import RESERVED, BackEndSettings, heap_mb, secured, spoken
 from lanelab.driver.arm.servers.layout import answered, content_type
 from lanelab.driver.arm.servers.server import (
     BACK_END_PORT,
@@ -16,8 +16,9 @@ from lanelab.driver.arm.servers.server import (
     PORTS,
     TLS_NAMES,
     Place,
-    ServerArm,
+    WireSettings,
 )
+from lanelab.driver.arm.wire import own_settings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.site.site import Site, SiteObject
 
@@ -44,7 +45,7 @@ def digest(site: Site, back_end: bytes) -> str:
     return hashlib.sha256("\n".join([hashlib.sha256(back_end).hexdigest(), *names]).encode()).hexdigest()[:16]
 
 
-def configuration(arm: ServerArm, site: Site, place: Place, version: str) -> str:
+def configuration(arm: WireSettings, site: Site, place: Place, version: str) -> str:
     """`version`: what the server calls itself."""
     lines = ["# Made by lanelab for one arm and one site; docs/reference/back-ends.md explains it."]
     lines += ["\t".join((key, str(value))) for key, value in _settings(arm, place, version).items()]
@@ -57,14 +58,14 @@ def configuration(arm: ServerArm, site: Site, place: Place, version: str) -> str
     return "".join(f"{line}\n" for line in lines)
 
 
-def _settings(arm: ServerArm, place: Place, version: str) -> Mapping[str, object]:
+def _settings(arm: WireSettings, place: Place, version: str) -> Mapping[str, object]:
     settings = {
         "version": version,
         "listen": "127.0.0.1" if arm.behind else "0.0.0.0",  # noqa: S104 - the node's addresses are the bed's own
         "port": BACK_END_PORT if arm.behind else PORTS[arm.scheme],
         "protocol": spoken(arm),
         "tls": TLS_NAMES[arm.tls] if secured(arm) else "off",
-        "threads": settings_of(arm).threads,
+        "threads": own_settings(arm, BackEndSettings).threads,
         "streams": STREAMS,
         "backlog": BACKLOG,
         "idle_ms": BEHIND_IDLE_MS if arm.behind else arm.keepalive_timeout.ns // 1_000_000,
@@ -77,7 +78,7 @@ def _settings(arm: ServerArm, place: Place, version: str) -> Mapping[str, object
     return {**settings, **({"certificate": place.certificate, "key": place.key} if secured(arm) else {})}
 
 
-def _requests(arm: ServerArm) -> int:
+def _requests(arm: WireSettings) -> int:
     """What a connection of HTTP/1.1 carries; 0: as many as come. The setting is how often it is kept."""
     if arm.behind or spoken(arm) != "http/1.1":
         return 0
@@ -98,9 +99,9 @@ def headers(each: SiteObject) -> Iterator[tuple[str, str]]:
             yield name, value
 
 
-def command(java: str, arm: ServerArm, place: Place, jars: Iterable[str]) -> list[str]:
+def command(java: str, arm: WireSettings, place: Place, jars: Iterable[str]) -> list[str]:
     """Without what Main reads: `--check`, and the configuration."""
-    settings = settings_of(arm)
+    settings = own_settings(arm, BackEndSettings)
     own_log = settings.jetty_version in BEFORE_SLF4J
     heap = heap_mb(settings)
     return [
@@ -122,7 +123,7 @@ def command(java: str, arm: ServerArm, place: Place, jars: Iterable[str]) -> lis
     ]
 
 
-def question(arm: ServerArm) -> bytes:
+def question(arm: WireSettings) -> bytes:
     """What shows that it is ready; empty: HTTP/1.1, which its HTTP/2 in clear understands too."""
     protocol = spoken(arm)
     if protocol == "ajp":

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from lanelab.driver.arm.servers.server import ServerArm
+from lanelab.driver.arm.wire import OwnSettings, WireSettings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import Kind, count
-from lanelab.driver.base.settings.setting import Setting
+from lanelab.driver.base.settings.setting import ROW, Setting
 
 LEAST_HEAP_MB, MOST_HEAP_MB = 64, 65536
 LEAST_THREADS, MOST_THREADS = 16, 5000  # with fewer, acceptors and selectors might leave none for requests
@@ -25,16 +25,6 @@ def _heap(value: object, key: str) -> str:
     return f"{megabytes}MB"
 
 
-# fmt: off
-THREADS = Setting("threads", count("THREADS", "threads", LEAST_THREADS, MOST_THREADS), "200",
-                  "the size of its thread pool. Jetty's acceptors and selectors are in it", "400")
-HEAP = Setting("heap",
-               Kind("SIZE", f"`MB` or `GB`, {LEAST_HEAP_MB}MB to {MOST_HEAP_MB // 1024}GB", _heap,
-                    {"type": "string", "pattern": r"^\s*[0-9]+\s?([mMgG][bB])\s*$"}),
-               "512MB", "the heap of Java's virtual machine, from its start to its end", "2GB")
-# fmt: on
-
-
 def _no_directives(value: object, key: str) -> tuple[str, ...]:
     if value not in ((), []):
         raise InputError("Tomcat and Jetty are programs here, and read no directives", "Leave it out", key=key)
@@ -44,34 +34,35 @@ def _no_directives(value: object, key: str) -> tuple[str, ...]:
 DIRECTIVES = Kind("LIST", "none", _no_directives, {"type": "array", "maxItems": 0})
 
 
-@dataclass(frozen=True, slots=True)
-class BackEndSettings:
-    threads: int
-    heap: str
-    jetty_version: str = ""  # "" of Tomcat
-
-
-def settings_of(arm: ServerArm) -> BackEndSettings:
-    if not isinstance(arm.own, BackEndSettings):
-        raise TypeError(f"the arm is for {arm.server}")
-    return arm.own
+@dataclass(frozen=True, kw_only=True)
+class BackEndSettings(OwnSettings):
+    # fmt: off
+    threads: int = field(metadata={ROW: Setting(
+        "threads", count("THREADS", "threads", LEAST_THREADS, MOST_THREADS), "200",
+        "the size of its thread pool. Jetty's acceptors and selectors are in it", "400")})
+    heap: str = field(metadata={ROW: Setting(
+        "heap", Kind("SIZE", f"`MB` or `GB`, {LEAST_HEAP_MB}MB to {MOST_HEAP_MB // 1024}GB", _heap,
+                     {"type": "string", "pattern": r"^\s*[0-9]+\s?([mMgG][bB])\s*$"}),
+        "512MB", "the heap of Java's virtual machine, from its start to its end", "2GB")})
+    # fmt: on
+    jetty_version: str = ""  # of Jetty alone
 
 
 def heap_mb(settings: BackEndSettings) -> int:
     return int(settings.heap.removesuffix("MB"))
 
 
-def spoken(arm: ServerArm) -> str:
+def spoken(arm: WireSettings) -> str:
     """The protocol at its port."""
     return arm.behind or arm.protocol
 
 
-def secured(arm: ServerArm) -> bool:
+def secured(arm: WireSettings) -> bool:
     """Behind a proxy everything is in clear."""
     return arm.tls != "off" and not arm.behind
 
 
-def check(arm: ServerArm, title: str, clear: frozenset[str], tls: frozenset[str]) -> None:
+def check(arm: WireSettings, title: str, clear: frozenset[str], tls: frozenset[str]) -> None:
     """`clear`, `tls`: what it speaks. Raises InputError."""
     protocol, key = spoken(arm), "proxy_protocol" if arm.behind else "protocol"
     able = tls if secured(arm) else clear

@@ -9,7 +9,8 @@ from io import BytesIO
 from pathlib import Path
 
 from lanelab.driver.arm.servers.back_ends import configuration, fields, installation, log
-from lanelab.driver.arm.servers.server import Assignment, Content, Place, Server, ServerArm, SetUp
+from lanelab.driver.arm.servers.server import Assignment, Content, Place, Server, SetUp
+from lanelab.driver.arm.wire import WireSettings
 from lanelab.driver.base.errors import InputError, ServerError
 from lanelab.driver.bed.node import Node
 from lanelab.driver.record.evidence.server import ServedRequest
@@ -28,14 +29,14 @@ class BackEnd(Server):
     def untold(self, _protocol: str) -> frozenset[str]:
         return frozenset()  # there are no lines of requests
 
-    def back_end(self, arm: ServerArm) -> str:
+    def back_end(self, arm: WireSettings) -> str:
         """Its folder in native/servlet/."""
         raise NotImplementedError
 
-    def needs(self, _arm: ServerArm) -> tuple[str, ...]:
+    def needs(self, _arm: WireSettings) -> tuple[str, ...]:
         return ("back-end",)
 
-    def builds(self, arm: ServerArm) -> tuple[str, ...]:
+    def builds(self, arm: WireSettings) -> tuple[str, ...]:
         return (self.back_end(arm),)
 
     def content(self, assignment: Assignment) -> Content:

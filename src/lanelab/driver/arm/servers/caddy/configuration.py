@@ -8,7 +8,8 @@ from typing import Any
 
 from lanelab.driver.arm.servers.answers import Answer
 from lanelab.driver.arm.servers.layout import HOSTS, INDEX, Layout
-from lanelab.driver.arm.servers.server import PORTS, Place, ServerArm
+from lanelab.driver.arm.servers.server import PORTS, Place
+from lanelab.driver.arm.wire import WireSettings
 from lanelab.driver.site.compressed_types import COMPRESSED_TYPES, SMALLEST_COMPRESSED
 from lanelab.driver.site.site import Site
 
@@ -21,7 +22,7 @@ _Json = Mapping[str, Any]
 
 
 def configuration(
-    arm: ServerArm,
+    arm: WireSettings,
     site: Site,
     place: Place,
     layout: Layout,
@@ -51,7 +52,7 @@ def configuration(
     return json.dumps(whole, indent=1) + "\n"
 
 
-def _server(arm: ServerArm, scheme: str, routes: list[_Json], *, log_requests: bool) -> _Json:
+def _server(arm: WireSettings, scheme: str, routes: list[_Json], *, log_requests: bool) -> _Json:
     """In clear beside TLS it is HTTP/1.1: browsers speak nothing else there."""
     h3 = arm.protocol == "h3" and scheme == arm.scheme
     h2 = h3 or (arm.protocol == "h2" and scheme == arm.scheme)
@@ -94,7 +95,7 @@ def _logs(place: Place, *, log_requests: bool) -> _Json:
     return logs
 
 
-def _everywhere(arm: ServerArm) -> Iterator[_Json]:
+def _everywhere(arm: WireSettings) -> Iterator[_Json]:
     if arm.compression in COMPRESSORS:
         types = [f"{mime}*" for mime in COMPRESSED_TYPES]
         encode = {

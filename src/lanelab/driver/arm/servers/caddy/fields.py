@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from lanelab.driver.arm.servers.server import ServerArm
+from lanelab.driver.arm.wire import OwnSettings, WireSettings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import Kind, count, lines
-from lanelab.driver.base.settings.setting import Setting
+from lanelab.driver.base.settings.setting import ROW, Setting
 
 MOST_PROCESSORS = 512
 _PROCESSORS = count("PROCESSORS", "processors", 1, MOST_PROCESSORS)
@@ -20,33 +20,21 @@ def _processors(value: object, key: str) -> int | str:
     return number
 
 
-# fmt: off
-SETTINGS = (
-    Setting("caddy_processors",
-             Kind("PROCESSORS", f"`auto`, or processors, 1 to {MOST_PROCESSORS}", _processors,
-                  {"anyOf": [{"const": "auto"}, {"type": "integer", "minimum": 1, "maximum": MOST_PROCESSORS}]}),
-             "auto", "processors that Caddy uses at once (`GOMAXPROCS`); `auto`: all", "1"),
-)
-# fmt: on
 DIRECTIVES = lines("directive", r".+", "none")
 
 
-@dataclass(frozen=True, slots=True)
-class CaddySettings:
-    """The values of SETTINGS."""
-
-    caddy_processors: int | str  # "auto": all
-
-
-def caddy_settings(arm: ServerArm) -> CaddySettings:
-    if not isinstance(arm.own, CaddySettings):
-        raise TypeError(f"the arm is for {arm.server}")
-    return arm.own
+@dataclass(frozen=True, kw_only=True)
+class CaddySettings(OwnSettings):
+    # fmt: off
+    caddy_processors: int | str = field(metadata={ROW: Setting(
+        "caddy_processors", Kind("PROCESSORS", f"`auto`, or processors, 1 to {MOST_PROCESSORS}", _processors,
+        {"anyOf": [{"const": "auto"}, {"type": "integer", "minimum": 1, "maximum": MOST_PROCESSORS}]}),
+        "auto", "processors that Caddy uses at once (`GOMAXPROCS`); `auto`: all", "1")})  # "auto": all
+    # fmt: on
 
 
-def check(arm: ServerArm) -> None:
+def check(arm: WireSettings) -> None:
     """Raises InputError."""
-    caddy_settings(arm)
     if arm.behind:
         what = "lanelab does not put Caddy behind a proxy"
         raise InputError(what, "Leave proxy out, or write another server", key="proxy")

@@ -19,13 +19,12 @@ class Caddy(FromFiles):
     protocols = frozenset({"http/1.1", "h2", "h3"})
     compressions = frozenset({"recorded", "off", "gzip", "zstd"})
     directives = fields.DIRECTIVES
-    settings = fields.SETTINGS
+    own_kind = fields.CaddySettings
     configuration_file = "caddy.json"
     counts_requests = False
     sends_early_hints = True
     clock_us = log.CLOCK_US
     compresses = configuration.COMPRESSORS
-    values_type = fields.CaddySettings
     check = staticmethod(fields.check)
     requests = staticmethod(log.requests)
     unexpected = staticmethod(log.unexpected)
@@ -47,7 +46,7 @@ class Caddy(FromFiles):
         )
         # It keeps things in its user's folders, and writes a lock there before it starts.
         environment = dict.fromkeys(("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"), place.folder)
-        processors = fields.caddy_settings(arm).caddy_processors
+        processors = own_settings(arm, fields.CaddySettings).caddy_processors
         environment |= {} if processors == "auto" else {"GOMAXPROCS": str(processors)}
         words = ["--config", f"{place.folder}/{self.configuration_file}"]
         run, check = ([installed.program, verb, *words] for verb in ("run", "validate"))

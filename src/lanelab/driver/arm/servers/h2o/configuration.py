@@ -8,9 +8,10 @@ from collections.abc import Iterable
 
 from lanelab.driver.arm.servers.answers import Answer
 from lanelab.driver.arm.servers.directives import directive_of, marked
-from lanelab.driver.arm.servers.h2o.fields import h2o_settings
+from lanelab.driver.arm.servers.h2o.fields import H2oSettings
 from lanelab.driver.arm.servers.layout import HOSTS, INDEX, Layout
-from lanelab.driver.arm.servers.server import NOBODY, PORTS, TLS_NAMES, Place, ServerArm
+from lanelab.driver.arm.servers.server import NOBODY, PORTS, TLS_NAMES, Place
+from lanelab.driver.arm.wire import WireSettings, own_settings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.site.compressed_types import COMPRESSED_TYPES, SMALLEST_COMPRESSED
 from lanelab.driver.site.site import Site
@@ -28,7 +29,7 @@ _REFUSED = re.compile(r"^\[[^\n]*?:(?P<line>\d+)\] (?P<why>[^\n]+)", re.MULTILIN
 
 
 def configuration(
-    arm: ServerArm, site: Site, place: Place, layout: Layout, *, log_requests: bool = True, as_root: bool = False
+    arm: WireSettings, site: Site, place: Place, layout: Layout, *, log_requests: bool = True, as_root: bool = False
 ) -> str:
     """The text of h2o.conf, which is YAML; texts are quoted as in JSON. `as_root`: it runs as root, and would make
     itself nobody, who may not read its files."""
@@ -45,8 +46,8 @@ def configuration(
     return "\n".join("".join(line + "\n" for line in part) for part in parts if part)
 
 
-def _base(arm: ServerArm, place: Place) -> list[str]:
-    own = h2o_settings(arm)
+def _base(arm: WireSettings, place: Place) -> list[str]:
+    own = own_settings(arm, H2oSettings)
     threads = [] if own.h2o_threads == "auto" else [f"num-threads: {own.h2o_threads}"]
     return [
         "# Made by lanelab for one arm and one site; docs/reference/server.md explains it.",
@@ -60,7 +61,7 @@ def _base(arm: ServerArm, place: Place) -> list[str]:
     ]
 
 
-def _connections(arm: ServerArm) -> list[str]:
+def _connections(arm: WireSettings) -> list[str]:
     """In clear it takes HTTP/2, by prior knowledge too, where it lets HTTP/1.1 turn into it."""
     seconds = arm.keepalive_timeout.ns // 1_000_000_000
     clear = arm.protocol == "h2" and arm.tls == "off"
@@ -72,7 +73,7 @@ def _connections(arm: ServerArm) -> list[str]:
     ]
 
 
-def _listen(arm: ServerArm, scheme: str, place: Place) -> list[str]:
+def _listen(arm: WireSettings, scheme: str, place: Place) -> list[str]:
     lines = ["listen:", "  host: 0.0.0.0", f"  port: {PORTS[scheme]}"]
     if scheme == "https":
         lines += [
@@ -86,7 +87,7 @@ def _listen(arm: ServerArm, scheme: str, place: Place) -> list[str]:
     return lines
 
 
-def openssl_configuration(arm: ServerArm) -> str:
+def openssl_configuration(arm: WireSettings) -> str:
     """For OpenSSL: h2o itself has no way to say the highest version, or to have no tickets of TLS 1.3."""
     version = TLS_NAMES[arm.tls]
     lines = ["openssl_conf = lanelab", "[lanelab]", "ssl_conf = ssl", "[ssl]", "system_default = server", "[server]"]
@@ -96,7 +97,7 @@ def openssl_configuration(arm: ServerArm) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _compression(arm: ServerArm) -> list[str]:
+def _compression(arm: WireSettings) -> list[str]:
     if arm.compression not in CODINGS:
         return []
     return [f"compress: {{{CODINGS[arm.compression]}}}", f"compress-minimum-size: {SMALLEST_COMPRESSED}"]
@@ -112,7 +113,7 @@ def _nobody(place: Place) -> list[str]:
     return [f'  "{NOBODY}":', "    paths:", f'      "/": {{file.dir: {_quoted(f"{place.content}/nobody")}}}']
 
 
-def _origin(host: str, arm: ServerArm, place: Place, layout: Layout) -> list[str]:
+def _origin(host: str, arm: WireSettings, place: Place, layout: Layout) -> list[str]:
     types: dict[str, list[str]] = {}
     for extension, mime in layout.types[host].items():
         types.setdefault(mime, []).append(extension)
@@ -130,7 +131,7 @@ def _origin(host: str, arm: ServerArm, place: Place, layout: Layout) -> list[str
     ]
 
 
-def _type(mime: str, extensions: list[str], arm: ServerArm) -> str:
+def _type(mime: str, extensions: list[str], arm: WireSettings) -> str:
     if arm.compression not in CODINGS:
         return json.dumps(extensions)
     compressed = "YES" if mime.partition(";")[0].strip() in COMPRESSED_TYPES else "NO"

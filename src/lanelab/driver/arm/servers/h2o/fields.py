@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from lanelab.driver.arm.servers.server import ServerArm
+from lanelab.driver.arm.wire import OwnSettings, WireSettings
 from lanelab.driver.arm.servers.shared import MAX_CONNECTIONS
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import Kind, count, lines
-from lanelab.driver.base.settings.setting import Setting
+from lanelab.driver.base.settings.setting import ROW, Setting
 
 MOST_THREADS = 512
 _THREADS = count("THREADS", "threads", 1, MOST_THREADS)
@@ -21,15 +21,6 @@ def _threads(value: object, key: str) -> int | str:
     return number
 
 
-# fmt: off
-SETTINGS = (
-    Setting("h2o_threads",
-             Kind("THREADS", f"`auto`, or threads, 1 to {MOST_THREADS}", _threads,
-                  {"anyOf": [{"const": "auto"}, {"type": "integer", "minimum": 1, "maximum": MOST_THREADS}]}),
-             "auto", "h2o's threads (`num-threads`); `auto`: one for each processor", "4"),
-    MAX_CONNECTIONS,
-)
-# fmt: on
 _LISTENS = "lanelab says where the server listens"
 _REFUSED = {
     "num-threads": "the setting h2o_threads is for that",
@@ -50,23 +41,19 @@ _NAMES = {f"{name}:": why for name, why in _REFUSED.items()}
 DIRECTIVES = lines("directive", r"[a-z][a-z0-9.-]*: .+", "http2-max-concurrent-requests-per-connection: 50", _NAMES)
 
 
-@dataclass(frozen=True, slots=True)
-class H2oSettings:
-    """The values of SETTINGS."""
-
-    h2o_threads: int | str  # "auto": one for each processor
-    max_connections: int
-
-
-def h2o_settings(arm: ServerArm) -> H2oSettings:
-    if not isinstance(arm.own, H2oSettings):
-        raise TypeError(f"the arm is for {arm.server}")
-    return arm.own
+@dataclass(frozen=True, kw_only=True)
+class H2oSettings(OwnSettings):
+    # fmt: off
+    h2o_threads: int | str = field(metadata={ROW: Setting(
+        "h2o_threads", Kind("THREADS", f"`auto`, or threads, 1 to {MOST_THREADS}", _threads,
+        {"anyOf": [{"const": "auto"}, {"type": "integer", "minimum": 1, "maximum": MOST_THREADS}]}),
+        "auto", "h2o's threads (`num-threads`); `auto`: one for each processor", "4")})  # "auto": one for each processor
+    max_connections: int = field(metadata={ROW: MAX_CONNECTIONS})
+    # fmt: on
 
 
-def check(arm: ServerArm) -> None:
+def check(arm: WireSettings) -> None:
     """Raises InputError."""
-    h2o_settings(arm)
     if arm.behind:
         what = "lanelab does not put h2o behind a proxy"
         raise InputError(what, "Leave proxy out, or write another server", key="proxy")

@@ -20,12 +20,11 @@ class H2o(FromFiles):
     protocols = frozenset({"http/1.1", "h2"})
     compressions = frozenset({"recorded", "off", "gzip", "brotli", "zstd"})
     directives = fields.DIRECTIVES
-    settings = fields.SETTINGS
+    own_kind = fields.H2oSettings
     configuration_file = "h2o.conf"
     counts_requests = False
     clock_us = log.CLOCK_US
     compresses = configuration.CODINGS
-    values_type = fields.H2oSettings
     check = staticmethod(fields.check)
     requests = staticmethod(log.requests)
     unexpected = staticmethod(log.unexpected)

@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from lanelab.driver.arm.servers.answers import Answer
 from lanelab.driver.arm.servers.directives import directive_of, marked
 from lanelab.driver.arm.servers.layout import HOSTS, INDEX, Layout
-from lanelab.driver.arm.servers.lighttpd.fields import MOST_KEPT, lighttpd_settings
-from lanelab.driver.arm.servers.server import PORTS, TLS_NAMES, Place, ServerArm
+from lanelab.driver.arm.servers.lighttpd.fields import MOST_KEPT, LighttpdSettings
+from lanelab.driver.arm.servers.server import PORTS, TLS_NAMES, Place
+from lanelab.driver.arm.wire import WireSettings, own_settings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.site.compressed_types import COMPRESSED_TYPES, SMALLEST_COMPRESSED
 from lanelab.driver.site.site import Site
@@ -28,7 +29,7 @@ _REFUSED = re.compile(r"source: [^\n]*?line: (?P<line>\d+) pos: \d+ (?P<why>[^\n
 _UNKNOWN = re.compile(r"unknown config-key: (?P<key>[^\s(]+)")
 
 
-def configuration(arm: ServerArm, site: Site, place: Place, layout: Layout, *, log_requests: bool = True) -> str:
+def configuration(arm: WireSettings, site: Site, place: Place, layout: Layout, *, log_requests: bool = True) -> str:
     """The text of lighttpd.conf."""
     parts = [
         _base(arm, place, log_requests=log_requests),
@@ -42,8 +43,8 @@ def configuration(arm: ServerArm, site: Site, place: Place, layout: Layout, *, l
     return "\n".join("".join(line + "\n" for line in part) for part in parts if part)
 
 
-def _base(arm: ServerArm, place: Place, *, log_requests: bool) -> list[str]:
-    own = lighttpd_settings(arm)
+def _base(arm: WireSettings, place: Place, *, log_requests: bool) -> list[str]:
+    own = own_settings(arm, LighttpdSettings)
     modules = ["mod_accesslog"] if log_requests else []
     modules += ["mod_magnet", *(["mod_deflate"] if arm.compression in ENCODINGS else [])]
     modules += ["mod_openssl"] if arm.tls != "off" else []
@@ -60,7 +61,7 @@ def _base(arm: ServerArm, place: Place, *, log_requests: bool) -> list[str]:
     ]
 
 
-def _listen(arm: ServerArm, place: Place) -> list[str]:
+def _listen(arm: WireSettings, place: Place) -> list[str]:
     """The first port is that of the whole server."""
     first, *more = arm.ports
     lines = ['server.bind = "0.0.0.0"', f"server.port = {PORTS[first]}", _protocol(arm)]
@@ -72,7 +73,7 @@ def _listen(arm: ServerArm, place: Place) -> list[str]:
     return lines
 
 
-def _protocol(arm: ServerArm) -> str:
+def _protocol(arm: WireSettings) -> str:
     """In clear beside TLS it is HTTP/1.1: browsers speak nothing else there."""
     h2 = arm.protocol == "h2"
     words = {"server.h2proto": h2, "server.h2c": h2 and arm.tls == "off"}
@@ -80,7 +81,7 @@ def _protocol(arm: ServerArm) -> str:
     return f"server.feature-flags = ({', '.join(listed)})"
 
 
-def _tls(arm: ServerArm, place: Place) -> list[str]:
+def _tls(arm: WireSettings, place: Place) -> list[str]:
     """NumTickets: without it OpenSSL sends TLS 1.3 tickets of another kind, which clients would come back with."""
     version = TLS_NAMES[arm.tls]
     words = {"MinProtocol": version, "MaxProtocol": version}
@@ -95,7 +96,7 @@ def _tls(arm: ServerArm, place: Place) -> list[str]:
     ]
 
 
-def _connections(arm: ServerArm) -> list[str]:
+def _connections(arm: WireSettings) -> list[str]:
     """lighttpd counts how often a connection is kept, as the setting does."""
     most = MOST_KEPT if arm.multiplexed else arm.keepalive_requests
     seconds = max(arm.keepalive_timeout.ns // 1_000_000_000, 1)
@@ -105,7 +106,7 @@ def _connections(arm: ServerArm) -> list[str]:
     ]
 
 
-def _compression(arm: ServerArm) -> list[str]:
+def _compression(arm: WireSettings) -> list[str]:
     if arm.compression not in ENCODINGS:
         return []
     return [

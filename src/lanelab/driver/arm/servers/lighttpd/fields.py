@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from lanelab.driver.arm.servers.server import ServerArm
+from lanelab.driver.arm.wire import OwnSettings, WireSettings
 from lanelab.driver.arm.servers.shared import MAX_CONNECTIONS
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import count, lines
-from lanelab.driver.base.settings.setting import Setting
+from lanelab.driver.base.settings.setting import ROW, Setting
 
 MOST_KEPT = 65_535
-# fmt: off
-SETTINGS = (
-    Setting("lighttpd_workers", count("PROCESSES", "processes", 0, 512), "0",
-             "lighttpd's worker processes (`server.max-worker`); 0: one process does everything, as it is by default",
-             "2"),
-    MAX_CONNECTIONS,
-)
-# fmt: on
 _LISTENS = "lanelab says where the server listens"
 _KEEPALIVE = "the settings keepalive, keepalive_requests and keepalive_timeout are for that"
 _COMPLAINTS = "what the server complains of is part of a verdict"
@@ -40,23 +32,19 @@ _LINE = r"[a-z][a-z0-9_.-]*( ?\+?=.*| \".*\")"
 DIRECTIVES = lines("directive", _LINE, 'server.network-backend = "writev"', _REFUSED)
 
 
-@dataclass(frozen=True, slots=True)
-class LighttpdSettings:
-    """The values of SETTINGS."""
-
-    lighttpd_workers: int
-    max_connections: int
-
-
-def lighttpd_settings(arm: ServerArm) -> LighttpdSettings:
-    if not isinstance(arm.own, LighttpdSettings):
-        raise TypeError(f"the arm is for {arm.server}")
-    return arm.own
+@dataclass(frozen=True, kw_only=True)
+class LighttpdSettings(OwnSettings):
+    # fmt: off
+    lighttpd_workers: int = field(metadata={ROW: Setting(
+        "lighttpd_workers", count("PROCESSES", "processes", 0, 512), "0",
+        "lighttpd's worker processes (`server.max-worker`); 0: one process does everything, as it is by default",
+        "2")})
+    max_connections: int = field(metadata={ROW: MAX_CONNECTIONS})
+    # fmt: on
 
 
-def check(arm: ServerArm) -> None:
+def check(arm: WireSettings) -> None:
     """Raises InputError."""
-    lighttpd_settings(arm)
     if arm.behind:
         what = "lanelab does not put lighttpd behind a proxy"
         raise InputError(what, "Leave proxy out, or write another server", key="proxy")

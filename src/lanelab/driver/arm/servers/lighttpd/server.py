@@ -20,11 +20,10 @@ class Lighttpd(FromFiles):
     protocols = frozenset({"http/1.1", "h2"})
     compressions = frozenset({"recorded", "off", "gzip", "brotli", "zstd"})
     directives = fields.DIRECTIVES
-    settings = fields.SETTINGS
+    own_kind = fields.LighttpdSettings
     configuration_file = "lighttpd.conf"
     clock_us = log.CLOCK_US
     compresses = configuration.ENCODINGS
-    values_type = fields.LighttpdSettings
     check = staticmethod(fields.check)
     requests = staticmethod(log.requests)
     unexpected = staticmethod(log.unexpected)

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lanelab.driver.arm.servers.layout import HOSTS, INDEX, MAPPED, OK, Layout
-from lanelab.driver.arm.servers.nginx.fields import nginx_settings
+from lanelab.driver.arm.servers.nginx.fields import NginxSettings
 from lanelab.driver.arm.servers.nginx.recorded import PAGES, Recorded, recorded
-from lanelab.driver.arm.servers.server import NOBODY, TLS_NAMES, Place, ServerArm, listens
+from lanelab.driver.arm.servers.server import NOBODY, TLS_NAMES, Place, listens
+from lanelab.driver.arm.wire import WireSettings, own_settings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.site.compressed_types import COMPRESSED_TYPES, SMALLEST_COMPRESSED
 from lanelab.driver.site.site import Site
@@ -49,7 +50,7 @@ class Build:
 
 
 def configuration(
-    arm: ServerArm,
+    arm: WireSettings,
     site: Site,
     place: Place,
     build: Build,
@@ -77,8 +78,8 @@ def configuration(
     return "\n".join("".join(line + "\n" for line in part) for part in parts) + "}\n"
 
 
-def _base(arm: ServerArm, place: Place, build: Build) -> list[str]:
-    own = nginx_settings(arm)
+def _base(arm: WireSettings, place: Place, build: Build) -> list[str]:
+    own = own_settings(arm, NginxSettings)
     many = own.worker_connections > USUAL_CONNECTIONS
     return [
         "# Made by lanelab for one arm and one site; docs/reference/server.md explains it.",
@@ -102,7 +103,7 @@ def _files(place: Place) -> list[str]:
     ]
 
 
-def _connections(arm: ServerArm) -> list[str]:
+def _connections(arm: WireSettings) -> list[str]:
     """`keepalive_requests` of an arm is how often HTTP/1.1 keeps a connection; nginx counts what a connection carries,
     and of HTTP/2 too."""
     if not arm.keepalive:
@@ -114,7 +115,7 @@ def _connections(arm: ServerArm) -> list[str]:
     ]
 
 
-def _streams(arm: ServerArm) -> list[str]:
+def _streams(arm: WireSettings) -> list[str]:
     return [f"http2_max_concurrent_streams {arm.server_max_streams};"] if arm.server_max_streams else []
 
 
@@ -131,7 +132,7 @@ def _push(site: Site, pushed: Sequence[str]) -> list[str]:
     return [*maps, f"http2_max_concurrent_pushes {len(pushed)};", *uses]
 
 
-def tls(arm: ServerArm, place: Place) -> list[str]:
+def tls(arm: WireSettings, place: Place) -> list[str]:
     """Here rather than in each `server`: hosts with the same settings may share an HTTP/2 connection."""
     if arm.tls == "off":
         return []
@@ -148,7 +149,7 @@ def tls(arm: ServerArm, place: Place) -> list[str]:
     ]
 
 
-def _compression(arm: ServerArm) -> list[str]:
+def _compression(arm: WireSettings) -> list[str]:
     """HTML is always among nginx's types. `gzip_vary` is for brotli too."""
     if arm.compression not in COMPRESSORS:
         return []
@@ -163,7 +164,7 @@ def _compression(arm: ServerArm) -> list[str]:
     ]
 
 
-def _log(arm: ServerArm, place: Place) -> list[str]:
+def _log(arm: WireSettings, place: Place) -> list[str]:
     first, *rest = LOG_FORMAT
     which = "" if arm.behind else " if=$from_elsewhere"  # a proxy asks from this node
     return [
@@ -217,13 +218,13 @@ def _hash(kind: str, keys: Iterable[str]) -> list[str]:
     return [f"{kind}_hash_bucket_size {bucket};", f"{kind}_hash_max_size {max(2048, 8 * len(listed))};"]
 
 
-def _directives(arm: ServerArm) -> list[str]:
+def _directives(arm: WireSettings) -> list[str]:
     if not arm.server_directives:
         return []
     return [DIRECTIVES_BEGIN, *arm.server_directives, DIRECTIVES_END]
 
 
-def _listen(arm: ServerArm, build: Build, *, first: bool = False) -> list[str]:
+def _listen(arm: WireSettings, build: Build, *, first: bool = False) -> list[str]:
     http2 = arm.protocol == "h2"
     old = http2 and build.version < HTTP2_DIRECTIVE_SINCE
     lines = []
@@ -235,7 +236,7 @@ def _listen(arm: ServerArm, build: Build, *, first: bool = False) -> list[str]:
     return [*lines, *(["    http2 on;"] if http2 and not old else [])]
 
 
-def _nobody(arm: ServerArm, site: Site, build: Build) -> list[str]:
+def _nobody(arm: WireSettings, site: Site, build: Build) -> list[str]:
     """The `server` that answers to every name that no other has."""
     return [
         *_hash("server_names", site.hosts),
@@ -247,7 +248,7 @@ def _nobody(arm: ServerArm, site: Site, build: Build) -> list[str]:
     ]
 
 
-def _origin(host: str, arm: ServerArm, layout: Layout, build: Build, sent: Recorded) -> list[str]:
+def _origin(host: str, arm: WireSettings, layout: Layout, build: Build, sent: Recorded) -> list[str]:
     """No listing of folders, and no redirect from a folder without its slash: only files are tried."""
     types = [f'        "{mime}" "{extension.removeprefix(".")}";' for extension, mime in layout.types[host].items()]
     types += [f'        "{mime}" type{number};' for number, mime in enumerate(layout.mapped_types)]

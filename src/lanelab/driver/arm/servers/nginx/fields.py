@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from lanelab.driver.arm.servers.server import ServerArm, require_behind
+from lanelab.driver.arm.servers.server import require_behind
+from lanelab.driver.arm.wire import OwnSettings, WireSettings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import Kind, count, lines
-from lanelab.driver.base.settings.setting import Setting
+from lanelab.driver.base.settings.setting import ROW, Setting
 
 MOST_PROCESSES = 512
 _PROCESSES = count("PROCESSES", "processes", 1, MOST_PROCESSES)
@@ -20,16 +21,6 @@ def _worker_processes(value: object, key: str) -> int | str:
     return number
 
 
-# fmt: off
-SETTINGS = (
-    Setting("worker_processes",
-             Kind("PROCESSES", f"`auto`, or processes, 1 to {MOST_PROCESSES}", _worker_processes,
-                  {"anyOf": [{"const": "auto"}, {"type": "integer", "minimum": 1, "maximum": MOST_PROCESSES}]}),
-             "auto", "nginx's processes; `auto`: one for each processor", "4", aliases=("workers",)),
-    Setting("worker_connections", count("CONNECTIONS", "connections", 32, 100_000), "512",
-             "connections that each of nginx's processes has at most", "2048"),
-)
-# fmt: on
 _LISTENS = "lanelab says where the server listens"
 _COMPRESSION = "the setting compression is for that"
 _TLS = "the setting tls is for that"
@@ -53,23 +44,21 @@ _REFUSED = {
 DIRECTIVES = lines("directive", r"[a-z][a-z0-9_]*( [^{};]+)?;", "http2_max_concurrent_streams 32;", _REFUSED)
 
 
-@dataclass(frozen=True, slots=True)
-class NginxSettings:
-    """The values of SETTINGS."""
+@dataclass(frozen=True, kw_only=True)
+class NginxSettings(OwnSettings):
+    # fmt: off
+    worker_processes: int | str = field(metadata={ROW: Setting(
+        "worker_processes", Kind("PROCESSES", f"`auto`, or processes, 1 to {MOST_PROCESSES}", _worker_processes,
+        {"anyOf": [{"const": "auto"}, {"type": "integer", "minimum": 1, "maximum": MOST_PROCESSES}]}),
+        "auto", "nginx's processes; `auto`: one for each processor", "4", aliases=("workers",))})  # "auto": one for each processor
+    worker_connections: int = field(metadata={ROW: Setting(
+        "worker_connections", count("CONNECTIONS", "connections", 32, 100_000), "512",
+        "connections that each of nginx's processes has at most", "2048")})
+    # fmt: on
 
-    worker_processes: int | str  # "auto": one for each processor
-    worker_connections: int
 
-
-def nginx_settings(arm: ServerArm) -> NginxSettings:
-    if not isinstance(arm.own, NginxSettings):
-        raise TypeError(f"the arm is for {arm.server}")
-    return arm.own
-
-
-def check(arm: ServerArm) -> None:
+def check(arm: WireSettings) -> None:
     """Raises InputError."""
-    nginx_settings(arm)
     require_behind(arm, "nginx", ("http/1.1", "h2"))
     for directive in arm.server_directives:
         if directive.count('"') % 2 or directive.count("'") % 2:

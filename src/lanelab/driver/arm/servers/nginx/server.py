@@ -6,7 +6,8 @@ import signal
 
 from lanelab.driver.arm.servers.from_files import FromFiles
 from lanelab.driver.arm.servers.nginx import configuration, fields, installation, log, recorded
-from lanelab.driver.arm.servers.server import Assignment, Place, ServerArm, SetUp
+from lanelab.driver.arm.servers.server import Assignment, Place, SetUp
+from lanelab.driver.arm.wire import WireSettings
 from lanelab.driver.base.errors import InputError, MissingProgram
 from lanelab.driver.bed.node import Node
 
@@ -19,13 +20,12 @@ class Nginx(FromFiles):
     protocols = frozenset({"http/1.1", "h2"})
     compressions = frozenset({"recorded", "off", "gzip", "brotli", "zstd"})
     directives = fields.DIRECTIVES
-    settings = fields.SETTINGS
+    own_kind = fields.NginxSettings
     configuration_file = "nginx.conf"
     pushes = limits_streams = True
     clock_us = log.CLOCK_US
     compresses = configuration.COMPRESSORS
     ability = recorded.ABILITY
-    values_type = fields.NginxSettings
     check = staticmethod(fields.check)
     requests = staticmethod(log.requests)
     unexpected = staticmethod(log.unexpected)
@@ -34,7 +34,7 @@ class Nginx(FromFiles):
     def untold(self, _protocol: str) -> frozenset[str]:
         return frozenset({"connection", "match"})  # of connections only that one broke off
 
-    def needs(self, arm: ServerArm) -> tuple[str, ...]:
+    def needs(self, arm: WireSettings) -> tuple[str, ...]:
         return ("nginx", "nginx-brotli") if arm.compression == "brotli" else ("nginx",)
 
     def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:

@@ -7,20 +7,21 @@ import shlex
 from collections.abc import Mapping
 
 from lanelab.driver.arm.servers.layout import HOSTS, INDEX
-from lanelab.driver.arm.servers.server import Place, ServerArm, listens
-from lanelab.driver.arm.servers.webfs.fields import webfs_settings
+from lanelab.driver.arm.servers.server import Place, listens
+from lanelab.driver.arm.wire import WireSettings, own_settings
+from lanelab.driver.arm.servers.webfs.fields import WebfsSettings
 
 FILE = "mime.types"
 # It says what is wrong on standard error, which belongs to its error log.
 INTO_ERROR_LOG = 'exec "$@" 2>>error.log'
 
 
-def command(program: str, arm: ServerArm, place: Place, *, log_requests: bool = True) -> list[str]:
+def command(program: str, arm: WireSettings, place: Place, *, log_requests: bool = True) -> list[str]:
     """In the foreground, in its folder."""
     ((address, port, _),) = listens(arm)
     options = ["-F", "-4", "-i", address, "-p", str(port)]
     options += ["-v", "-r", f"{place.content}/{HOSTS}", "-f", INDEX, "-j"]  # a folder for each host, and no listings
-    options += ["-c", str(webfs_settings(arm).max_connections), "-m", f"{place.folder}/{FILE}"]
+    options += ["-c", str(own_settings(arm, WebfsSettings).max_connections), "-m", f"{place.folder}/{FILE}"]
     options += ["-L", f"{place.folder}/access.log"] if log_requests else []
     return [program, *options]
 

@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from lanelab.driver.arm.servers.server import ServerArm
+from lanelab.driver.arm.wire import OwnSettings, WireSettings, own_settings
 from lanelab.driver.arm.servers.shared import MAX_CONNECTIONS
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import lines
+from lanelab.driver.base.settings.setting import ROW
 from lanelab.driver.base.units import Duration
 
-SETTINGS = (MAX_CONNECTIONS,)
 DIRECTIVES = lines("directive", r".+", "none")
 KEPT_FOR = Duration.parse("5s")
 MOST_CONNECTIONS = 500  # each may have a file too, and webfs waits by select(), which knows 1024 of both
 
 
-@dataclass(frozen=True, slots=True)
-class WebfsSettings:
-    """The values of SETTINGS."""
-
-    max_connections: int
-
-
-def webfs_settings(arm: ServerArm) -> WebfsSettings:
-    if not isinstance(arm.own, WebfsSettings):
-        raise TypeError(f"the arm is for {arm.server}")
-    return arm.own
+@dataclass(frozen=True, kw_only=True)
+class WebfsSettings(OwnSettings):
+    # fmt: off
+    max_connections: int = field(metadata={ROW: MAX_CONNECTIONS})
+    # fmt: on
 
 
-def check(arm: ServerArm) -> None:
+def check(arm: WireSettings) -> None:
     """Raises InputError."""
-    own = webfs_settings(arm)
+    own = own_settings(arm, WebfsSettings)
     if arm.behind:
         what = "lanelab does not put webfs behind a proxy"
         raise InputError(what, "Leave proxy out, or write another server", key="proxy")

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lanelab.driver.arm.servers.layout import staged
-from lanelab.driver.arm.servers.server import Assignment, Content, Place, Server, ServerArm, SetUp
+from lanelab.driver.arm.servers.server import Assignment, Content, Place, Server, SetUp
+from lanelab.driver.arm.wire import WireSettings
 from lanelab.driver.arm.servers.webfs import configuration, fields, installation, log
 from lanelab.driver.arm.servers.webfs.layout import headers_not_sent, lay_out
 from lanelab.driver.base.errors import InputError
@@ -24,7 +25,7 @@ class Webfs(Server):
     protocols = frozenset({"http/1.1"})
     compressions = frozenset({"recorded", "off"})
     directives = fields.DIRECTIVES
-    settings = fields.SETTINGS
+    own_kind = fields.WebfsSettings
     configuration_file = configuration.FILE
     clock_us = log.CLOCK_US
     speaks_tls = False
@@ -34,16 +35,13 @@ class Webfs(Server):
     def untold(self, _protocol: str) -> frozenset[str]:
         return log.UNTOLD
 
-    def values(self, values: Mapping[str, Any]) -> object:
-        return fields.WebfsSettings(**values)
-
-    def check(self, arm: ServerArm) -> None:
+    def check(self, arm: WireSettings) -> None:
         fields.check(arm)
 
-    def needs(self, _arm: ServerArm) -> tuple[str, ...]:
+    def needs(self, _arm: WireSettings) -> tuple[str, ...]:
         return ("webfs",)
 
-    def builds(self, _arm: ServerArm) -> tuple[str, ...]:
+    def builds(self, _arm: WireSettings) -> tuple[str, ...]:
         return ()
 
     def content(self, assignment: Assignment) -> Content:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.arm.browsers.browser import USUAL_VIEWPORT
+from lanelab.driver.arm.browsers.fields import USUAL_VIEWPORT
 from lanelab.driver.record.evidence.browser import BrowserEvidence, Slowdown
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs

@@ -1,0 +1,87 @@
+"""The settings of an arm that are about what is loaded: what becomes of the page, what it tells a browser ahead, and how
+its names are found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from lanelab.driver.arm.streams import PUSH
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.settings.kinds import Kind, choice
+from lanelab.driver.base.settings.setting import ROW, Setting
+from lanelab.driver.site.hints import KINDS, LEVELS
+from lanelab.driver.site.pushed import OFF
+
+TELLING = ("chromium",)  # browsers whose log says that a 103 came
+_WORDS = [f"{kind}={level}" for kind in KINDS for level in LEVELS]
+_TEXTS = {"anyOf": [{"type": "string"}, {"type": "boolean"}, {"type": "array", "items": {"type": "string"}}]}
+
+
+def _priorities(value: object, key: str) -> str:
+    """One text for one wish."""
+    texts = value if isinstance(value, list | tuple) else [value]
+    words = [word for text in texts for word in str(text).replace(",", " ").split()]
+    if words in (["off"], ["False"], ["false"], ["no"]):
+        return OFF
+    wrong = [word for word in words if word not in _WORDS]
+    if wrong or not words:
+        what = f"{wrong[0]!r} is none of them" if wrong else "it names nothing"
+        remedy = f"Write off, or KIND=LEVEL: {', '.join(KINDS)}; {' or '.join(LEVELS)}"
+        raise InputError(what, remedy, key=key)
+    kinds = [word.partition("=")[0] for word in dict.fromkeys(words)]
+    twice = [kind for kind in kinds if kinds.count(kind) > 1]
+    if twice:
+        raise InputError(f"{twice[0]} is there twice", "Write each kind once", key=key)
+    return ",".join(sorted(set(words)))
+
+
+_LISTED = ", ".join(f"`{kind}`" for kind in KINDS)
+FETCHPRIORITY = Kind("WHAT", f"`off`, or a list of {_LISTED}, each with `=high` or `=low`", _priorities, _TEXTS)
+
+
+def _minify(value: object, key: str) -> str:
+    """One text for one wish: sets and filters in one order."""
+    if value == OFF:
+        return OFF
+    from lanelab.driver.site.minify.wish import SETS, parse_minify  # noqa: PLC0415 - most arms need none of its libraries
+
+    if parse_minify(value, key) is None:
+        return OFF
+    texts = value if isinstance(value, list | tuple) else [value]
+    names = [name for text in texts for name in str(text).replace(",", " ").split()]
+    return ",".join(sorted(set(names), key=lambda name: (name not in SETS, name)))
+
+
+_LISTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+MINIFY = Kind("SET", "`off`, a set, or a list of filters", _minify, _LISTS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContentSettings:
+    # fmt: off
+    minify: str = field(metadata={ROW: Setting(
+        "minify", MINIFY, "off",
+        "what [mod_pagespeed](minify.md) would have done to the site: a set (`core-2012`, `page-2012`, `core`) or "
+        "a list of its filters", "core-2012", aliases=("pagespeed", "filters"))})
+    dns: str = field(metadata={ROW: Setting(
+        "dns", choice("HOW", "instant", "resolver"), "instant",
+        "how the browser, or the gateway, learns addresses: at once, or from a resolver beyond the link",
+        "resolver", aliases=("resolver",))})
+    addresses: str = field(metadata={ROW: Setting(
+        "addresses", choice("HOW", "shared", "per-origin"), "shared",
+        "one address for every host name of the site, or one for each", "per-origin", aliases=("address",))})
+    preload: str = field(metadata={ROW: Setting(
+        "preload", PUSH, OFF,
+        "what the page names in [links that preload](hints.md), first in its head, in the words of `push`",
+        "/style/*", aliases=("preloads",))})
+    fetchpriority: str = field(metadata={ROW: Setting(
+        "fetchpriority", FETCHPRIORITY, OFF,
+        "how urgent elements of the page say that they are ([fetchpriority](hints.md)): its first image, images, "
+        "scripts and style sheets",
+        "first-image=high", aliases=("fetch_priority", "priority_hints"))})
+    early_hints: str = field(metadata={ROW: Setting(
+        "early_hints", PUSH, OFF,
+        "what the server names in [Early Hints](hints.md) (103) ahead of the page, in the words of `push`",
+        "critical", aliases=("103", "hints"),
+        meaningless_with=tuple(("protocol", each) for each in ("http/1.1", "spdy/3.1", "spdy/3", "spdy/2")))})
+    # fmt: on
