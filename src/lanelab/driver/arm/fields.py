@@ -11,6 +11,7 @@ from lanelab.driver.arm.content import ContentSettings
 from lanelab.driver.arm.proxies.fields import ProxySettings
 from lanelab.driver.arm.servers.registry import DEFAULT as DEFAULT_SERVER
 from lanelab.driver.arm.servers.registry import SERVERS
+from lanelab.driver.arm.streams import StreamSettings
 from lanelab.driver.arm.wire import WireSettings
 from lanelab.driver.base.settings.kinds import choice
 from lanelab.driver.base.settings.setting import DefaultBy, Setting, Table, rows_of
@@ -33,8 +34,9 @@ def _wire(setting: Setting) -> Setting:
     return setting
 
 
-def _beyond_wire(kind: type[WireSettings]) -> tuple[Setting, ...]:
-    return rows_of(kind)[len(rows_of(WireSettings)) :]
+def _beyond(kind: type, base: type) -> tuple[Setting, ...]:
+    """The rows of a class without those of its base."""
+    return rows_of(kind)[len(rows_of(base)) :]
 
 
 # The servers that have a setting which not all have. Where several have one of the same name, it is the same setting.
@@ -50,12 +52,13 @@ _OWN = tuple(
 ARM = Table(
     (
         _SERVER,
-        *map(_wire, rows_of(WireSettings)),
+        *map(_wire, _beyond(WireSettings, StreamSettings)),
+        *rows_of(StreamSettings),
         *_OWN,
-        *_beyond_wire(ProxySettings),
+        *_beyond(ProxySettings, WireSettings),
         *rows_of(ContentSettings),
         _BROWSER,
-        *_beyond_wire(BrowserSettings),
+        *_beyond(BrowserSettings, WireSettings),
     ),
     noun="setting", of=" of an arm", all_are="Settings of an arm are"
 )
