@@ -6,13 +6,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lanelab.driver.arm.browsers.browser import PageRecord, Surroundings
 from lanelab.driver.arm.browsers.chromium.browsers import ChromiumBrowser
 from lanelab.driver.arm.browsers.devices import device_named
+from lanelab.driver.arm.browsers.fields import BrowserSettings, without_arm
 from lanelab.driver.arm.servers.certificates import Authority
 from lanelab.driver.arm.servers.resolver import Resolver, use_resolver
 from lanelab.driver.bed.addresses import ADDRESSES
@@ -23,23 +23,8 @@ from tests.kit.inside import InsideBed
 AROUND = Surroundings(hosts={pages.HOST: ADDRESSES["server"]})
 
 
-@dataclass(frozen=True)
-class Settings:
-    start: str = "fresh-process"
-    display: str = "headless"
-    user_agent: str | None = None
-    viewport: tuple[int, int] = (1000, 700)
-    browser_flags: tuple[str, ...] = ()
-    scripts: str = "as-is"
-    protocol: str = "http/1.1"
-    h3_discovery: str = "forced"
-    early_data: bool = False
-    pixel_ratio: float = 1.0
-    touch: bool = False
-    cpu_slowdown: float = 1.0
-    via: str = "browser"
-    connections_per_host: int = 6
-    coalescing: str = "address"
+def Settings(**own: object) -> BrowserSettings:  # noqa: N802 - as if it were one of them
+    return without_arm(**{"viewport": (1000, 700), "scripts": "as-is", **own})
 
 
 @contextmanager
@@ -114,7 +99,7 @@ def views(inside: InsideBed) -> dict[str, Any]:
             seen = Settings(viewport=device.viewport, pixel_ratio=device.pixel_ratio, touch=device.touch)
             page = made.open(seen, AROUND)
             page.load(pages.URL + pages.WIDE, 120)
-            found[name] = {"asked": seen.viewport[0], **flat(page.record())["view"]}
+            found[name] = {"asked": device.viewport[0], **flat(page.record())["view"]}
             page.close()
     return found
 

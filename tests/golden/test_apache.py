@@ -23,10 +23,10 @@ from lanelab.driver.arm.servers.apache.installation import MODULE_FOLDERS
 from lanelab.driver.arm.servers.certificates import Authority
 from lanelab.driver.arm.servers.server import Place
 from lanelab.driver.arm.wire import WireSettings
-from lanelab.driver.base.settings.setting import rows_of
 from lanelab.driver.base.programs import needs
 from lanelab.driver.base.programs.building import apache_module
 from lanelab.driver.base.programs.find_program import find
+from lanelab.driver.base.settings.setting import rows_of
 from lanelab.driver.site.pushed import pushed_paths
 from tests.kit.server_arms import DASHES, SITES, compare, hints_of, read
 

@@ -26,8 +26,8 @@ from lanelab.driver.arm.servers.nginx.configuration import Build, configuration,
 from lanelab.driver.arm.servers.nginx.installation import BROTLI, MODULE_FOLDERS
 from lanelab.driver.arm.servers.server import Place
 from lanelab.driver.arm.wire import WireSettings
-from lanelab.driver.base.settings.setting import rows_of
 from lanelab.driver.base.programs.find_program import find
+from lanelab.driver.base.settings.setting import rows_of
 from lanelab.driver.site.pushed import pushed_paths
 from lanelab.driver.site.site import Site, SiteObject
 from tests.kit.server_arms import DASHES, SITES, compare, read

@@ -23,9 +23,9 @@ from lanelab.driver.arm.servers.apache.installation import MODULE_FOLDERS
 from lanelab.driver.arm.servers.certificates import Authority
 from lanelab.driver.arm.servers.server import Place
 from lanelab.driver.arm.wire import WireSettings
-from lanelab.driver.base.settings.setting import rows_of
 from lanelab.driver.base.programs.building.gateway import gateway_program
 from lanelab.driver.base.programs.find_program import find
+from lanelab.driver.base.settings.setting import rows_of
 from tests.kit.server_arms import DASHES, compare
 
 FILES = sorted((Path(__file__).parent / "proxies").glob("*.txt"))

@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 
 from lanelab.driver.arm.browsers.browser import Surroundings
 from lanelab.driver.arm.browsers.chromium import flags
 from lanelab.driver.arm.browsers.chromium.fields import FLAGS_REFUSED
+from lanelab.driver.arm.browsers.fields import BrowserSettings, without_arm
 
 
-@dataclass(frozen=True)
-class Settings:
-    start: str = "fresh-process"
-    display: str = "headless"
-    user_agent: str | None = None
-    viewport: tuple[int, int] = (1280, 720)
-    scripts: str = "as-is"
-    browser_flags: tuple[str, ...] = ()
-    protocol: str = "http/1.1"
-    h3_discovery: str = "forced"
-    early_data: bool = False
-    pixel_ratio: float = 1.0
-    touch: bool = False
-    cpu_slowdown: float = 1.0
-    via: str = "browser"
-    connections_per_host: int = 6
-    coalescing: str = "address"
+def Settings(**own: object) -> BrowserSettings:  # noqa: N802 - as if it were one of them
+    return without_arm(**{"viewport": (1280, 720), "scripts": "as-is", **own})
 
 
 AROUND = Surroundings(hosts={"a.example": "10.10.3.1", "b.example": "10.10.3.2"})

@@ -13,8 +13,8 @@ from lanelab.driver.arm.fields import ARM, OWNERS, settings_with
 from lanelab.driver.arm.servers.apache.fields import ApacheSettings
 from lanelab.driver.arm.servers.nginx.fields import NginxSettings
 from lanelab.driver.arm.streams import StreamSettings
-from lanelab.driver.base.settings.setting import rows_of
 from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.settings.setting import rows_of
 from lanelab.driver.experiment import Arm
 from lanelab.driver.experiment.read import parse_experiment
 from tests.unit.experiments import PATIENT, arm_settings

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lanelab.driver.arm.browsers.browser import Limit
-from lanelab.driver.arm.browsers.fields import USUAL_VIEWPORT
-from lanelab.driver.arm.browsers.fields import BrowserSettings
+from lanelab.driver.arm.browsers.fields import USUAL_VIEWPORT, BrowserSettings
 from lanelab.driver.arm.browsers.registry import BROWSERS
 from lanelab.driver.arm.content import TELLING, ContentSettings
 from lanelab.driver.arm.fields import ARM, OWNERS, settings_with, shown

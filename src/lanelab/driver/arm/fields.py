@@ -19,8 +19,8 @@ from lanelab.driver.base.units import Duration
 
 # fmt: off
 _SERVER = Setting("server", choice("NAME", *SERVERS), DEFAULT_SERVER, "the web server", "nginx")
-_BROWSER = Setting("browser", choice("NAME", *BROWSERS), DEFAULT_BROWSER, "the [browser](browser.md) that loads the pages",
-                   "firefox")
+_BROWSER = Setting("browser", choice("NAME", *BROWSERS), DEFAULT_BROWSER,
+                   "the [browser](browser.md) that loads the pages", "firefox")
 # fmt: on
 
 
@@ -60,7 +60,9 @@ ARM = Table(
         _BROWSER,
         *_beyond(BrowserSettings, WireSettings),
     ),
-    noun="setting", of=" of an arm", all_are="Settings of an arm are"
+    noun="setting",
+    of=" of an arm",
+    all_are="Settings of an arm are",
 )
 
 

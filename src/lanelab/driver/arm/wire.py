@@ -40,7 +40,7 @@ _COMPRESSION |= {"as-recorded": "recorded", "site": "recorded", "none": "off", "
 _SCHEMES = {"http": "arm", "https": "arm", "mixed": "recorded", "site": "recorded"}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class OwnSettings:
     """The settings that only one server has. A server's own class derives from it."""
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 from lanelab.driver.arm.browsers.devices import DEVICES
-from lanelab.driver.arm.wire import WireSettings
+from lanelab.driver.arm.wire import OwnSettings, WireSettings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import FLAG, NUMBER, Kind, choice, lines, one_line
-from lanelab.driver.base.settings.setting import ROW, DefaultBy, Setting
+from lanelab.driver.base.settings.setting import ROW, DefaultBy, Setting, rows_of
 
 USUAL_VIEWPORT = (1366, 768)  # our own default
 SMALLEST_SIDE, LARGEST_SIDE = 100, 10_000
@@ -76,6 +77,7 @@ _TOUCH = {each.name: str(each.touch).lower() for each in DEVICES}
 _AS_DEVICE = "that of `device`, else `{}`"
 _FLAGS = lines("flag", r".+", "--disable-quic")  # each browser has its own form of them
 
+
 @dataclass(frozen=True, kw_only=True)
 class BrowserSettings(WireSettings):
     """What a browser reads of an arm: its own settings, and what it is to speak. With the gateway, the wire is the
@@ -118,3 +120,10 @@ class BrowserSettings(WireSettings):
         "[Firefox](firefox.md#settings) preferences, as `name=value`", "--blink-settings=imagesEnabled=false",
         default_words="none", aliases=("flags",))})
     # fmt: on
+
+
+def without_arm(**own: object) -> BrowserSettings:
+    """What a browser reads that no arm starts: the defaults, but for `own`. It speaks to servers by itself."""
+    usual = {setting.name: setting.default_value() for setting in rows_of(BrowserSettings)}
+    values: dict[str, Any] = {**usual, "via": "browser", "server": "", "own": OwnSettings(), **own}
+    return BrowserSettings(**values)

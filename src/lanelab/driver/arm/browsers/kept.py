@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from lanelab.driver.arm.browsers.browser import Browser, Page, Surroundings
-from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.arm.browsers.display import Display
 from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.base.errors import LanelabError
 from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.bed.node import Node

@@ -15,6 +15,7 @@ from typing import BinaryIO
 from lanelab.driver.arm.gateway import log
 from lanelab.driver.arm.gateway.configuration import Names, Place, configuration
 from lanelab.driver.arm.servers.certificates import Leaf
+from lanelab.driver.arm.wire import WireSettings
 from lanelab.driver.base.errors import GatewayError, NodeError
 from lanelab.driver.bed.node import Command, Node, Process, Stdio, ended
 from lanelab.driver.record.evidence.gateway import GatewayLog

@@ -6,14 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from lanelab.driver.arm.servers.certificates import Leaf
 from lanelab.driver.arm.wire import OwnSettings, WireSettings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import Kind
 from lanelab.driver.base.settings.setting import Setting, rows_of
-from lanelab.driver.base.units import Duration
 from lanelab.driver.bed.node import Node
 from lanelab.driver.record.evidence.server import Line
 from lanelab.driver.site.site import Site

@@ -17,6 +17,7 @@ from lanelab.driver.arm.browsers.devices import DEVICES, Device, device_named
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.programs import needs
 from lanelab.driver.base.programs.install import prepare
+from lanelab.driver.base.settings.setting import rows_of
 from lanelab.driver.cli.link_options import as_typed
 from lanelab.driver.cli.output import note
 from lanelab.driver.cli.site.import_site import tell
@@ -27,7 +28,7 @@ from lanelab.driver.site.archive.addresses import NotServedError, address_of
 from lanelab.driver.trial.recorders.screenshot import FILE as PICTURE
 
 LONGEST_WAIT_S = 600.0
-BROWSER_SETTINGS = {setting.name: setting for setting in fields.SETTINGS}
+BROWSER_SETTINGS = {setting.name: setting for setting in rows_of(fields.BrowserSettings)}
 STATUS_OF_SIGNAL = 128
 
 

@@ -20,6 +20,7 @@ from lanelab.driver.arm.browsers.browser import Surroundings
 from lanelab.driver.arm.browsers.chromium import flags
 from lanelab.driver.arm.browsers.chromium.chromium import Chromium
 from lanelab.driver.arm.browsers.devices import Device
+from lanelab.driver.arm.browsers.fields import without_arm
 from lanelab.driver.base.errors import BedError, RecordingError
 from lanelab.driver.base.paths import build_folder
 from lanelab.driver.base.timeouts import scaled
@@ -67,27 +68,6 @@ class Recording:
     whole_log: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class _Start:
-    """The settings of an arm that the browser reads."""
-
-    user_agent: str | None
-    viewport: tuple[int, int]
-    browser_flags: tuple[str, ...]
-    start: str = "fresh-process"
-    display: str = "headless"
-    scripts: str = "as-is"
-    protocol: str = "http/1.1"
-    h3_discovery: str = "forced"
-    early_data: bool = False
-    pixel_ratio: float = 1.0
-    touch: bool = False
-    cpu_slowdown: float = 1.0
-    via: str = "browser"
-    connections_per_host: int = 6
-    coalescing: str = "address"
-
-
 @dataclass(slots=True)
 class _Seen:
     """What the browser's page told."""
@@ -110,7 +90,10 @@ def record(
     with _private_folder() as folder, _socket_folder(folder) as sockets:
         program = binaries.find_chromium(node)
         user_agent = wish.device.user_agent or PLAIN_NAME.format(program.major)
-        start = _Start(user_agent, wish.device.viewport, _log_flags(folder, wish.browser_flags))
+        browser_flags = _log_flags(folder, wish.browser_flags)
+        start = without_arm(
+            user_agent=user_agent, viewport=wish.device.viewport, browser_flags=browser_flags, scripts="as-is"
+        )
         date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         chromium = _start(node, program.path, flags.flags(start, around, str(folder / "profile")), folder, sockets)
         try:

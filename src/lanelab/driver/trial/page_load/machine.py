@@ -14,8 +14,8 @@ from dataclasses import replace
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.browsers.browser import NETLOG, Browser, PageRecord, Repeatable, Surroundings
-from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.arm.browsers.registry import BROWSERS
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.base.clock import utc_now

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from lanelab.driver.arm.browsers import binaries
 from lanelab.driver.arm.browsers.browser import Surroundings
-from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.arm.browsers.chromium import flags, known_network
 from lanelab.driver.arm.browsers.chromium.chromedriver import Driver, Session
 from lanelab.driver.arm.browsers.chromium.chromium import Chromium
@@ -15,6 +14,7 @@ from lanelab.driver.arm.browsers.chromium.emulation import emulate
 from lanelab.driver.arm.browsers.chromium.known_server import forget_all_but_sessions
 from lanelab.driver.arm.browsers.chromium.page import ChromiumPage
 from lanelab.driver.arm.browsers.chromium.repeatable import ADD_SCRIPT, Repeating
+from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.arm.browsers.kept import KeptBrowsers, Running
 from lanelab.driver.arm.browsers.led_page import Leave
 from lanelab.driver.arm.browsers.repeatable import script

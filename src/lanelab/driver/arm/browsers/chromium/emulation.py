@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lanelab.driver.arm.browsers.fields import USUAL_VIEWPORT, BrowserSettings
 from lanelab.driver.arm.browsers.chromium.chromedriver import Session
 from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.arm.browsers.fields import USUAL_VIEWPORT, BrowserSettings
 from lanelab.driver.record.evidence.browser import Slowdown
 
 TOUCH_POINTS = 5  # as phones say

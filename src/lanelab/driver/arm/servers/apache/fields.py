@@ -30,7 +30,7 @@ _REFUSED = {
 DIRECTIVES = lines("directive", r"</?[A-Za-z].*>|[A-Za-z][A-Za-z0-9]*( .*)?", "Timeout 10", _REFUSED)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class ApacheSettings(OwnSettings):
     # fmt: off
     mpm: str = field(metadata={ROW: Setting(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from lanelab.driver.arm.servers.apache import configuration, fields, installation, log, pack
 from lanelab.driver.arm.servers.apache.before import compressed_before

@@ -16,9 +16,8 @@ from lanelab.driver.arm.servers.server import (
     PORTS,
     TLS_NAMES,
     Place,
-    WireSettings,
 )
-from lanelab.driver.arm.wire import own_settings
+from lanelab.driver.arm.wire import WireSettings, own_settings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.site.site import Site, SiteObject
 

@@ -34,7 +34,7 @@ def _no_directives(value: object, key: str) -> tuple[str, ...]:
 DIRECTIVES = Kind("LIST", "none", _no_directives, {"type": "array", "maxItems": 0})
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class BackEndSettings(OwnSettings):
     # fmt: off
     threads: int = field(metadata={ROW: Setting(

@@ -23,13 +23,13 @@ def _processors(value: object, key: str) -> int | str:
 DIRECTIVES = lines("directive", r".+", "none")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class CaddySettings(OwnSettings):
     # fmt: off
     caddy_processors: int | str = field(metadata={ROW: Setting(
         "caddy_processors", Kind("PROCESSORS", f"`auto`, or processors, 1 to {MOST_PROCESSORS}", _processors,
         {"anyOf": [{"const": "auto"}, {"type": "integer", "minimum": 1, "maximum": MOST_PROCESSORS}]}),
-        "auto", "processors that Caddy uses at once (`GOMAXPROCS`); `auto`: all", "1")})  # "auto": all
+        "auto", "processors that Caddy uses at once (`GOMAXPROCS`); `auto`: all", "1")})
     # fmt: on
 
 

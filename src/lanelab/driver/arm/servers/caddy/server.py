@@ -8,6 +8,7 @@ from lanelab.driver.arm.servers import answers
 from lanelab.driver.arm.servers.caddy import configuration, fields, installation, log
 from lanelab.driver.arm.servers.from_files import FromFiles
 from lanelab.driver.arm.servers.server import Assignment, Place, SetUp
+from lanelab.driver.arm.wire import own_settings
 from lanelab.driver.bed.node import Node
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from lanelab.driver.arm.wire import OwnSettings, WireSettings
 from lanelab.driver.arm.servers.shared import MAX_CONNECTIONS
+from lanelab.driver.arm.wire import OwnSettings, WireSettings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import Kind, count, lines
 from lanelab.driver.base.settings.setting import ROW, Setting
@@ -41,13 +41,13 @@ _NAMES = {f"{name}:": why for name, why in _REFUSED.items()}
 DIRECTIVES = lines("directive", r"[a-z][a-z0-9.-]*: .+", "http2-max-concurrent-requests-per-connection: 50", _NAMES)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class H2oSettings(OwnSettings):
     # fmt: off
     h2o_threads: int | str = field(metadata={ROW: Setting(
         "h2o_threads", Kind("THREADS", f"`auto`, or threads, 1 to {MOST_THREADS}", _threads,
         {"anyOf": [{"const": "auto"}, {"type": "integer", "minimum": 1, "maximum": MOST_THREADS}]}),
-        "auto", "h2o's threads (`num-threads`); `auto`: one for each processor", "4")})  # "auto": one for each processor
+        "auto", "h2o's threads (`num-threads`); `auto`: one for each processor", "4")})
     max_connections: int = field(metadata={ROW: MAX_CONNECTIONS})
     # fmt: on
 

@@ -9,7 +9,7 @@ from lanelab.driver.base.settings.kinds import choice
 from lanelab.driver.base.settings.setting import ROW, Setting
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class JettySettings(BackEndSettings):
     # fmt: off
     jetty_version: str = field(metadata={ROW: Setting(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from lanelab.driver.arm.wire import OwnSettings, WireSettings
 from lanelab.driver.arm.servers.shared import MAX_CONNECTIONS
+from lanelab.driver.arm.wire import OwnSettings, WireSettings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import count, lines
 from lanelab.driver.base.settings.setting import ROW, Setting
@@ -32,7 +32,7 @@ _LINE = r"[a-z][a-z0-9_.-]*( ?\+?=.*| \".*\")"
 DIRECTIVES = lines("directive", _LINE, 'server.network-backend = "writev"', _REFUSED)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class LighttpdSettings(OwnSettings):
     # fmt: off
     lighttpd_workers: int = field(metadata={ROW: Setting(

@@ -44,13 +44,13 @@ _REFUSED = {
 DIRECTIVES = lines("directive", r"[a-z][a-z0-9_]*( [^{};]+)?;", "http2_max_concurrent_streams 32;", _REFUSED)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class NginxSettings(OwnSettings):
     # fmt: off
     worker_processes: int | str = field(metadata={ROW: Setting(
         "worker_processes", Kind("PROCESSES", f"`auto`, or processes, 1 to {MOST_PROCESSES}", _worker_processes,
         {"anyOf": [{"const": "auto"}, {"type": "integer", "minimum": 1, "maximum": MOST_PROCESSES}]}),
-        "auto", "nginx's processes; `auto`: one for each processor", "4", aliases=("workers",))})  # "auto": one for each processor
+        "auto", "nginx's processes; `auto`: one for each processor", "4", aliases=("workers",))})
     worker_connections: int = field(metadata={ROW: Setting(
         "worker_connections", count("CONNECTIONS", "connections", 32, 100_000), "512",
         "connections that each of nginx's processes has at most", "2048")})

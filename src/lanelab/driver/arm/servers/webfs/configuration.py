@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from lanelab.driver.arm.servers.layout import HOSTS, INDEX
 from lanelab.driver.arm.servers.server import Place, listens
-from lanelab.driver.arm.wire import WireSettings, own_settings
 from lanelab.driver.arm.servers.webfs.fields import WebfsSettings
+from lanelab.driver.arm.wire import WireSettings, own_settings
 
 FILE = "mime.types"
 # It says what is wrong on standard error, which belongs to its error log.

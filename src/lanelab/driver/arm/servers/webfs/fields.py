@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from lanelab.driver.arm.wire import OwnSettings, WireSettings, own_settings
 from lanelab.driver.arm.servers.shared import MAX_CONNECTIONS
+from lanelab.driver.arm.wire import OwnSettings, WireSettings, own_settings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import lines
 from lanelab.driver.base.settings.setting import ROW
@@ -16,7 +16,7 @@ KEPT_FOR = Duration.parse("5s")
 MOST_CONNECTIONS = 500  # each may have a file too, and webfs waits by select(), which knows 1024 of both
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class WebfsSettings(OwnSettings):
     # fmt: off
     max_connections: int = field(metadata={ROW: MAX_CONNECTIONS})

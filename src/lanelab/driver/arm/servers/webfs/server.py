@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from lanelab.driver.arm.servers.layout import staged
 from lanelab.driver.arm.servers.server import Assignment, Content, Place, Server, SetUp
-from lanelab.driver.arm.wire import WireSettings
 from lanelab.driver.arm.servers.webfs import configuration, fields, installation, log
 from lanelab.driver.arm.servers.webfs.layout import headers_not_sent, lay_out
+from lanelab.driver.arm.wire import WireSettings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.bed.node import Node
 from lanelab.driver.record.evidence.server import LoggedRequest
