@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from lanelab.driver.arm.streams import StreamSettings
-from lanelab.driver.base.errors import InputError
-from lanelab.driver.base.settings.kinds import DURATION, FLAG, Kind, choice, count, lines
+from lanelab.driver.base.settings.kinds import FLAG, choice, count, lines, whole_milliseconds
 from lanelab.driver.base.settings.setting import ROW, Setting
 from lanelab.driver.base.units import Duration
 from lanelab.driver.site.prepare.variant import RECORDED
@@ -19,14 +18,9 @@ MULTIPLEXED = ("h2", "spdy/3.1", "spdy/3", "spdy/2", "h3")  # protocols that car
 LONGEST_KEEPALIVE = Duration.parse("1000s")
 
 
-def _keepalive_timeout(value: object, key: str) -> Duration:
-    timeout = Duration.parse(value, key=key)
-    if not timeout or timeout.ns % 1_000_000 or timeout > LONGEST_KEEPALIVE:
-        what = f"servers cannot wait {timeout} for the next request"
-        raise InputError(what, f"Write whole milliseconds from 1ms to {LONGEST_KEEPALIVE}", key=key)
-    return timeout
-
-
+_KEPT_FOR = whole_milliseconds(
+    Duration.parse("1ms"), LONGEST_KEEPALIVE, "servers cannot wait {time} for the next request"
+)
 _PROTOCOLS = {"http/2": "h2", "http2": "h2", "h2c": "h2", "h1": "http/1.1", "http1": "http/1.1", "http": "http/1.1"}
 _PROTOCOLS |= {"http/3": "h3", "http3": "h3", "quic": "h3"}
 _PROTOCOLS |= {"spdy": "spdy/3.1", "spdy3.1": "spdy/3.1", "spdy3": "spdy/3", "spdy2": "spdy/2"}
@@ -93,7 +87,7 @@ class WireSettings(StreamSettings):
         "how often HTTP/1.1 keeps a connection, which carries one request more, as Apache's MaxKeepAliveRequests; "
         "0: always", "0", meaningless_with=(("keepalive", False), *_WITH_SPDY))})
     keepalive_timeout: Duration = field(metadata={ROW: Setting(
-        "keepalive_timeout", Kind("DURATION", "whole milliseconds", _keepalive_timeout, DURATION.schema), "5s",
+        "keepalive_timeout", _KEPT_FOR, "5s",
         "how long the server waits for the next request on a connection", "500ms",
         meaningless_with=(("keepalive", False),))})
     compression: str = field(metadata={ROW: Setting(
