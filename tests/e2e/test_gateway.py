@@ -13,7 +13,6 @@ import yaml
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.link import Link
-from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder.trial_content import artifact_path, read_record
 from lanelab.driver.trial.packets.timeline import read_timeline
 from lanelab.driver.trial.parts.decompose import Loaded, decompose
@@ -177,7 +176,7 @@ def test_start_lag_and_turnaround_follow_from_what_the_run_stored(played: Played
     run = read_run(played.folder)
     for trial in run.ok:
         if trial.cell.arm.name in ("native", "keepalive", "h2"):
-            record = TrialRecord.from_json(read_record(run.folder, trial.number))
+            record = read_record(run.folder, trial.number)
             timeline = read_timeline(artifact_path(run.folder, trial.number, "client.pcapng.gz"), ADDRESSES["client"])
             assert record.page_load
             loaded = Loaded(record.requests, record.page_load, timeline, Link.parse(trial.cell.link.settings))

@@ -11,7 +11,6 @@ from lanelab.analysis.results.run_folder import read_run
 from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.link import Link
 from lanelab.driver.record.reasons import Reason
-from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder.trial_content import artifact_path, read_record
 from lanelab.driver.trial.packets.emulation import emulation_error
 from lanelab.driver.trial.packets.link_evidence import link_evidence
@@ -53,7 +52,7 @@ def test_no_real_load_passes_for_one_over_another_link(lanelab: LanelabCommand, 
     run = read_run(played.folder)
     assert len(run.ok) == 24
     for trial in run.ok:
-        record = TrialRecord.from_json(read_record(played.folder, trial.number))
+        record = read_record(played.folder, trial.number)
         evidence, rtt = record.page_load, trial.cell.link.settings["rtt"]
         assert evidence is not None
         assert evidence.emulation is not None
