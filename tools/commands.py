@@ -10,6 +10,7 @@ from lanelab.driver.base.programs import needs
 from lanelab.driver.base.programs.install import prepare
 from tools import check as checking
 from tools import test as testing
+from tools.needs_of_tests import needs_of_tests
 
 
 @click.command("check")
@@ -34,7 +35,7 @@ def test(arguments: tuple[str, ...], *, vm: bool, long: bool) -> None:
       lanelab test bed -k kill
     """
     kinds = {word for word in arguments if word in testing.KINDS}
-    tests = [needs.TESTS[kind] for kind in (["vm"] if vm else sorted(kinds) or testing.KINDS)]
+    tests = [needs_of_tests()[kind] for kind in (["vm"] if vm else sorted(kinds) or testing.KINDS)]
     wanted, used = {need for each in tests for need in each.needs}, {use for each in tests for use in each.uses}
     prepare(needs.programs(*wanted), used=needs.programs(*used))
     sys.exit(testing.run_tests(arguments, vm=vm, long=long))

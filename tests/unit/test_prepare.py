@@ -21,6 +21,7 @@ from lanelab.driver.run import doctor
 from lanelab.driver.run.needs import needs_of
 from tests.kit.machine import needs_namespaces, on_changed_machine
 from tests.unit.experiments import read
+from tools.needs_of_tests import needs_of_tests
 
 NOWHERE = Program("no-such-program-anywhere", "ethtool", ("bed",), commands=("no-such-program-anywhere",))
 NOR_THIS = Program("nor-this", "iproute2", ("bed",), commands=("nor-this",))
@@ -93,7 +94,7 @@ def test_a_file_that_cannot_be_executed_is_no_program(
 
 @pytest.mark.usefixtures("without_sudo")
 @pytest.mark.parametrize(
-    "purposes", [needs.BED, needs.PAGE_LOAD, needs.MACHINES_OVER_SSH, needs.CHECK, needs.TESTS["bed"].needs]
+    "purposes", [needs.BED, needs.PAGE_LOAD, needs.MACHINES_OVER_SSH, needs.CHECK, needs_of_tests()["bed"].needs]
 )
 def test_without_sudo_an_administrator_is_asked_once_for_run_and_test(purposes: tuple[str, ...]) -> None:
     """Whatever command is first, the next ones find nothing missing that an administrator could install."""
@@ -101,7 +102,7 @@ def test_without_sudo_an_administrator_is_asked_once_for_run_and_test(purposes: 
         install.prepare(needs.programs(*purposes))
     asked = administrators_command(str(caught.value))
     later = [*needs.PAGE_LOAD, "resolver", "screen", *needs.CHECK]
-    later += [word for kind, tests in needs.TESTS.items() if kind != "vm" for word in (*tests.needs, *tests.uses)]
+    later += [word for kind, tests in needs_of_tests().items() if kind != "vm" for word in (*tests.needs, *tests.uses)]
     assert set(needs.packages(needs.programs(*later), "debian-12")) <= set(asked)
     assert {"maven", "openssh-server", "shellcheck", "tshark", "openssl"} <= set(asked)
     assert "vagrant" not in asked
@@ -178,7 +179,7 @@ def test_words_that_no_program_has_are_a_mistake() -> None:
 
 @pytest.mark.usefixtures("on_debian")
 def test_the_words_that_checks_of_machines_use_have_programs() -> None:
-    for purpose in (*check.PURPOSES, *(purpose for _, purpose, _ in doctor.OPTIONAL)):
+    for purpose in (*check.PURPOSES, *(purpose for _, purpose, _ in doctor.optional())):
         assert needs.programs(purpose)
 
 

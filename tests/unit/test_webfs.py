@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.arm.servers.registry import SERVERS
+from lanelab.driver.arm.servers.registry import SERVERS, other_servers
 from lanelab.driver.arm.servers.server import PLACED, judged_by_capture, read_in_capture
 from lanelab.driver.arm.servers.webfs import installation, log
 from lanelab.driver.arm.servers.webfs.layout import headers_not_sent, lay_out
 from lanelab.driver.base.errors import InputError, MissingProgram, RecordError
-from lanelab.driver.base.programs import needs
 from lanelab.driver.record.evidence.server import LoggedRequest, ServedRequest
 from lanelab.driver.site.site import Site, SiteObject
 from tests.kit.server_arms import made
@@ -153,4 +152,4 @@ def test_a_log_without_ports_is_of_a_server_in_clear_that_needs_whole_packets(na
 def test_every_server_that_its_arms_alone_need_is_examined_and_tested() -> None:
     """Those that lanelab builds something for, Apache and the back ends, have purposes of their own."""
     own = {name for name, server in SERVERS.items() if not server.builds(Arm.parse("a", {"server": name}))}
-    assert set(needs.OTHER_SERVERS) == own
+    assert set(other_servers()) == own

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from lanelab.driver.arm.servers.registry import other_servers
 from lanelab.driver.base import paths
 from lanelab.driver.base.errors import LanelabError
 from lanelab.driver.base.programs import install, needs
@@ -22,17 +23,6 @@ from lanelab.driver.run.channel.client import Bed
 LITTLE_SPACE_GIB = 1
 MODULES = "modules of Apache"
 LITTLE_MEMORY_MIB = 1024
-
-# Programs that a bed does without: what to call them, for which purpose, and what is not possible without them.
-OPTIONAL = (
-    ("browser", "chromium", "page loads"),
-    ("firefox", "firefox", "arms with browser: firefox"),
-    ("server", "apache", "page loads"),
-    *((name, name, f"arms with server: {name}") for name in needs.OTHER_SERVERS),
-    ("capture", "capture", "page loads"),
-    ("resolver", "resolver", "arms with dns: resolver"),
-    ("screen", "screen", "arms with display: headful"),
-)
 
 
 def examine() -> list[Finding]:
@@ -60,12 +50,23 @@ def _programs() -> Iterator[Finding]:
         yield Finding("gap", "programs", f"missing: {_names(missing)}", _remedy(missing))
     else:
         yield Finding("ok", "programs", "all that a bed needs")
-    for what, purpose, use in OPTIONAL:
+    for what, purpose, use in optional():
         wanted = needs.programs(purpose)
         if missing := needs.missing(wanted):
             yield Finding("note", what, f"missing for {use}: {_names(missing)}", _remedy(missing))
         else:
             yield Finding("ok", what, ", ".join(str(program.path()) for program in wanted))
+
+
+def optional() -> Iterator[tuple[str, str, str]]:
+    """Programs that a bed does without: what to call them, for which purpose, and what is not possible without them."""
+    yield "browser", "chromium", "page loads"
+    yield "firefox", "firefox", "arms with browser: firefox"
+    yield "server", "apache", "page loads"
+    yield from ((name, name, f"arms with server: {name}") for name in other_servers())
+    yield "capture", "capture", "page loads"
+    yield "resolver", "resolver", "arms with dns: resolver"
+    yield "screen", "screen", "arms with display: headful"
 
 
 def _own_protocols() -> Iterator[Finding]:

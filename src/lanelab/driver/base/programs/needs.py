@@ -28,30 +28,6 @@ VIRTUAL_BOX = ("vagrant",)  # VirtualBox itself is in no distribution: Vagrant s
 VIRTUAL_MACHINES = ("vagrant", "libvirt")
 MAKING_A_BOX = (*VIRTUAL_MACHINES, "box")
 CHECK = ("lint",)
-# Web servers that only their arms need, as experiments call them.
-OTHER_SERVERS = ("nginx", "lighttpd", "caddy", "h2o", "webfs")
-EVERYTHING = (*PAGE_LOAD, "resolver", "screen")
-
-
-@dataclass(frozen=True)
-class Tests:
-    """What a kind of test needs, and what some of its tests are skipped without."""
-
-    needs: tuple[str, ...] = ()
-    uses: tuple[str, ...] = ()
-
-
-TESTS = {
-    "unit": Tests(uses=("minify",)),
-    "golden": Tests(uses=OTHER_SERVERS),
-    "wire": Tests(uses=("apache", "comparison", "module", "java", "back-end")),
-    "bed": Tests(
-        (*BED, "capture", "apache", "module", "resolver"),
-        uses=(*OTHER_SERVERS, "nginx-brotli", "back-end", "ssh", "sshd"),
-    ),
-    "e2e": Tests(EVERYTHING, uses=("firefox", *OTHER_SERVERS, "comparison", "minify")),
-    "vm": Tests(MAKING_A_BOX),
-}
 
 
 @dataclass(frozen=True)
