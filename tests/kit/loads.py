@@ -7,7 +7,7 @@ from typing import Any
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.trial.load.generator import Generator, Output, Target
-from lanelab.driver.trial.load_settings import WRK, LoadSettings
+from lanelab.driver.trial.load_settings import LoadSettings
 
 USUAL: Mapping[str, Any] = {
     "script": "", "script_text": "", "users": (), "arrivals": (), "think_s": 0.0, "limit_ms": 3000.0, "warm_up_s": 0.0,
@@ -17,7 +17,7 @@ USUAL: Mapping[str, Any] = {
 
 
 def settings(generator: str, **changes: Any) -> LoadSettings:
-    own = {"requests": 0, "lasts_s": 2.0} if generator == WRK else {}
+    own = {"requests": 0, "lasts_s": 2.0} if generator == "wrk" else {}
     return LoadSettings(**{**USUAL, **own, **changes, "generator": generator})
 
 

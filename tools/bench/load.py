@@ -26,7 +26,7 @@ from lanelab.driver.base.programs.find_program import find
 from lanelab.driver.record.evidence.load import LoadReport
 from lanelab.driver.trial.load.generator import Invocation, Output, Target
 from lanelab.driver.trial.load.generators.k6 import SETTINGS, K6Generator
-from lanelab.driver.trial.load_settings import K6, LoadSettings, Stage
+from lanelab.driver.trial.load_settings import LoadSettings, Stage
 from tools.bench.figures import Figure
 
 Tell = Callable[[str], None]
@@ -234,7 +234,7 @@ def _target(program: Path, server: Server, folder: Path, users: int, lasts: floa
     # Who thinks comes one after the other: else all would ask in the same moment of each second.
     stages = (Stage(0.0, 0.0), Stage(users, WARM_UP_S), steady) if think_s else (Stage(users, 0.0), steady)
     settings = LoadSettings(
-        generator=K6, script="object", script_text="", users=stages, arrivals=(),
+        generator="k6", script="object", script_text="", users=stages, arrivals=(),
         think_s=think_s, limit_ms=3000, warm_up_s=WARM_UP_S if think_s else 0.0, request_timeout_s=30, parameters=(),
         thresholds=(), connections=1, streams=1, requests=1, lasts_s=0.0, most_bytes=1,
     )  # fmt: skip

@@ -17,16 +17,12 @@ from lanelab.driver.base.units import Duration
 from lanelab.driver.experiment.load_tables import LOAD_STAGE, LOAD_USERS, WORKLOAD
 from lanelab.driver.experiment.model import Cell, LinkCase
 from lanelab.driver.record.metrics import LOAD, PAGE_LOAD, metrics_of
-from lanelab.driver.trial.load_settings import K6, PAGE, SCRIPTS, WRK, LoadSettings, Stage
+from lanelab.driver.trial.load.generator import OF_CONNECTIONS, OF_USERS, Generator
+from lanelab.driver.trial.load.registry import GENERATORS
+from lanelab.driver.trial.load_settings import PAGE, SCRIPTS, LoadSettings, Stage
 
 MOST_LOADS = 100
 LARGEST_SCRIPT_BYTES = 1_000_000
-# Keys that only k6 understands, and those that only the other generators do.
-OF_K6 = ("script", "users", "arrivals", "duration", "think", "limit", "warm_up", "parameters")
-OF_OTHERS = ("connections", "streams", "requests", "most")
-# By generator; of those that are not here, what only k6 understands.
-MEANINGLESS = {K6: OF_OTHERS, WRK: (*(name for name in OF_K6 if name != "duration"), "streams", "requests", "most")}
-WRK_LASTS_S = 10.0
 BEFORE = "server_load"  # a workload that lanelab had
 _STEADY = "Write users: 100 with duration: 60s, or users: {from: 1, to: 100, over: 2min}"
 
@@ -70,14 +66,14 @@ def refuse_streams(written: Written, arms: Sequence[Arm]) -> None:
 def read_loads(written: Written, entries: Mapping[str, Written]) -> tuple[LoadCase, ...]:
     """Every load of the grid that `users`, `arrivals` or `connections` make. `written`: the key itself."""
     values = WORKLOAD.values_of({name: entry for name, entry in entries.items() if name != "connections"})
-    generator = values["generator"]
-    for name in MEANINGLESS.get(generator, OF_K6):
+    generator = GENERATORS[values["generator"]]
+    for name in (OF_USERS | OF_CONNECTIONS) - generator.keys:
         if name in entries:
-            raise entries[name].error(f"{name} means nothing with generator: {generator}", "Leave it out")
+            raise entries[name].error(f"{name} means nothing with generator: {generator.name}", "Leave it out")
     script, script_text = _read_script(entries.get("script"))
     settings = LoadSettings(
-        generator=generator,
-        script=script if generator == K6 else "",
+        generator=generator.name,
+        script=script if generator.has_users else "",
         script_text=script_text,
         users=(),
         arrivals=(),
@@ -89,11 +85,11 @@ def read_loads(written: Written, entries: Mapping[str, Written]) -> tuple[LoadCa
         thresholds=_read_thresholds(entries.get("thresholds")),
         connections=1,
         streams=values["streams"],
-        requests=0 if generator == WRK else values["requests"],
-        lasts_s=_lasts_s(values["duration"]) if generator == WRK else 0.0,
+        requests=0 if generator.usual_s else values["requests"],
+        lasts_s=_lasts_s(values["duration"], generator),
         most_bytes=values["most"],
     )
-    cases = _of_k6(written, entries, settings, values) if generator == K6 else _of_connections(entries, settings)
+    cases = _of_users(written, entries, settings, values) if generator.has_users else _of_connections(entries, settings)
     for case in cases:
         _check(entries, case.settings)
     return cases
@@ -109,7 +105,7 @@ def _loaded(link: LinkCase, case: LoadCase) -> LinkCase:
     return LinkCase(label, link.link, case.settings)
 
 
-def _of_k6(
+def _of_users(
     written: Written, entries: Mapping[str, Written], settings: LoadSettings, values: Mapping[str, Any]
 ) -> tuple[LoadCase, ...]:
     given = [name for name in ("users", "arrivals") if name in entries]
@@ -135,8 +131,9 @@ def _of_k6(
     return tuple(cases)
 
 
-def _lasts_s(duration: Duration | None) -> float:
-    return duration.seconds if duration else WRK_LASTS_S
+def _lasts_s(duration: Duration | None, generator: Generator) -> float:
+    """Where neither users nor a number of requests say it."""
+    return duration.seconds if duration and generator.usual_s else generator.usual_s
 
 
 def _steady(element: Written, name: str, duration: Duration | None) -> tuple[Stage, ...]:
@@ -256,7 +253,7 @@ def _read_thresholds(written: Written | None) -> tuple[tuple[str, float], ...]:
 
 def _check(entries: Mapping[str, Written], settings: LoadSettings) -> None:
     """What cannot go together."""
-    if settings.generator != K6:
+    if not GENERATORS[settings.generator].has_users:
         return
     if settings.request_timeout_s <= 0:
         raise entries["request_timeout"].error("no request could be answered", "Write one like 60s")

@@ -10,7 +10,8 @@ from lanelab.driver.base.settings.kinds import NUMBER, Kind, choice, count, patt
 from lanelab.driver.base.settings.setting import Setting, Table
 from lanelab.driver.base.units import Duration, Size
 from lanelab.driver.record.metrics import LOAD, PAGE_LOAD
-from lanelab.driver.trial.load_settings import GENERATORS, K6, PAGE
+from lanelab.driver.trial.load.registry import DEFAULT, GENERATORS
+from lanelab.driver.trial.load_settings import PAGE
 
 MOST_USERS = 100_000
 _MINUTES = re.compile(rf"\s*(?P<number>{NUMBER})\s*min\s*")
@@ -41,7 +42,7 @@ LONG_DURATION = Kind(
 # fmt: off
 WORKLOAD = Table((
     Setting("kind", choice("WORKLOAD", PAGE_LOAD, LOAD), PAGE_LOAD, "what a trial does", LOAD),
-    Setting("generator", choice("GENERATOR", *GENERATORS), K6,
+    Setting("generator", choice("GENERATOR", *GENERATORS), DEFAULT,
         "what loads the server: users with k6, or one of the programs that ask for objects as fast as they "
         "can", "wrk"),
     Setting("script", None, PAGE,

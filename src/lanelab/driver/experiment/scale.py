@@ -15,7 +15,7 @@ from lanelab.driver.base.units import Duration
 from lanelab.driver.experiment.figures import title_of
 from lanelab.driver.experiment.load_keys import label_of
 from lanelab.driver.experiment.model import Cell, Experiment, Figure, LinkCase, Pairs
-from lanelab.driver.trial.load_settings import K6, RATE_UNIT_S, LoadSettings, Stage
+from lanelab.driver.trial.load_settings import RATE_UNIT_S, LoadSettings, Stage
 
 LEAST = 0.001
 LEAST_S = 1.0  # of a load without its warm-up: series have one value per second
@@ -30,7 +30,7 @@ def over_scale(experiment: Experiment, scale: float, key: str = "--scale") -> Ex
     if scale == experiment.scale:
         return experiment
     loads = dict.fromkeys(cell.link.load for cell in experiment.cells)
-    if not all(load and load.generator == K6 for load in loads):
+    if not all(load and load.has_users for load in loads):
         what = "only loads by users or arrivals have a scale"
         raise InputError(what, "Leave it out", key=key)
     if not LEAST <= scale <= 1:

@@ -6,9 +6,6 @@ from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded
 
-K6, WRK, H2LOAD, AB, SPDY_LOAD = "k6", "wrk", "h2load", "ab", "spdy-load"
-GENERATORS = (K6, WRK, H2LOAD, AB, SPDY_LOAD)
-GENERATOR_PROCESSES = ("lanelab-k6", WRK, H2LOAD, AB, SPDY_LOAD)  # as the kernel calls them
 PAGE, OBJECT, SLOW = "page", "object", "slow"  # scripts for k6 that lanelab brings along
 CONNECTIONS_OF_A_USER = 6  # of HTTP/1.1, as of a browser
 SCRIPTS = (PAGE, OBJECT, SLOW)
@@ -29,8 +26,8 @@ class LoadSettings(Coded):
     arrivals, each of which runs it once. The other generators keep connections busy until `requests` are answered."""
 
     generator: str
-    # k6
-    script: str  # one of SCRIPTS, or the path of a k6 script; "" with another generator
+    # of users, which k6 has
+    script: str  # one of SCRIPTS, or the path of a k6 script; "" without users
     script_text: str  # of a user's own
     users: tuple[Stage, ...]  # () with arrivals. The first stage has over_s 0: it says where the users begin
     arrivals: tuple[Stage, ...]  # per second; () with users. The first likewise
@@ -40,12 +37,17 @@ class LoadSettings(Coded):
     request_timeout_s: float
     parameters: tuple[tuple[str, str], ...]  # of the script: name, value
     thresholds: tuple[tuple[str, float], ...]  # key of a metric, highest value
-    # the others
+    # of connections, which the others have
     connections: int  # all open before the clock starts
     streams: int  # requests under way at once on each connection
     requests: int  # 0 with wrk, which goes on for a time
     lasts_s: float  # of wrk; 0 with the others
     most_bytes: int  # of all answers together: of large objects fewer requests are made
+
+    @property
+    def has_users(self) -> bool:
+        """Else so many connections are kept busy."""
+        return bool(self.users or self.arrivals)
 
     @property
     def open_model(self) -> bool:
@@ -59,17 +61,16 @@ class LoadSettings(Coded):
 
     def dimensions(self) -> dict[str, str]:
         """What cells may differ in, by the names of experiment/dimensions.py: what stays the same through the trial."""
-        if self.generator != K6:
-            return {"connections": str(self.connections)}
         targets = {stage.target for stage in self.users or self.arrivals}
+        if not targets:
+            return {"connections": str(self.connections)}
         return {"users" if self.users else "arrivals": f"{targets.pop():g}"} if len(targets) == 1 else {}
 
     @property
     def connections_at_first(self) -> int:
         """How many may be opened before the first of them speaks."""
-        if self.generator != K6:
-            return self.connections
-        return round(next(iter(self.users or self.arrivals)).target * CONNECTIONS_OF_A_USER)
+        stages = self.users or self.arrivals
+        return round(stages[0].target * CONNECTIONS_OF_A_USER) if stages else self.connections
 
     @property
     def most_users(self) -> float:

@@ -59,8 +59,17 @@ class Results:
     began: float | None = None  # CLOCK_MONOTONIC in s, where it says when the load began; None: when it was started
 
 
+OF_USERS = frozenset(("script", "users", "arrivals", "duration", "think", "limit", "warm_up", "parameters"))
+OF_CONNECTIONS = frozenset(("connections", "streams", "requests", "most"))
+
+
 class Generator(Protocol):
-    """One program that loads servers."""
+    """One program that loads servers. What has a value here is so with most."""
+
+    # The keys of `workload` that it understands, of those that not all do.
+    keys: frozenset[str] = OF_CONNECTIONS
+    has_users: bool = False  # who run a script, or arrive; else so many connections are kept busy
+    usual_s: float = 0.0  # how long it goes on, where nobody says; 0: until its requests are answered
 
     @property
     def name(self) -> str: ...

@@ -12,4 +12,5 @@ from lanelab.driver.trial.load.generators.spdy_load import SpdyLoad
 from lanelab.driver.trial.load.generators.wrk import Wrk
 
 _ALL: tuple[Generator, ...] = (K6Generator(), Wrk(), H2load(), Ab(), SpdyLoad())
+DEFAULT = "k6"
 GENERATORS: Mapping[str, Generator] = {each.name: each for each in _ALL}

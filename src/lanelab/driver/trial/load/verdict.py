@@ -16,7 +16,7 @@ from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.load.asked import requests_wanted
 from lanelab.driver.trial.load.wire import judge_wire
-from lanelab.driver.trial.load_settings import K6, LoadSettings
+from lanelab.driver.trial.load_settings import LoadSettings
 
 MOST_SHOWN = 3
 MOST_CPU = 0.9  # of the processors that the generator may use
@@ -93,7 +93,7 @@ def _tallies(report: LoadReport, expected: Expected) -> Iterator[Failure]:
         if tally.begun != whole or tally.timed_out > tally.failed:
             detail = f"of {tally.begun} {name} begun, {whole} ended, failed or were still under way"
             yield Failure(Reason.EVIDENCE_MISSING, f"evidence.generator.{name}: {detail}")
-        untold = tally.failed and tally.ms is None and expected.settings.generator != K6  # it times good and bad alike
+        untold = tally.failed and tally.ms is None and not expected.settings.has_users  # k6 times good and bad alike
         if tally.ended and not untold and (tally.ms is None or tally.ms.count != tally.ended):
             timed = tally.ms.count if tally.ms else 0
             detail = f"{tally.ended} {name} ended, and {timed} have a time"
@@ -103,7 +103,7 @@ def _tallies(report: LoadReport, expected: Expected) -> Iterator[Failure]:
         yield Failure(Reason.EVIDENCE_MISSING, f"evidence.generator.errors: {detail}")
     if report.seconds <= 0:
         yield Failure(Reason.EVIDENCE_MISSING, "evidence.generator.seconds: the load took no time")
-    if expected.settings.script == "page" and expected.settings.generator == K6 and pages is None:
+    if expected.settings.script == "page" and pages is None:
         yield _missing("evidence.generator.pages")
 
 
@@ -118,10 +118,10 @@ def _results(report: LoadReport, expected: Expected) -> Iterator[Failure]:
         return
     if not requests.ended:
         yield Failure(Reason.FAILED_REQUESTS, f"no request was answered: {_errors(report) or 'no reason given'}")
-    elif expected.settings.generator != K6 and requests.failed:
+    elif requests.failed and not expected.settings.has_users:
         detail = f"{requests.failed} of {requests.begun} requests failed: {_errors(report) or 'no reason given'}"
         yield Failure(Reason.FAILED_REQUESTS, detail)
-    elif expected.settings.requests and expected.settings.generator != K6:
+    elif expected.settings.requests and not expected.settings.has_users:
         yield from _whole_number(report, expected)
 
 

@@ -12,12 +12,12 @@ from lanelab.driver.base.coded import Coded
 from lanelab.driver.record.evidence.machine import GROUPS, MachineEvidence, MachineUse, Pressure
 from lanelab.driver.record.reasons import Flag, FlagName
 from lanelab.driver.record.record import Series
-from lanelab.driver.trial.load_settings import GENERATOR_PROCESSES
+from lanelab.driver.trial.load.registry import GENERATORS
 
 # Whose a process is, by its name or by that of the nearest process above it that is here. As the kernel cuts names.
 PROGRAMS = {
     **{name: "client" for kind in BROWSERS.values() for name in kind.processes},
-    **dict.fromkeys(("Xvfb", *GENERATOR_PROCESSES, "h2load", "spdy-load"), "client"),
+    **dict.fromkeys(("Xvfb", *(each.process for each in GENERATORS.values())), "client"),
     **{name: "server" for server in SERVERS.values() for name in server.processes},
     "dnsmasq": "server",
     "lanelab-gateway": "gateway",

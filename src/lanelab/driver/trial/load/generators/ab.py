@@ -29,9 +29,10 @@ from lanelab.driver.trial.load.fixed import (
     requests_of,
     text_of,
 )
-from lanelab.driver.trial.load.generator import Invocation, Output, Results, Target
-from lanelab.driver.trial.load_settings import AB, LoadSettings
+from lanelab.driver.trial.load.generator import Generator, Invocation, Output, Results, Target
+from lanelab.driver.trial.load_settings import LoadSettings
 
+NAME = "ab"
 PERCENTAGES, REQUESTS = "ab.csv", "ab.log"
 MOST_REQUESTS, MOST_CONNECTIONS = 2_000_000, 20_000
 TLS_OPTIONS = {"1.2": "TLS1.2", "1.3": "TLS1.3"}
@@ -40,10 +41,10 @@ KINDS = re.compile(r"^ +\(Connect: (\d+), Receive: (\d+), Length: (\d+), Excepti
 MEAN = re.compile(r"^Time per request: +([\d.]+) \[ms\] \(mean\)$", re.MULTILINE)
 
 
-class Ab:
-    name = program = process = AB
+class Ab(Generator):
+    name = program = process = NAME
     built = False
-    needs = (AB,)
+    needs = (NAME,)
     results = (PERCENTAGES, REQUESTS)
 
     def threads(self, settings: LoadSettings) -> int:  # noqa: ARG002 - it has one
@@ -99,7 +100,7 @@ class Ab:
         log = output.files.get(REQUESTS, b"")
         ms = None if failed else _latency(output.files[PERCENTAGES], log, done, float(mean[1]))
         report = LoadReport(
-            generator=AB,
+            generator=NAME,
             protocol="http/1.0",
             tls=_tls(said),
             seconds=_seconds(said, done),

@@ -27,9 +27,10 @@ from lanelab.driver.trial.load.fixed import (
     requests_of,
     text_of,
 )
-from lanelab.driver.trial.load.generator import Invocation, Output, Results, Target
-from lanelab.driver.trial.load_settings import H2LOAD, LoadSettings
+from lanelab.driver.trial.load.generator import Generator, Invocation, Output, Results, Target
+from lanelab.driver.trial.load_settings import LoadSettings
 
+NAME = "h2load"
 LOG = "h2load.log"  # each request: when it began (microseconds of this epoch), status, microseconds
 MOST_REQUESTS = 2_000_000
 H2 = "h2"
@@ -57,10 +58,10 @@ class Row:
         return 200 <= self.status < 400
 
 
-class H2load:
-    name = program = process = H2LOAD
+class H2load(Generator):
+    name = program = process = NAME
     built = False
-    needs = (H2LOAD,)
+    needs = (NAME,)
     results = (LOG,)
 
     def threads(self, settings: LoadSettings) -> int:  # noqa: ARG002 - it is told to use one
@@ -158,7 +159,7 @@ def _report(
     ms = latency.of_values([row.took_us / 1000 for row in rows if row.ended_well]) if succeeded else None
     total = requests_of(target)
     return LoadReport(
-        generator=H2LOAD,
+        generator=NAME,
         protocol=PROTOCOLS.get(spoken[1], spoken[1]) if spoken else "none",
         tls=secured[1] if secured else "off",
         seconds=_seconds(rows),

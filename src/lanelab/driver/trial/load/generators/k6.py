@@ -12,10 +12,11 @@ from typing import Any
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.errors import InputError, RecordError
 from lanelab.driver.trial.load.fixed import accepted, last_words
-from lanelab.driver.trial.load.generator import Invocation, Output, Results, Target
+from lanelab.driver.trial.load.generator import OF_USERS, Generator, Invocation, Output, Results, Target
 from lanelab.driver.trial.load.generators.k6_lines import read_lines
-from lanelab.driver.trial.load_settings import K6, RATE_UNIT_S, SCRIPTS, LoadSettings, Stage
+from lanelab.driver.trial.load_settings import RATE_UNIT_S, SCRIPTS, LoadSettings, Stage
 
+NAME = "k6"
 PROGRAM = "lanelab-k6"
 PROTOCOLS = ("http/1.1", "h2", "spdy/2", "spdy/3", "spdy/3.1")
 FIGURES, LOG, SETTINGS, MAIN, SCRIPT = "load.jsonl", "k6.log", "load.json", "main.js", "script.js"
@@ -32,8 +33,10 @@ PATIENCE_S = 10.0  # likewise: so long, or four times the limit, may a page take
 FILES_BESIDE = 64  # of the generator, which are no connections
 
 
-class K6Generator:
-    name = K6
+class K6Generator(Generator):
+    name = NAME
+    keys = OF_USERS
+    has_users = True
     program = process = PROGRAM
     built = True
     needs: tuple[str, ...] = ()
@@ -45,7 +48,7 @@ class K6Generator:
     def check(self, settings: LoadSettings, arm: Arm) -> None:
         """Raises InputError where it cannot do this."""
         if arm.protocol not in PROTOCOLS:
-            what = f"{K6} speaks {', '.join(PROTOCOLS)}, and the arm {arm.name!r} has {arm.protocol}"
+            what = f"{NAME} speaks {', '.join(PROTOCOLS)}, and the arm {arm.name!r} has {arm.protocol}"
             raise InputError(what, "Write another protocol", key="protocol")
         if any(stage.target != round(stage.target) for stage in settings.users):
             raise InputError("there are only whole users", "Write a whole number", key="users")
@@ -193,11 +196,11 @@ def most_at_once(settings: LoadSettings) -> int:
 
 def files_and_ports_needed(settings: LoadSettings, arm: Arm) -> tuple[int, int]:
     """How many open files and ports a trial takes, at most: a connection has one of each."""
-    if settings.generator != K6:
-        connections = settings.connections
-    else:
+    if settings.has_users:
         each = 1 if arm.protocol != "http/1.1" else arm.connections_per_host
         connections = each * most_at_once(settings)
+    else:
+        connections = settings.connections
     return connections + FILES_BESIDE, connections
 
 

@@ -24,10 +24,11 @@ from lanelab.driver.trial.load.fixed import (
     other_bytes,
     requests_of,
 )
-from lanelab.driver.trial.load.generator import Invocation, Output, Results, Target
+from lanelab.driver.trial.load.generator import Generator, Invocation, Output, Results, Target
 from lanelab.driver.trial.load.over_time import SECOND_MS
-from lanelab.driver.trial.load_settings import SPDY_LOAD, LoadSettings
+from lanelab.driver.trial.load_settings import LoadSettings
 
+NAME = "spdy-load"
 MOST_REQUESTS = 20_000_000  # it keeps the times of each in its memory
 PROTOCOLS = ("h2", "spdy/2", "spdy/3", "spdy/3.1")
 FINE, FAILED = 0, 1  # statuses with which it gives a report
@@ -89,8 +90,8 @@ class Said(Coded):
     completions_every_ms: float
 
 
-class SpdyLoad:
-    name = program = process = SPDY_LOAD
+class SpdyLoad(Generator):
+    name = program = process = NAME
     built = True
     needs: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
@@ -143,7 +144,7 @@ def _report(target: Target, said: Said) -> LoadReport:
         errors, ended = {BODY: of_unknown_time(asked)}, 0
     failed = asked - ended
     return LoadReport(
-        generator=SPDY_LOAD,
+        generator=NAME,
         protocol=said.load.protocol,
         tls=said.tls_version or "off",
         seconds=said.seconds,

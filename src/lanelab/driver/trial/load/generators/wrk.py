@@ -21,9 +21,10 @@ from lanelab.driver.trial.load.fixed import (
     one_host,
     path_of,
 )
-from lanelab.driver.trial.load.generator import Invocation, Output, Results, Target
-from lanelab.driver.trial.load_settings import WRK, LoadSettings
+from lanelab.driver.trial.load.generator import Generator, Invocation, Output, Results, Target
+from lanelab.driver.trial.load_settings import LoadSettings
 
+NAME = "wrk"
 SCRIPT, RESULT = "load.lua", "wrk.json"
 ENOUGH = 0.98  # of the time that it was to take; less: somebody ended it
 # The address, whatever the name is (so that the server sees the name, in Host and in TLS); and what wrk counted, of
@@ -75,10 +76,12 @@ class Counted(Coded):
     latencies: tuple[tuple[int, int], ...]  # microseconds, count; wrk has added some: see `measured`
 
 
-class Wrk:
-    name = program = process = WRK
+class Wrk(Generator):
+    name = program = process = NAME
+    keys = frozenset(("connections", "duration"))
+    usual_s = 10.0
     built = False
-    needs = (WRK,)
+    needs = (NAME,)
     results = (RESULT,)
 
     def threads(self, settings: LoadSettings) -> int:  # noqa: ARG002 - it is told to use one
@@ -135,7 +138,7 @@ def _report(target: Target, counted: Counted) -> LoadReport:
     seconds = counted.microseconds / 1e6
     wanted = settings.lasts_s
     return LoadReport(
-        generator=WRK,
+        generator=NAME,
         protocol=HTTP_1,
         tls=target.arm.tls,  # the server speaks no other version, and wrk no plain text to https
         seconds=seconds,
