@@ -223,7 +223,7 @@ def test_scenarios_share_the_load_and_what_is_beside_it_counts_in_nothing(
     [
         (b"exec: 'buy',", b"exec: 'buy', startTime: '2s',", "users: 8", "the scenario 'buy' has a startTime"),
         (b"vus: 10,", b"vus: 1,", "users: 8", "with 8 users, the scenario 'buy' has none: its share is too small"),
-        (b"export function buy() {", b"export function buy( {", "users: 8", "script.js: Line 31"),
+        (b"export function buy() {", b"export function buy( {", "users: 8", "script.js: Line 30:36"),
     ],
     ids=["later", "share", "syntax"],
 )
