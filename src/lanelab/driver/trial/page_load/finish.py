@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import gzip
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lanelab.driver.arm.browsers.har import har
@@ -16,16 +15,14 @@ from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.errors import LanelabError, RecordError
 from lanelab.driver.base.writing import writing
 from lanelab.driver.bed.addresses import ADDRESSES
-from lanelab.driver.record.evidence.packets import PacketSummary
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.metrics import PAGE_LOAD
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.packets.clear_text import read_clear_text
-from lanelab.driver.trial.packets.packets import summarise
 from lanelab.driver.trial.packets.pcapng import embed_keys
-from lanelab.driver.trial.packets.timeline import Timeline, read_timeline
 from lanelab.driver.trial.page_load.bound import physical_bound
+from lanelab.driver.trial.page_load.captures import CLIENT, Captures
 from lanelab.driver.trial.page_load.expected import Expected
 from lanelab.driver.trial.page_load.gateways import KEYS
 from lanelab.driver.trial.page_load.judges.judge import Case
@@ -42,26 +39,47 @@ from lanelab.driver.trial.workload import TrialContext
 PACKED = ("access.log", "gateway.jsonl")  # and what recorders say
 
 
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A record on its way, and what every step may look at."""
+
+    record: TrialRecord
+    evidence: PageLoadEvidence  # the record's
+    context: TrialContext
+    captures: Captures
+
+    def with_evidence(self, evidence: PageLoadEvidence) -> Work:
+        return replace(self, record=replace(self.record, evidence=evidence), evidence=evidence)
+
+    def with_record(self, record: TrialRecord) -> Work:
+        return replace(self, record=record, evidence=record.page_load or self.evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something that a record gets when the bed has made it, and what it must have before."""
+
+    name: str
+    needs: tuple[str, ...]  # steps
+    do: Callable[[Work], Work]
+
+
 def finish(data: object, context: TrialContext) -> TrialRecord:
     """Read the captures, judge, pack. Leaves in the folder exactly what is to be kept."""
     try:
         record = TrialRecord.from_json(data)
     except RecordError as error:
         return _unreadable(data, error, context.folder)
-    evidence = record.page_load
-    if evidence is None:
+    if record.page_load is None:
         detail = "the record lacks evidence"
         return replace(record, failures=(*record.failures, Failure(Reason.EVIDENCE_MISSING, detail)))
-    packets, unread = _read_captures(evidence, context.folder)
-    evidence = _with_places(replace(evidence, packets=packets), context)
-    evidence = with_link(evidence, context.link, context.folder, _secrets(context.folder))
-    record = _with_evidence(record, evidence, context)
-    record = with_parts(record, context, _secrets(context.folder))
-    record = _judged(replace(record, failures=(*record.failures, *unread)), context)
+    captures = Captures(context.folder, record.page_load.capture)
+    work = Work(record, record.page_load, context, captures)
+    for step in STEPS:
+        work = step.do(work)
     with writing("store the files of a trial"):
-        captures = {node: evidence.capture[node].file for node in packets}
-        _pack(record, context.folder, captures, (*PACKED, *packed(context.experiment.recorders)))
-    return replace(record, artifacts=_names(context.folder))
+        _pack(work)
+    return replace(work.record, artifacts=_names(context.folder))
 
 
 def _unreadable(data: object, error: RecordError, folder: Path) -> TrialRecord:
@@ -73,81 +91,98 @@ def _unreadable(data: object, error: RecordError, folder: Path) -> TrialRecord:
     return replace(record, artifacts=_names(folder))
 
 
-def _expected(context: TrialContext) -> Expected:
-    experiment = context.experiment
-    return Expected(context.arm, context.site, context.link, experiment.tolerances, experiment.recorders)
-
-
-def _read_captures(evidence: PageLoadEvidence, folder: Path) -> tuple[dict[str, PacketSummary], list[Failure]]:
+def _summaries(work: Work) -> Work:
     """The summary of each node's capture, and why one cannot be read."""
     packets, unread = {}, []
-    secrets = _secrets(folder)
-    for node, capture in evidence.capture.items():
+    for node in work.captures.nodes:
         try:
-            packets[node] = summarise(folder / capture.file, client=ADDRESSES["client"], keys=secrets)
+            packets[node] = work.captures.summary(node)
         except LanelabError as error:
             detail = f"the capture of the {node} cannot be read: {error}"
             unread.append(Failure(Reason.CAPTURE_LOST_PACKETS, detail))
-    return packets, unread
+    work = work.with_evidence(replace(work.evidence, packets=packets))
+    return work.with_record(replace(work.record, failures=(*work.record.failures, *unread)))
 
 
-def _with_places(evidence: PageLoadEvidence, context: TrialContext) -> PageLoadEvidence:
-    """With what a log without the client's ports leaves to the capture. Without a whole one its lines stay as they are,
-    and the trial has no requests of the server's."""
-    log, packets = evidence.server, evidence.packets.get("client")
+def _places(work: Work) -> Work:
+    """What a log without the client's ports leaves to the capture. Without a whole one its lines stay as they are, and
+    the trial has no requests of the server's."""
+    log, packets = work.evidence.server, work.evidence.packets.get(CLIENT)
     if log is None or not log.unplaced or packets is None or packets.incomplete:
-        return evidence
-    file = context.folder / evidence.capture["client"].file
-    connections = read_clear_text(file, ADDRESSES["client"], frozenset({PORTS["http"]}))
-    repeats = SERVERS[context.arm.server].repeats_last_line
-    return replace(evidence, server=placed(log, connections, context.link, repeats=repeats))
+        return work
+    connections = read_clear_text(work.captures.file(CLIENT), ADDRESSES[CLIENT], frozenset({PORTS["http"]}))
+    repeats = SERVERS[work.context.arm.server].repeats_last_line
+    server = placed(log, connections, work.context.link, repeats=repeats)
+    return work.with_evidence(replace(work.evidence, server=server))
 
 
-def _secrets(folder: Path) -> str:
-    """What the client logged of its keys; nothing where it had none."""
-    keys = folder / KEYS
-    return keys.read_text() if keys.is_file() else ""
+def _link(work: Work) -> Work:
+    """What the captures tell of the link."""
+    return work.with_evidence(with_link(work.evidence, work.context.link, work.captures))
 
 
-def _with_evidence(record: TrialRecord, evidence: PageLoadEvidence, context: TrialContext) -> TrialRecord:
-    """The record with what follows from all evidence together: requests on the link, witnesses, measures."""
-    if evidence.gateway:
-        record = replace(record, requests=with_wire(record.requests, evidence.gateway.requests))
-    if evidence.browser:
-        evidence = replace(evidence, witnesses=Witnesses.of(evidence, context.arm).names())
-    record = replace(record, evidence=evidence)
+def _wire(work: Work) -> Work:
+    """Requests as they were on the link, where a gateway carried them."""
+    gateway = work.evidence.gateway
+    if gateway is None:
+        return work
+    return work.with_record(replace(work.record, requests=with_wire(work.record.requests, gateway.requests)))
+
+
+def _witnesses(work: Work) -> Work:
+    """Who could tell what was spoken."""
+    if work.evidence.browser is None:
+        return work
+    names = Witnesses.of(work.evidence, work.context.arm).names()
+    return work.with_evidence(replace(work.evidence, witnesses=names))
+
+
+def _measures(work: Work) -> Work:
+    evidence, link = work.evidence, work.context.link
     times = evidence.browser.times.to_json() if evidence.browser else {}
-    known = {name: value for name, value in times.items() if value is not None} | link_measures(evidence, context.link)
+    known = {name: value for name, value in times.items() if value is not None} | link_measures(evidence, link)
     known |= stream_measures(evidence.gateway)
-    bound = physical_bound(context.link, context.arm, record)
-    return replace(record, measures={**record.measures, **known, "bound_ms": bound})
+    known["bound_ms"] = physical_bound(link, work.context.arm, work.record)
+    return work.with_record(replace(work.record, measures={**work.record.measures, **known}))
 
 
-def _judged(record: TrialRecord, context: TrialContext) -> TrialRecord:
-    """The record with what speaks against it."""
-    evidence = record.page_load
-    if evidence is None:
-        return record
-
-    @functools.cache  # several judges look at it
-    def timeline() -> Timeline | None:
-        capture = evidence.capture.get("client")
-        whole = capture is not None and "client" in evidence.packets
-        return read_timeline(context.folder / capture.file, ADDRESSES["client"]) if capture and whole else None
-
-    case = Case(record, evidence, _expected(context), timeline)
-    return replace(record, failures=tuple(judge(record, case.expected, timeline)), flags=(*record.flags, *flags(case)))
+def _parts(work: Work) -> Work:
+    """What the load time was made of."""
+    return work.with_record(with_parts(work.record, work.context, work.captures))
 
 
-def _pack(record: TrialRecord, folder: Path, captures: Mapping[str, str], texts: Sequence[str]) -> None:
+def _verdict(work: Work) -> Work:
+    """What speaks against it."""
+    packets, experiment = work.evidence.packets, work.context.experiment
+    context = work.context
+    expected = Expected(context.arm, context.site, context.link, experiment.tolerances, experiment.recorders)
+    timeline = lambda: work.captures.timeline(CLIENT) if CLIENT in packets else None  # noqa: E731
+    failures = tuple(judge(work.record, expected, timeline))
+    doubts = flags(Case(work.record, work.evidence, expected, timeline))
+    return work.with_record(replace(work.record, failures=failures, flags=(*work.record.flags, *doubts)))
+
+
+STEPS: tuple[Step, ...] = (
+    Step("summaries", (), _summaries),
+    Step("places", ("summaries",), _places),
+    Step("link", ("summaries",), _link),
+    Step("wire", (), _wire),
+    Step("witnesses", ("summaries", "places"), _witnesses),
+    Step("measures", ("places", "link", "wire"), _measures),
+    Step("parts", ("summaries", "places", "link", "wire"), _parts),
+    Step("verdict", ("places", "link", "wire", "witnesses", "measures", "parts"), _verdict),
+)
+
+
+def _pack(work: Work) -> None:
     """Captures with their keys, texts compressed. What cannot be read stays as it is."""
-    secrets = _secrets(folder)
-    for node, file in captures.items():
-        embed_keys(folder / file, secrets, folder / f"{node}.pcapng.gz")
-        (folder / file).unlink()
+    folder, captures = work.context.folder, work.captures
+    for node in work.evidence.packets:
+        embed_keys(captures.file(node), captures.keys, folder / f"{node}.pcapng.gz")
+        captures.file(node).unlink()
     (folder / KEYS).unlink(missing_ok=True)
-    _compress(folder / "page.har.gz", json.dumps(har(record)).encode())
-    for name in texts:
+    _compress(folder / "page.har.gz", json.dumps(har(work.record)).encode())
+    for name in (*PACKED, *packed(work.context.experiment.recorders)):
         path = folder / name
         if path.is_file():
             _compress(folder / f"{name}.gz", path.read_bytes())

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
-from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.moving import MovingEvidence
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.trial.packets.emulation import emulation_error
 from lanelab.driver.trial.packets.link_evidence import link_evidence
 from lanelab.driver.trial.packets.moving import carried
-from lanelab.driver.trial.packets.timeline import Timeline, read_timeline
+from lanelab.driver.trial.packets.timeline import Timeline
+from lanelab.driver.trial.page_load.captures import Captures
 
 
-def with_link(evidence: PageLoadEvidence, link: Link, folder: Path, keys: str) -> PageLoadEvidence:
-    """With what whole captures tell; one that is cut or lost packets tells nothing. `keys`: the client's secrets."""
-    whole: dict[str, Timeline] = {
-        node: read_timeline(folder / evidence.capture[node].file, ADDRESSES["client"], keys)
-        for node, packets in evidence.packets.items()
-        if packets.incomplete is None and not evidence.capture[node].dropped
-    }
-    client, server = whole.get("client"), whole.get("server") if evidence.one_clock else None
+def with_link(evidence: PageLoadEvidence, link: Link, captures: Captures) -> PageLoadEvidence:
+    """With what whole captures tell."""
+    client = captures.whole_timeline(evidence.packets, "client")
+    server = captures.whole_timeline(evidence.packets, "server") if evidence.one_clock else None
     if client is None or not client.connections:
         return evidence
     return replace(

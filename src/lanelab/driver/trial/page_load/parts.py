@@ -3,48 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
-from lanelab.driver.base.errors import LanelabError
-from lanelab.driver.bed.addresses import ADDRESSES
-from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.evidence.parts import Parts
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.trial.packets.timeline import Timeline, read_timeline
+from lanelab.driver.trial.page_load.captures import Captures
 from lanelab.driver.trial.parts.decompose import Loaded, decompose
 from lanelab.driver.trial.parts.exchanges import MS
 from lanelab.driver.trial.parts.intervals import Interval
 from lanelab.driver.trial.workload import TrialContext
 
-CLIENT = "client"
 
-
-def with_parts(record: TrialRecord, context: TrialContext, keys: str) -> TrialRecord:
-    """The record with the parts of its load time, as evidence and as measures. A load that failed has none. `keys`: the
-    client's secrets."""
+def with_parts(record: TrialRecord, context: TrialContext, captures: Captures) -> TrialRecord:
+    """The record with the parts of its load time, as evidence and as measures. A load that failed has none."""
     evidence = record.page_load
     if evidence is None or evidence.browser is None or evidence.browser.times.plt_ms is None:
         return record
-    timeline, arm = _timeline(evidence, context.folder, keys), context.arm
+    timeline, arm = captures.clients_or_why(evidence.packets), context.arm
     if isinstance(timeline, str):
         return replace(record, evidence=replace(evidence, parts=Parts((), timeline)))
     loaded = Loaded(record.requests, evidence, timeline, context.link, _main_thread(record))
     made = decompose(loaded, one_at_a_time=not arm.multiplexed and arm.pipelining == 1)
     evidence = replace(evidence, parts=made.parts)
     return replace(record, evidence=evidence, measures={**record.measures, **made.measures})
-
-
-def _timeline(evidence: PageLoadEvidence, folder: Path, keys: str) -> Timeline | str:
-    """Of the client; or why there is none."""
-    if CLIENT not in evidence.packets:
-        return "there is no capture of the client"
-    capture = evidence.capture[CLIENT]
-    if capture.dropped:
-        return f"the capture of the client lacks {capture.dropped} packets"
-    try:
-        return read_timeline(folder / capture.file, ADDRESSES[CLIENT], keys)
-    except LanelabError as error:
-        return f"the capture of the client cannot be read: {error}"
 
 
 def _main_thread(record: TrialRecord) -> list[Interval] | None:
