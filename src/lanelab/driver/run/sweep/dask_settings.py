@@ -43,6 +43,8 @@ QUIET: dict[str, Any] = {
     "distributed.client.scheduler-info-interval": SLOW,
 }
 
+LOUD = ("distributed", "tornado", "asyncio")
+
 
 def be_quiet() -> None:
     """Set Dask of this process. What the user has set about Dask otherwise stays: preloads, TLS, ports."""
@@ -50,5 +52,6 @@ def be_quiet() -> None:
     import distributed  # noqa: F401, PLC0415 - which reads the user's own settings first
 
     dask.config.set(QUIET)
-    for name in ("distributed", "tornado", "asyncio"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters of it is told by us
+    # What matters of it is told by us. Dask gives some of its loggers, such as distributed.client, levels of their own.
+    for name in (*LOUD, *(each for each in logging.root.manager.loggerDict if each.partition(".")[0] in LOUD)):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
