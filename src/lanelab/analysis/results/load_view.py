@@ -12,8 +12,8 @@ from pathlib import Path
 from lanelab.analysis.results import load_clock
 from lanelab.analysis.results.load_parts import Bar, Chunk, Lane, LoadView, Row, Throughput, Told
 from lanelab.analysis.results.packets_over_time import busiest
+from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.record.evidence.browser import OnTheLink, Request
-from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.packets.timeline import ACK, SYN, Packet, Stream, Timeline, read_timeline
 
@@ -32,15 +32,8 @@ def timeline_of(folder: Path, record: TrialRecord) -> Timeline | None:
     if page is None or "client" not in page.packets or not path.is_file():
         return None
     ports = {each.client_port for each in page.packets["client"].by_connection}
-    timeline = read_timeline(path, client_of(page))
+    timeline = read_timeline(path, ADDRESSES["client"])
     return timeline if any(stream.client[1] in ports for stream in timeline.streams) else None
-
-
-def client_of(page: PageLoadEvidence) -> str:
-    """The client's address, as the gateway's log or the server's has it."""
-    ends = [each.local for each in page.gateway.connections] if page.gateway else []
-    ends += [each.remote for each in page.server.requests] if page.server else []
-    return next((end.rpartition(":")[0] for end in ends if end), "10.10.1.2")
 
 
 def load_view(record: TrialRecord, timeline: Timeline | None, rate: float | None) -> LoadView:

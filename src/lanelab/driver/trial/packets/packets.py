@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lanelab.driver.base.errors import CaptureError
+from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.record.evidence.packets import Connection, FlowSummary, PacketSummary
 from lanelab.driver.trial.packets.connections import Flow
 from lanelab.driver.trial.packets.formats import classic
@@ -85,7 +86,7 @@ def records(capture: Opened) -> Iterator[tuple[int, int, int, bytes]]:
         yield seconds, nanoseconds // capture.fraction_ns, size, capture.data[begin:end]
 
 
-def summarise(pcap: bytes | Path, client: str = "10.10.1.2", keys: str = "") -> PacketSummary:
+def summarise(pcap: bytes | Path, client: str = ADDRESSES["client"], keys: str = "") -> PacketSummary:
     """What the capture says; `client` tells up from down where a connection's beginning is not in it. `keys`: the
     client's log of secrets, with which more of QUIC can be read.
 
