@@ -2,7 +2,7 @@
 docs/reference/api.md names besides. This file is sent to other machines, so it imports nothing until it is asked."""
 
 _LIBRARY = (
-    *("run", "resume", "open_run", "OpenRun"),
+    *("run", "resume", "plan", "Plan", "open_run", "OpenRun"),
     *("BedOptions", "SweepOptions", "StopRequest", "events", "sweep_events"),
 )
 

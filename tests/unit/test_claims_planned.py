@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from lanelab.driver.cli.claims_planned import about, published
+from lanelab.driver.api.claims_planned import about, published
 from lanelab.driver.cli.experiments import EXAMPLE, plan
 from lanelab.driver.experiment.schedule.verdicts import claim_warnings
 from tests.unit.experiments import SMALL, read

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+import lanelab
 from lanelab.driver.base.amounts import minutes, size
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.paths import PROJECT
@@ -46,6 +47,14 @@ def test_a_plan_for_programs() -> None:
     assert [sorted(numbers) for numbers in data["rounds"]] == [list(range(1, 49))] * 2
     assert data["trials"] == {"least": 384, "most": 1440}
     assert data["warnings"] == []
+
+
+def test_a_plan_for_scripts_is_the_same() -> None:
+    planned = lanelab.plan(QUICKSTART, workers=2)
+    as_json = run_plan(str(QUICKSTART), "--json", "--workers", "2").stdout
+    assert json.loads(json.dumps(planned.to_json())) == json.loads(as_json)
+    shown = " ".join(run_plan(str(QUICKSTART), "--workers", "2").stdout.split())
+    assert all(" ".join(line.split()) in shown for line in planned.words())
 
 
 def test_a_wrong_file_is_told_with_its_line(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for tools that read the code: the names and what they are
     from lanelab.driver.api.beds import BedOptions
+    from lanelab.driver.api.plans import Plan, plan
     from lanelab.driver.api.results import OpenRun, open_run
     from lanelab.driver.api.running import resume, run
     from lanelab.driver.api.sweeps import SweepOptions
@@ -25,6 +26,8 @@ if TYPE_CHECKING:  # for tools that read the code: the names and what they are
 
 _WHERE = {
     "run": "lanelab.driver.api.running:run",
+    "plan": "lanelab.driver.api.plans:plan",
+    "Plan": "lanelab.driver.api.plans:Plan",
     "resume": "lanelab.driver.api.running:resume",
     "open_run": "lanelab.driver.api.results:open_run",
     "OpenRun": "lanelab.driver.api.results:OpenRun",
@@ -38,10 +41,12 @@ _WHERE = {
 __all__ = [
     "BedOptions",
     "OpenRun",
+    "Plan",
     "StopRequest",
     "SweepOptions",
     "events",
     "open_run",
+    "plan",
     "resume",
     "run",
     "sweep_events",

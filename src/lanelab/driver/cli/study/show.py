@@ -14,11 +14,11 @@ from lanelab.analysis.results.study.report import judge_study
 from lanelab.analysis.results.study.run import read_study_run
 from lanelab.analysis.results.study.runs import find_study_run
 from lanelab.analysis.results.study.terminal import figures_table, verdicts
+from lanelab.driver.api.plan_words import build_words
 from lanelab.driver.base.amounts import from_to, size
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.cli.common import json_option
-from lanelab.driver.cli.experiments import build_words
 from lanelab.driver.cli.output import console, note, print_json, table
 from lanelab.driver.cli.study.report import claims_now, tell_unwritten
 from lanelab.driver.experiment.model import Experiment

@@ -1,22 +1,13 @@
-"""What `lanelab plan` says of the claims of an experiment: each with what was published and where it is checked."""
+"""What a plan says of the claims of an experiment: each with what was published and where it is checked."""
 
 from __future__ import annotations
 
-from rich.table import Table
-from rich.text import Text
-
-from lanelab.driver.cli.output import table
 from lanelab.driver.experiment import Experiment
 from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.record.load_places import metric_of_claim
 from lanelab.driver.record.metrics import Metric
 
 PLACES_SHOWN = 3
-
-
-def claims_table(experiment: Experiment) -> Table:
-    rows = [(claim.name, about(claim), published(claim), claim.margin, _places(claim)) for claim in experiment.claims]
-    return table(("claim", "about", "published", "margin", "checked at"), rows)
 
 
 def claims_json(experiment: Experiment) -> list[dict[str, object]]:
@@ -59,12 +50,12 @@ def _with_unit(metric: Metric, value: float) -> str:
     return f"{value / metric.scale:.6g}{f' {metric.unit}' if metric.unit else ''}"
 
 
-def _places(claim: Claim) -> Text:
+def places(claim: Claim) -> str:
     """Where, and in how many of these places it has to hold."""
     shown = [place.words for place in claim.places[:PLACES_SHOWN]]
     more = len(claim.places) - len(shown)
     words = "; ".join([*shown, *([f"{more} more"] if more else [])])
     if claim.quantifier == "one":
-        return Text(words)
+        return words
     number = f"all but {claim.exceptions}" if claim.quantifier == "all but" else claim.quantifier
-    return Text(f"{number} of {len(claim.places)}: {words}")
+    return f"{number} of {len(claim.places)}: {words}"
