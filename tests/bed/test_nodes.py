@@ -153,14 +153,14 @@ line = socket.socket(socket.AF_UNIX)
 line.connect(os.environ['LANELAB_NODE_SOCKET'])
 both = line.makefile('rw')
 both.readline()
-both.write(json.dumps({'id': 1, 'op': 'set_link', 'link': {'rtt': '99ms'}}) + chr(10))
+both.write(json.dumps({'id': 1, 'op': 'do', 'name': 'set_link', 'with': {'link': {'rtt': '99ms'}}}) + chr(10))
 both.flush()
 print(both.readline())"
 """
 
 
 def test_a_script_cannot_change_the_link(bed: OpenBed) -> None:
-    assert "has no operation 'set_link'" in run_script(bed, SET_LINK)
+    assert "has no operation 'do'" in run_script(bed, SET_LINK)
 
 
 @everywhere

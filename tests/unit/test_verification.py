@@ -19,6 +19,7 @@ from lanelab.analysis.results.verification import verify
 from lanelab.driver.base.errors import ChangedError, StoreError
 from lanelab.driver.cli.main import lanelab
 from lanelab.driver.run.folder import format as run_format
+from lanelab.driver.run.folder.digests import BEDS, PLAN, SELF_TESTS, SESSIONS, TRIALS, VERSIONS
 from lanelab.driver.run.folder.sources import SourceRun
 from lanelab.driver.run.folder.store import Store
 from lanelab.driver.run.folder.trial_content import (
@@ -69,9 +70,9 @@ PLANS = {
 @pytest.mark.parametrize("statement", PLANS.values(), ids=PLANS)
 def test_what_verdicts_are_judged_by_is_refused_where_it_was_changed(folder: Path, statement: str) -> None:
     edit(folder, statement)
-    assert verify(folder).wrong == ["run: its plan, claims or other facts were changed"]
+    assert verify(folder).wrong == ["run: its plan, figures or claims were changed"]
     for read in (read_run, SourceRun.open):
-        with pytest.raises(ChangedError, match="its plan, claims or other facts were changed"):
+        with pytest.raises(ChangedError, match="its plan, figures or claims were changed"):
             read(folder)
 
 
@@ -233,3 +234,10 @@ def test_the_command_says_what_was_compared(folder: Path) -> None:
     assert ended.exit_code == 1
     (told,) = json.loads(ended.output)
     assert told["wrong"][0] == "trial 4: its measures were changed"
+
+
+def test_the_parts_of_a_run_keep_the_names_that_are_stored_with_them() -> None:
+    """Their digests are stored by these names: another one would refuse every run that there is."""
+    names = {PLAN, BEDS, SESSIONS, VERSIONS, TRIALS, SELF_TESTS}
+    lists = {"list of trials", "list of self-tests"}
+    assert names == {"plan, figures or claims", "beds", "sessions", "versions", *lists}

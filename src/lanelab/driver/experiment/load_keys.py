@@ -67,8 +67,8 @@ def read_loads(written: Written, entries: Mapping[str, Written]) -> tuple[LoadCa
     """Every load of the grid that `users`, `arrivals` or `connections` make. `written`: the key itself."""
     values = WORKLOAD.values_of({name: entry for name, entry in entries.items() if name != "connections"})
     generator = GENERATORS[values["generator"]]
-    for name in (OF_USERS | OF_CONNECTIONS) - generator.keys:
-        if name in entries:
+    for name in entries:
+        if name in (OF_USERS | OF_CONNECTIONS) - generator.keys:
             raise entries[name].error(f"{name} means nothing with generator: {generator.name}", "Leave it out")
     script, script_text = _read_script(entries.get("script"))
     settings = LoadSettings(

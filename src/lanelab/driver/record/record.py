@@ -75,6 +75,12 @@ class TrialRecord(Coded):
         return self.evidence if isinstance(self.evidence, LoadEvidence) else None
 
     @property
+    def server_program(self) -> str | None:
+        """As the server calls itself; None where it did not say."""
+        said = self.page_load.server if self.page_load else self.load.server if self.load else None
+        return said.program if said else None
+
+    @property
     def machine(self) -> MachineEvidence | None:
         """What the machines did; None where the recorder was off."""
         recorded = self.recordings.get("machine")

@@ -34,7 +34,6 @@ from lanelab.driver.run.folder.store import Stored
 from lanelab.driver.run.open_beds import Beds, OpenBed
 from lanelab.driver.run.start import AUTHORITY, BegunRun
 from lanelab.driver.run.trial_keys import AskedKeys
-from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.registry import WORKLOADS
 from lanelab.driver.trial.spec import TrialSpec
 from lanelab.driver.trial.workload import TrialContext
@@ -273,9 +272,12 @@ class Runner:
 
     def _check_arms(self, bed: Bed) -> None:
         """Check every arm before the first trial: a mistake in one must not end the run hours later."""
-        cells = {(cell.site, cell.arm.name, _with_script(cell)): cell for cell in self._experiment.cells}
-        for cell in cells.values():
+        cells = self._experiment.cells
+        for cell in {(cell.site, cell.arm.name): cell for cell in cells}.values():
             bed.check_arm(self._spec(cell, self._store.folder))
+        loads = {load: cell for cell in cells if (load := cell.link.load) and load.script_text}
+        for cell in loads.values():  # a script may refuse some numbers of users
+            bed.check_workload(self._spec(cell, self._store.folder))
 
     def _seed_of(self, planned: PlannedTrial) -> int:
         """Of what a trial draws: the same for all cells of a round, so that they differ in nothing else."""
@@ -295,12 +297,6 @@ class Runner:
             seed=seed,
             built=self._programs.paths,
         )
-
-
-def _with_script(cell: Cell) -> LoadSettings | None:
-    """The load of a user's script, which may refuse some numbers of users."""
-    load = cell.link.load
-    return load if load and load.script_text else None
 
 
 def _names(planned: PlannedTrial) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from lanelab.driver.base.errors import RecordError, StoreError
 from lanelab.driver.base.writing import writing
 from lanelab.driver.link import SETTINGS
-from lanelab.driver.run.folder.copies import SelfTestCopy
+from lanelab.driver.run.folder.copies import SelfTestCopy, TrialCopy
 from lanelab.driver.run.folder.sources import SourceRun
 from lanelab.driver.run.folder.store import SCRATCH, Store
 from lanelab.driver.run.machines import BedFacts, MachineFacts
@@ -69,7 +69,7 @@ class From:
         shutil.rmtree(folder, ignore_errors=True)
         try:
             copies = []
-            for copy, one in zip(self._source.copies(each.trial for each in wanted), wanted, strict=True):
+            for copy, one in zip(self._copies(wanted), wanted, strict=True):
                 copies.append(replace(copy, cell=one.cell, round=one.round, attempt=one.attempt, origin=one.identity))
                 with writing(f"copy the artifacts of trial {one.trial} of {self._source.folder}"):
                     self._source.copy_artifacts(one.trial, folder / f"{one.trial:06d}")
@@ -79,14 +79,17 @@ class From:
                     store.add_versions(digest, self._versions[digest])
                 self._noted.add(digest)
             tests = self._tests_of(beds)
-            try:
-                store.adopt(copies, folder, beds, tests)
-            except RecordError as error:
-                what = f"a trial of the run in {self._source.folder} has a record of another lanelab: {error.what}"
-                raise StoreError(what, "Use the lanelab that made it") from error
+            store.adopt(copies, folder, beds, tests)
             self._taker._tested |= {(beds[test.bed], test.link) for test in tests}
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+    def _copies(self, wanted: Sequence[Wanted]) -> list[TrialCopy]:
+        try:
+            return self._source.copies(each.trial for each in wanted)
+        except RecordError as error:
+            what = f"a trial of the run in {self._source.folder} has a record of another lanelab: {error.what}"
+            raise StoreError(what, "Use the lanelab that made it") from error
 
     def _tests_of(self, beds: Mapping[int, int]) -> list[SelfTestCopy]:
         """Those of all links on these beds that are not here yet."""

@@ -27,7 +27,12 @@ class TrialOperations(Remote):
 
     @operation(lambda **_: scaled(PREPARE_WITHIN_S))
     def check_arm(self, spec: TrialSpec) -> None:
-        """Let the server read its configuration, and the workload what only it can judge. InputError."""
+        """Let the server read its configuration, and the workload what only it can judge of an arm. InputError."""
+        raise NotImplementedError
+
+    @operation(lambda **_: scaled(PREPARE_WITHIN_S))
+    def check_workload(self, spec: TrialSpec) -> None:
+        """Let the workload judge what it does: a load generator reads a user's script. InputError."""
         raise NotImplementedError
 
     @operation(_prepare_within)

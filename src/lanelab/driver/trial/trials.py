@@ -90,6 +90,9 @@ class Trials(TrialOperations):
         self._serving.check(spec)
         self._side(spec).check(spec)
 
+    def check_workload(self, spec: TrialSpec) -> None:
+        self._side(spec).check_workload(spec)
+
     def _side(self, spec: TrialSpec) -> BedSide:
         if spec.workload not in self._sides:
             self._sides[spec.workload] = WORKLOADS[spec.workload].on_bed(self._place)

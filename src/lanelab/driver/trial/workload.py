@@ -80,6 +80,10 @@ class BedSide(Protocol):
         """Before the first trial: raises InputError for what the user wrote and only a program of the bed can judge."""
         ...
 
+    def check_workload(self, spec: TrialSpec) -> None:
+        """Likewise, of what the workload does in any arm. Most have nothing to ask."""
+        return
+
     def prepare(self, spec: TrialSpec) -> tuple[Failure, ...]:
         """Do everything up to the measured part. What goes wrong with the trial is in the result."""
         ...

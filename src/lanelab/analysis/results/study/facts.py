@@ -52,7 +52,6 @@ def servers(runs: Iterable[Run]) -> str:
     for run in runs:
         first = {trial.cell.arm.settings.get("server"): trial.number for trial in reversed(run.trials)}
         for number in first.values():
-            page = read_record(run.folder, number).page_load
-            if page and page.server:
-                found[page.server.program] = None
+            if program := read_record(run.folder, number).server_program:
+                found[program] = None
     return " / ".join(found) or UNKNOWN

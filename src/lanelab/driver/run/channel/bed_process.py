@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 NODE_SOCKET = f"{BED_STATE}/node.sock"
 HELPERS = Path(__file__).resolve().with_name("helpers")
 HANGUP_GRACE_S = 0.5
-WITHOUT_TRIALS = ("halt_trial", "end_trial")  # do nothing where there was no trial yet
+ENDINGS = ("halt_trial", "end_trial")  # do nothing where there was no trial yet
 
 Operation = Callable[[Message, list[int]], Message]
 
@@ -98,7 +98,7 @@ class BedProcess:
             answer = {"id": message["id"], "error": error_to_message(error)}
         except Exception as error:  # noqa: BLE001 - whatever it is, the caller must hear of it
             traceback.print_exc()
-            what = f"internal error in the bed process during '{message['op']}': {error!r}"
+            what = f"internal error in the bed process during '{message.get('name', message['op'])}': {error!r}"
             answer = {"id": message["id"], "error": error_to_message(BedError(what, "Please report it"))}
         finally:
             for fd in fds:
@@ -179,8 +179,8 @@ class BedProcess:
 
         if name not in operations(TrialOperations):
             raise BedError(f"the bed process has no operation '{name}'", "Please report it")
-        if self._trials is None and name in WITHOUT_TRIALS:
-            return None
+        if name in ENDINGS:  # also where the link is broken
+            return served(TrialOperations, self._trials, name, arguments) if self._trials else None
         return served(TrialOperations, self._trials_here(), name, arguments)
 
     def _trials_here(self) -> Trials:

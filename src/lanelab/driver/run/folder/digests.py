@@ -44,7 +44,7 @@ _SELF_TEST: Mapping[str, str] = {
         FROM self_tests JOIN links USING (link) WHERE {which} ORDER BY self_test""",
 }
 _RUN: Mapping[str, str] = {
-    "plan, claims or other facts": "SELECT 1, key, value FROM meta WHERE key != 'state' AND {which} ORDER BY key",
+    "plan, figures or claims": "SELECT 1, key, value FROM meta WHERE key != 'state' AND {which} ORDER BY key",
     "beds": """
         SELECT 1, bed, uid, beds.facts, name, machines.facts
         FROM beds JOIN machines USING (machine) WHERE {which} ORDER BY bed""",

@@ -27,13 +27,13 @@ from lanelab.driver.trial.recorders.of_trial import TrialRecorders
 from lanelab.driver.trial.recorders.recorder import Context, Role
 from lanelab.driver.trial.serving import Served
 from lanelab.driver.trial.spec import TrialSpec
-from lanelab.driver.trial.workload import BedPlace
+from lanelab.driver.trial.workload import BedPlace, BedSide
 
 WATCH_S = 0.5  # how often the server is asked whether it lives
 AUTHORITY_FILE = "authority.pem"
 
 
-class LoadOnBed:
+class LoadOnBed(BedSide):
     """One load at a time."""
 
     def __init__(self, place: BedPlace) -> None:
@@ -51,11 +51,13 @@ class LoadOnBed:
         self._halted = threading.Event()
 
     def check(self, spec: TrialSpec) -> None:
-        """Let the generator read a user's script: one that cannot run would fail in each trial. Raises InputError."""
+        """Nothing that an arm says is only known to the generator."""
+
+    def check_workload(self, spec: TrialSpec) -> None:
+        """Let the generator read a user's script, which else would fail in each trial. Raises InputError."""
         settings = LoadSettings.from_json(spec.options)
         if settings.script_text:
-            generator = GENERATORS[settings.generator]
-            check_script(self._client, generator, self._make_target(spec, settings))
+            check_script(self._client, GENERATORS[settings.generator], self._make_target(spec, settings))
 
     def prepare(self, spec: TrialSpec) -> tuple[Failure, ...]:
         """Start the servers, and put everything that the generator needs where it works."""

@@ -1,4 +1,5 @@
-"""Whether a user's script can run: its generator reads it once, before the first trial."""
+"""Whether a user's script can be read: its generator reads it before the first trial. What only a run shows, such as a
+threshold over a metric that there is not, fails the trials."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from lanelab.driver.trial.load.generator import Generator, Target
 SHOWN_CHARACTERS = 400
 # Of what k6 says: where its own reading of the script failed, and paths of the folder it works in.
 _AROUND = re.compile(r"^(?:Error: |could not initialize '[^']*': |could not load JS test '[^']*': )*")
+_OF_SCRIPT = re.compile(r"script\.js:\d+:\d+")  # a line of what called what
 _FOLDER = re.compile(r"file:///\S*/")
 
 
@@ -25,11 +27,14 @@ def check_script(node: Node, generator: Generator, target: Target) -> None:
     checked = node.run(["env", "-C", target.folder, *variables, *invocation.script_check], check=False)
     if checked.status != 0:
         what = f"{generator.name} cannot run {target.settings.script}: {problem(checked.stderr)}"
-        raise InputError(what, "docs/reference/load-generator.md says what a script may do", key="load.script")
+        raise InputError(what, "docs/reference/load-generator.md says what a script may do", key="workload.script")
 
 
 def problem(stderr: str) -> str:
     """The generator's reason, in one line. Pure."""
-    lines = [line for line in stderr.splitlines() if line and not line.startswith("\t")]
-    reason = _FOLDER.sub("", _AROUND.sub("", lines[-1])) if lines else "it says no reason"
-    return reason[:SHOWN_CHARACTERS]
+    said, _, trace = stderr.strip().partition("\n\t")
+    if not said:
+        return "it says no reason"
+    place = _OF_SCRIPT.search(trace)
+    reason = _FOLDER.sub("", _AROUND.sub("", " ".join(said.split())))[:SHOWN_CHARACTERS]
+    return f"{reason} ({place[0]})" if place else reason

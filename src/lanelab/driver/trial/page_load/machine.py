@@ -41,10 +41,10 @@ from lanelab.driver.trial.recorders.registry import wishes
 from lanelab.driver.trial.recorders.tcpdump import Captures
 from lanelab.driver.trial.recorders.vitals import Vitals, VitalsOptions
 from lanelab.driver.trial.spec import TrialSpec
-from lanelab.driver.trial.workload import BedPlace
+from lanelab.driver.trial.workload import BedPlace, BedSide
 
 
-class PageLoadOnBed:
+class PageLoadOnBed(BedSide):
     """Loads pages on a bed, one after the other."""
 
     def __init__(self, name: str, place: BedPlace) -> None:

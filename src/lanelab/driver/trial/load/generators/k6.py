@@ -84,8 +84,9 @@ class K6Generator(Generator):
             SCENARIOS: (SOURCES / SCENARIOS).read_bytes(),
             SETTINGS: settings_file(target).encode(),
         }
-        script_check = [] if ours else [target.program, "inspect", "--no-color", "--log-format=raw", MAIN]
-        return Invocation(argv, environment, files, script_check)
+        # With the environment that `run` has.
+        inspect = [target.program, "inspect", "--include-system-env-vars", "--no-color", "--log-format=raw", MAIN]
+        return Invocation(argv, environment, files, [] if ours else inspect)
 
     def read(self, target: Target, output: Output) -> Results:
         """Lines until it died are of use."""

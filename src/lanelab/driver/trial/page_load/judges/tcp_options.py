@@ -3,7 +3,7 @@ hosts are read back after the load, so that this one is seen by two witnesses, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from lanelab.driver.link.hosts.host import Host
 from lanelab.driver.record.reasons import Failure, Reason
@@ -15,8 +15,8 @@ from lanelab.driver.trial.page_load.requests import few
 
 def tcp_option_failures(client: Host, server: Host, streams: Sequence[Stream]) -> Iterator[Failure]:
     """An answer to a client that offers none has none in any case, and says nothing of the server."""
-    asks = {port: packet for port, packet in _each(streams, SYN) if packet.up}
-    answers = {port: packet for port, packet in _each(streams, SYN | ACK) if not packet.up}
+    asks = [(port, packet) for port, packet in _each(streams, SYN) if packet.up]
+    answers = [(port, packet) for port, packet in _each(streams, SYN | ACK) if not packet.up]
     wrong = [
         *_others("client", client.timestamps, asks),
         *(_others("server", server.timestamps, answers) if client.timestamps else ()),
@@ -33,9 +33,9 @@ def _each(streams: Sequence[Stream], kind: int) -> Iterator[tuple[int, Packet]]:
             yield stream.client[1], packet
 
 
-def _others(name: str, wanted: bool, first: Mapping[int, Packet]) -> Iterator[str]:
+def _others(name: str, wanted: bool, first: Sequence[tuple[int, Packet]]) -> Iterator[str]:
     """The connections that this host opened or took otherwise."""
-    ports = [str(port) for port, packet in first.items() if (packet.timestamp is not None) is not wanted]
+    ports = [str(port) for port, packet in first if (packet.timestamp is not None) is not wanted]
     if ports:
         what = "offered no timestamps" if wanted else "offered timestamps"
         yield f"on {len(ports)} of {len(first)} connections the {name} {what} (client's ports {few(ports)})"
