@@ -80,7 +80,7 @@ class BedSide(Protocol):
         """Before the first trial: raises InputError for what the user wrote and only a program of the bed can judge."""
         ...
 
-    def check_workload(self, spec: TrialSpec) -> None:
+    def check_workload(self, spec: TrialSpec) -> None:  # noqa: ARG002 - for those that ask
         """Likewise, of what the workload does in any arm. Most have nothing to ask."""
         return
 
