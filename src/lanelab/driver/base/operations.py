@@ -1,7 +1,7 @@
 """What one process does for another, as one interface: a class whose methods are operations.
 
     class Clock(Remote):
-        @operation(lambda: 10.0)
+        @operation(lambda wish: 2 * wish.seconds)
         def sleep(self, wish: Wish) -> Slept:
             raise NotImplementedError
 
@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, TypeVar, cast
 
 from lanelab.driver.base.coded import decoded_as, encoded
+from lanelab.driver.base.timeouts import ANSWER_WITHIN_S, scaled
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
@@ -32,7 +33,13 @@ class Remote:
         raise NotImplementedError
 
 
-def operation(within_s: Callable[..., float]) -> Callable[[Callable[Given, Answer]], Callable[Given, Answer]]:
+def usual_limit(**_: object) -> float:
+    return scaled(ANSWER_WITHIN_S)
+
+
+def operation(
+    within_s: Callable[..., float] = usual_limit,
+) -> Callable[[Callable[Given, Answer]], Callable[Given, Answer]]:
     """Make a method one of the interface. `within_s`: how long it may take, with these arguments."""
 
     def decorate(method: Callable[Given, Answer]) -> Callable[Given, Answer]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lanelab.driver.base.operations import Remote, operation
-from lanelab.driver.base.timeouts import ANSWER_WITHIN_S, scaled
+from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.record.reasons import Failure
 from lanelab.driver.trial.spec import TrialSpec
 
@@ -13,24 +13,28 @@ PREPARE_WITHIN_S = 180
 COLLECT_WITHIN_S = 120
 
 
+def _start_within(**_: object) -> float:
+    return scaled(PREPARE_WITHIN_S)
+
+
 def _prepare_within(spec: TrialSpec) -> float:
-    return scaled(PREPARE_WITHIN_S) + 2 * spec.timeout_s
+    return _start_within() + 2 * spec.timeout_s
 
 
 class TrialOperations(Remote):
     """The bed has them of Trials."""
 
-    @operation(lambda **_: scaled(PREPARE_WITHIN_S))
+    @operation(_start_within)
     def serve_site(self, spec: TrialSpec) -> tuple[Failure, ...]:
         """Start a trial's server alone, until the next trial is prepared."""
         raise NotImplementedError
 
-    @operation(lambda **_: scaled(PREPARE_WITHIN_S))
+    @operation(_start_within)
     def check_arm(self, spec: TrialSpec) -> None:
         """Let the server read its configuration, and the workload what only it can judge of an arm. InputError."""
         raise NotImplementedError
 
-    @operation(lambda **_: scaled(PREPARE_WITHIN_S))
+    @operation(_start_within)
     def check_workload(self, spec: TrialSpec) -> None:
         """Let the workload judge what it does: a load generator reads a user's script. InputError."""
         raise NotImplementedError
@@ -45,12 +49,12 @@ class TrialOperations(Remote):
         """Do the measured part of the trial that was prepared. `timeout_s`: the trial's own."""
         raise NotImplementedError
 
-    @operation(lambda: scaled(ANSWER_WITHIN_S))
+    @operation()
     def halt_trial(self) -> None:
         """A trial that runs and takes long ends now; `run_trial` then answers with what there is."""
         raise NotImplementedError
 
-    @operation(lambda: scaled(ANSWER_WITHIN_S))
+    @operation()
     def end_trial(self) -> None:
         """End what the last trial still has: nothing of it is left on the link's ends."""
         raise NotImplementedError

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lanelab.driver.base.coded import Coded
-from lanelab.driver.base.operations import Remote, operation
-from lanelab.driver.base.timeouts import ANSWER_WITHIN_S, scaled
+from lanelab.driver.base.operations import Remote, operation, usual_limit
 from lanelab.driver.link import Link
 from lanelab.driver.link.results import SelfTest
 from lanelab.driver.link.selftest.effort import USUAL, Effort
@@ -49,7 +48,7 @@ class Transfer(Coded):
 class LinkOperations(Remote):
     """The bed has them of LiveLink."""
 
-    @operation(lambda **_: scaled(ANSWER_WITHIN_S))
+    @operation()
     def set_link(self, link: Link) -> LinkChange:
         """Shape the link, as a whole or not at all."""
         raise NotImplementedError
@@ -59,22 +58,22 @@ class LinkOperations(Remote):
         """Measure the link from inside."""
         raise NotImplementedError
 
-    @operation(lambda pings: scaled(ANSWER_WITHIN_S) + pings.count * pings.gap_us / 1e6)
+    @operation(lambda pings: usual_limit() + pings.count * pings.gap_us / 1e6)
     def ping(self, pings: Pings) -> Pinged:
         """Packets from client to server and back, without a verdict."""
         raise NotImplementedError
 
-    @operation(lambda seconds, **_: scaled(ANSWER_WITHIN_S) + seconds)
+    @operation(lambda seconds, **_: usual_limit() + seconds)
     def transfer(self, way: Way, seconds: float) -> Transfer:
         """As many bytes as go over one connection in that time, without a verdict."""
         raise NotImplementedError
 
-    @operation(lambda: scaled(ANSWER_WITHIN_S))
+    @operation()
     def begin_link(self) -> None:
         """Let the link's cross traffic begin, and when that has settled, its traces, outages and radio."""
         raise NotImplementedError
 
-    @operation(lambda: scaled(ANSWER_WITHIN_S))
+    @operation()
     def end_link(self) -> LinkEnded:
         """The link stands still again, without cross traffic."""
         raise NotImplementedError

@@ -6,16 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from lanelab.driver.base.operations import Remote, operation
-from lanelab.driver.base.timeouts import ANSWER_WITHIN_S, scaled
 
 
 class FactOperations(Remote):
-    @operation(lambda: scaled(ANSWER_WITHIN_S))
+    @operation()
     def facts(self) -> Mapping[str, Any]:
         """What the nodes are and how they are set."""
         raise NotImplementedError
 
-    @operation(lambda: scaled(ANSWER_WITHIN_S))
+    @operation()
     def tc_state(self) -> tuple[Any, ...]:
         """The router's queues with their counters, as tc shows them."""
         raise NotImplementedError

@@ -43,16 +43,22 @@ PACKED = ("access.log", "gateway.jsonl")  # and what recorders say
 class Work:
     """A record on its way, and what every step may look at."""
 
-    record: TrialRecord
-    evidence: PageLoadEvidence  # the record's
+    record: TrialRecord  # with the evidence of a page load
     context: TrialContext
     captures: Captures
 
+    @property
+    def evidence(self) -> PageLoadEvidence:
+        """The record's."""
+        if self.record.page_load is None:
+            raise RecordError("the record lacks evidence")
+        return self.record.page_load
+
     def with_evidence(self, evidence: PageLoadEvidence) -> Work:
-        return replace(self, record=replace(self.record, evidence=evidence), evidence=evidence)
+        return replace(self, record=replace(self.record, evidence=evidence))
 
     def with_record(self, record: TrialRecord) -> Work:
-        return replace(self, record=record, evidence=record.page_load or self.evidence)
+        return replace(self, record=record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +80,7 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
         detail = "the record lacks evidence"
         return replace(record, failures=(*record.failures, Failure(Reason.EVIDENCE_MISSING, detail)))
     captures = Captures(context.folder, record.page_load.capture)
-    work = Work(record, record.page_load, context, captures)
+    work = Work(record, context, captures)
     for step in STEPS:
         work = step.do(work)
     with writing("store the files of a trial"):
