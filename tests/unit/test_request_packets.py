@@ -10,9 +10,9 @@ import pytest
 
 from lanelab.analysis.results.dissection import Frame, dissect
 from lanelab.analysis.results.request_packets import Dissected
+from lanelab.analysis.results.trial_packets import decoded_as
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.errors import CaptureError, InputError
-from lanelab.driver.cli.packets import decoded_as
 from lanelab.driver.record.evidence.browser import Request
 from tests.kit import tshark
 from tests.unit import frames, records
