@@ -36,7 +36,7 @@ def _wire(setting: Setting) -> Setting:
 
 def _beyond(kind: type, base: type) -> tuple[Setting, ...]:
     """The rows of a class without those of its base."""
-    return rows_of(kind)[len(rows_of(base)) :]
+    return tuple(row for row in rows_of(kind) if row not in rows_of(base))
 
 
 # The servers that have a setting which not all have. Where several have one of the same name, it is the same setting.
