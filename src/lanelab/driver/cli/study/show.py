@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from lanelab.analysis.results.study.run import read_study_run
 from lanelab.analysis.results.study.runs import find_study_run
 from lanelab.analysis.results.study.terminal import figures_table, verdicts
 from lanelab.driver.api.plan_words import build_words
+from lanelab.driver.api.studies_shown import checked_by, standing_json, study_json
 from lanelab.driver.base.amounts import from_to, size
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss
@@ -27,7 +27,6 @@ from lanelab.driver.experiment.schedule.estimate import Estimate
 from lanelab.driver.run.built_programs import still_to_build
 from lanelab.driver.run.study.figures import chosen_variant
 from lanelab.driver.run.study.read import StudyFolder, is_here, read_study_folder, studies
-from lanelab.driver.run.study.sources import published_number
 from lanelab.driver.run.study.standing import costs
 
 
@@ -76,7 +75,7 @@ def _run_of(name: str) -> Path:
 def _show_study(read: StudyFolder, variant: str, experiments: Mapping[int, Experiment], *, as_json: bool) -> None:
     made = costs(experiments)
     if as_json:
-        print_json(_study_json(read, variant, experiments, made))
+        print_json(study_json(read, variant, experiments, made))
         return
     study, out = read.study, console()
     out.print(Text(study.title, style="bold"))
@@ -88,7 +87,7 @@ def _show_study(read: StudyFolder, variant: str, experiments: Mapping[int, Exper
     out.print()
     out.print(_figures(read, experiments, made))
     out.print()
-    checked = _checked_by(experiments)
+    checked = checked_by(experiments)
     rows = (
         (str(claim.number), claim.says, "\n".join(checked.get(claim.number, [])) or "-", claim.note)
         for claim in study.claims
@@ -121,39 +120,6 @@ def _figures(read: StudyFolder, experiments: Mapping[int, Experiment], made: Map
     return table(columns, rows, right=("figure", *columns[3:]))
 
 
-def _checked_by(experiments: Mapping[int, Experiment]) -> dict[int, list[str]]:
-    """Of each published claim, the claims of the experiments."""
-    found: dict[int, list[str]] = {}
-    for number, experiment in experiments.items():
-        for claim in experiment.claims:
-            published = published_number(claim.source)
-            if published is not None:
-                found.setdefault(published, []).append(f"{number}: {claim.name}")
-    return found
-
-
-def _study_json(
-    read: StudyFolder, variant: str, experiments: Mapping[int, Experiment], made: Mapping[int, Estimate]
-) -> dict[str, object]:
-    data = read.study.to_json()
-    figures = []
-    for figure in read.study.figures:
-        cost = made[figure.number]
-        figures.append(
-            {
-                **figure.to_json(),
-                "cells": len(experiments[figure.number].cells),
-                "trials": {"least": cost.trials, "most": cost.most_trials},
-                "beds": {"least": cost.beds, "most": cost.most_beds},
-                "seconds": {"least": round(cost.seconds, 1), "most": round(cost.most_seconds, 1)},
-                "disk_bytes": {"least": cost.disk_bytes, "most": cost.most_disk_bytes},
-                "claims": [claim.to_json() for claim in experiments[figure.number].claims],
-            }
-        )
-    first = asdict(still_to_build(experiments.values()))
-    return {**data, "variant": variant, "first_build": first, "figures": figures}
-
-
 # --- a run
 
 
@@ -162,31 +128,7 @@ def _show_run(folder: Path, *, as_json: bool) -> None:
     read = read_study_run(folder)
     judged = judge_study(read, claims_now(read.about))
     if as_json:
-        figures = [
-            {
-                "figure": number,
-                "folder": str(folder / f"figure-{number}"),
-                "state": run.state if run else "not begun",
-                "trials": len(run.ok) if run else 0,
-                "failures": len(run.failed) if run else 0,
-            }
-            for number, run in read.runs.items()
-        ]
-        given = [
-            {
-                "figure": one.figure,
-                "claim": one.judged.claim.name,
-                "source": one.judged.claim.source,
-                "verdict": str(one.judged.verdict),
-                "detail": one.judged.detail,
-                "p": one.judged.p,
-                "adjusted_p": one.adjusted_p,
-                "changed": one.judged.changed,
-                "why": one.judged.why,
-            }
-            for one in judged.all
-        ]
-        print_json({**read.about.to_json(), "folder": str(folder), "figures": figures, "verdicts": given})
+        print_json(standing_json(read, judged))
         return
     about = read.about
     variant = f", variant {about.variant}" if about.variant else ""
