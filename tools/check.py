@@ -3,8 +3,6 @@
 A language gets its step when it has files. Looks at the files that git tracks and at the user's own new ones.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """lanelab check, test: for those who work on lanelab itself."""
 
-from __future__ import annotations
-
 import sys
 
 import click

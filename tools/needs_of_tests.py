@@ -1,7 +1,5 @@
 """What each kind of test needs, and what some of its tests are skipped without."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

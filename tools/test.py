@@ -8,8 +8,6 @@ A test that fails is run once more, by itself, when all parts have ended. One th
 it says more about a machine that was busy than about the code. One that fails twice has failed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

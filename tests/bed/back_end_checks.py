@@ -1,7 +1,5 @@
 """Checks of Tomcat and Jetty in a bed; test_back_ends.py runs them."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Beds for tests: real namespaces, the real router, real tc."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

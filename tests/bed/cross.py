@@ -1,7 +1,5 @@
 """Checks of cross traffic in a real bed; test_cross.py runs them."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -5,8 +5,6 @@ name), "tls": null or [lowest, highest version], "alpn": [...], "get": [paths], 
 the session of the connection before it}
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import http.client

@@ -1,7 +1,5 @@
 """Checks of proxies with Tomcat and Jetty behind them; test_java_behind.py runs them."""
 
-from __future__ import annotations
-
 import json
 
 from tests.bed.proxies import HERE, on_way, proxied

@@ -1,7 +1,5 @@
 """Checks of the real proxies in a bed, with nginx or Apache behind them; test_proxies.py runs them."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Iterator

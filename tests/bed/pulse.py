@@ -1,7 +1,5 @@
 """Checks of what is told of a router that answers late; test_pulse.py runs them."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """Checks of the real resolver in a bed; test_resolving.py runs them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Checks of the recorder `server_series` with real servers in a bed; test_server_series.py runs them."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import socket

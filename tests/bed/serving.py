@@ -1,8 +1,6 @@
 """Checks of the real web servers in a bed; test_serving.py runs them. Those of BOTH run with each server but webfs,
 which can do less, and has checks of its own (webfs.py)."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import hashlib

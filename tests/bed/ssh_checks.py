@@ -1,7 +1,5 @@
 """What a bed's nodes have to do, over ssh. Run by test_ssh.py inside a bed whose machines are those of ssh_lab.py."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import time

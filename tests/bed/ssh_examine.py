@@ -1,7 +1,5 @@
 """Examines machines as `lanelab hosts check` does, several times: JSON {case: hosts} in, {case: findings} out."""
 
-from __future__ import annotations
-
 import json
 import sys
 

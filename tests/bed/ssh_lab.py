@@ -10,8 +10,6 @@ A machine has an init that reaps, its own processes, network, mounts, host name 
 of root over it, but not its number, since one that is not root can have no other.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The machines of ssh_lab.py as tests hold them."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Programs to be named as a machine's Python: a real one that first takes something away from itself."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tomcat and Jetty in a bed, asked by a real client across the link; the checks are in back_end_checks.py."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanelab.driver.base.errors import BuildError

@@ -1,7 +1,5 @@
 """What a link does by itself while a user's command runs in `lanelab bed`: traces, outages, a radio, cross traffic."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

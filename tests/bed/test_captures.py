@@ -1,7 +1,5 @@
 """A real capture over a lossy link: what we count is what tshark counts, and what the sender's kernel counted."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

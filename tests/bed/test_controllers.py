@@ -1,7 +1,5 @@
 """A bed belongs to a process: any of its threads may start it, and it ends with the process at the latest."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import secrets

@@ -1,7 +1,5 @@
 """Cross traffic in a real bed; the checks are in cross.py."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.kit.inside import results

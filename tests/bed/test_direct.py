@@ -1,7 +1,5 @@
 """Links without a router: no packet passes it, and the link before or after is what it always is."""
 
-from __future__ import annotations
-
 import json
 import secrets
 import threading

@@ -1,7 +1,5 @@
 """Proxies with Tomcat and Jetty behind them; the checks are in java_behind.py."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanelab.driver.base.programs.building.back_ends import BACK_ENDS, back_end

@@ -4,8 +4,6 @@ Few machines of ours have sch_netem, but every UML kernel does: the whole of lan
 there, as root of a machine with another kernel.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

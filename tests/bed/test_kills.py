@@ -1,7 +1,5 @@
 """Nothing outlives a bed, whatever dies and in whatever order."""
 
-from __future__ import annotations
-
 import os
 import random
 import secrets

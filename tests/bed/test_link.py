@@ -1,7 +1,5 @@
 """The link that a user asks for is the link that is there; all of it, or the one before."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a user relies on at a node: commands, files, names, and that beds do not see each other."""
 
-from __future__ import annotations
-
 import os
 import re
 import time

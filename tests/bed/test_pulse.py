@@ -1,7 +1,5 @@
 """A starved router and a stopped one are told apart; the checks are in pulse.py."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanelab.driver.bed.routers import uml

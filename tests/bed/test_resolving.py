@@ -1,7 +1,5 @@
 """The real dnsmasq in a bed, asked from the client across the link; the checks are in resolving.py."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanelab.driver.base.programs.find_program import find

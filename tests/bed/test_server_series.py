@@ -1,7 +1,5 @@
 """What the recorder `server_series` sees of real servers in a bed; the checks are in server_series.py."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanelab.driver.base.programs.building.apache_module import module

@@ -1,7 +1,5 @@
 """The real web servers in a bed, asked by a real client across the link; the checks are in serving.py."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanelab.driver.base.programs.building.apache_module import module

@@ -1,7 +1,5 @@
 """Beds whose nodes are on three machines that ssh reaches: real sshd, real namespaces, the real thing in between."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

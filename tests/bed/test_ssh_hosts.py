@@ -1,7 +1,5 @@
 """`lanelab hosts check` on real machines that are not fit: each gap is named, and nothing is changed."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Whatever dies, and in whatever order: the machines are as before, and the run goes on."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """Workers, scheduler and controller as processes of real Dask: who comes, who goes, and what is told of it."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """What befalls the machines of tests/kit/sweep_machines.py does befall them, and leaves nothing behind."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import time

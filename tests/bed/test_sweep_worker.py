@@ -1,7 +1,5 @@
 """What a worker does for its controller, on a real bed: the jobs as they come, without an engine between."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os

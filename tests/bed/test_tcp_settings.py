@@ -1,7 +1,5 @@
 """TCP's settings of a link: in the namespaces that they are for, seen in captures and counters, and gone afterwards."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """webfs in a bed, asked by a real client across the link; the checks are in webfs.py."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.kit.inside import results

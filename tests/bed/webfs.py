@@ -1,7 +1,5 @@
 """Checks of webfs in a bed; test_webfs.py runs them."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """End to end: what needs a bed, and Chromium and Apache in it."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanelab.driver.base.programs.needs import PAGE_LOAD

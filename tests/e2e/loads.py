@@ -1,7 +1,5 @@
 """What tests of the browser do inside a bed; each returns facts to be judged outside."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

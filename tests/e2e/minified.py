@@ -1,7 +1,5 @@
 """A page with scripts, style sheets and images of every kind, loaded as it is and minified."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import time

@@ -1,8 +1,6 @@
 """A small site for tests: real, decodable images; served by Python's own server, so that no test of the browser waits
 for Apache."""
 
-from __future__ import annotations
-
 import struct
 import time
 import zlib

@@ -1,7 +1,5 @@
 """What tests of recordings do inside a bed; each returns facts to be judged outside."""
 
-from __future__ import annotations
-
 import base64
 import json
 import sys

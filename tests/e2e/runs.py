@@ -1,7 +1,5 @@
 """Real runs for tests: `lanelab run` as a user starts it, and what it leaves."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import subprocess

@@ -1,7 +1,5 @@
 """Pages whose scripts tell what clock and chance they see, in every place that scripts run in."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A run over several real beds: what changes with the bed, killing it while beds change, and two runs compared."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Real Chromium in a real bed: cold starts, what is recorded, failures, silence."""
 
-from __future__ import annotations
-
 import base64
 import re
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Cross traffic beside a real page load."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.kit.handles import LanelabCommand

@@ -1,7 +1,5 @@
 """Loads over a link without a router: cells that share it share its self-tests, and both ends keep to their places."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

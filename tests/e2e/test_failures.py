@@ -1,7 +1,5 @@
 """Trials that must not count, each provoked with the real thing: they fail by name, and stay visible."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

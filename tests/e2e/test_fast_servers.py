@@ -1,7 +1,5 @@
 """lighttpd, Caddy and h2o under load, and page loads from lighttpd and h2o."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanelab.driver.base.programs.find_program import find

@@ -2,8 +2,6 @@
 broken, and the next trial's own evidence has to name it. tests/kit/faults.py has the list, docs/reference/faults.md the
 table."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Firefox loads pages over each version of HTTP, and its trials are judged as Chromium's are."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanelab.driver.base.programs.needs import program

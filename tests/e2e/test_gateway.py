@@ -1,7 +1,5 @@
 """Through the gateway: protocols that no browser of today speaks, with real Chromium, gateway, Apache and mod_spdy."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

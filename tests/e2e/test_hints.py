@@ -1,7 +1,5 @@
 """Early Hints, links that preload, and urgency: in the browser's own words. And texts in zstd."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

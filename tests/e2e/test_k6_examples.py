@@ -4,8 +4,6 @@ The site has the hosts that they name. What an example asks of its server beside
 request) no archived site can give: such requests fail, and are counted.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import mimetypes

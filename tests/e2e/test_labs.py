@@ -1,7 +1,5 @@
 """A class does a lab: every command that its page prints, in order, as it is printed."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

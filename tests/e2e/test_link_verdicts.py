@@ -1,7 +1,5 @@
 """Real page loads through the judges with another link than theirs: none counts; on their own, all do."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Real page loads over HTTP/3 through the judge of the link: each counts on its own link, and on no other."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

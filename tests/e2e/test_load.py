@@ -1,7 +1,5 @@
 """A server under users: whole runs with k6, and every way in which such a trial ends before its time."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Page loads from webfs, whose log names neither ports nor hosts: the capture of the client tells them."""
 
-from __future__ import annotations
-
 import copy
 import shutil
 from collections.abc import Callable

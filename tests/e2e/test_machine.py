@@ -1,7 +1,5 @@
 """A trial on a machine that has no time for it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A generated site and its skeleton, loaded by the real browser: each object is found, in each way of asking for it."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanelab.driver.collect.skeleton import add_skeleton

@@ -1,7 +1,5 @@
 """A minified page looks the same in the real browser, and its scripts run the same."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

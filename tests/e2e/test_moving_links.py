@@ -1,7 +1,5 @@
 """Page loads over links that move: what the router's player did is in each record, and a page waits for its radio."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.kit.handles import LanelabCommand

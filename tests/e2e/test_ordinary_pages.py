@@ -1,7 +1,5 @@
 """Pages that do what pages of the web do every day, and that no clean test page does: their trials count."""
 
-from __future__ import annotations
-
 import base64
 
 import pytest

@@ -1,7 +1,5 @@
 """What load times are made of, in runs with the real browser: the parts add up, and causes show in their own part."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Recording pages of real servers in a bed: every byte that they sent, and clear words where that cannot be."""
 
-from __future__ import annotations
-
 import json
 import signal
 from collections import Counter

@@ -1,7 +1,5 @@
 """Scripts that see the same clock and the same chance in each load, wherever they run."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from typing import Any

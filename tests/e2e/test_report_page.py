@@ -1,7 +1,5 @@
 """The report as people read it, in a real Chromium: by keyboard and finger, on a telephone, in the dark, on paper."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Runs that are stopped, killed, or in each other's way: what was finished stays, once."""
 
-from __future__ import annotations
-
 import json
 import signal
 import sqlite3

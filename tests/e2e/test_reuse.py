@@ -1,7 +1,5 @@
 """What was measured is not measured again: reuse of runs, and one run made of several."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A whole run: from a file to medians, captures and a report, with real Chromium and Apache."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import subprocess

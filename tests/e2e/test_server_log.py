@@ -1,7 +1,5 @@
 """The server's log is complete when it is read, also where the server writes lines late."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

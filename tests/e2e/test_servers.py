@@ -1,7 +1,5 @@
 """Page loads from nginx, judged as those from Apache are."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanelab.driver.base.programs.find_program import find

@@ -1,7 +1,5 @@
 """Sites of the user's own: several origins, names that are looked up, pages that are not what their manifest says."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

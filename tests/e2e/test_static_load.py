@@ -1,7 +1,5 @@
 """A server under programs that ask as fast as they can: a run of each, killed and gone on with, read like any other."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Server push, windows and orders of streams, with the real gateway, Apache, mod_spdy and Chromium."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanelab.driver.record.reasons import Reason

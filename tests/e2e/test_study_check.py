@@ -1,7 +1,5 @@
 """A study's run becomes an artifact, and the artifact is run in another folder with its own sites."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

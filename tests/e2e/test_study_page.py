@@ -1,7 +1,5 @@
 """The report of a study as people read it, in a real Chromium: points and trials, without script, on a telephone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A study's run on real beds: killed in the middle, stopped at the next figure, and brought to its end."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """A sweep over three machines in namespaces: `lanelab run --listen` at a desk, `lanelab worker` on each machine."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterator

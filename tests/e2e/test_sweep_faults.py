@@ -1,8 +1,6 @@
 """Faults of a sweep over three machines in namespaces. Whatever befalls it, no trial is lost, doubled or half there,
 pairs stay on one bed, and nothing is left on any machine."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

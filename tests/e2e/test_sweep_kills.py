@@ -1,7 +1,5 @@
 """50 random faults of sweeps: workers, machines, scheduler and controller killed, the network cut."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Sites that are verified by real loads: a faithful one, one whose page is not what its manifest says, and pictures."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import dataclass

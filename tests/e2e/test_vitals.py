@@ -1,7 +1,5 @@
 """Vitals in real browsers, of a page whose numbers are known: sites-archive/moving-page/generate_moving_page.py."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Golden files: what a pure function gives, kept as text to be read and reviewed."""
 
-from __future__ import annotations
-
 import pytest
 
 

@@ -5,8 +5,6 @@ configuration. To add one, write the settings. After a change that is meant, `py
 writes them all again: read the difference before you commit it.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The appendix of a made study's artifact is exactly what its file shows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lanelab.analysis.results.study.appendix import Appendix, SiteFacts, appendix

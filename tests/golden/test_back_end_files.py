@@ -5,8 +5,6 @@ A file holds the settings of an arm (`site`: one of SITES in tests/kit/server_ar
 add one, write the settings and run `pytest tests/golden --update-golden`.
 """
 
-from __future__ import annotations
-
 import shlex
 import subprocess
 import zipfile

@@ -1,8 +1,6 @@
 """Every arm in gateway/ comes to exactly the gateway's configuration that its file shows. As
 test_apache.py."""
 
-from __future__ import annotations
-
 import difflib
 from pathlib import Path
 

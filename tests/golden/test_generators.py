@@ -5,8 +5,6 @@ line, a word in each line, the environment and the files that are put beside it.
 `pytest tests/golden --update-golden`.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

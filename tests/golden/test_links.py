@@ -8,8 +8,6 @@ writes the lines of every file again: read the difference before you commit it. 
 may name a `profile`, and a `compensation`: what the router itself is said to add to each direction's delay.
 """
 
-from __future__ import annotations
-
 import difflib
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """Every load in k6/ comes to exactly the files that its file shows: what k6 runs, and what our transports are told. As
 test_apache.py."""
 
-from __future__ import annotations
-
 import difflib
 from pathlib import Path
 

@@ -5,8 +5,6 @@ A file holds the settings of an arm (`site`: one of SITES in tests/kit/server_ar
 `pytest tests/golden --update-golden`.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

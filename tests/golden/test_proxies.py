@@ -4,8 +4,6 @@ A file holds the settings of an arm, a line of dashes, and the configuration tha
 writes them again: read the difference before you commit it.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

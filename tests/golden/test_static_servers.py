@@ -6,8 +6,6 @@ server is to log none), a line of dashes, the configuration, and what the server
 settings and run `pytest tests/golden --update-golden`.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Mapping

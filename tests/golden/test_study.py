@@ -4,8 +4,6 @@ After a change that is meant, `pytest tests/golden --update-golden` writes it ag
 commit it.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lanelab.analysis.results.study.judged import judged_study

@@ -1,8 +1,6 @@
 """Trials one by one on a bed of the test's own: what a run does for each, with a moment before the load in which the
 test may spoil something."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -57,7 +55,7 @@ class Bench:
         self._count = 0
 
     def trial(
-        self, asked: Wanted, made: Wanted | None = None, spoil: Callable[[Bench], None] = lambda _bench: None
+        self, asked: Wanted, made: Wanted | None = None, spoil: "Callable[[Bench], None]" = lambda _bench: None
     ) -> TrialRecord:
         """One that is made as `made` says and judged by `asked`; `spoil` is called when all is ready for the load."""
         made = made or asked

@@ -1,7 +1,5 @@
 """A checkout that has what the launcher looks at, with lock files that need nothing from the network."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

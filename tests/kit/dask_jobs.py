@@ -1,7 +1,5 @@
 """Jobs that workers of tests do: they need no bed."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Mapping

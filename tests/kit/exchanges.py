@@ -1,7 +1,5 @@
 """Exchanges for tests, and records of other tools, byte by byte."""
 
-from __future__ import annotations
-
 import gzip
 from dataclasses import replace
 from typing import Any

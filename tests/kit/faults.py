@@ -1,8 +1,6 @@
 """Set-ups that are broken on purpose after everything was found to be in order, each with the name under which the
 trial's own evidence has to find it. docs/reference/faults.md is made of them."""
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """What tests hold on to: an open bed, and the command line."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

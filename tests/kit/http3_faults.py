@@ -1,8 +1,6 @@
 """What makes a browser fall back from HTTP/3 in silence, and what else an arm with it must not pass with: each made on
 purpose, with the names under which the trial's own evidence has to find it. docs/reference/faults.md has them, too."""
 
-from __future__ import annotations
-
 from tests.kit.faults import CAPTURE, Fault, Spoil, on
 
 SITE = "late-style-sheet"  # some of it is asked for only when an answer has come: a browser that was told then uses it

@@ -1,7 +1,5 @@
 """Images for tests, made from nothing: every byte follows from the arguments."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

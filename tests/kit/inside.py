@@ -4,8 +4,6 @@
 check gets the bed, and the text of its failure comes back. `call` runs one function and returns what it returns.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The labs of docs/labs, and the commands that they print."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

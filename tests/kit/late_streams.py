@@ -1,7 +1,5 @@
 """The module of late_streams.c, for the `server_directives` of an arm."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Loads for tests of generators: what they are to do, without a bed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Trying things on a machine that is not quite this one: a mount namespace whose files can be hidden or replaced."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

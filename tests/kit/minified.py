@@ -1,7 +1,5 @@
 """Small sites for tests of minify, and what a filter makes of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

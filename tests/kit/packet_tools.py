@@ -1,7 +1,5 @@
 """pyshark, installed into build/peers when a test wants it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

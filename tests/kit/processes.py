@@ -1,7 +1,5 @@
 """What runs on this machine. Not `ps`: a bare system has none."""
 
-from __future__ import annotations
-
 import contextlib
 from pathlib import Path
 

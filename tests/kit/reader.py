@@ -1,7 +1,5 @@
 """Somebody who reads a report: a real Chromium, its keyboard, its screen and its printer."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import re

@@ -1,7 +1,5 @@
 """Recordings as other tools leave them behind, of every kind that can be imported: small, and made in a folder."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

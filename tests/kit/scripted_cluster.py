@@ -1,7 +1,5 @@
 """A cluster without processes: its workers answer in an order, and with faults, that a seed decides."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Running a user's script beside a bed."""
 
-from __future__ import annotations
-
 import tempfile
 
 from lanelab.driver.bed.node import Stdio

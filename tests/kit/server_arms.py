@@ -1,8 +1,6 @@
 """Arms and sites for the golden tests of servers. A file holds the settings of an arm (and `site`: one of SITES below),
 a line of dashes, and the configuration that comes of them."""
 
-from __future__ import annotations
-
 import difflib
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests that cannot run on this machine say why instead of failing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

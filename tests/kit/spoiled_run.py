@@ -1,7 +1,5 @@
 """A whole run, self-test and all, in which something is spoilt before each load."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ A test that measures a link must tell a wrong link from a machine that others ke
 too late to its packets, and no number of tries helps.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

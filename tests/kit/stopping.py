@@ -1,7 +1,5 @@
 """Stops programs of a test's bed for a while, beside a load: they get no processor, and nobody is told."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -3,8 +3,6 @@
 They read the run folder alone, and by their own means: what wrote it is what they judge.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import hashlib

@@ -1,8 +1,6 @@
 """Faults at random moments of sweeps, one after the other, as a seed decides. An operator sees to what has ended: a
 worker is started again, a controller goes on."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

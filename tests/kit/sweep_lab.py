@@ -10,8 +10,6 @@ FOLDER/NAME that outlives it, as a disk does: a small one of its own where it wa
 `enter` runs commands there.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

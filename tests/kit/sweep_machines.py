@@ -1,7 +1,5 @@
 """The machines of sweep_lab.py as tests hold them: what runs there, and what can befall them."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -38,7 +36,7 @@ def why_not() -> str:
 class Program:
     """A command that runs on a machine."""
 
-    machine: Machine
+    machine: "Machine"
     entered: subprocess.Popen[bytes]  # its parent, which ends with its status
     log: Path  # all that it says
 
@@ -76,7 +74,7 @@ class Machine:
     name: str
     init: int  # its first process, as this side sees it
     address: str
-    lab: Lab
+    lab: "Lab"
     project: Path = PROJECT  # the lanelab that it has
     preload: str = ""
 
@@ -217,7 +215,7 @@ class Lab:
         self._answer()
         self.pid = parts_of(self._process.pid)[2].pid  # launcher, init, and the one that has the machines
 
-    def __enter__(self) -> Lab:
+    def __enter__(self) -> "Lab":
         return self
 
     def __exit__(self, *_: object) -> None:

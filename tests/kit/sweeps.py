@@ -1,7 +1,5 @@
 """A sweep over the machines of a lab, as its operator has it: a controller at a desk, and a worker on each machine."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

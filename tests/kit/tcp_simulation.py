@@ -1,8 +1,6 @@
 """A page load over a simulated link, with known delays and losses: packets as a capture at the client has them, and
 what browser and server say. Slow start, fast retransmission and time-outs are TCP's, in their simplest form."""
 
-from __future__ import annotations
-
 import heapq
 import itertools
 from collections.abc import Callable, Sequence

@@ -6,8 +6,6 @@
 SINCE: a moment of the machine's clock (`date +%s.%N`). Standard library only: it runs on a node.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import socket

@@ -1,7 +1,5 @@
 """An independent reader of captures, to compare ours with."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Experiments for tests: short texts, and arms for property tests."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from hypothesis import settings

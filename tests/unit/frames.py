@@ -1,7 +1,5 @@
 """Captures made by hand: Ethernet frames, TCP segments, pcap files in every order and resolution."""
 
-from __future__ import annotations
-
 import ipaddress
 import struct
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Records of trials that went through the gateway, made by hand: all witnesses say the same, until one is changed."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

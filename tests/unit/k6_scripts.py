@@ -1,7 +1,5 @@
 """What main.js makes of a script of a user's, without k6."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

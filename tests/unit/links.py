@@ -1,7 +1,5 @@
 """Links for property tests: settings that make one, in any of the ways to write it."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 
 from lanelab.driver.base.units import Duration, Rate, Ratio

@@ -1,7 +1,5 @@
 """Loads by k6 for tests: settings, targets, and what the generator writes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any

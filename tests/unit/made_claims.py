@@ -1,7 +1,5 @@
 """Runs of two arms over three round trips, made in memory, and claims about them."""
 
-from __future__ import annotations
-
 import datetime
 import math
 import random

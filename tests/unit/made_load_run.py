@@ -1,7 +1,5 @@
 """A run of a load test, in the format of run folders: a ramp to 1,000 users, of two arms. All of it is known."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sqlite3

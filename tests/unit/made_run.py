@@ -1,7 +1,5 @@
 """Makes run folders that look like real ones, by writing the format directly: for tests of what reads them."""
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import gzip

@@ -1,7 +1,5 @@
 """Makes the folders of studies' runs, by writing their format directly: for tests of what reads them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Small sites for the tests of minify."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Records of trials made by hand: a sound one, to be changed by tests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 """Page loads over a link, packet by packet: what captures at both ends of it would show. Exact, and without noise
 unless a test asks for some."""
 
-from __future__ import annotations
-
 import heapq
 import itertools
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Folders of studies for tests of what reads and runs them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The agent and the node that speaks with it, over a real connection to a real process."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

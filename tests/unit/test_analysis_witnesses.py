@@ -1,7 +1,5 @@
 """Who could say what was on the link is stored with each trial, and the report says where not all could."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Mapping

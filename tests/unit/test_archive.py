@@ -1,7 +1,5 @@
 """WARC files: what is written is what was recorded, to the byte; what others wrote is read, damaged or not."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import hashlib

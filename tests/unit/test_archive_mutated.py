@@ -3,8 +3,6 @@
 To look into one that failed: `mutated(NUMBER)` is always the same.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import random

@@ -1,7 +1,5 @@
 """A new site is in the archive whole, or not at all; what is there is what was recorded."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import gzip

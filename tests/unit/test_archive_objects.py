@@ -1,7 +1,5 @@
 """Exchanges become objects: what of a recording is served, how, and what is left out and named."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 from typing import Any

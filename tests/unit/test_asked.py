@@ -1,7 +1,5 @@
 """What tc shows of a link is what it was asked for, and everything that is otherwise is named."""
 
-from __future__ import annotations
-
 import copy
 from dataclasses import replace
 from typing import Any

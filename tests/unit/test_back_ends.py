@@ -1,7 +1,5 @@
 """Tomcat and Jetty as servers: what is worked out without starting them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """How a bed is made, as the options say: what becomes of it in a run's record, and which machines get which care."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """beds: N: which rounds share a bed, and that a run changes its bed between them. Real beds are in tests/e2e."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What beds at once change of page loads, as the benchmark works it out."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

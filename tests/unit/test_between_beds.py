@@ -1,7 +1,5 @@
 """Intervals between beds: what they are, and by simulation how often they hold the true value."""
 
-from __future__ import annotations
-
 import dataclasses
 import io
 import json

@@ -1,8 +1,6 @@
 """Runs of several machines: pairs are within one, machines that disagree are named, and nothing absolute is pooled
 without saying so."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

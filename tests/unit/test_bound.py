@@ -1,7 +1,5 @@
 """The bound: what it is where that can be said by hand, and that no quicker load could be."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

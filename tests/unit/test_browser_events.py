@@ -1,7 +1,5 @@
 """From ChromeDriver's log to requests: corner cases by hand, and a real log."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What ChromeDriver says -> the name of the failure."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanelab.driver.arm.browsers.chromium.chromedriver import reason_of

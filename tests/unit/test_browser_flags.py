@@ -1,7 +1,5 @@
 """The flags that Chromium is started with."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

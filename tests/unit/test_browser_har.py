@@ -1,7 +1,5 @@
 """A record as HAR 1.2, held against the specification (http://www.softwareishard.com/blog/har-12-spec/)."""
 
-from __future__ import annotations
-
 import datetime
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Which browser a trial gets, and that none is left behind: with stand-ins for Chromium and ChromeDriver."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -49,7 +47,7 @@ class FakeSession:
 class FakeChromium:
     """All that were started, in the order of their starts."""
 
-    started: list[FakeChromium]  # of each test anew
+    started: "list[FakeChromium]"  # of each test anew
 
     def __init__(self, *_: object) -> None:
         self.alive, self.port, self.devtools = True, 1, self

@@ -1,7 +1,5 @@
 """What lanelab builds for itself: once, whole, by one lanelab at a time, and with words of help where it cannot."""
 
-from __future__ import annotations
-
 import io
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """How often rounds go one way by chance, against the exact probability where arms have one base."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Captures that others made, in all the forms in which TCP and UDP come: read as tshark reads them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path

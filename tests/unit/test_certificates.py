@@ -1,7 +1,5 @@
 """Certificates of a run, judged by OpenSSL: Python's own, and the program where it is there."""
 
-from __future__ import annotations
-
 import base64
 import datetime
 import hashlib

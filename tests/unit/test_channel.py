@@ -1,7 +1,5 @@
 """The line between controller and bed process."""
 
-from __future__ import annotations
-
 import errno
 import os
 import socket

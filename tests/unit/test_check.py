@@ -1,7 +1,5 @@
 """`lanelab check` on small trees of its own."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Contrasts of experiment files: which two changes or values they compare, and what they refuse."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

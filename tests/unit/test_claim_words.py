@@ -1,7 +1,5 @@
 """Verdicts on claims in words: joined to their detail, with what an interval is across and what it leaves out."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

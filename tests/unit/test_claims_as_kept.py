@@ -1,7 +1,5 @@
 """A run's claims are judged as it keeps them, whatever was edited since."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

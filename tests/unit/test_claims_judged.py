@@ -1,7 +1,5 @@
 """Verdicts on claims: every kind, every verdict, every quantifier, and what keeps a claim from being tested."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 

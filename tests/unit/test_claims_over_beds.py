@@ -1,7 +1,5 @@
 """Rounds whose trials were made on several beds, as after a kill."""
 
-from __future__ import annotations
-
 from lanelab.analysis.results.claims.levels import levels_after
 from lanelab.analysis.results.claims.place import judge_place
 from lanelab.analysis.results.claims.samples import Observed

@@ -1,7 +1,5 @@
 """What a plan says of claims before anything is run."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

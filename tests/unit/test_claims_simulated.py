@@ -1,8 +1,6 @@
 """How often verdicts are false, by simulation, seeded. What is allowed for chance comes from the number of repetitions:
 four standard errors."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Requests in clear, read from captures made by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanelab.driver.trial.packets.clear_text import ClearExchange, read_clear_text

@@ -1,7 +1,5 @@
 """Dataclasses as JSON: what is written is read back, and nothing else is read."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The command line as a process of its own."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

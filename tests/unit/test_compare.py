@@ -1,7 +1,5 @@
 """lanelab compare: whether two runs agree, and how often that is said wrongly."""
 
-from __future__ import annotations
-
 import collections
 import itertools
 import json

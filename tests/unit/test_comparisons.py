@@ -1,7 +1,5 @@
 """What a run compares, and what it says: time-outs, arms that were not interleaved, runs that may go on."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """What takes the meaning from a run's numbers is told in table, report, JSON and CSV."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

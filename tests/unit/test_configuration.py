@@ -1,7 +1,5 @@
 """Settings of the whole program, and the time limits that one of them makes longer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Cross traffic: how it is written, what both ends tell, and which trials fail for it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which packet is which at both ends of a link: datagrams by what they carry, packets that are alike by time."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Collection, Sequence
 

@@ -1,7 +1,5 @@
 """The parts of a load time, on simulated loads whose causes are known."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 

@@ -5,8 +5,6 @@ Run as a program, this writes the table of docs/reference/devices.md again:
     PYTHONPATH=. python tests/unit/test_devices.py
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

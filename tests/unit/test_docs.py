@@ -1,8 +1,6 @@
 """The documentation keeps up with the code: commands and options are in the reference, links lead somewhere, and what
 is shown as an example can be typed."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Drift within a run: found with its size and direction, and rarely where there is none."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """The error of the emulation, and losses: on links that are simulated packet by packet, so that both are known."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 

@@ -1,8 +1,6 @@
 """Nothing can be missing in silence: whatever is taken away from the record of a good trial, that trial fails, and says
 what is not there. The records are walked, so a new piece of evidence is tried here by itself."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Arms: resolved once, printed so that they read back, and refused where they cannot be."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

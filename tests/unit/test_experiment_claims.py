@@ -1,7 +1,5 @@
 """Claims of experiment files: whatever reads can be judged, and every mistake is named with its line and key."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Mapping

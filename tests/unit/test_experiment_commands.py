@@ -1,7 +1,5 @@
 """lanelab plan and lanelab new."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Which cells are compared with which: as the file says, or every arm with the first; nothing vanishes silently."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanelab.driver.base.errors import InputError

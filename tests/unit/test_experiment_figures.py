@@ -1,7 +1,5 @@
 """Figures: what is left open is filled in sensibly, and no two cells land on the same spot."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

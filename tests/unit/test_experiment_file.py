@@ -1,7 +1,5 @@
 """Experiment files: what is written is what is meant, and what is wrong is refused with its line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Grids of links, what links are called, and which cells there are."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Whatever claims, variants and published points say: they are read, or refused at a line of the file."""
 
-from __future__ import annotations
-
 import json
 
 from hypothesis import given

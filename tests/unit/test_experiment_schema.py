@@ -3,8 +3,6 @@
 PYTHONPATH=. python -m lanelab.driver.experiment.schema     writes both again
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Variants of an experiment, and what was published in its figures' place."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanelab.driver.base.errors import InputError

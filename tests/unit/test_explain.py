@@ -1,7 +1,5 @@
 """What `lanelab explain` says of cells, of two arms and of trials that stand apart."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import math

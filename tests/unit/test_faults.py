@@ -1,7 +1,5 @@
 """The table of faults in the reference is that of the tests: each fault once, with a name that there is."""
 
-from __future__ import annotations
-
 from lanelab.driver.record.reasons import FlagName, Reason
 from tests.kit.faults import ALL as OTHERS
 from tests.kit.faults import PAGE, TABLE

@@ -1,7 +1,5 @@
 """How faithful a replay was: each piece of evidence is changed or taken away in turn."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from dataclasses import replace

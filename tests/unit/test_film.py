@@ -1,7 +1,5 @@
 """How a page appeared: pictures of it in the report."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import io

@@ -1,8 +1,6 @@
 """The steps from what the bed recorded to a judged record: what each needs comes before it, and nothing else decides
 their order."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Firefox: its preferences, what its notes say of requests, and what it cannot do."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What has to be built before a first trial counts in what is foretold of a run."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The first bytes of a connection: what is spoken in clear, and what a real TLS session shows of itself."""
 
-from __future__ import annotations
-
 import ssl
 from pathlib import Path
 

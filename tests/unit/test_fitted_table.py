@@ -1,7 +1,5 @@
 """Result tables on terminals of several widths: columns are left out, names stay whole."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

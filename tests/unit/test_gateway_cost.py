@@ -1,7 +1,5 @@
 """What the gateway costs: from pairs of arms that differ in `via` alone, told with its interval, and never guessed."""
 
-from __future__ import annotations
-
 import io
 import statistics
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The gateway's life, with stand-ins for the program: each way in which it can fail has its words."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

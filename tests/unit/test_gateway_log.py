@@ -1,7 +1,5 @@
 """The gateway's log as a record has it, and what a request's way over the link is taken from."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The script of the guide, which reads a capture with pyshark, does what the guide says."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The guide "Reproduce a paper": its quick commands do as printed what it says, and its YAML is read."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

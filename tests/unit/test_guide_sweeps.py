@@ -1,7 +1,5 @@
 """The guide "From a laptop to a cluster": its commands follow from one another, and what it quotes is what is said."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

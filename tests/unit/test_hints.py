@@ -1,7 +1,5 @@
 """What a browser is told ahead: links in the page, 103, urgency; a trial in which it was not does not count."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

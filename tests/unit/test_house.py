@@ -1,7 +1,5 @@
 """The house: the list of floors is complete, and the package needs nothing of the checkout around it to be imported."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tomllib

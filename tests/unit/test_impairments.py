@@ -1,8 +1,6 @@
 """To add an impairment is to write one file and name its class in one list. A made-up one proves it, in a copy of the
 project: its setting is read and refused, tc gets its words, and the self-test sends enough packets and judges them."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Importers: each kind of recording is known by its content, and becomes what was recorded."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """With other people's tools: what they recorded is imported, and what is written here they read."""
 
-from __future__ import annotations
-
 import io
 import urllib.error
 import urllib.request

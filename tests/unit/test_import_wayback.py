@@ -2,8 +2,6 @@
 
 The server here speaks as that does, where it differs from pywb, which `test_import_tools.py` has."""
 
-from __future__ import annotations
-
 import gzip
 import http.server
 import threading

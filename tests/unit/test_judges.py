@@ -1,7 +1,5 @@
 """The list of judges is complete, and none needs what another one says."""
 
-from __future__ import annotations
-
 import importlib
 import random
 from pathlib import Path

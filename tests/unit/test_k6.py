@@ -1,7 +1,5 @@
 """k6: what it is told, and what its figures are read as. Every way in which they can be wrong or missing."""
 
-from __future__ import annotations
-
 import copy
 import json
 import shutil

@@ -1,7 +1,5 @@
 """How the users or arrivals of an experiment file are divided among the scenarios of a user's script."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Labs print commands that can be typed, and take a class no longer than they say."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The launcher, with real environments made from lock files that need nothing from the network."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """The launcher where there is no Python: what it says, and what it would run."""
 
-from __future__ import annotations
-
 import shlex
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Programs of ours on a node: what is brought there is all that they need, and how one that fails is told."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Iterator

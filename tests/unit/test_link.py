@@ -1,7 +1,5 @@
 """The link: resolved once, printed so that it reads back, and refused where it cannot be."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What is said of links that were measured again after their trials."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Cells with one link share it and its self-tests, whatever their labels say."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path

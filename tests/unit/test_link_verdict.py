@@ -1,7 +1,5 @@
 """A trial on the right link counts, whatever the link does; one on another link is refused by name."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable, Mapping

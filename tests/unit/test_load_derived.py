@@ -1,7 +1,5 @@
 """What is read off the course of a load: made-up ramps, of which everything is known."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Mapping
 

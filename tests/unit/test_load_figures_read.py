@@ -1,7 +1,5 @@
 """Figures of series and claims about one place of a load, as experiment files write them: read strictly."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

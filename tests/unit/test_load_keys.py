@@ -1,7 +1,5 @@
 """`workload: {kind: load, …}` in experiment files: what it means, and every mistake that it can have."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

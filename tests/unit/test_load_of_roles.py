@@ -1,7 +1,5 @@
 """What the programs on the server node cost for a load."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

@@ -1,7 +1,5 @@
 """What users see of a load test: figures of its course, claims about one place of it, the report, the terminal."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """From when the series of a load count: those of its generator and those of its recorders."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from lanelab.driver.record.record import Series

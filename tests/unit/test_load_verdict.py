@@ -1,7 +1,5 @@
 """Whether a load counts: each piece of evidence that is missing or false fails the trial by name."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A page load as it went over the link: which connection carried what, and when, on one clock."""
 
-from __future__ import annotations
-
 import copy
 
 import pytest

@@ -1,7 +1,5 @@
 """The time of all pages, those that wait included."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """The lock files agree with each other and with what pyproject.toml asks for."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

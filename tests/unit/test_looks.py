@@ -1,7 +1,5 @@
 """When a run that goes on until it knows enough looks, and what each look may claim."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from statistics import NormalDist

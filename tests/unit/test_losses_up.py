@@ -1,7 +1,5 @@
 """What a client sent again is a loss only where the server had not got it: also where packets have no timestamps."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanelab.driver.link import Link

@@ -1,7 +1,5 @@
 """What the recorder `machine` makes of the kernel's own words, and when it flags a trial. The words are real ones."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Runs of equal experiments become one run: each trial once, with all that it left, and the sources as they were."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

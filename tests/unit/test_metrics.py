@@ -1,7 +1,5 @@
 """The table of metrics: one line is all that a new metric takes."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import subprocess

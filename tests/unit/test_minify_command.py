@@ -1,7 +1,5 @@
 """lanelab site minify, and who needs jpegtran."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Minify: which rules a page needs, and what becomes of its style sheets then."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanelab.driver.site.minify.css.critical import critical_rules, selectors_of

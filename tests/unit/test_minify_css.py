@@ -1,7 +1,5 @@
 """Minify: what the filters of style sheets do, each threshold from both sides."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 

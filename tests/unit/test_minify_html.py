@@ -1,7 +1,5 @@
 """Minify: pages in nodes, and the filters that edit a page's own text."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

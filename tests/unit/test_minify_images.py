@@ -1,7 +1,5 @@
 """Images: each rule on and off, thresholds from both sides, every made image decodable, and nothing that breaks it."""
 
-from __future__ import annotations
-
 import io
 import random
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Scripts: what is shortened, put into pages and combined; every threshold from both sides, and what is left alone."""
 
-from __future__ import annotations
-
 import json
 import re
 

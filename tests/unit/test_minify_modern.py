@@ -1,7 +1,5 @@
 """Minify on pages of today: what a browser would refuse, or would take for something else, stays as it is."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.unit.minify_site import body_of, html, page_of, paths, run, stored

@@ -1,7 +1,5 @@
 """What the filters do to the images of a page, through the whole of minify."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

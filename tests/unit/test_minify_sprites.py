@@ -1,7 +1,5 @@
 """Backgrounds that become one image, and those that cannot."""
 
-from __future__ import annotations
-
 import io
 import re
 

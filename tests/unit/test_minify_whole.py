@@ -1,7 +1,5 @@
 """Minify on whole sites: every filter has its place, and the published compositions come out."""
 
-from __future__ import annotations
-
 import re
 import zlib
 from pathlib import Path

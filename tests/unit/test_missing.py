@@ -1,7 +1,5 @@
 """What a run lacks at its end: which cells, why, and whether going on helps."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lanelab.driver.experiment.model import Experiment

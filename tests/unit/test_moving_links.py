@@ -1,7 +1,5 @@
 """Links that move: files of traces, models, what experiments may say, and trials judged by what was played and came."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import statistics

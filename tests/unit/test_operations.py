@@ -1,7 +1,5 @@
 """What one process does for another: arguments and answers cross as JSON, and keep their types."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Whether an arm goes opposite ways in different places."""
 
-from __future__ import annotations
-
 import math
 import random
 

@@ -1,7 +1,5 @@
 """What was sent again, what was overtaken, what was copied: over simulated links of which the truth is known."""
 
-from __future__ import annotations
-
 import heapq
 import random
 from dataclasses import dataclass, field

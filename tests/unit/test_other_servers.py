@@ -1,7 +1,5 @@
 """lighttpd, Caddy and h2o: their logs, what arms cannot ask of them, and what they are on a node."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable
 from typing import Any

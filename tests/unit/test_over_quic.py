@@ -1,7 +1,5 @@
 """Trials over HTTP/3: a fallback never passes. Each witness removed fails the trial, and so does each falsified."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The table of packages against the package lists of the distributions themselves, fetched by apt into a folder."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

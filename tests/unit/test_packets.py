@@ -1,7 +1,5 @@
 """Captures are read as an independent implementation reads them, and nothing that a file holds is too strange."""
 
-from __future__ import annotations
-
 import contextlib
 import struct
 from collections.abc import Callable

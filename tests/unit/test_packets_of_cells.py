@@ -1,7 +1,5 @@
 """`lanelab packets --cell`: which trial it opens."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

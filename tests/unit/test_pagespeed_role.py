@@ -1,7 +1,5 @@
 """The role that takes mod_pagespeed's module out of a package, run with a package made here: never with a real one."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,8 +1,6 @@
 """Paired changes: numbers of others' implementations and textbooks, every sign by enumeration, ties, zeros, time-outs,
 several comparisons at once."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import random

@@ -1,7 +1,5 @@
 """Captures with their keys: tshark reads what was inside TLS, and the packets that were there before."""
 
-from __future__ import annotations
-
 import gzip
 import ssl
 import tempfile

@@ -1,7 +1,5 @@
 """Which processors a load's two ends have."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

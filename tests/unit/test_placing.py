@@ -1,7 +1,5 @@
 """Lines of a log without ports, and the requests of a capture that they are of."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

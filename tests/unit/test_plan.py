@@ -1,7 +1,5 @@
 """Plans: the order of rounds can be had again, and what a run costs is said before it starts."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

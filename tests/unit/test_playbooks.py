@@ -1,7 +1,5 @@
 """The one file that knows packages, and the script that installs them (with a stand-in for apt-get)."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

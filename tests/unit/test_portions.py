@@ -1,7 +1,5 @@
 """Rounds spread over beds: every portion whole on one bed, none lost, none twice, whatever becomes of the beds."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """What commands need, whether it is there, and what users read when it is not."""
 
-from __future__ import annotations
-
 import io
 import os
 import shlex

@@ -1,7 +1,5 @@
 """The playbook as it is, on this machine."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Sites as arms want them: one scheme, one coding, and the same bytes each time."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -5,8 +5,6 @@ Run as a program, this writes the tables of docs/reference/link.md again:
     PYTHONPATH=. python tests/unit/test_profiles.py
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What is shown of a run on one bed while it goes on."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanelab.driver.api.progress import Progress

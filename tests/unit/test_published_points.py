@@ -1,7 +1,5 @@
 """What was published, in the charts of what was measured."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a server pushes with a page: from the wish of an arm and the site."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

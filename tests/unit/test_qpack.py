@@ -1,7 +1,5 @@
 """Requests of HTTP/3 in captures of Chromium: whom their compressed headers name."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """QUIC as captures show it: the published samples of RFC 9001, and a spinning connection whose truth is known."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanelab.driver.record.evidence.packets import QuicSummary

@@ -1,7 +1,5 @@
 """QUIC with its packets opened: published samples, a real browser's connection beside tshark, and damaged ones."""
 
-from __future__ import annotations
-
 import hmac
 import random
 from collections import Counter

@@ -1,7 +1,5 @@
 """What hosts are set to, read back: what they do not tell is not taken for what was asked for."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import cast
 

@@ -1,7 +1,5 @@
 """Recorders of a trial: their order, what happens when one fails, and what travels to the bed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The folder of a recording, which holds secrets: for this user alone, and gone afterwards."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import threading

@@ -1,7 +1,5 @@
 """What a connection carried, as HTTP/1.x messages."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

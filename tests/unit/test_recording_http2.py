@@ -1,7 +1,5 @@
 """What a connection carried, as messages of HTTP/2."""
 
-from __future__ import annotations
-
 import hpack
 import pytest
 from hyperframe import frame as frames

@@ -1,7 +1,5 @@
 """The browser's log of its network, and what a site gets of it."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """When a page that is recorded counts as quiet."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """An object that came twice is flagged, where one answer was enough."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Cells whose pooled losses contradict their link."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The registry of substrates: what a kind declares is all that others need of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which scripts get a clock and chance of ours, and what they are told."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tables, charts, export and report of runs that were made up."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

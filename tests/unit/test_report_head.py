@@ -1,7 +1,5 @@
 """The head of a report: what the run is about, what was found, and one box with what keeps that from being believed."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from pathlib import Path

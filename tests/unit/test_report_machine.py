@@ -1,7 +1,5 @@
 """What report, terminal and exports say of the machines on which a run was made."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from rich.console import Console

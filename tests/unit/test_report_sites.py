@@ -1,7 +1,5 @@
 """What reports say of the sites that a run has loaded."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Which packets of a capture belong to which request."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Trials of other runs become trials of this one, with all that belongs to them; nothing is written where they were."""
 
-from __future__ import annotations
-
 import hashlib
 import sqlite3
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """What is reused is what was compared, whole and once: properties of the planner, over made runs."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 

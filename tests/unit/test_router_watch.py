@@ -1,7 +1,5 @@
 """The router during a load: how long it may stand still, and what its kernel announces."""
 
-from __future__ import annotations
-
 import socket
 import struct
 from typing import Any

@@ -1,7 +1,5 @@
 """Reading run folders: whole ones, ones that are being written, damaged and foreign ones."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json

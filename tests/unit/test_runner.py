@@ -1,8 +1,6 @@
 """What a run does next, and what it counts: order, retries, resume. The bed is a stand-in that answers at once; real
 ones are in tests/e2e."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import sqlite3

@@ -1,7 +1,5 @@
 """`--scale`: a load with fewer users in less time."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The schedule: from the attempts that are stored to the trials that remain. Resuming changes nothing."""
 
-from __future__ import annotations
-
 import hashlib
 import statistics
 from collections import Counter

@@ -1,7 +1,5 @@
 """What k6 says of a script that it cannot run, in one line."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanelab.driver.trial.load.script_check import problem

@@ -1,7 +1,5 @@
 """What is out of tolerance is measured again, a few times, and nothing else is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain, repeat
 from statistics import fmean

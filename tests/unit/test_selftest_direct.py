@@ -1,7 +1,5 @@
 """What the self-test of a direct link makes of what it saw."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

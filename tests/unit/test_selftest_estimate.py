@@ -1,7 +1,5 @@
 """What is estimated from arrivals, with arrivals whose truth is known."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

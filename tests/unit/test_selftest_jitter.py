@@ -1,8 +1,6 @@
 """Size and power of what a self-test says of jitter, by simulation: seeded, with the packets that it sends. Tolerances
 are those of so many repetitions."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

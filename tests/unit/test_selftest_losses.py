@@ -1,8 +1,6 @@
 """Size and power of what a self-test says of losses, by simulation: with the packets that it sends, a right link passes
 and one whose losses come in another pattern does not. Seeded; the tolerances are those of so many repetitions."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable

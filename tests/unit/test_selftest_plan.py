@@ -1,7 +1,5 @@
 """What the self-test sends: enough to tell, never so much that it measures itself, and for a bounded time."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Verdicts on what a self-test measured."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """The probe's programs on this machine, without a link between them."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What a TCP transfer tells of the first flight and of the queue, with transfers whose truth is known."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

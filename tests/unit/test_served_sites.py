@@ -1,7 +1,5 @@
 """What a run that goes on compares, to know whether its sites are still the same."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Where objects lie on the server, and what its logs say."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from pathlib import Path

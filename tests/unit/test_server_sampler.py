@@ -1,7 +1,5 @@
 """What the sampler of the server node reads: a made-up /proc, a made-up scoreboard, and the kernel's own sockets."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

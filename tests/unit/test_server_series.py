@@ -1,7 +1,5 @@
 """What the recorder `server_series` makes of samples: gaps, rates, what cannot be read. Samples are made up."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """A table of settings: what is read, what is refused with file, line and key, and what is printed from it."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanelab.driver.base.errors import InputError

@@ -1,7 +1,5 @@
 """Shaping: whatever the link, its lines name our devices, hold what must be held, and mirror each other."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 

@@ -1,7 +1,5 @@
 """What is said of several machines, by simulation, seeded. What is allowed for chance: four standard errors."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """What the interval of a change holds, by simulation, seeded; chance is allowed four standard errors."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Sites: what a manifest may say, files that are the manifest's or nothing, and the dummy page."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import struct

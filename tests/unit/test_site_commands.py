@@ -1,7 +1,5 @@
 """Looking at sites, comparing and removing them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import replace

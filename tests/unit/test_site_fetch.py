@@ -1,7 +1,5 @@
 """Sites out of packages. The packages here are made by the tests; no registry is asked."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import lzma

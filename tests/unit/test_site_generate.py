@@ -1,7 +1,5 @@
 """Sites from recipes: sizes to the byte, decodable files, the same bytes everywhere, errors with line and key."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import os

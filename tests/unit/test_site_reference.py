@@ -1,7 +1,5 @@
 """The tables of docs/reference/site.md follow those of the manifest."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from lanelab.driver.base.paths import PROJECT

@@ -1,7 +1,5 @@
 """Skeletons: the same graph, sizes and headers that matter, and nothing of the content."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A server that reads requests late, or works long on a small answer, and a resolver that answers late: flagged."""
 
-from __future__ import annotations
-
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence

@@ -1,7 +1,5 @@
 """The verdict on three machines, from what they said: each gap alone, and all at once."""
 
-from __future__ import annotations
-
 import ast
 import shlex
 import sys

@@ -1,7 +1,5 @@
 """The clock of a machine, which a bed may set where the machine is lanelab's own."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

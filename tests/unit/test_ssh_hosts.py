@@ -1,7 +1,5 @@
 """Inventories: what they may say, and what each error says of them."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

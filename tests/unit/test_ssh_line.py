@@ -1,7 +1,5 @@
 """The line to a machine, where what answers is not what was expected: a stand-in for ssh."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Which interfaces of a machine ssh comes through, as the machine sees it: on interfaces that are only played."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

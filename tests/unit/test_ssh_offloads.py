@@ -1,7 +1,5 @@
 """What a bed does with the offloads of a machine's interfaces, on interfaces that are only played."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

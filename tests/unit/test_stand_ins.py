@@ -4,8 +4,6 @@ The minifier is ours (`minify: core-2012` where HTTP was minified, `page-2012` f
 on purpose, since the published figures do not say more.
 """
 
-from __future__ import annotations
-
 import functools
 import shutil
 from dataclasses import dataclass

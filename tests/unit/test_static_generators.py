@@ -1,7 +1,5 @@
 """wrk, h2load, ApacheBench and spdy-load: what their reports come to, and each way in which these are wrong."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,8 +1,6 @@
 """Medians with intervals: values worked out by hand, laws that hold for any values, and how often an interval is
 right."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

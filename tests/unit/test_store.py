@@ -1,7 +1,5 @@
 """The run folder as a run writes it: whole trials only, whatever happens in between."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from dataclasses import replace

@@ -1,8 +1,6 @@
 """Streams of a trial: windows, limits, priorities and pushes are those that its arm asks for, or the trial does not
 count."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from typing import Any

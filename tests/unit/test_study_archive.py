@@ -1,7 +1,5 @@
 """The archive of an artifact: the same bytes for the same files, and nothing in it can do harm."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import tarfile

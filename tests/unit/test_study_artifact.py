@@ -1,7 +1,5 @@
 """A study's artifact: what is in it, what is not, and what check makes of it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sqlite3

@@ -1,7 +1,5 @@
 """lanelab study list, show and new, and the studies' runs in the list of runs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

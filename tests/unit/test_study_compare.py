@@ -1,7 +1,5 @@
 """Two runs of one study side by side."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Which figures a study's run plays next, what it takes, and with which seeds and trials. Pure."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

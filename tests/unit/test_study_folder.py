@@ -1,7 +1,5 @@
 """The folder of a study's run: made whole or not at all, kept from others, and with its own copies."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

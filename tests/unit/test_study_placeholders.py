@@ -1,7 +1,5 @@
 """Words of the skeleton that nobody has replaced are told, wherever a reader would get them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from click.testing import CliRunner

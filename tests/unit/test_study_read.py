@@ -1,7 +1,5 @@
 """Studies are read strictly: whatever is wrong is told with its file, its line and its key."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

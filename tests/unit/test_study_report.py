@@ -1,7 +1,5 @@
 """The report of a study's run: the page, its tables for other programs."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io

@@ -1,7 +1,5 @@
 """Reading the folder of a study's run."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

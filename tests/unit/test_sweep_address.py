@@ -1,7 +1,5 @@
 """How a user says where a scheduler is, and what is refused."""
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import json

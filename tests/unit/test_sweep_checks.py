@@ -1,7 +1,5 @@
 """The checks of tests/kit/sweep_checks.py find what they are for: a made run is spoilt in one way at a time."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sqlite3

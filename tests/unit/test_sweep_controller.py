@@ -1,7 +1,5 @@
 """The controller of a sweep, with workers that fail as a seed decides: no trial lost or doubled, pairs on one bed."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Whether beds on one machine disturb one another."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """Artifacts on their way: what comes out of a pack is what went in, or an error, whatever happens to it between."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import tarfile

@@ -1,7 +1,5 @@
 """What of an experiment runs code of its author, and who has to allow it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Processors and memory of several beds on one machine."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

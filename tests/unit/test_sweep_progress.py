@@ -1,7 +1,5 @@
 """What is shown of a sweep while it goes on: each bed, the whole, how long it still takes."""
 
-from __future__ import annotations
-
 import io
 import json
 import threading

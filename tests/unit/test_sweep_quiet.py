@@ -1,7 +1,5 @@
 """What Dask says of itself is not the user's to read: lanelab tells what matters of it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

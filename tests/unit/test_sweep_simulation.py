@@ -1,7 +1,5 @@
 """The simulation of a sweep: nothing is lost or doubled, and what slept is never taken for a page load."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """How a worker gets to know a run: what it refuses, and how sites come to it. No bed is made here."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import shutil

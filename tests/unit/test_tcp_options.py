@@ -1,7 +1,5 @@
 """Whether connections were opened with TCP's timestamps, as their packets say."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanelab.driver.link import Link

@@ -1,7 +1,5 @@
 """How `lanelab test` calls pytest."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

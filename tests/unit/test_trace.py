@@ -1,7 +1,5 @@
 """Traces of the browser: the main thread's stretches, long tasks, pictures and what follows from them."""
 
-from __future__ import annotations
-
 import base64
 import io
 import json

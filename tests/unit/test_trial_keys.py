@@ -1,7 +1,5 @@
 """What makes a trial another trial changes its key, and nothing else does."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

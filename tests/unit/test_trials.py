@@ -1,7 +1,5 @@
 """Trials in the bed process go to their workload, one after the other; what needs the server alone starts no more."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
@@ -32,7 +30,7 @@ class Made:
     done: list[str]
     primary: str = "plt_ms"
 
-    def on_bed(self, _place: BedPlace) -> Made:
+    def on_bed(self, _place: BedPlace) -> "Made":
         self.done.append(f"{self.name} begins")
         return self
 
@@ -57,7 +55,7 @@ class Made:
 class Nodes:
     """A substrate whose nodes do nothing."""
 
-    def node(self, _name: str) -> Nodes:
+    def node(self, _name: str) -> "Nodes":
         return self
 
     def run(self, *_: object, **__: object) -> Completed:

@@ -1,7 +1,5 @@
 """What the UML router's kernel is started with."""
 
-from __future__ import annotations
-
 import errno
 import json
 import platform

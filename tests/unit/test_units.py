@@ -1,7 +1,5 @@
 """Quantities: what is read is what is printed, and nothing is guessed."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

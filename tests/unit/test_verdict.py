@@ -1,7 +1,5 @@
 """Each reason for which a trial does not count: found when it is there, and not when it is not."""
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Callable

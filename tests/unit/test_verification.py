@@ -1,7 +1,5 @@
 """What was stored is found changed by whoever reads it, and by lanelab verify."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Vitals: what is made of what a page tells, with numbers worked out by hand, and each piece that can be missing."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Mapping
 from typing import Any

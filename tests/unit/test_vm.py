@@ -1,7 +1,5 @@
 """Virtual machines, without any: what is made from what is known."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

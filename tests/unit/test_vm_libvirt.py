@@ -1,7 +1,5 @@
 """The libvirtd of virtual machines, without one: which is used, what is done to this machine, and what it keeps."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Virtual machines, with a stand-in for Vagrant: how it is run, and when it is asked at all."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """webfs: where objects are, what its log says, what an arm with it cannot be. And what every server keeps to."""
 
-from __future__ import annotations
-
 from dataclasses import fields as fields_of
 from typing import Any
 

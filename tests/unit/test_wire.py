@@ -1,8 +1,6 @@
 """What was on the wire of a trial that went through the gateway: each witness alone is enough to tell what is wrong,
 and where all say the same as the arm, nothing is."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path

@@ -1,8 +1,6 @@
 """How many connections a multiplexed protocol had, by the gateway's log and by the capture; what is missing in the log;
 and who could say what was on the link."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path

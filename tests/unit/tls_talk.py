@@ -1,7 +1,5 @@
 """A real TLS session between two ends in memory, written down as the packets that it would have been."""
 
-from __future__ import annotations
-
 import datetime
 import ssl
 from collections.abc import Sequence
@@ -51,7 +49,7 @@ class TlsTalk:
         recorder: Recorder,
         *,
         alpn: Sequence[str] = (),
-        before: TlsTalk | None = None,
+        before: "TlsTalk | None" = None,
     ) -> None:
         """`before`: the session that this one goes on with, if the server wants."""
         self.talk = Talk(recorder, server_port=443)

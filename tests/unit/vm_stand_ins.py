@@ -1,7 +1,5 @@
 """What stands in for Vagrant and libvirtd in the tests of virtual machines."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Real virtual machines: brought up once, used by each test in turn, removed. Only with `./lanelab test --vm`."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

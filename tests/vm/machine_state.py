@@ -1,7 +1,5 @@
 """What a bed changes in a machine, or might, as JSON. Run in there, as root, by its own Python."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A libvirtd of lanelab's own, without any machine: what it touches, and what is left of it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -3,8 +3,6 @@
 Nothing here depends on how fast anything is: an emulated processor is a hundred times slower than a real one.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

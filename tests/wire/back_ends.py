@@ -1,7 +1,5 @@
 """A back end on this machine's loopback, as it is behind a proxy."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import signal

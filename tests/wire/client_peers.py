@@ -1,7 +1,5 @@
 """Other people's clients against our servers; SPDY through a relay that records, with tshark's word about it."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import subprocess

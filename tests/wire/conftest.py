@@ -3,8 +3,6 @@
 No bed and no root. What cannot be had here is a skip with its reason; what does not build is an error.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What tshark's SPDY dissector, written by others from the same drafts, makes of a recording."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections import Counter

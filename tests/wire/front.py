@@ -1,7 +1,5 @@
 """The gateway as users run it, in front of a server on this machine, and curl as the browser that asks it in HTTP/2."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import hashlib

@@ -4,8 +4,6 @@
 log: a line that the test did not expect fails the test.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import json

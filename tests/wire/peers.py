@@ -3,8 +3,6 @@
 Everything is installed on first use into build/peers, pinned with checksums, and is no part of what users get.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -1,8 +1,6 @@
 """What passes between a client and a server on this machine, recorded: a relay between them writes each byte to a pcap
 file, as packets of TCP connections to the server's port. It needs no right to capture, and no byte can be missed."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import struct

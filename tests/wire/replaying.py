@@ -3,8 +3,6 @@
 Clients here are our own: what was sent is seen byte by byte.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import hashlib

@@ -1,8 +1,6 @@
 """A small SPDY client in Python, to test mod_spdy with: written from the drafts, and sharing nothing with the module's
 own core. It sends what it is told to, also what no client should, and keeps every frame that comes."""
 
-from __future__ import annotations
-
 import select
 import socket
 import ssl

@@ -1,7 +1,5 @@
 """Tomcat and Jetty behind what a proxy speaks: SPDY by clients of ours, AJP by Apache."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import http.client

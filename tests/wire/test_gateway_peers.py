@@ -6,8 +6,6 @@ sees the session's window grow, and sends a whole frame where a window has but a
 a handler does not read in time, and its GOAWAY ends the connection at once, whatever is under way.
 """
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """mod_replay in a real httpd: every recorded answer comes back as it was, over HTTP/1.1, HTTP/2 and SPDY."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

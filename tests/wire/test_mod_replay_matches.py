@@ -1,7 +1,5 @@
 """mod_replay against a model of what docs/reference/replay.md says: any site, any requests, the same answers."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

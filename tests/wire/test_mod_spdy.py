@@ -1,7 +1,5 @@
 """mod_spdy in a real httpd: what a client asks for is what a client gets, in every version, in clear and in TLS."""
 
-from __future__ import annotations
-
 import gzip
 import http.client
 import re

@@ -1,7 +1,5 @@
 """Bodies through mod_spdy, both ways: scripts, proxied servers, uploads, windows, priorities, resets, pushes."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import socket

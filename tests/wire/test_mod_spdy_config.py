@@ -1,7 +1,5 @@
 """mod_spdy's directives: what they refuse, and what they change."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Clients that open many streams, give no window and go, or stay: what they hold, and whether others are served."""
 
-from __future__ import annotations
-
 import http.client
 import random
 import socket

@@ -1,7 +1,5 @@
 """Clients that mean no good: whatever they do, httpd's processes live on, serve others, and do not grow."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 import socket

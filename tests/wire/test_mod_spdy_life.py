@@ -1,7 +1,5 @@
 """How sessions begin to wait, and end: idle clients, slow clients, restarts and stops of the server."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import socket

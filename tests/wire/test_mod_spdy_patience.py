@@ -1,7 +1,5 @@
 """What mod_spdy waits for, and for how long: windows, bodies, clients that do not read, or drip, or only say hello."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -6,8 +6,6 @@ windows, and takes SPDY/2's GOAWAY of 4 bytes for an error. It sees pushes only 
 :status, which the draft does not ask for. tshark decodes SPDY/3 wholly, and of SPDY/2 the framing.
 """
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 from collections.abc import Iterator

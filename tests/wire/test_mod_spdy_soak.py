@@ -6,8 +6,6 @@ which SPDY; LANELAB_TEST_SANITIZED=1 takes the sanitizers' build, LANELAB_SOAK_V
 broken or lost.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -3,8 +3,6 @@
 Counted in bytes, which do not depend on how fast a machine is: what mod_spdy and the server's kernel had taken already.
 """
 
-from __future__ import annotations
-
 import array
 import fcntl
 import socket

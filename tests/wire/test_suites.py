@@ -1,7 +1,5 @@
 """The tests that Go and C have of their own."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

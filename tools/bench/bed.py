@@ -1,7 +1,5 @@
 """`lanelab bench bed`: how fast a bed is there, how exact its links are, and what is left of it when it is killed."""
 
-from __future__ import annotations
-
 import random
 import statistics
 import threading

@@ -1,7 +1,5 @@
 """`lanelab bench browsertime`: the same page over the same link, loaded in turns by lanelab and by Browsertime."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import statistics

@@ -4,8 +4,6 @@ All read the same file and have their turns in each round, so that whatever the 
 is processor time, so that what else runs on the machine does not.
 """
 
-from __future__ import annotations
-
 import resource
 import statistics
 import subprocess

@@ -1,7 +1,5 @@
 """lanelab bench: measures lanelab itself."""
 
-from __future__ import annotations
-
 from itertools import chain
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """`lanelab bench direct`: what a link without a router carries, with both ends on one processor and on two, and with
 each way of cutting what TCP sends."""
 
-from __future__ import annotations
-
 import itertools
 import statistics
 from collections.abc import Mapping

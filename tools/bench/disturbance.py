@@ -1,7 +1,5 @@
 """`lanelab bench disturbance`: page loads on one bed of this machine alone, and on several at once, in turns."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

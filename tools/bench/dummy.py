@@ -1,7 +1,5 @@
 """The dummy page as benchmarks that need no run folder load it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A measured figure beside its target."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Any
 

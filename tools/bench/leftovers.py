@@ -1,7 +1,5 @@
 """Killing parts of a bed, and looking for what is left of it on this machine."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

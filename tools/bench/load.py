@@ -4,8 +4,6 @@ machine's loopback; and its transport for HTTP/1.1 against the one that k6 has o
 Server and generator have a processor each where there are two.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

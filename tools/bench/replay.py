@@ -3,8 +3,6 @@
 Both run side by side and have their turns in each round, so that whatever the machine does hits both alike.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import socket

@@ -1,8 +1,6 @@
 """Large objects, of mod_replay and of plain files, over SPDY and HTTP/2 in clear, loaded by one generator: what each
 handler costs each protocol, and what the protocols are against each other with each handler."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

@@ -1,8 +1,6 @@
 """Two Apaches on this machine's loopback with the same objects: one answers through mod_replay as in a trial, the other
 from plain files. The configuration with files lives here alone: it is what mod_replay is compared with."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Two servers that were loaded in turns, as figures: requests per second, and processor time."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ It is a run for each number of streams, of the workload `load`: its folder can b
 h2load is installed there is another of mod_http2 alone, so that one sees how much of a figure is the generator's.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import os

@@ -4,8 +4,6 @@ What they deliver has the workload `sleep`, and says in its evidence that it is 
 makes lanelab know that workload, for benchmarks and tests: no experiment file can have it, no command reads its runs.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import hashlib

@@ -1,8 +1,6 @@
 """`lanelab bench sweep`: what a sweep costs beside its trials. Workers that sleep, a real scheduler, the real messages,
 controller and store."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

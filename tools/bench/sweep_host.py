@@ -1,8 +1,6 @@
 """A process with several Dask Workers that sleep, so that a few processes are many workers. Its settings come as one
 line of JSON, and it ends with its input."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -37,7 +35,7 @@ class HostSettings(Coded):
 _WORKERS: dict[str, SleepingWorker] = {}  # by the name of the Dask Worker
 
 
-def run(name: str, payload: Mapping[str, Any], _context: WorkerContext) -> Any:  # noqa: ANN401 - JSON, and bytes
+def run(name: str, payload: Mapping[str, Any], _context: "WorkerContext") -> Any:  # noqa: ANN401 - JSON, and bytes
     """Do a job, as lanelab.driver.run.sweep.worker.jobs does."""
     from distributed.worker import get_worker  # noqa: PLC0415
 
@@ -65,7 +63,7 @@ async def _serve(settings: HostSettings) -> None:
     os._exit(0)  # nothing here has to end in order
 
 
-async def _worker(settings: HostSettings, name: str, folder: Path) -> distributed.Worker:
+async def _worker(settings: HostSettings, name: str, folder: Path) -> "distributed.Worker":
     import dask  # noqa: PLC0415
     import distributed  # noqa: PLC0415
 

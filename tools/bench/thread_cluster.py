@@ -1,7 +1,5 @@
 """A cluster without an engine: each worker is a thread of this process."""
 
-from __future__ import annotations
-
 import queue
 import threading
 from collections.abc import Callable, Mapping

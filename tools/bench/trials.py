@@ -1,8 +1,6 @@
 """`lanelab bench trials`: what a trial costs, how much page load times vary, how near to the bound they come, and what
 a run loses when it is killed. Every figure is of real runs of `lanelab run`, in folders under build/bench."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

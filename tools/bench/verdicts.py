@@ -1,7 +1,5 @@
 """False alarms of the verdicts: sound trials over several links and arms, and what speaks against them by name."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace

@@ -3,8 +3,6 @@
 `lanelab bench statistics` prints the tables of docs/statistics.md; tests check what they must hold.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence

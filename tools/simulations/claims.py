@@ -5,8 +5,6 @@ Pure, and seeded.
 the worst case: a truth at the very edge of what a verdict says.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence

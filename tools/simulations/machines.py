@@ -1,8 +1,6 @@
 """How often the statistics of several machines are right, by simulation: intervals that are pooled over machines, false
 alarms of disagreement, and how often a machine that is off is named. Pure, and seeded."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,8 +1,6 @@
 """What intervals of changes hold, and what they do not, by simulation: the change that they are of, the ratio of the
 medians beside it, and what other beds would give. Pure, and seeded. `lanelab bench statistics` prints the tables."""
 
-from __future__ import annotations
-
 import functools
 import math
 import random

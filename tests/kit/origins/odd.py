@@ -1,7 +1,5 @@
 """A page that asks in each way that browsers have, below /odd/ of its host."""
 
-from __future__ import annotations
-
 PREFIX = "/odd/"
 REPORTED = ("Content-Security-Policy-Report-Only", f"img-src 'none'; report-uri {PREFIX}violation")
 PAGE = """<!doctype html><title>Each way to ask</title><link rel=prefetch href=prefetch.js>

@@ -1,7 +1,5 @@
 """The page of thirty origins: what each of them answers. The same every time, whatever protocol asks."""
 
-from __future__ import annotations
-
 import functools
 import gzip
 import zlib
@@ -62,7 +60,7 @@ class Reply:
     short: bool = False  # only half of the body, then the end of the connection
     never: bool = False  # no answer at all
 
-    def with_headers(self, headers: Headers) -> Reply:
+    def with_headers(self, headers: Headers) -> "Reply":
         return replace(self, headers=headers)
 
 

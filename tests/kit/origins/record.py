@@ -3,8 +3,6 @@
 PYTHONPATH=. build/env/bin/python -m tests.kit.origins.record
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

@@ -4,8 +4,6 @@ Started in the server node, with ADDRESS LOG [CERTIFICATE KEY CERTIFICATE KEY]. 
 certificate is of the origins that speak HTTP/2, the second of those that speak HTTP/1.1.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import contextlib

@@ -1,7 +1,5 @@
 """Whether the machines of a run agree on what arms change. A machine that does not is named. Pure."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections import Counter

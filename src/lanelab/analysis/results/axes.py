@@ -1,7 +1,5 @@
 """What charts and tables are drawn over: metrics with their units, and dimensions of cells with their values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

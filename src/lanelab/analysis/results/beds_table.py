@@ -1,7 +1,5 @@
 """What the beds of a run say, on a terminal."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 

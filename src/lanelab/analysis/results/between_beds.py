@@ -10,8 +10,6 @@ what it says (Ibragimov and Mueller 2010, after Bakirov and Szekely 2005). docs/
 simulation how often it does.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@ how much of what trials differ by is the machines', their beds' and the trials' 
 Absolute times of several machines are several numbers. What is shown over all of them says so.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence

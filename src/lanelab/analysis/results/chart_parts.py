@@ -1,7 +1,5 @@
 """What all charts have in common: type, grid, room, axes of numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

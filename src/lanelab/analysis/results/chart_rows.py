@@ -1,7 +1,5 @@
 """The rows of data behind charts, and the rows that bars and boxes are drawn in."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from lanelab.analysis.results import palette

@@ -1,7 +1,5 @@
 """The axis of the values of a chart: where it begins and ends, and whether it is logarithmic."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The baseline of lengths is 0; where positions carry the numbers the axis may begin elsewhere, and says so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

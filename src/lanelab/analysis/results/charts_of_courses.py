@@ -1,7 +1,5 @@
 """The service level in charts of series: its line, and where each arm first comes to it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from lanelab.analysis.results import palette

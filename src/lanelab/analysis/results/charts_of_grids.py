@@ -1,7 +1,5 @@
 """Heatmaps: a number for each pair of settings, with a colour that shows where it is large."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

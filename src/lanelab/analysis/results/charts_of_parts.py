@@ -1,7 +1,5 @@
 """What load times went to: a bar for each cell, a piece for each part."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

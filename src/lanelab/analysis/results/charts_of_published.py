@@ -1,7 +1,5 @@
 """What was published, as hollow marks and the end of an axis, within charts of what was measured."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from lanelab.analysis.results import palette

@@ -1,7 +1,5 @@
 """Charts that show single trials: as dots with quartiles, and as the share that took no longer."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

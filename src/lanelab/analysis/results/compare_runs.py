@@ -6,8 +6,6 @@ changes, each with the exact interval of Hodges and Lehmann. Two runs agree with
 lies within it, and differ by more where the whole of it lies beyond: two one-sided tests, each at 2.5%.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

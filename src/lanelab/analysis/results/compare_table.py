@@ -1,7 +1,5 @@
 """Whether runs agree, on a terminal."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

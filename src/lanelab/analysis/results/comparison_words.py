@@ -1,7 +1,5 @@
 """What a table of comparisons says below it: what its numbers are, and how sure its verdicts are. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from lanelab.analysis.results.comparisons import ComparisonRow

@@ -4,8 +4,6 @@ Pure.
 Cells that are not compared are there too, with why: nothing vanishes silently.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -6,8 +6,6 @@ bed. A run that goes on next week, after an update, is one run with two browsers
 wants, so it is reported and not refused.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping

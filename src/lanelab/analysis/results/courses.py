@@ -1,7 +1,5 @@
 """Figures of series: a number of a load over time or over users, over spans of time and over all trials of a cell."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import statistics

@@ -1,7 +1,5 @@
 """What Wireshark's dissectors make of a trial's capture, packet by packet: one run of tshark, read into types."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

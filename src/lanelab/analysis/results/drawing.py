@@ -1,7 +1,5 @@
 """What a figure shows, as numbers: panels of series of points. Pure; analysis/results/charts.py draws it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 

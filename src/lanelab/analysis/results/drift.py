@@ -5,8 +5,6 @@ The slope is Theil and Sen's (the median slope of all pairs). Whether it is more
 test: deviations are shuffled within their cells, and rank correlation with time is counted.
 """
 
-from __future__ import annotations
-
 import random
 import statistics
 from collections.abc import Hashable, Iterable, Sequence

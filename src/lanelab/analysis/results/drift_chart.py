@@ -1,7 +1,5 @@
 """Every trial's deviation from its cell's median, over the time of the run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

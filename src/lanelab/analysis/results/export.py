@@ -1,7 +1,5 @@
 """A run in formats that other programs read: CSV, Parquet, JSON, HAR. Tidy: one row for each trial, or each request."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

@@ -1,7 +1,5 @@
 """How a page appeared: the pictures that a trial has of it, small enough for a report."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import io

@@ -1,7 +1,5 @@
 """A table for terminals of any width: it leaves out columns before it breaks names into several lines."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

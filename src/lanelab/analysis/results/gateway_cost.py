@@ -4,8 +4,6 @@ The gateway stands between browser and link, so what it costs is in every page l
 both go through it can be compared. One that does and one that does not can be compared only when the cost is known.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 PYTHONPATH=. build/env/bin/python -m lanelab.analysis.results.gateway_table RUN…
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

@@ -5,8 +5,6 @@ leave later than natively. The gateway sends the next request the moment that a 
 longer for. The two have opposite signs. docs/reference/gateway.md has the reasoning. Pure.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

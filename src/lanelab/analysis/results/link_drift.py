@@ -1,7 +1,5 @@
 """What became of links between the self-test before the trials that used them and the one after. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 docs/reference/verdicts.md#the-link-of-each-trial says what each of these is.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Drawings begin when the page was asked for, which is 0 of the page load time. Th
 from the start of the first one, those of the page from the start of the navigation, the gateway from its own start.
 """
 
-from __future__ import annotations
-
 from urllib.parse import urlsplit
 
 from lanelab.analysis.results.load_parts import Told

@@ -1,7 +1,5 @@
 """What a drawing of one page load is made of, as numbers. Times are ms since the page was asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -101,7 +99,7 @@ class Told:
     stretches: tuple[Stretch, ...]
 
     @classmethod
-    def of(cls, record: TrialRecord) -> Told:
+    def of(cls, record: TrialRecord) -> "Told":
         page = record.page_load
         return cls(
             tuple(sorted(record.requests, key=lambda each: each.started_ms)),

@@ -1,7 +1,5 @@
 """What load generators reported of the trials of a run, for its report and its terminal."""
 
-from __future__ import annotations
-
 import itertools
 import statistics
 from collections.abc import Iterator, Sequence

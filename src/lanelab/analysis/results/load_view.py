@@ -3,8 +3,6 @@
 With the gateway, requests are drawn by what it noted of the link, not by what was between browser and gateway.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

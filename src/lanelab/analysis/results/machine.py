@@ -1,7 +1,5 @@
 """Whether the machines had time for the trials: medians of each cell, and the trials that are flagged. Pure."""
 
-from __future__ import annotations
-
 import statistics
 from collections import Counter
 from collections.abc import Mapping

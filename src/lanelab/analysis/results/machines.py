@@ -1,8 +1,6 @@
 """The machines of a run as reports show them: what each is, what it made, how they compare, and what was taken from
 other runs. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

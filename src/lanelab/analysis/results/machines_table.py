@@ -1,7 +1,5 @@
 """What the machines of a run are and say, on a terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich import box

@@ -1,7 +1,5 @@
 """What a figure shows of each cell: the median of a metric, the change against another arm, the parts of its time."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What a run folder holds, as objects: a run, its cells and their trials. Knows nothing of how they are stored."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field

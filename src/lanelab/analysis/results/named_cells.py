@@ -1,7 +1,5 @@
 """Cells by the words that a user names them with. Pure."""
 
-from __future__ import annotations
-
 from lanelab.analysis.results.model import Cell, Run
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss

@@ -1,7 +1,5 @@
 """Numbers as people read them. A dash where there is none."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """One test for each pair of arms over all sites and links that have both. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

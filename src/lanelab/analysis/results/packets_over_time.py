@@ -1,7 +1,5 @@
 """The packets of a connection over time: where their bytes belong, what was acknowledged, what came late. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -4,8 +4,6 @@ After Okabe and Ito, darkened where they were too light for lines on white. Seri
 a black-and-white print can be read. In the report each colour is a variable of the style sheet.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from lanelab.driver.record.evidence.parts import Part

@@ -1,7 +1,5 @@
 """What was published in a figure's place, as it is drawn beside what was measured. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Without the dynamic table, which servers of today do not offer: a header that refers to it is not read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from hpack.exceptions import HPACKDecodingError

@@ -12,8 +12,6 @@ A run in which every link is right has one refused cell or more with a probabili
 its part of that.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

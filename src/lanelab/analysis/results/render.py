@@ -1,7 +1,5 @@
 """Vega-Lite charts to SVG and PNG, offline: nothing is asked of the network, not even for fonts."""
 
-from __future__ import annotations
-
 import html
 import re
 from typing import Any

@@ -3,8 +3,6 @@
 Pure: it is told what the record says of the requests and what tshark says of the packets.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

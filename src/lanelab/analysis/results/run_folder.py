@@ -3,8 +3,6 @@
 A run is read in one transaction, so that what is read belongs together. What trial_content.py reads is not in it.
 """
 
-from __future__ import annotations
-
 import datetime
 import json
 import sqlite3

@@ -1,7 +1,5 @@
 """The runs in a folder, and which one a name means."""
 
-from __future__ import annotations
-
 import difflib
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What self-tests say of the links: asked, measured, tolerated. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

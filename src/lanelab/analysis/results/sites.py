@@ -1,7 +1,5 @@
 """What a run has noted of the sites that it loads."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """The result of a run as rows: each cell in numbers, and each arm against the first. Pure."""
 
-from __future__ import annotations
-
 import datetime
 import math
 import statistics

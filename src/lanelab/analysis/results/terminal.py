@@ -1,7 +1,5 @@
 """The result of a run on a terminal: what `lanelab run` prints at its end, and `lanelab show`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich import box

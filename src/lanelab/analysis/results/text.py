@@ -1,7 +1,5 @@
 """Text from anywhere, made fit to be shown."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

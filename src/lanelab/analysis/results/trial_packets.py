@@ -1,8 +1,6 @@
 """The packets of a trial's requests as a command, a script or a page shows them: by tshark, with times since the page
 was asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One trial on a terminal: its numbers, why it failed, its requests and files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from rich import box

@@ -4,8 +4,6 @@ Compares parts of trials with their digests, measures with the evidence that the
 the experiment and its claims with those that the run began with.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

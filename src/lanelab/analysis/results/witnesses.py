@@ -3,8 +3,6 @@
 docs/reference/verdicts.md says who the witnesses are. A trial stores in `evidence.witnesses` those its verdict used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from lanelab.analysis.results.model import Run, Trial

@@ -5,8 +5,6 @@ the chance is simulated, seeded, with the run's own comparisons. It holds whatev
 which of two trials is slower is decided by ranks alone.
 """
 
-from __future__ import annotations
-
 import functools
 import random
 from collections.abc import Sequence

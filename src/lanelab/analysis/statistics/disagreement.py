@@ -9,8 +9,6 @@ Where one group is off, the others, held against a crowd that has it, look off o
 smallest p is named first, left out, and the rest looked at again, until none is named.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from bisect import bisect_left, bisect_right

@@ -3,8 +3,6 @@
 Quantiles by bisection: a result has a few dozen of them, and no library is needed for that.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 

@@ -1,7 +1,5 @@
 """Several comparisons at once: p values that hold for all of them together (Holm 1979)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

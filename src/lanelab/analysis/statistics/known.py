@@ -1,8 +1,6 @@
 """How well something is known, for a run that goes on until it is known well enough. An interval that is not as sure as
 it should be, for want of values, has no ends."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

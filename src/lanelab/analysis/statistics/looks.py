@@ -7,8 +7,6 @@ because it is often wrong together with an earlier one. How often is worked out 
 walk (Armitage, McPherson and Rowe 1969): counts of values on one side of a median, and signed ranks.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Sequence
@@ -85,12 +83,12 @@ class _Within:
     weights: Sequence[float]  # chance densities there, times Simpson's weights
 
     @classmethod
-    def first(cls, share: float, boundary: float) -> _Within:
+    def first(cls, share: float, boundary: float) -> "_Within":
         places = _places(boundary)
         law = NormalDist(0, math.sqrt(share))
         return cls(share, places, _weighted(places, [law.pdf(place) for place in places]))
 
-    def then(self, share: float, boundary: float) -> _Within:
+    def then(self, share: float, boundary: float) -> "_Within":
         places = _places(boundary)
         law = NormalDist(0, math.sqrt(share - self.share))
         densities = [

@@ -5,8 +5,6 @@ below it as above. A trial that timed out is a value of infinity: it took longer
 does not matter to a rank.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import statistics

@@ -1,7 +1,5 @@
 """What an interval of one bed or two does not hold: by how much beds differ. Pure."""
 
-from __future__ import annotations
-
 import math
 
 

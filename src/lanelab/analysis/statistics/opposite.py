@@ -1,7 +1,5 @@
 """Whether an arm helps in one place and harms in another. A change over all places would then describe none. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from lanelab.analysis.statistics.median import ALPHA

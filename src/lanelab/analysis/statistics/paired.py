@@ -7,8 +7,6 @@ asks for; its centre is the estimate.
 Where several machines made rounds, each is a stratum: pairs are within a machine, and so are the means of two of them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -53,7 +51,7 @@ class Change:
             return f"n = {self.n}: the interval holds the true change in {share}"
         return f"n = {self.n}: the interval holds the true change in {percent(self.confidence)} of such runs"
 
-    def of_looks(self, looks: int, alpha: float, level: float = LEVEL) -> Change:
+    def of_looks(self, looks: int, alpha: float, level: float = LEVEL) -> "Change":
         """With several looks at a run, of which this one may spend `alpha`: it is as sure as all of them are, which is
         `level`."""
         if looks < 2 or self.confidence < 1 - alpha:
@@ -61,12 +59,12 @@ class Change:
         return replace(self, confidence=level, looks=looks)
 
     @classmethod
-    def of(cls, shift: Shift) -> Change:
+    def of(cls, shift: Shift) -> "Change":
         low, high = (shift.low, shift.high) if shift.n > 1 else (None, None)
         return cls(shift.n, shift.value, low, high, shift.confidence if shift.n > 1 else 0.0, shift.p)
 
     @classmethod
-    def of_logarithms(cls, shift: Shift) -> Change:
+    def of_logarithms(cls, shift: Shift) -> "Change":
         """The ratio whose logarithm it is."""
         low, high = (_exp(shift.low), _exp(shift.high)) if shift.n > 1 else (None, None)
         return cls(shift.n, _exp(shift.value), low, high, shift.confidence if shift.n > 1 else 0.0, shift.p)

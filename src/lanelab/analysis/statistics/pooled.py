@@ -7,8 +7,6 @@ change that all of them have in common. Where links have changes of their own it
 opposite it describes none of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

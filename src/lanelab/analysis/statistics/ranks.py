@@ -1,7 +1,5 @@
 """Ranks of values, and whether groups of them have another middle: an analysis of variance, of ranks or of values."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Sequence
 

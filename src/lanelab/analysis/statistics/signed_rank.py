@@ -11,8 +11,6 @@ stands for a pair in which one trial timed out: its sign is known and its rank i
 and -infinity is unknown, and also counts against whatever is claimed.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from bisect import bisect_left, bisect_right

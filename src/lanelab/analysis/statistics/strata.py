@@ -1,8 +1,6 @@
 """Pairs by machine. A pair is what two arms had in one round on one machine: machines differ in speed, so a ratio of
 trials from two of them says nothing of arms."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 

@@ -8,8 +8,6 @@ A value of infinity is a trial that timed out. The difference of two such is unk
 claimed; equal values make the interval a little wide.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from bisect import bisect_right
@@ -45,7 +43,7 @@ class TwoSamples:
     def name(self) -> str:
         return interval_of(self.confidence)
 
-    def exponential(self) -> TwoSamples:
+    def exponential(self) -> "TwoSamples":
         """The ratio, where this is a difference of logarithms."""
         value, low, high = (_exp(end) for end in (self.value, self.low, self.high))
         return TwoSamples(self.n_first, self.n_other, value, low, high, self.confidence)

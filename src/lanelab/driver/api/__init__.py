@@ -9,8 +9,6 @@
 A name is imported when it is first used, so that opening a run imports nothing that makes one.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Any
 

@@ -1,7 +1,5 @@
 """A study's run as an artifact: everything that another lab needs to run the same, in one archive."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

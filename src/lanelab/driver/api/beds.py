@@ -1,7 +1,5 @@
 """How the beds of a run are made, as its user asks for it: recorded in its folder, and kept when the run goes on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -32,7 +30,7 @@ class BedOptions:
     accept_links: bool = False  # go on where a link is out of tolerance
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> BedOptions:
+    def from_json(cls, data: Mapping[str, Any]) -> "BedOptions":
         """From the record of a run; older ones know no substrates."""
         given = {option.name: data[option.name] for option in registry.options() if option.name in data}
         substrate, accept = data.get("substrate", "netns"), data.get("accept_links", False)
@@ -51,7 +49,7 @@ class BedOptions:
         """Whether a run that goes on may be given these: links may be accepted for a session, all else is as it was."""
         return replace(self, accept_links=False).is_default
 
-    def going_on(self, asked: BedOptions) -> BedOptions:
+    def going_on(self, asked: "BedOptions") -> "BedOptions":
         """Those that a run began with, in a session that is given `asked`."""
         return replace(self, accept_links=self.accept_links or asked.accept_links)
 
@@ -81,7 +79,7 @@ class BedOptions:
         if not self.traits.direct and any(link.direct for link in links):
             raise InputError(*NO_DIRECT, key="path")
 
-    def placed(self, workload: str, links: Iterable[Link], tell: Listener = unheard) -> BedOptions:
+    def placed(self, workload: str, links: Iterable[Link], tell: Listener = unheard) -> "BedOptions":
         """With the processors that suit the workload, unless the user says which, or the nodes are elsewhere."""
         if self.cpus or not self.traits.same_machine:
             return self

@@ -1,7 +1,5 @@
 """What a plan says of the claims of an experiment: each with what was published and where it is checked."""
 
-from __future__ import annotations
-
 from lanelab.driver.experiment import Experiment
 from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.record.load_places import metric_of_claim

@@ -1,7 +1,5 @@
 """What a plan says to a person, in lines."""
 
-from __future__ import annotations
-
 import math
 
 from lanelab.driver.base.amounts import minutes, size

@@ -1,7 +1,5 @@
 """What an experiment would do, without doing it: lanelab.plan."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path

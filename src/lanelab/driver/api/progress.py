@@ -1,7 +1,5 @@
 """How far a run on one bed is, worked out from its events."""
 
-from __future__ import annotations
-
 import statistics
 
 from lanelab.driver.record.metrics import Metric, primary_of
@@ -23,7 +21,7 @@ class Progress:
         self._refused_links: set[str] = set()  # that were told
 
     @classmethod
-    def of(cls, begun: RunBegun) -> Progress:
+    def of(cls, begun: RunBegun) -> "Progress":
         return cls(begun.trials, begun.done, primary_of(begun.workload))
 
     def see(self, event: Event) -> None:

@@ -1,7 +1,5 @@
 """A run that was opened, for programs: its trials as objects, its verdicts, its report."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Runs an experiment, or goes on with a run: from a file to a run folder."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """One session of a run: its provenance, its trials, and its end in the run folder, whatever becomes of it."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Runs a study: the figures that are not finished, one after the other, each as a run of its own."""
 
-from __future__ import annotations
-
 import secrets
 import shutil
 import time

@@ -1,7 +1,5 @@
 """What a study is and what its figures take, and how far a run of it is, as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict
 

@@ -1,7 +1,5 @@
 """What the beds of a sweep do, and how far it is, worked out from its events."""
 
-from __future__ import annotations
-
 import textwrap
 import time
 from collections import deque
@@ -66,7 +64,7 @@ class SweepProgress:
         self._usual: float | None = None
 
     @classmethod
-    def of(cls, begun: RunBegun) -> SweepProgress:
+    def of(cls, begun: RunBegun) -> "SweepProgress":
         return cls(begun.trials, begun.done, begun.rounds)
 
     # --- what happens

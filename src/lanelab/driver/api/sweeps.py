@@ -1,7 +1,5 @@
 """A run on several beds: on this machine, on machines that lend theirs, or on a cluster that there is."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Iterator

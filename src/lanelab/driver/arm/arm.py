@@ -1,7 +1,5 @@
 """An arm: one treatment of the server and the browser, every setting resolved."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -38,7 +36,7 @@ class Arm(BrowserSettings, ProxySettings, ContentSettings):
     browser: str
 
     @classmethod
-    def parse(cls, name: str, mapping: Mapping[str, object], defaults: Mapping[str, object] | None = None) -> Arm:
+    def parse(cls, name: str, mapping: Mapping[str, object], defaults: Mapping[str, object] | None = None) -> "Arm":
         """The arm that these settings ask for, laid over `defaults`.
 
         A setting that could do nothing is a mistake in `mapping`, but not in `defaults`, which are for several arms.
@@ -80,13 +78,13 @@ class Arm(BrowserSettings, ProxySettings, ContentSettings):
         made = Variant(schemes, self.compression, self.minify, user_agent=agent)
         return replace(made, preload=self.preload, fetchpriority=self.fetchpriority)
 
-    def on(self, site: Site) -> Arm:
+    def on(self, site: Site) -> "Arm":
         """The arm as it loads this site: with the browser's name and view that the site was recorded with, where the
         arm does not say others."""
         viewport = self.viewport or site.viewport or USUAL_VIEWPORT
         return replace(self, user_agent=self.user_agent or site.user_agent, viewport=viewport)
 
-    def back_end(self) -> Arm:
+    def back_end(self) -> "Arm":
         """The arm as the server behind its proxy sees it: the proxy is its only client, in clear, and keeps its
         connections for as long as it likes. Without a proxy the arm itself."""
         if self.proxy == proxies.NONE:

@@ -1,8 +1,6 @@
 """The settings of an arm that are about what is loaded: what becomes of the page, what it tells a browser ahead, and
 how its names are found."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from lanelab.driver.arm.streams import PUSH

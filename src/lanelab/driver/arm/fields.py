@@ -1,7 +1,5 @@
 """`ARM` is the table of an arm's settings: what its wire, its server, a proxy, its content and its browser declare."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from lanelab.driver.arm.browsers.fields import BrowserSettings

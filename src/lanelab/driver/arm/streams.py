@@ -1,7 +1,5 @@
 """The settings of arms that are about streams: windows, limits, who goes first, and what the server pushes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

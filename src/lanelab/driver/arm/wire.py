@@ -3,8 +3,6 @@
 Defaults are those of Apache 2.4 (its manual: core) and of Chromium, except where a help text says otherwise.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -42,7 +40,7 @@ class OwnSettings:
 Own = TypeVar("Own", bound=OwnSettings)
 
 
-def own_settings(arm: WireSettings, kind: type[Own]) -> Own:
+def own_settings(arm: "WireSettings", kind: type[Own]) -> Own:
     """Those that only the arm's server has, which are of this kind."""
     if not isinstance(arm.own, kind):
         raise TypeError(f"the arm is for {arm.server}")

@@ -1,7 +1,5 @@
 """Lengths of time and amounts of data, as one would say them."""
 
-from __future__ import annotations
-
 
 def seconds(value: float) -> str:
     return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"

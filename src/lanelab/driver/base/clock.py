@@ -1,7 +1,5 @@
 """Time stamps. Durations are taken from time.monotonic()."""
 
-from __future__ import annotations
-
 import datetime
 
 

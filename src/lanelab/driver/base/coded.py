@@ -8,8 +8,6 @@
 `Point.from_json({"x": 1})` raises RecordError, which names the key: "name is missing". In JSON no key has a default.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import math
@@ -62,7 +60,7 @@ class _WrongError(Exception):
         self.words, self.rest = words, rest
         self.path = ""
 
-    def below(self, step: str | int) -> _WrongError:
+    def below(self, step: str | int) -> "_WrongError":
         """The same, as it is seen from one level above."""
         here = f"[{step}]" if isinstance(step, int) else step
         dot = "." if self.path and not self.path.startswith("[") else ""

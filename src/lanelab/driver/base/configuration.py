@@ -1,7 +1,5 @@
 """What the environment says to lanelab: read once, when a program starts, and held here."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -28,7 +26,7 @@ class Configuration:
     shows_traces: bool  # LANELAB_DEBUG is set
 
     @classmethod
-    def from_environment(cls, environment: Mapping[str, str]) -> Configuration:
+    def from_environment(cls, environment: Mapping[str, str]) -> "Configuration":
         """Raises InputError, which names the variable."""
         factor = environment.get(TIMEOUTS)
         return cls(
@@ -43,7 +41,7 @@ class Configuration:
     def timeout_factor(self) -> float:
         return self.timeouts or 1.0
 
-    def for_emulated_processors(self) -> Configuration:
+    def for_emulated_processors(self) -> "Configuration":
         """With longer time limits; a factor that the user has set stays."""
         return replace(self, timeouts=self.timeouts or FACTOR_OF_EMULATED)
 

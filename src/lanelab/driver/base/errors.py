@@ -32,8 +32,6 @@ Each says what was attempted, with which input, and what to do next. Errors of o
 where they happen.
 """
 
-from __future__ import annotations
-
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
 EXIT_INCOMPLETE = 3  # a run ended, and a cell has fewer trials that count than asked for

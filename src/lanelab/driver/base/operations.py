@@ -9,8 +9,6 @@ Whoever serves it derives from it and has the methods, `served` calls them. Whoe
 `ask`: the methods that it inherits send their arguments and read the answer, by the types that the interface names.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import typing

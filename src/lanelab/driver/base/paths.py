@@ -1,7 +1,5 @@
 """Where lanelab writes: inside its own build folder, and nowhere else without being asked."""
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import errno

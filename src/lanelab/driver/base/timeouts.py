@@ -4,8 +4,6 @@ A machine with emulated processors is much slower, and a slow program must not c
 makes every time limit of lanelab's own six times as long. How long a page may load is a setting of the experiment.
 """
 
-from __future__ import annotations
-
 from lanelab.driver.base import configuration
 
 # Far more than anything takes on a busy machine: a bed that hangs must not hold up a night's run.

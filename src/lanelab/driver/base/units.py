@@ -4,8 +4,6 @@ A number without its unit is refused: `100` could be milliseconds or seconds, an
 wrong thing. Nothing is rounded on the way in: what cannot be held exactly is refused too.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Mapping
@@ -214,7 +212,7 @@ class Duration:
         _whole(self.ns, "a duration")
 
     @classmethod
-    def parse(cls, value: object, *, key: str = "") -> Duration:
+    def parse(cls, value: object, *, key: str = "") -> "Duration":
         return value if isinstance(value, Duration) else cls(_read(value, _DURATION, key))
 
     @property
@@ -225,10 +223,10 @@ class Duration:
     def milliseconds(self) -> float:
         return self.ns / 1_000_000
 
-    def __add__(self, other: Duration) -> Duration:
+    def __add__(self, other: "Duration") -> "Duration":
         return Duration(self.ns + other.ns)
 
-    def __sub__(self, other: Duration) -> Duration:
+    def __sub__(self, other: "Duration") -> "Duration":
         return Duration(self.ns - other.ns)
 
     def __bool__(self) -> bool:
@@ -248,7 +246,7 @@ class Size:
         _whole(self.bytes, "a size")
 
     @classmethod
-    def parse(cls, value: object, *, key: str = "") -> Size:
+    def parse(cls, value: object, *, key: str = "") -> "Size":
         return value if isinstance(value, Size) else cls(_read(value, _SIZE, key))
 
     def __bool__(self) -> bool:
@@ -268,7 +266,7 @@ class Rate:
         _whole(self.bps, "a rate")
 
     @classmethod
-    def parse(cls, value: object, *, key: str = "") -> Rate:
+    def parse(cls, value: object, *, key: str = "") -> "Rate":
         return value if isinstance(value, Rate) else cls(_read(value, _RATE, key, _BYTE_RATES))
 
     @property
@@ -302,7 +300,7 @@ class Ratio:
             raise ValueError(f"a ratio must not be above 100%: {self.ppb} ppb")
 
     @classmethod
-    def parse(cls, value: object, *, key: str = "") -> Ratio:
+    def parse(cls, value: object, *, key: str = "") -> "Ratio":
         if isinstance(value, Ratio):
             return value
         ppb = _read(value, _RATIO, key)

@@ -1,5 +1,3 @@
 """The version of lanelab."""
 
-from __future__ import annotations
-
 VERSION = "0.1.0"

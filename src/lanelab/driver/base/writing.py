@@ -1,7 +1,5 @@
 """Errors of the disk in words."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import sqlite3

@@ -13,8 +13,6 @@ Neighbours are permanent entries, since an ARP answer would be delayed by the li
 would lengthen the first connection.
 """
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,7 +40,7 @@ class Port:
             f"link set dev {self.device} up",
         ]
 
-    def neighbour_line(self, other: Port) -> str:
+    def neighbour_line(self, other: "Port") -> str:
         return f"neigh replace {other.address} lladdr {other.mac} dev {self.device} nud permanent"
 
 

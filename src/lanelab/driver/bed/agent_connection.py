@@ -1,7 +1,5 @@
 """The connection to an agent, whatever carries it."""
 
-from __future__ import annotations
-
 import contextlib
 import queue
 import socket

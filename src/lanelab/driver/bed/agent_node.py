@@ -1,7 +1,5 @@
 """A node that is reached through an agent, whatever carries the connection to it."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

@@ -1,7 +1,5 @@
 """What an agent does for a node: commands, files, connections."""
 
-from __future__ import annotations
-
 import base64
 import os
 import queue

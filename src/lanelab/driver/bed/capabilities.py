@@ -1,7 +1,5 @@
 """What this machine can do for beds. Each function returns None where it can, else what is in the way."""
 
-from __future__ import annotations
-
 from lanelab.driver.base.errors import LanelabError, NamespaceError, RouterError
 from lanelab.driver.bed.remote import namespaces as spaces
 from lanelab.driver.bed.remote.attempts import refusal

@@ -1,7 +1,5 @@
 """Commands that every substrate runs on its nodes, or beside them in the namespace of the bed itself."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterable, Sequence
 

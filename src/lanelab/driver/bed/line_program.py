@@ -1,7 +1,5 @@
 """A program of ours that runs on a node for long: it reads lines, and answers with lines of JSON."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

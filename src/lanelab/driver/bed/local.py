@@ -1,7 +1,5 @@
 """This machine's side of a bed: its namespaces, processes and files."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import signal

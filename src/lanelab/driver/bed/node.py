@@ -1,7 +1,5 @@
 """A node: a place where commands run. Whoever holds one neither knows nor asks what it is made of."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shlex

@@ -1,7 +1,5 @@
 """Starts a program with as many open files as its user may have: a server and a load generator need thousands."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 # The usual soft limit is 1,024. Each connection is an open file, and so is each file being sent. The hard limit is

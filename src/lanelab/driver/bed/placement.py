@@ -1,8 +1,6 @@
 """Which processors a node's programs have where nobody says it: a server under load and what loads it must not take
 each other's time. `placement` is pure."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The substrates that there are."""
 
-from __future__ import annotations
-
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.bed.netns.substrate import NetnsKind
 from lanelab.driver.bed.ssh.kind import SshKind

@@ -1,7 +1,5 @@
 """The files that run on other machines and other kernels: all of driver/bed/remote/, and what that imports."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lanelab.driver.base.paths import PACKAGE, SOURCES

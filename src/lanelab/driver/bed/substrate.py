@@ -3,8 +3,6 @@
 Nothing outside driver/bed/ asks which substrate a bed has. What makes a difference to others is one of its `Traits`.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -104,7 +102,7 @@ class SubstrateKind(ABC):
         return iter(())
 
     @abstractmethod
-    def make(self, settings: Mapping[str, Any]) -> Substrate:
+    def make(self, settings: Mapping[str, Any]) -> "Substrate":
         """A substrate with these settings, not yet entered. In the bed process."""
 
 

@@ -1,7 +1,5 @@
 """A command on a terminal of its own, relayed to other descriptors."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

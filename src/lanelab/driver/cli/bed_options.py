@@ -1,7 +1,5 @@
 """Options that say how beds are made."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

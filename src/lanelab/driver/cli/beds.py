@@ -1,7 +1,5 @@
 """lanelab bed: a bed with a link, to use by hand or from a script."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

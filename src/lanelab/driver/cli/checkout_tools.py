@@ -1,7 +1,5 @@
 """lanelab check, test, bench: they are in tools/ of a checkout, which is no part of an installed lanelab."""
 
-from __future__ import annotations
-
 import sys
 
 import click

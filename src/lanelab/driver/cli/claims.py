@@ -1,7 +1,5 @@
 """lanelab claims: what a run says of the claims of its experiment."""
 
-from __future__ import annotations
-
 import textwrap
 from pathlib import Path
 

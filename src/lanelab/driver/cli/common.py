@@ -1,7 +1,5 @@
 """Options and arguments that many commands have, whatever they are about."""
 
-from __future__ import annotations
-
 import click
 
 MOST_WORKERS = 1000

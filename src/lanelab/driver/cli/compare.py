@@ -1,7 +1,5 @@
 """lanelab compare: whether runs agree."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

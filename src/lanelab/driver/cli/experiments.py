@@ -1,7 +1,5 @@
 """lanelab plan and lanelab new: what an experiment would do, and how to begin one."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

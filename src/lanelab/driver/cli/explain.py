@@ -1,7 +1,5 @@
 """lanelab explain: why load times are what they are."""
 
-from __future__ import annotations
-
 import textwrap
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Waiting for a command in the bed as if it ran here: terminal, signals, exit status."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import queue

@@ -1,7 +1,5 @@
 """lanelab hosts: machines that ssh reaches, before they are a bed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """What Ctrl-C and SIGTERM mean to a command that runs trials. What they end is the session's own business."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager

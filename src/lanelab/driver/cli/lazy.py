@@ -1,8 +1,6 @@
 """Groups of commands that are imported when they are called. The names of commands and a line about each are in the
 group's table, so that `--help`, a wrong name and completion import none of them."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any

@@ -1,7 +1,5 @@
 """lanelab link: shows, lists and measures links."""
 
-from __future__ import annotations
-
 import click
 
 from lanelab.driver.api.beds import BedOptions

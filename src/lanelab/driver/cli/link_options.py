@@ -1,7 +1,5 @@
 """Options of a link, made from its table of settings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

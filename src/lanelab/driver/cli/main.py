@@ -1,7 +1,5 @@
 """The command line. Thin: reads options, calls, prints; every error ends here as one line."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """lanelab merge: one run of several."""
 
-from __future__ import annotations
-
 import datetime
 from pathlib import Path
 

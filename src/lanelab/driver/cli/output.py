@@ -1,7 +1,5 @@
 """What the commands print. Results go to stdout, everything else to stderr; colours only where a person looks."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """lanelab packets: the packets of a trial's requests, by Wireshark's dissectors."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

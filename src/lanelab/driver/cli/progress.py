@@ -1,7 +1,5 @@
 """Shows runs while they go on: live lines for a person, plain lines for a log, JSON for a program."""
 
-from __future__ import annotations
-
 import json
 import sys
 import threading

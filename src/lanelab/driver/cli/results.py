@@ -1,7 +1,5 @@
 """lanelab runs, show, export, report: the results of runs."""
 
-from __future__ import annotations
-
 import json
 import sys
 import webbrowser

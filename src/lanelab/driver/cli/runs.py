@@ -1,7 +1,5 @@
 """lanelab run: runs an experiment."""
 
-from __future__ import annotations
-
 import sys
 import time
 import webbrowser

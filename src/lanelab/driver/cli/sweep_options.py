@@ -1,7 +1,5 @@
 """Options of a run on several beds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

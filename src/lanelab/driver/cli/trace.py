@@ -1,7 +1,5 @@
 """lanelab link trace: traces of rates and delays, which links can follow."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 

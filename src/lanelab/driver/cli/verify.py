@@ -1,7 +1,5 @@
 """lanelab verify: whether a run folder holds what was stored there."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """lanelab vm: three virtual machines as client, router and server, and what they need."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys

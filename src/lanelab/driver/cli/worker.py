@@ -1,7 +1,5 @@
 """lanelab worker: this machine lends its beds to runs of others."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Iterator

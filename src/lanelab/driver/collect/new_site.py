@@ -1,7 +1,5 @@
 """A new site in the archive, from what was recorded or imported: whole, or not there at all."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import fcntl

@@ -1,7 +1,5 @@
 """What a page loads, found by reading its HTML and CSS. What scripts ask for is not found so."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator, Mapping

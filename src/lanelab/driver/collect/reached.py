@@ -1,7 +1,5 @@
 """What of an archive belongs to its page, as far as HTML and CSS say: crawlers archive more than one load asks for."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from urllib.parse import urljoin, urlsplit

@@ -6,8 +6,6 @@
 Only the endpoint is ever asked, whatever the captures say. What no capture exists of is named.
 """
 
-from __future__ import annotations
-
 import http.client
 import re
 import time

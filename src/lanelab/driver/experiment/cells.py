@@ -1,7 +1,5 @@
 """Cells of an experiment: all combinations, or exactly those that the file lists."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +22,7 @@ class Combined:
     links: tuple[LinkCase, ...]
     cells: tuple[Cell, ...]
 
-    def with_cells(self, cells: tuple[Cell, ...]) -> Combined:
+    def with_cells(self, cells: tuple[Cell, ...]) -> "Combined":
         """The same with these cells, and the links that they have."""
         return Combined(self.sites, tuple({cell.link.label: cell.link for cell in cells}.values()), cells)
 

@@ -10,8 +10,6 @@ A claim is about an effect, which is a number above 0:
 - of a value: the metric itself, as it is stored.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ The other place differs from the one in what `at` and `to_at` say, in the arms w
 nothing else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The numbers of a claim as people write them: changes in percent, margins in percentage points, values with a unit."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Where a claim is checked: `where` and `for` become cells. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

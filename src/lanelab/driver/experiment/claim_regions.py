@@ -1,7 +1,5 @@
 """What counts as reproduced: `published` with its margin, `expect` and `equivalent` become a region. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ A claim that could not be judged as it stands is refused here, before the first 
 cells of several places without saying `for`, or has a margin that takes the effect's direction away.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -3,8 +3,6 @@
 Cells are compared within a site and a link. Nothing is left out silently: what could not be compared is named.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from lanelab.driver.base.settings.kinds import near_miss

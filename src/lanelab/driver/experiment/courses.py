@@ -1,7 +1,5 @@
 """Series of loads in an experiment file: figures of them, and claims about one place of them. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What cells may differ in besides site and arm, by name: settings of the link, and how much load there is."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """Figures: what a chart shows, checked against the cells, so that no two of them land on the same spot."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Collection, Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The keys of an experiment file outside its links and arms. Those without a kind are read by code of their own."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

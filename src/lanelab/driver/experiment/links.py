@@ -1,7 +1,5 @@
 """Links of an experiment: a grid becomes single links, and each gets a short name."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Iterable, Mapping, Sequence

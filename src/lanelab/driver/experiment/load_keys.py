@@ -1,7 +1,5 @@
 """The key `workload`, where a server is put under load: from what is written to the settings of one or more loads."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Mapping, Sequence

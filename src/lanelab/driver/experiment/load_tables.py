@@ -1,7 +1,5 @@
 """The keys of `workload` in an experiment file, where a server is put under load."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """What an experiment is, once read: frozen, every value resolved."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json
@@ -140,7 +138,7 @@ class Figure:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Figure:
+    def from_json(cls, data: Mapping[str, Any]) -> "Figure":
         only = tuple((name, tuple(values)) for name, values in data["only"].items())
         published = Published.from_json(data["published"]) if data["published"] else None
         return cls(**{**data, "only": only, "published": published})

@@ -1,7 +1,5 @@
 """What was published in a figure's place: the end of its axis and its points, by series and x. Pure."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import re

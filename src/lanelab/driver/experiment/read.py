@@ -1,7 +1,5 @@
 """From the text of an experiment file to an Experiment. Every error names the file, the line and the key."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which metrics the trials of an experiment will have: some need a recorder, which may be off. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from lanelab.driver.base.coded import Coded

@@ -4,8 +4,6 @@ What is named after a load, like links and what figures choose, is named after t
 about the load that the file says, and are not tested.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace

@@ -6,8 +6,6 @@ docs/reference/claims.md again:
     PYTHONPATH=. python -m lanelab.driver.experiment.schema
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

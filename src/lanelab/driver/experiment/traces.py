@@ -1,8 +1,6 @@
 """From what a user writes of a moving link to the texts that a link is made of: traces are read, mappings become
 text."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import cast

@@ -4,8 +4,6 @@ A variant's settings are laid over those of the file as if they stood there, so 
 reported at its own line.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace

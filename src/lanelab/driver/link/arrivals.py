@@ -1,7 +1,5 @@
 """What arrived of a train of numbered packets. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

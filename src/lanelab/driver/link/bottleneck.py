@@ -1,7 +1,5 @@
 """The bottleneck of a direction: how much may wait before it."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping
@@ -94,7 +92,7 @@ class Queue:
     unit: Literal["packets", "bytes", "seconds", "bdp"]
 
     @classmethod
-    def parse(cls, value: object, *, key: str = "") -> Queue:
+    def parse(cls, value: object, *, key: str = "") -> "Queue":
         like = "Write packets (100p), bytes (64kB), time (50ms) or a multiple of the bandwidth-delay product (1.5bdp)"
         if isinstance(value, Queue):
             return value

@@ -1,7 +1,5 @@
 """What a chance gives in a number of tries, exactly. Pure."""
 
-from __future__ import annotations
-
 import math
 
 ALPHA = 0.001  # a sound link is refused by chance once in a thousand tests

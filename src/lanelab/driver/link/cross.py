@@ -1,7 +1,5 @@
 """Cross traffic: bulk TCP flows over the link, beside what a trial loads."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

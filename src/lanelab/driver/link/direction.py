@@ -1,7 +1,5 @@
 """One way through the router: a direction of the link, made from what the user wrote."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -48,7 +46,7 @@ class Direction:
         return bool(self.rate_trace or self.delay_trace or self.outage or self.radio)
 
     @property
-    def still(self) -> Direction:
+    def still(self) -> "Direction":
         """The same between trials: at its mean rate and its least delay."""
         return replace(self, rate_trace=None, delay_trace=None, outage=None, radio=None)
 

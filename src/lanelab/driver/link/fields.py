@@ -1,7 +1,5 @@
 """`SETTINGS` is the table of a link's settings. Those of impairments and of hosts come from their classes."""
 
-from __future__ import annotations
-
 from lanelab.driver.base.settings.kinds import DURATION, FLAG, choice, count
 from lanelab.driver.base.settings.setting import Setting, Table
 from lanelab.driver.link.bottleneck import AQM_TIME, DEFAULT_QUEUE_PACKETS, DISCIPLINES, FIFO, QUEUE

@@ -1,7 +1,5 @@
 """Kinds of values, limits and sides that settings of links share."""
 
-from __future__ import annotations
-
 import re
 
 from lanelab.driver.base.errors import InputError

@@ -1,7 +1,5 @@
 """The link itself: two directions, two hosts. What cannot be is refused, and every effective setting can be printed."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -51,7 +49,7 @@ class Link(Coded):
     cross: CrossTraffic = NO_CROSS
 
     @classmethod
-    def parse(cls, mapping: Mapping[str, object]) -> Link:
+    def parse(cls, mapping: Mapping[str, object]) -> "Link":
         """The link that these settings ask for; a setting for one side wins over one for both."""
         written = WrittenLink(mapping, SETTINGS)
         if written.value("path") != DIRECT:
@@ -87,7 +85,7 @@ class Link(Coded):
         return self.down.moves or self.up.moves
 
     @property
-    def still(self) -> Link:
+    def still(self) -> "Link":
         """The same between trials, when nothing changes."""
         return replace(self, down=self.down.still, up=self.up.still)
 
@@ -99,7 +97,7 @@ class Link(Coded):
         return self.to_mapping()
 
     @classmethod
-    def decoded(cls, data: object) -> Link:
+    def decoded(cls, data: object) -> "Link":
         return cls.parse(decoded_as(Mapping[str, str], data, "link"))
 
     def to_mapping(self) -> dict[str, str]:

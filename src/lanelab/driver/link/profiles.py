@@ -3,8 +3,6 @@
 A profile is nothing but settings that a user could write; `resolve` lays the user's own over them.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a self-test found: target against achieved, with a tolerance and a verdict for each property. Pure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -66,7 +64,7 @@ class SelfTest(Coded):
         }
 
     @classmethod
-    def decoded(cls, data: object) -> SelfTest:
+    def decoded(cls, data: object) -> "SelfTest":
         """Without what follows from the results."""
         whole = decoded_as(Mapping[str, Any], data, "self-test")
         return super(SelfTest, cls).decoded({name: whole[name] for name in ("results", "took_s") if name in whole})

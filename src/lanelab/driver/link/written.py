@@ -1,7 +1,5 @@
 """What the user wrote for a link, each value read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

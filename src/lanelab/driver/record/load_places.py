@@ -1,7 +1,5 @@
 """A series of a load at one place of its course, as a metric of each trial: how long pages take at 200 users. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

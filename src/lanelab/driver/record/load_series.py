@@ -1,7 +1,5 @@
 """Every series of a trial of the workload `load`, in one table. Figures over time or over users derive from it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal

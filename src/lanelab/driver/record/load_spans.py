@@ -1,7 +1,5 @@
 """Series of a load over spans of time: what figures draw, and what metrics are worked out from. Pure."""
 
-from __future__ import annotations
-
 import bisect
 import itertools
 import math

@@ -4,8 +4,6 @@ A trial's record has measures: numbers by name, from its workload and its record
 words and a unit, or a number that is worked out from the record. To add a metric, add a line to METRICS.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 
 docs/reference/verdicts.md explains each."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum

@@ -3,8 +3,6 @@
 The bed process makes a record, the controller completes and judges it, and the run folder stores it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self

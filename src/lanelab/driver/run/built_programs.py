@@ -1,7 +1,5 @@
 """lanelab's own programs that an experiment needs: built before any bed is made, and listed in the provenance."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -42,7 +40,7 @@ class Programs:
     paths: Mapping[str, Path] = field(default_factory=dict)
 
     @classmethod
-    def built(cls, experiment: Experiment) -> Programs:
+    def built(cls, experiment: Experiment) -> "Programs":
         """Build what this experiment needs, where it was not built before. That takes a while, and says so."""
         return cls({name: BUILT_BY[name]() for name in _needed(experiment)})
 

@@ -1,8 +1,6 @@
 """The bed that a run uses now, and the links on it. When a bed is lost, or another block of rounds begins, the next one
 takes its place."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import time

@@ -1,7 +1,5 @@
 """Examines what this machine can do for lanelab, with a remedy for whatever it cannot."""
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

@@ -1,7 +1,5 @@
 """Whether runs are of equal experiments, so that their trials may be in one run."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

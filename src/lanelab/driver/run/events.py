@@ -4,8 +4,6 @@ VERSION counts up when a field changes its meaning or goes away; new events and 
 docs/reference/commands.md lists them as JSON.
 """
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What an experiment is expected to take, with the sites of the archive."""
 
-from __future__ import annotations
-
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.estimate import Estimate, SiteLoad, estimate
 from lanelab.driver.run.loads import check_loads

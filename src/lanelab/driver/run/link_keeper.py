@@ -1,8 +1,6 @@
 """The links of a run on one bed: each is measured before a trial uses it, and refused when it is not as asked for.
 Those that trials used are measured again when the bed ends."""
 
-from __future__ import annotations
-
 import os
 import time
 

@@ -1,7 +1,5 @@
 """What a run has to know of the loads of its experiment before anything starts."""
 
-from __future__ import annotations
-
 import re
 import resource
 from collections.abc import Callable

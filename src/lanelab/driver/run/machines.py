@@ -1,7 +1,5 @@
 """The machines whose beds made a run's trials."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded

@@ -5,8 +5,6 @@ part in a trial, or shows itself in another part of its key: a site by its diges
 program of lanelab's own by what it is built from.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Makes one run of several runs of equal experiments. They stay as they are; the new run is whole, or not there."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

@@ -1,8 +1,6 @@
 """What a run lacks at its end: which cells have too few trials that count, why, and what to do. A run that lacks some
 must not look like a complete one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

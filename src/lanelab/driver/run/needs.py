@@ -1,7 +1,5 @@
 """The programs that an experiment needs on the machines that it runs on."""
 
-from __future__ import annotations
-
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.browsers.registry import BROWSERS
 from lanelab.driver.arm.proxies.registry import proxy_of

@@ -1,7 +1,5 @@
 """Opens the beds of a run. Where machines are away for a while, it asks for them again."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack

@@ -1,7 +1,5 @@
 """What a run was made with, as far as this side of a bed can tell; the bed adds its nodes' facts."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import platform

@@ -1,7 +1,5 @@
 """Reusing what other runs have measured: trials of equal keys are copied, and not made again."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path

@@ -4,8 +4,6 @@ What is compared is reused together: all cells that are compared with one anothe
 one bed with the same versions, or none of them. No trial is used twice, and none in place of one that is there.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@ Everything may be killed at any moment. What is stored decides what remains to b
 any other.
 """
 
-from __future__ import annotations
-
 import itertools
 import queue
 import threading
@@ -113,7 +111,7 @@ class Runner:
         self._asked = AskedKeys(experiment, begun.sites, accept_links=store.accepts_links)
         self._ahead: Preparation | None = None
 
-    def __enter__(self) -> Runner:
+    def __enter__(self) -> "Runner":
         return self
 
     def __exit__(

@@ -1,7 +1,5 @@
 """The sites of an experiment as its arms want them, prepared before any bed is made: a mistake shows at once."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json
@@ -28,7 +26,7 @@ class ServedSites:
     prepared: Mapping[tuple[str, Variant], Site]
 
     @classmethod
-    def of(cls, experiment: Experiment, archived: Mapping[str, Site]) -> ServedSites:
+    def of(cls, experiment: Experiment, archived: Mapping[str, Site]) -> "ServedSites":
         """Prepare what was not prepared before."""
         made: dict[tuple[str, Variant], Site] = {}
         for cell in experiment.cells:

@@ -1,7 +1,5 @@
 """Beginning a run, or going on with one: folder, seed, sites and cells, before any bed is made."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import itertools

@@ -1,8 +1,6 @@
 """Taking trials over from another run folder, with the beds and machines that made them, their versions, the
 self-tests of their links and their artifacts. What was taken names the run that made it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Mapping, Sequence
@@ -40,7 +38,7 @@ class Taker:
         self._tested = store.self_tested()
         self._folder = store.folder / SCRATCH / "taken"
 
-    def from_run(self, source: SourceRun) -> From:
+    def from_run(self, source: SourceRun) -> "From":
         return From(self, source)
 
     def machine_named(self, facts: MachineFacts) -> str:

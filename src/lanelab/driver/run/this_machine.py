@@ -1,7 +1,5 @@
 """This machine, as runs know it."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import platform

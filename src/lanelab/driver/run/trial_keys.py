@@ -6,8 +6,6 @@ other. What is not in a key may differ: names and order of things, which round i
 and on which machine or processors.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import json

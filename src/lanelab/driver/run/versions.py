@@ -4,8 +4,6 @@ Some of it is known before there is a bed (`known_here`), the rest only by the b
 asked once. All of it is text by name; its digest is half of a trial's key (trial_keys.py).
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import platform

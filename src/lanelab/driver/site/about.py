@@ -1,7 +1,5 @@
 """What a run notes of each site that it loads, for its reports."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded

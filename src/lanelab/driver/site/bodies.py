@@ -1,7 +1,5 @@
 """Bodies of objects as files named by their sha256: one for each content, however many objects have it."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Content codings: bodies decoded, and encoded again. Pure."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import zlib

@@ -1,7 +1,5 @@
 """What a site consists of: how many objects of which type, with how many bytes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Sites whose manifest lists the objects: the files lie in `content/`, or a program makes them."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Everything about a site that a person wants to know before it is used. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

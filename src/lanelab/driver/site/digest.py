@@ -1,7 +1,5 @@
 """One word for what a site answers."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable

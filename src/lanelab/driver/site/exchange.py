@@ -1,7 +1,5 @@
 """One request and its answer as they were on the wire: what recordings and archives consist of."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lanelab.driver.site.site import Headers

@@ -1,7 +1,5 @@
 """What is known of a site without making it: for lists, and for reports of runs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded

@@ -1,7 +1,5 @@
 """How faithful the replay of a site is, as `lanelab site verify` found. docs/reference/site.md explains each number."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded

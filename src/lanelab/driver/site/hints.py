@@ -1,7 +1,5 @@
 """What a page says ahead of what it needs, and how urgent that is: links that preload, and `fetchpriority`. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urljoin

@@ -3,8 +3,6 @@
 A site is made once, into a folder of the cache that is named by everything that it is made from.
 """
 
-from __future__ import annotations
-
 import difflib
 import fcntl
 import hashlib

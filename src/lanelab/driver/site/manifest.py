@@ -1,7 +1,5 @@
 """site.yaml: which objects a site has, read strictly. docs/reference/site.md describes it for users."""
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The hosts that a site's content names and the site has nothing of: advertisements, trackers, pages of others."""
 
-from __future__ import annotations
-
 import re
 
 from lanelab.driver.base.errors import InputError

@@ -1,7 +1,5 @@
 """What a server pushes with a site's page: from the wish of an arm and the site alone."""
 
-from __future__ import annotations
-
 import fnmatch
 import re
 from collections.abc import Iterable, Iterator

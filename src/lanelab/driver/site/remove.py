@@ -1,7 +1,5 @@
 """Removing an archived site: its folder and what was made of it, and nothing else."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A website that can be served, and what it consists of. docs/reference/site.md describes both for users."""
 
-from __future__ import annotations
-
 import datetime
 import zlib
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Whether a link's cross traffic was there while something was loaded. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from lanelab.driver.link import Link

@@ -1,7 +1,5 @@
 """How a server is put under load: the settings of the workload `load`, read and resolved. Pure."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded

@@ -1,7 +1,5 @@
 """What a bed does with trials, one after the other."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from lanelab.driver.base.operations import Remote, operation

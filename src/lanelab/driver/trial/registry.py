@@ -1,7 +1,5 @@
 """Every workload by its name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from lanelab.driver.trial.load.workload import Load

@@ -3,8 +3,6 @@
 Every workload serves a site in the same way. What was started for one trial is ended before the next.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path

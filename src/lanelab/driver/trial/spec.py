@@ -1,7 +1,5 @@
 """What the bed process must know to run one trial: what the controller sends."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,11 +41,11 @@ class TrialSpec(Coded):
         }
 
     @classmethod
-    def decoded(cls, data: object) -> TrialSpec:
+    def decoded(cls, data: object) -> "TrialSpec":
         return cls._of(decoded_as(Mapping[str, Any], data, "trial"))
 
     @classmethod
-    def _of(cls, data: Mapping[str, Any]) -> TrialSpec:
+    def _of(cls, data: Mapping[str, Any]) -> "TrialSpec":
         settings = dict(data["arm"])
         return cls(
             workload=data["workload"],

@@ -1,7 +1,5 @@
 """How much a trial may lack and still count."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

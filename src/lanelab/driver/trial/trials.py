@@ -1,7 +1,5 @@
 """Trials in the bed process: hands each to its workload, one after the other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The controller plans and judges; the bed process does. `prepare` does everything
 part that is measured and what must be read right after it, `end` ends whatever was started for the trial.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

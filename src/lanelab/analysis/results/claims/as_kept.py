@@ -5,8 +5,6 @@ the file says now only tells which of them are not the same any more. An edit of
 other cells, and leaves the claim as it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ less. An interval of 1 - alpha lies wholly above x exactly where it is at most a
 contradict each other.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Callable, Sequence

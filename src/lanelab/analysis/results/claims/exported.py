@@ -1,7 +1,5 @@
 """Verdicts as JSON has them. Pure."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

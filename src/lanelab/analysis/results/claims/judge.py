@@ -3,8 +3,6 @@
 docs/statistics.md#claims says what each verdict takes, and how often it is wrong.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from lanelab.analysis.results.claims.levels import Levels, levels_after

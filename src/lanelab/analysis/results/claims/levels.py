@@ -1,7 +1,5 @@
 """How sure an interval has to be for a verdict: 95% and 90%, or what a run has left that looked at itself before."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ verdict will do, so it is the one that needs the fewest. An estimate moves meanw
 rounds are those with which four of five such runs would have a verdict.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections.abc import Iterator

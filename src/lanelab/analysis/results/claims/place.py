@@ -1,7 +1,5 @@
 """Judges a claim in one of its places, by what was observed there. Pure."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence

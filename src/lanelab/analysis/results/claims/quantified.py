@@ -14,8 +14,6 @@ be shown, and each has its p, a partial conjunction (Benjamini and Heller 2008):
 Nothing is assumed of how places depend on each other. A place that was not tested has a p of 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from lanelab.analysis.results.claims.levels import Levels

@@ -5,8 +5,6 @@ one-sided one for a direction, a two-sided one for "not reproduced". A claim abo
 two ends, so it is reproduced by the 95% interval, as a direction is.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Sequence

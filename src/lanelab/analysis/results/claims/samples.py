@@ -4,8 +4,6 @@ Every kind of claim is a weighted sum of logarithms of its points' values, or of
 what hits all trials of a round alike cancels out.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,7 +47,7 @@ class Measured:
     worst: float | None  # what stands for a trial that timed out; None where such trials have no value
 
     @classmethod
-    def of(cls, run: Run, metric: str) -> Measured:
+    def of(cls, run: Run, metric: str) -> "Measured":
         by_number, refused = results(run, metric), refusals(run)
         known = metric_of_claim(metric)
         flags = results(run, known.censored) if known and known.censored else {}

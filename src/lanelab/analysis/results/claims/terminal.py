@@ -1,7 +1,5 @@
 """Verdicts on a terminal: `lanelab claims`, and the end of `lanelab run`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich import box

@@ -5,8 +5,6 @@ Where only those with an adjusted p of at most 5% are believed, the chance that 
 (Holm 1979). An inconclusive claim was tested as well, so it counts among them, with a p of 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

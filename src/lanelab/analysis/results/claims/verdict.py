@@ -1,7 +1,5 @@
 """What is said of a claim, and with what right. Data only: judge.py makes it, reports show it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

@@ -5,8 +5,6 @@ says what share of the effect is due to it. Of a trend that is by how much the d
 the last, of a spike by how much it stands out, of a contrast by how much more the one difference is than the other.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence

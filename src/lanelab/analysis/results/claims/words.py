@@ -1,7 +1,5 @@
 """Claims and their verdicts as people read them: effects with their intervals, what was published, counts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

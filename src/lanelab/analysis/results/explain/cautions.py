@@ -1,7 +1,5 @@
 """What a reader must know before the explanations of a run: what keeps them from being believed. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from lanelab.analysis.results import conditions, machine

@@ -4,8 +4,6 @@ Of each part the difference is Hodges and Lehmann's estimate over the rounds tha
 themselves. Such estimates need not add up exactly: what is left over is given as the rest.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

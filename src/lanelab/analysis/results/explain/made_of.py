@@ -1,7 +1,5 @@
 """What the load times of a cell are made of: medians of the parts, and what bounds them. Pure."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Why one trial took longer than the others of its cell. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

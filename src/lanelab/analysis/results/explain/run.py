@@ -1,7 +1,5 @@
 """What of a run is to be explained: all comparisons, one cell or arm, two arms, one trial."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The part of the report that says what the beds of a run say together."""
 
-from __future__ import annotations
-
 from lanelab.analysis.results import between_beds
 from lanelab.analysis.results.beds_table import NUMBERS, Words, numbers, of_bed
 from lanelab.analysis.results.between_beds import BedsOfRun, Between

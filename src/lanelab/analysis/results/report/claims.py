@@ -1,7 +1,5 @@
 """The part of the report that says which claims the run reproduces: first, for it is what the run was made for."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

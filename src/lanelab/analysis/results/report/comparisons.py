@@ -1,7 +1,5 @@
 """The part of the report that compares arms, round by round."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

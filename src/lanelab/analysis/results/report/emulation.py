@@ -1,7 +1,5 @@
 """The part of the report on what the trials' own captures say of their links."""
 
-from __future__ import annotations
-
 from lanelab.analysis.results import links
 from lanelab.analysis.results.links import LinkRow
 from lanelab.analysis.results.model import Run

@@ -1,7 +1,5 @@
 """The page of a verified site: its score, the evidence by protocol, and the pictures side by side."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The figures of a run: within the report, and as files."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How pages appeared: filmstrips of all cells on one time scale, and how they looked at the end."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Sequence
 

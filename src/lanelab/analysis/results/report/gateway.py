@@ -1,7 +1,5 @@
 """The part of the report that says what the gateway costs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from lanelab.analysis.results.gateway_cost import Cost, CostRow, is_shown, left_out_words

@@ -1,7 +1,5 @@
 """The part of the report on links that were measured again after their trials."""
 
-from __future__ import annotations
-
 from lanelab.analysis.results import link_drift
 from lanelab.analysis.results.link_drift import LinkDrift, PropertyDrift
 from lanelab.analysis.results.model import Run

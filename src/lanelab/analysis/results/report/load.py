@@ -1,7 +1,5 @@
 """The part of the report that says what a load did: what began, ended and failed, how long it took, what limited it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from lanelab.analysis.results.charts import chart

@@ -1,7 +1,5 @@
 """The section with a drawing of each cell's median trial, all on one scale, and the one with any two side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The part of the report that says whether the machines had time for the trials."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from lanelab.analysis.results import machine

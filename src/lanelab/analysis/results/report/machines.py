@@ -1,7 +1,5 @@
 """The part of the report that says which machines made the run, and whether they agree."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

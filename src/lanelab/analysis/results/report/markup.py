@@ -1,7 +1,5 @@
 """HTML that cannot be broken by what it shows: text is escaped unless it is markup already."""
 
-from __future__ import annotations
-
 import html
 
 from lanelab.analysis.results.text import visible

@@ -4,8 +4,6 @@ Its content security policy allows its own style sheet and its own script (by ha
 site or an experiment puts into a name or a URL stays text. Without the script all of it can be read.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

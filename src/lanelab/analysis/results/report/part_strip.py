@@ -1,7 +1,5 @@
 """What a load's time went to, as a strip on the scale of its waterfall. docs/reference/parts.md defines the parts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from lanelab.analysis.results.palette import PART_WORDS

@@ -1,7 +1,5 @@
 """Small drawings within tables, as SVG: an interval on the scale of its column."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

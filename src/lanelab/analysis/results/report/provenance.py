@@ -1,7 +1,5 @@
 """Where the numbers come from: whatever the run noted, nested as it is; the experiment; how to read the page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from lanelab.analysis.results.model import Run

@@ -1,7 +1,5 @@
 """The parts of the report that are tables and text."""
 
-from __future__ import annotations
-
 import datetime
 import math
 from collections.abc import Sequence

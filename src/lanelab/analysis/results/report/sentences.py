@@ -1,7 +1,5 @@
 """What a run shows, in sentences. Nothing is claimed that the intervals do not carry."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

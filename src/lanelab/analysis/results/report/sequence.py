@@ -1,7 +1,5 @@
 """The packets of a page load's connections over time: what came, what was acknowledged, what came late."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from lanelab.analysis.results.load_view import round_step

@@ -1,7 +1,5 @@
 """The section of the report on the sites that were loaded."""
 
-from __future__ import annotations
-
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.report.markup import Html, el, join
 from lanelab.analysis.results.report.sections import scroll, section

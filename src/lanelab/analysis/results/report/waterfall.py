@@ -4,8 +4,6 @@ Written as SVG directly. Places along the time are in percent of the width, so t
 with letters of one size, and any number of drawings can be laid under or beside each other on one scale.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit
 

@@ -1,7 +1,5 @@
 """Files of the report appear whole or not at all."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lanelab.driver.base.errors import StoreError

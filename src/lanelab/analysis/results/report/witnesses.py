@@ -1,7 +1,5 @@
 """Who could say what was on the link, as a section of the report."""
 
-from __future__ import annotations
-
 from lanelab.analysis.results import witnesses
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.report.markup import Html, el

@@ -1,8 +1,6 @@
 """ARTIFACT.md: the artifact appendix of a study's run, in the form that ACM conferences ask for. Filled from facts;
 what is not known is said to be. Pure, but for one record of each server."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What follows the figures in a study's report: differences, methods, self-tests, failures, provenance."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 

@@ -4,8 +4,6 @@ Claims are matched by their names, and cells as `lanelab compare` matches them: 
 where settings differ, as they do between variants. Nothing is paired between runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Two runs of one study as a page of Markdown: verdicts first, then each figure's medians."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from lanelab.analysis.results.compare_runs import TITLES, Against, CellRow, sentences

@@ -1,7 +1,5 @@
 """A study's numbers for other programs: a table of each figure, and one of the claims."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a run's sessions noted of machine and programs, in words. Pure, but for one record of each server."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One published figure in a study's report: then and now, and the trials behind every point."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from lanelab.analysis.results.charts import chart

@@ -1,7 +1,5 @@
 """The verdicts of a study: each claim of its figures under the published claim that it is about. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

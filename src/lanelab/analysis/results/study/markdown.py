@@ -1,7 +1,5 @@
 """A study's report for a paper: report.md, with its figures as files beside it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path

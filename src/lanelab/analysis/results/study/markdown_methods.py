@@ -1,8 +1,6 @@
 """How the numbers of report.md were made: margins with their reasons, methods, self-tests. Pure, but for one record of
 each server."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from lanelab.analysis.results import self_tests as tests_of

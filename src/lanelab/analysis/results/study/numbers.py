@@ -1,7 +1,5 @@
 """What was measured and published of each cell of a figure, in one row. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,8 +1,6 @@
 """The page of a study's report: one HTML file that asks nothing of the network, verdicts first. Pure but for what it
 reads of trials."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib import resources
 

@@ -1,7 +1,5 @@
 """Writes the report of a study's run: judges its claims, and makes the page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Reads the folder of a study's run, also while it goes on. Never writes into it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The runs of studies in a folder, and which one a name means."""
 
-from __future__ import annotations
-
 import difflib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A study's run on a terminal: how far its figures are, and the verdicts on its claims."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich import box

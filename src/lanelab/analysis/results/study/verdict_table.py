@@ -1,7 +1,5 @@
 """The first thing in a study's report: each published claim with its verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from lanelab.analysis.results.report.claims import HEADS, NOTE, heads, verdict_row

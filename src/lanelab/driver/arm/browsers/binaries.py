@@ -1,7 +1,5 @@
 """Which browser a node has, and which program that leads it."""
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import dataclass, replace

@@ -13,8 +13,6 @@ Pages are cold in the way that the arm's `start` says:
                     HTTP cache is warm, and connections, TLS sessions and names are not, as when a user comes back
 """
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -176,7 +174,7 @@ class BrowserKind:
 
     name: str  # as arms write it
     title: str  # for people
-    start: Callable[[Node, Path], Browser]  # (client, a folder of the client in memory)
+    start: "Callable[[Node, Path], Browser]"  # (client, a folder of the client in memory)
     connections_per_host: int  # that it opens at most with HTTP/1.1, where nobody says otherwise
     flags: FlagForm
     limits: tuple[Limit, ...]  # which settings of arms it cannot follow

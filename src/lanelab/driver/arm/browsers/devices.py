@@ -1,8 +1,6 @@
 """Well-known devices, as servers and pages see them: what the browser says it is, the view it has, and how much slower
 its processor is than that of the machine at hand."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lanelab.driver.base.errors import InputError

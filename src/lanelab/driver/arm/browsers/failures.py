@@ -1,7 +1,5 @@
 """What can go wrong with a browser."""
 
-from __future__ import annotations
-
 from lanelab.driver.base.errors import BedError
 from lanelab.driver.record.reasons import Reason
 

@@ -1,7 +1,5 @@
 """The settings of an arm that are about its browser, and how their values are written."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """A trial's record -> HAR 1.2, for every tool that reads such files. Pure."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Iterable, Sequence
 from typing import Any

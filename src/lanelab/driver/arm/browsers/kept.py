@@ -1,7 +1,5 @@
 """The browsers of a bed: how their processes are started, kept for later loads, and ended."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import threading

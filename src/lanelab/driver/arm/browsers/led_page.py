@@ -1,7 +1,5 @@
 """What pages of all browsers have in common that a program of ours leads: a load, its clock, its failures, its keys."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from abc import abstractmethod

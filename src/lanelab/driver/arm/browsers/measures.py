@@ -1,7 +1,5 @@
 """The script that asks a page what it says of its load: one for all browsers."""
 
-from __future__ import annotations
-
 from importlib import resources
 
 # What was painted by the time of `load` is told a frame or two later; a page that paints nothing must not hold us up.

@@ -1,7 +1,5 @@
 """A browser's process: started with exactly our arguments, its words read to the end, killed by its handle."""
 
-from __future__ import annotations
-
 import collections
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """The browsers that lanelab knows. To add one, write a folder here and its entry below."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,14 +14,14 @@ if TYPE_CHECKING:
 DEFAULT = "chromium"
 
 
-def _start_chromium(node: Node, folder: Path) -> Browser:
+def _start_chromium(node: "Node", folder: Path) -> Browser:
     """Selenium takes a third of a second to import, so only beds that load pages import it."""
     from lanelab.driver.arm.browsers.chromium.browsers import ChromiumBrowser  # noqa: PLC0415
 
     return ChromiumBrowser(node, folder)
 
 
-def _start_firefox(node: Node, folder: Path) -> Browser:
+def _start_firefox(node: "Node", folder: Path) -> Browser:
     from lanelab.driver.arm.browsers.firefox.browsers import FirefoxBrowser  # noqa: PLC0415 - as above
 
     return FirefoxBrowser(node, folder)

@@ -1,7 +1,5 @@
 """The script that makes clock and random numbers the same in each load."""
 
-from __future__ import annotations
-
 from importlib import resources
 
 from lanelab.driver.arm.browsers.browser import Repeatable

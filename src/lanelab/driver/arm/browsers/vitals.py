@@ -1,8 +1,6 @@
 """How a page is asked for its vitals after the load, and clicked: the same for each browser that can evaluate a script
 in a world of its own and move a mouse. What it tells is made into evidence elsewhere."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """An arm as the gateway's configuration. Pure. docs/reference/gateway.md explains each key."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

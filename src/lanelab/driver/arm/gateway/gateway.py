@@ -1,7 +1,5 @@
 """The gateway's life in the client node: put there, started, ready, ended, asked for what it wrote."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select
@@ -46,7 +44,7 @@ class Gateway:
         folder: Path,
         leaf: Leaf,
         trusted: Sequence[str] = (),
-    ) -> Gateway:
+    ) -> "Gateway":
         """Start it; the browser may come when this returns. `program` and `folder` are on the node, the folder in
         memory and its own. `leaf`: what it shows to the browser; `trusted`: the keys that a server may have."""
         place = Place(str(folder))

@@ -1,7 +1,5 @@
 """What the gateway's log says. Pure."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections import Counter

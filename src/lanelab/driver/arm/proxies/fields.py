@@ -1,7 +1,5 @@
 """The settings of an arm that are about a proxy in front of its server, and what of them cannot be together. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

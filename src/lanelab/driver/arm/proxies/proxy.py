@@ -5,8 +5,6 @@ A proxy listens where a server otherwise does, and speaks to the server behind i
 (driver/arm/servers/life.py).
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from lanelab.driver.arm.proxies.fields import ProxySettings

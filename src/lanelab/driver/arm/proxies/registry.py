@@ -1,7 +1,5 @@
 """Every proxy that an arm can name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from lanelab.driver.arm.proxies.apache.proxy import ApacheProxy

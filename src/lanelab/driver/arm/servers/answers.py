@@ -1,7 +1,5 @@
 """What servers that answer from files send with recorded objects, and what they cannot send. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 

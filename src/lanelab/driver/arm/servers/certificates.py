@@ -4,8 +4,6 @@ Chromium is told to accept exactly one public key (`--ignore-certificate-errors-
 the same key, whatever names it is for.
 """
 
-from __future__ import annotations
-
 import base64
 import datetime
 import hashlib
@@ -58,7 +56,7 @@ class Authority:
         self._making = threading.Lock()
 
     @classmethod
-    def make(cls, folder: Path) -> Authority:
+    def make(cls, folder: Path) -> "Authority":
         """The authority of a folder: the one that is there, as when a run goes on, or a new one."""
         folder.mkdir(parents=True, exist_ok=True)
         try:
@@ -71,7 +69,7 @@ class Authority:
         return cls(folder, key, certificate) if ours and enough else cls._new(folder)
 
     @classmethod
-    def _new(cls, folder: Path) -> Authority:
+    def _new(cls, folder: Path) -> "Authority":
         for stale in [*folder.glob("leaf-*"), *folder.glob("*.part")]:
             stale.unlink()
         key = ec.generate_private_key(ec.SECP256R1())

@@ -1,7 +1,5 @@
 """An arm's own lines within the text of a configuration. Pure."""
 
-from __future__ import annotations
-
 BEGIN, END = "# server_directives of the arm", "# end of server_directives"
 
 

@@ -1,7 +1,5 @@
 """How a server's program is found on its node: a shell says where it is, then what it says of itself."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

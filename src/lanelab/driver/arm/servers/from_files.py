@@ -1,7 +1,5 @@
 """What servers have in common that answer from files: each says what is different of it."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Collection
 

@@ -5,8 +5,6 @@ character, a type that others with the same extension do not have, recorded head
 folder, named by content and type, and a map from URL to file leads there.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

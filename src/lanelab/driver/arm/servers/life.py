@@ -1,8 +1,6 @@
 """The life of a web server in its node, whichever it is: its files are put there, it is started, answers, is asked for
 its logs, and is stopped."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os
@@ -154,7 +152,7 @@ class RunningServer(Running):
         self.server = server
 
     @classmethod
-    def start(cls, node: Node, assignment: Assignment) -> RunningServer:
+    def start(cls, node: Node, assignment: Assignment) -> "RunningServer":
         """Start the arm's server; it answers when this returns."""
         return cls.begin(node, assignment, SERVERS[assignment.arm.server])
 

@@ -1,7 +1,5 @@
 """Every web server that an arm can name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from lanelab.driver.arm.servers.apache.server import Apache

@@ -5,8 +5,6 @@ IPv4 and IPv6 addresses and for the HTTPS record at the same time; a name of the
 where an arm's server is to be discovered by it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re
@@ -88,7 +86,7 @@ class Resolver:
         self._seen = 0
 
     @classmethod
-    def start(cls, node: Node, addresses: Mapping[str, str], folder: Path, spoken: Sequence[str] = ()) -> Resolver:
+    def start(cls, node: Node, addresses: Mapping[str, str], folder: Path, spoken: Sequence[str] = ()) -> "Resolver":
         """Start it; it answers when this returns. `folder` is on the node, in memory, and for servers alone. `spoken`:
         protocols that each name's HTTPS record has."""
         here = f"{folder}/dns"

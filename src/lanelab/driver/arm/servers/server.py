@@ -1,8 +1,6 @@
 """What every web server of a trial is to the rest of lanelab. To add one, add a folder beside this file and name it in
 registry.py; docs/contributing.md shows how."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

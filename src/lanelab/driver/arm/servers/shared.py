@@ -1,7 +1,5 @@
 """What several servers have in common, and not all."""
 
-from __future__ import annotations
-
 import ssl
 
 from lanelab.driver.arm.servers.server import NOBODY

@@ -1,7 +1,5 @@
 """How lanelab calls Ansible."""
 
-from __future__ import annotations
-
 from lanelab.driver.base.paths import build_folder
 from lanelab.driver.base.programs.needs import PLAYBOOKS
 

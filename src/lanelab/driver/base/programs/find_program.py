@@ -1,7 +1,5 @@
 """Where programs are on this machine."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

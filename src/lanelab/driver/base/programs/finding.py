@@ -1,7 +1,5 @@
 """What a check of one thing says, about this machine or another."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Literal
 

@@ -4,8 +4,6 @@ Programs are looked for at every start, so this is quick; packages only matter o
 names, and the installing itself, are in playbooks/.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import platform

@@ -1,7 +1,5 @@
 """The programs that lanelab calls, as playbooks/vars/packages.yml lists them, and which of them each command needs."""
 
-from __future__ import annotations
-
 import os
 import platform
 from collections.abc import Iterable, Mapping
@@ -47,7 +45,7 @@ class Program:
     version: str = "--version"  # the argument with which it says which it is
 
     @classmethod
-    def from_row(cls, name: str, row: Mapping[str, Any]) -> Program:
+    def from_row(cls, name: str, row: Mapping[str, Any]) -> "Program":
         """Raises ValueError for a word that no row has."""
         if unknown := set(row) - ROW_WORDS:
             raise ValueError(f"{PACKAGES}: {name} has {', '.join(sorted(unknown))}, which no row has")

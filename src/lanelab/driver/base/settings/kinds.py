@@ -1,7 +1,5 @@
 """Kinds of values: how each is written, read and described. Settings are made of them."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping

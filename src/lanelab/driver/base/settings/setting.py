@@ -4,8 +4,6 @@ A `Setting` is a row, and a `Table` is the rows that may stand together. Strict 
 the JSON schema and the options of the command line derive from a table. To add a setting is to add a row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -82,7 +80,7 @@ class Setting:
         return self.kind is not None and self.kind.numeric
 
     @property
-    def keys(self) -> tuple[Key, ...]:
+    def keys(self) -> "tuple[Key, ...]":
         """What a user may write for it."""
         sides = tuple(Key(f"{self.name}_{side}", self, side) for side in (self.sides.words if self.sides else ()))
         return (Key(self.name, self), *sides) if self.both_sides else sides

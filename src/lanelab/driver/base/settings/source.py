@@ -4,8 +4,6 @@ YAML itself would make `off` a boolean, `1:30` a number of seconds and `1.2` a f
 twice. So the file is only taken apart here, and each value is read by the kind of its setting, as on the command line.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Collection, Iterator, Mapping
@@ -64,7 +62,7 @@ class Written:
             raise self.error("it has no value", "Write one, or leave the key out")
         return str(self.node.value)
 
-    def elements(self) -> list[Written]:
+    def elements(self) -> "list[Written]":
         """Those of a list; a value alone is a list of one."""
         if not isinstance(self.node, yaml.SequenceNode):
             if self.absent:
@@ -92,7 +90,7 @@ class Written:
             return json.loads(self.node.value)
         return None if self.absent else str(self.node.value)
 
-    def entries(self, expected: Collection[str] = ()) -> dict[str, Written]:
+    def entries(self, expected: Collection[str] = ()) -> "dict[str, Written]":
         """The entries of a mapping, each key once. `expected` names the usual keys, for the error; a `Table` of
         settings refuses others."""
         if not isinstance(self.node, yaml.MappingNode):
@@ -116,7 +114,7 @@ class Written:
         return str(node.value)
 
     @contextlib.contextmanager
-    def placed(self, entries: Mapping[str, Written]) -> Iterator[None]:
+    def placed(self, entries: "Mapping[str, Written]") -> Iterator[None]:
         """Errors that name a setting get the line on which it is written; others the line of this."""
         try:
             yield

@@ -1,7 +1,5 @@
 """What this machine can do for beds in its namespaces, for `lanelab doctor`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

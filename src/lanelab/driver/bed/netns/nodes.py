@@ -1,7 +1,5 @@
 """Nodes that are network namespaces of this machine, and the making of those namespaces."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

@@ -4,8 +4,6 @@ Launcher, init and bed process: driver/bed/remote/enclosure.py. The kernel remov
 nothing here writes outside the bed's own /run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any

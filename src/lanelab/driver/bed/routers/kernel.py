@@ -1,7 +1,5 @@
 """The kernel router: a namespace of this machine, shaped by this machine's own sch_netem."""
 
-from __future__ import annotations
-
 import platform
 
 from lanelab.driver.base.errors import NodeError, RouterError

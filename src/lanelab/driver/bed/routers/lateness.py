@@ -1,7 +1,5 @@
 """How late the routers of a bed forward packets, each by its kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from lanelab.driver.base.units import Duration

@@ -8,8 +8,6 @@ its answer came, also the last one of a load. The router's own programs are proc
 its kernel waits: their time counts as the router's.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

@@ -1,7 +1,5 @@
 """What a router of a bed is, whatever kernel it runs on."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 

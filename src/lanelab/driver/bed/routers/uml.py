@@ -7,8 +7,6 @@ the agent inside connects to the bed process. (Not over a serial line: the kerne
 wake-ups when a few KiB waited in it.)
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Which interfaces of three machines are the link's, and what is in their way. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 `observe` asks the machines; `judge` is pure.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor

@@ -5,8 +5,6 @@ words, and Python in single quotes that has neither quotes nor an exclamation ma
 that nobody else could say, so whatever shells print before is passed over; then it reads the rest from us.
 """
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import io

@@ -1,7 +1,5 @@
 """The findings of a check of three machines that may become a bed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

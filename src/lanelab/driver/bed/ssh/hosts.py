@@ -4,8 +4,6 @@ Ansible reads the inventory itself, so whatever it understands is understood her
 in host_vars/ beside it, vaults.
 """
 
-from __future__ import annotations
-
 import difflib
 import json
 import os
@@ -66,7 +64,7 @@ class SshHost:
         return self.address, self.port or 22, self.options
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> SshHost:
+    def from_json(cls, data: Mapping[str, Any]) -> "SshHost":
         return cls(**{**data, "options": tuple(data["options"])})
 
     def command(self, words: str) -> list[str]:
@@ -105,7 +103,7 @@ class Hosts:
         return {name: asdict(host) for name, host in self}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Hosts:
+    def from_json(cls, data: Mapping[str, Any]) -> "Hosts":
         return cls(**{name: SshHost.from_json(data[name]) for name in NODE_NAMES})
 
 

@@ -1,7 +1,5 @@
 """Beds over ssh, as the registry knows them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

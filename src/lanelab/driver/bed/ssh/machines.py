@@ -1,7 +1,5 @@
 """What is done to three machines before there is a bed on them: they are examined, and prepared."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Nodes on a machine that ssh reaches: namespaces over there, or a kernel of its own, and the agent in them."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 

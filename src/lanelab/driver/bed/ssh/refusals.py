@@ -1,7 +1,5 @@
 """Why ssh did not bring us to a machine: what it says, what that means, and what to do about it."""
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 from collections.abc import Sequence

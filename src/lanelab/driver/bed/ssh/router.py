@@ -1,7 +1,5 @@
 """Routers on a machine that ssh reaches: that machine's own kernel, or the UML kernel in its namespaces."""
 
-from __future__ import annotations
-
 import json
 import os
 import select

@@ -8,8 +8,6 @@ macvlans on the interfaces between the machines. So all that is above knows no d
 own addresses, routes, queues and settings is touched. What is, is put back by the guard over there.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import secrets

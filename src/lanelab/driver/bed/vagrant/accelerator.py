@@ -5,8 +5,6 @@ would wait for ten minutes. So the kernel of the box starts once on KVM, with a 
 and gets half a minute. The answer holds until this machine restarts.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from dataclasses import dataclass

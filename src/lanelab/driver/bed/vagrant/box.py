@@ -5,8 +5,6 @@ playbooks/vars/packages.yml: the box has the programs of client, router and serv
 them, and those for the purpose `guest`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

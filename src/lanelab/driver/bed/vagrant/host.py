@@ -4,8 +4,6 @@ For a network with a way out libvirtd lets the machine route packets and adds ch
 neither. It also makes bridges, which outlive a libvirtd that is killed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

@@ -4,8 +4,6 @@ Two files in the build folder, for lanelab and for anybody else: `ssh -F build/v
 `ansible-playbook -i build/vm/inventory.yml …`. To lanelab that inventory means the same as `--substrate vagrant`.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from dataclasses import replace

@@ -5,8 +5,6 @@ do. There is one at a time on a machine. Its note in /run says whose it is, and 
 restart of the machine empties /run, and resets what libvirt has changed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

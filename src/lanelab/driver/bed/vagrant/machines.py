@@ -1,7 +1,5 @@
 """Up, halt, destroy, status: what the commands of `lanelab vm` do, one at a time."""
 
-from __future__ import annotations
-
 import os
 import re
 import time

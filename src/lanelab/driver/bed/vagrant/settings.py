@@ -1,7 +1,5 @@
 """What the user says about the machines, in environment variables. An empty one counts as one that is not set."""
 
-from __future__ import annotations
-
 import ipaddress
 import os
 from collections.abc import Mapping

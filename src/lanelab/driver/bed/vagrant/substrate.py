@@ -1,7 +1,5 @@
 """Beds in lanelab's own virtual machines: reached over ssh, with an inventory that lanelab writes itself."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

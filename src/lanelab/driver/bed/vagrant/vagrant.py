@@ -1,7 +1,5 @@
 """Runs Vagrant: its flood of words goes to a log, a few of them to the user; Ctrl-C reaches it once."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

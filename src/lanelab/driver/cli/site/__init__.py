@@ -1,7 +1,5 @@
 """lanelab site: archived websites, what is in them and how they come about. One file for each command below it."""
 
-from __future__ import annotations
-
 import click
 
 from lanelab.driver.cli.lazy import LazyGroup

@@ -1,7 +1,5 @@
 """lanelab site diff: what two sites have of the same."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

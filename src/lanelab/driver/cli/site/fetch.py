@@ -1,7 +1,5 @@
 """lanelab site fetch: the sites whose files are in packages of public registries."""
 
-from __future__ import annotations
-
 import click
 
 from lanelab.driver.base.errors import InputError

@@ -1,7 +1,5 @@
 """lanelab site generate: a site from a recipe."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """lanelab site import: what another tool recorded becomes a site."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """lanelab site list, which is lanelab sites, too."""
 
-from __future__ import annotations
-
 import click
 
 from lanelab.driver.base.errors import InputError

@@ -1,7 +1,5 @@
 """lanelab site minify: what mod_pagespeed's filters make of a site."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

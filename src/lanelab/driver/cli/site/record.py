@@ -1,7 +1,5 @@
 """lanelab site record: a page of the world outside becomes a site."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import signal

@@ -1,7 +1,5 @@
 """lanelab site remove: an archived site goes, with what was made of it."""
 
-from __future__ import annotations
-
 import click
 
 from lanelab.analysis.results.run_folder import read_run

@@ -1,7 +1,5 @@
 """lanelab site show: what is known of one site."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 import click

@@ -1,7 +1,5 @@
 """lanelab site skeleton: a site that loads as another does, with content of our own."""
 
-from __future__ import annotations
-
 import click
 
 from lanelab.driver.cli.output import note

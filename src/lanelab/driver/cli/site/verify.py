@@ -1,7 +1,5 @@
 """lanelab site verify: how faithful the replay of a site is."""
 
-from __future__ import annotations
-
 import datetime
 import sys
 from collections.abc import Sequence

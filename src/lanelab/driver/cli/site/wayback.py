@@ -1,7 +1,5 @@
 """lanelab site wayback: a page as an archive of the web has it becomes a site."""
 
-from __future__ import annotations
-
 import click
 
 from lanelab.driver.cli.output import note

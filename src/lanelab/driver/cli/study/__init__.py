@@ -1,7 +1,5 @@
 """lanelab study: published works that are reproduced. One file for each command below it."""
 
-from __future__ import annotations
-
 import click
 
 from lanelab.driver.cli.lazy import LazyGroup

@@ -1,7 +1,5 @@
 """lanelab study artifact: everything that another lab needs to run the same, in one archive."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

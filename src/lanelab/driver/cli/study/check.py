@@ -1,7 +1,5 @@
 """lanelab study check: runs the study of an artifact here, and compares."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """lanelab study compare: two runs of one study side by side."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

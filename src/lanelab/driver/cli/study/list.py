@@ -1,7 +1,5 @@
 """lanelab study list."""
 
-from __future__ import annotations
-
 import click
 
 from lanelab.driver.base.amounts import from_to

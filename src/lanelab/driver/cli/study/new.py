@@ -1,7 +1,5 @@
 """lanelab study new."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """lanelab study report: the report of a study's run, and what a paper needs of it."""
 
-from __future__ import annotations
-
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path

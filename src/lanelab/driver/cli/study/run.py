@@ -1,7 +1,5 @@
 """lanelab study run: the figures of a study, one after the other, and then what they say of its claims."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

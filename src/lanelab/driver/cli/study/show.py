@@ -1,7 +1,5 @@
 """lanelab study show: what a study is, or how far a run of it is."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

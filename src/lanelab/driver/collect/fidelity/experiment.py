@@ -1,7 +1,5 @@
 """The experiment that verifies a site: full speed, each protocol, nothing tolerated that fidelity does not count."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import yaml

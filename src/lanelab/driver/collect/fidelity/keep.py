@@ -1,7 +1,5 @@
 """Writing what was found into the site's manifest, and changing nothing else of it."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from dataclasses import replace

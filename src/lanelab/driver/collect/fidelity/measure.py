@@ -3,8 +3,6 @@
 What was asked for is what the server's log has: it sees the requests of pages, frames, workers and preflights alike.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -57,7 +55,7 @@ class Expectation:
     site: Site
 
     @classmethod
-    def of(cls, site: Site) -> Expectation:
+    def of(cls, site: Site) -> "Expectation":
         return cls(
             site=site,
             wanted={key(each): each for each in site.objects if not _may_be_absent(each)},

@@ -1,7 +1,5 @@
 """Two pictures of a page, and where they differ."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What a run that verifies a site has left: the record and the picture of each load."""
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 from collections.abc import Iterator

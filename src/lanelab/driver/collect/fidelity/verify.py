@@ -1,7 +1,5 @@
 """What a run of the verifying experiment shows: the fidelity, and the pictures to look at."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files of a folder that somebody else made: regular ones, below it, and not too many."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Nothing in it says when it was recorded. The times of files do not: packages giv
 mirrors have what the server said. So its date is that of the import.
 """
 
-from __future__ import annotations
-
 import datetime
 import os
 from email.utils import format_datetime

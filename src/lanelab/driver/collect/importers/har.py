@@ -1,7 +1,5 @@
 """HAR files with bodies, as browsers' developer tools save them. Bodies in them are decoded."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import datetime

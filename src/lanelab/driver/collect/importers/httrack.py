@@ -6,8 +6,6 @@ links so that they work from a disk. Where there is no cache, the mirror is serv
 host: relative links lead from one of its folders to another.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import re

@@ -1,7 +1,5 @@
 """What every importer gives, and what it is given."""
 
-from __future__ import annotations
-
 import datetime
 import stat
 from collections.abc import Callable

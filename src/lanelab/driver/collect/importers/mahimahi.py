@@ -10,8 +10,6 @@ A field is a key (number * 8 + wire type) and a value: type 0 is a number in gro
 many bytes, types 1 and 5 are 8 and 4 bytes.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

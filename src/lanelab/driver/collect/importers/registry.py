@@ -1,7 +1,5 @@
 """The kinds of recordings that can be imported. The first whose content it is reads it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lanelab.driver.base.errors import InputError

@@ -1,7 +1,5 @@
 """WACZ: a zip file with WARC files in archive/, and a list of pages."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """WARC and ARC files: crawlers, wget --warc-file, archives' downloads."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lanelab.driver.collect.importers.imported import Imported, Importer, Source, read_file, start_of

@@ -1,7 +1,5 @@
 """Members of a zip file, read within limits. Nothing is ever unpacked to disk, so names lead nowhere."""
 
-from __future__ import annotations
-
 import struct
 import zipfile
 import zlib

@@ -1,7 +1,5 @@
 """A conversation with a browser and all that it attaches: questions, and events as they come."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import time

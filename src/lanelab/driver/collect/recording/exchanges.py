@@ -1,7 +1,5 @@
 """The browser's log -> what a site is made of, and what could not be had. Pure."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The browser's side is well formed, since the browser made it. The server's side 
 line ends without CR, folded lines, lines that are no header fields.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

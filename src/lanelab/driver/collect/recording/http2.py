@@ -1,7 +1,5 @@
 """What a connection carried, as the messages of HTTP/2. Pure: hyperframe reads the frames, hpack the header fields."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """One request and its answer as a connection carried them, whatever its protocol."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

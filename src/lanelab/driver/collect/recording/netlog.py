@@ -5,8 +5,6 @@ large as the page, and since a browser that was killed leaves it without its end
 line. Bytes are logged twice where there is TLS: encrypted, and decrypted. The decrypted ones are what counts.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

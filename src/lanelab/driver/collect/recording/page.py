@@ -4,8 +4,6 @@ Not by ChromeDriver: its log lacks frames and workers that have a process of the
 taken for quiet. Nor does it listen at a port that others on this machine may use.
 """
 
-from __future__ import annotations
-
 import base64
 import time
 from collections.abc import Callable, Mapping

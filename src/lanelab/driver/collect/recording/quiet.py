@@ -4,8 +4,6 @@ Requests that are held open on purpose must not hold up a recording: streams of 
 has been silent for long after the load counts as held open (long polling, or a video that has buffered enough).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias

@@ -3,8 +3,6 @@
 The log holds cookies and whatever was typed or sent: it is in a folder of this user alone, and gone when this ends.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import fcntl

@@ -1,7 +1,5 @@
 """This machine as a node: where pages of the world outside are recorded."""
 
-from __future__ import annotations
-
 import os
 import socket
 

@@ -1,7 +1,5 @@
 """Skeletons: sites that load as others do, and can be passed on."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Other names for a site's hosts and paths: as long, and as many, but nobody can tell what they were. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """The skeleton of a site: the same objects, sizes and ways in which one asks for another, with other content. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urljoin

@@ -1,7 +1,5 @@
 """Other content of the same size, plain and encoded. Pure."""
 
-from __future__ import annotations
-
 import gzip
 import io
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Header fields of a skeleton: those that matter for loading a page, and as many bytes as there were. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from lanelab.driver.site.generate.noise import letters

@@ -1,7 +1,5 @@
 """Who asks for what in a recorded site: by tags, style sheets, modules, and the words of scripts. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a runner asks, to know which trials it makes next. Pure."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from lanelab.driver.experiment.schedule.order import PlannedTrial

@@ -5,8 +5,6 @@ With `until` nobody knows how many rounds there will be: then a block has an Nth
 a run that ends as early as it may has N beds already, and one that goes on has more.
 """
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What a run will cost: time, disk and self-tests. Pure."""
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections.abc import Mapping, Sequence
@@ -35,7 +33,7 @@ class SiteLoad:
     bytes: int
 
     @classmethod
-    def of(cls, objects: Sequence[SiteObject]) -> SiteLoad:
+    def of(cls, objects: Sequence[SiteObject]) -> "SiteLoad":
         """The whole site, once."""
         return cls(len(objects), len({each.host for each in objects}), sum(each.size for each in objects))
 

@@ -1,7 +1,5 @@
 """What a run that has come to its end lacks, cell by cell. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 The order within a round depends on the seed and the round's number alone, so a resumed run repeats it.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass

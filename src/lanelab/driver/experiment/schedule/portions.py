@@ -5,8 +5,6 @@ A portion is what one bed makes, one trial after the other: all arms of one site
 one bed, and pairs are pairs.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

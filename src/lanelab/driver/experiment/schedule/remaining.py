@@ -1,7 +1,5 @@
 """How long a run on several beds still takes, from what its beds did so far. Pure."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What was tried so far, and what it gave. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Which trials come next, from the attempts that are stored. Pure: a resumed run is scheduled like any other."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from lanelab.driver.experiment.model import Cell, Experiment

@@ -3,8 +3,6 @@
 Intervals are looked at after planned numbers of trials only (statistics/looks.py), each with what that look may claim.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Protocol

@@ -4,8 +4,6 @@ A verdict is given by an interval: across beds it takes three of them, and on fe
 no 95% interval of rounds has both ends.
 """
 
-from __future__ import annotations
-
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.blocks import beds_used
 from lanelab.driver.record.load_places import metric_of_claim

@@ -1,7 +1,5 @@
 """Warnings about an experiment that is allowed, and perhaps not what was meant. Pure."""
 
-from __future__ import annotations
-
 import itertools
 
 from lanelab.analysis.statistics.looks import ALPHA

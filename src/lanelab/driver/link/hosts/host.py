@@ -1,7 +1,5 @@
 """Every setting of a host's TCP: a field each, with its row, its words and how it is read back. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any

@@ -4,8 +4,6 @@ A setting of a route needs no sysctl, which containers forbid. It can also name 
 administrator reserves, which a sysctl of an unprivileged namespace cannot.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ Each file here is one impairment: its settings, its words for netem, what the se
 estimates from what arrived. All of it is pure. To add one, write its file and name its class in `IMPAIRMENTS`.
 """
 
-from __future__ import annotations
-
 from lanelab.driver.link.impairments.duplicate import Duplication
 from lanelab.driver.link.impairments.impairment import Impairment
 from lanelab.driver.link.impairments.jitter import Jitter

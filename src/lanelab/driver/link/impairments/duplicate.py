@@ -1,7 +1,5 @@
 """Packets that arrive twice."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -35,7 +33,7 @@ class Duplication(Impairment):
     def chance(self) -> Chance | None:
         return Chance(self.duplicate.fraction) if self.duplicate else None
 
-    def measure(self, way: Way, name: str, trains: Sequence[Arrivals]) -> list[Result]:  # noqa: ARG002
+    def measure(self, way: Way, name: str, trains: "Sequence[Arrivals]") -> list[Result]:  # noqa: ARG002
         """Copies, where they are asked for or happen."""
         once = sum(len(train.once) for train in trains)
         copies = sum(len(train.packets) for train in trains) - once

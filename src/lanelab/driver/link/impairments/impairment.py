@@ -1,7 +1,5 @@
 """What every impairment has. A new one overrides what it needs; the rest says that it does nothing."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, Self
 
@@ -76,13 +74,13 @@ class Impairment(ABC):
     # ----------------------------------------------------------------------------------------------------- settings
 
     @classmethod
-    def read(cls, written: WrittenLink, side: str, delay: Duration) -> Self:
+    def read(cls, written: "WrittenLink", side: str, delay: Duration) -> Self:
         """The impairment of one direction, as the user wrote it."""
         made = cls(**{setting.name: written.value(setting.name, side) for setting in cls.SETTINGS})
         made.check(written, side, delay)
         return made
 
-    def check(self, written: WrittenLink, side: str, delay: Duration) -> None:  # noqa: B027 - most can always be
+    def check(self, written: "WrittenLink", side: str, delay: Duration) -> None:  # noqa: B027 - most can always be
         """Raises an InputError where it cannot be with this delay."""
 
     def texts(self) -> dict[str, str | None]:
@@ -146,6 +144,6 @@ class Impairment(ABC):
         """What the self-test must see often enough: it lengthens the train of small packets."""
         return None
 
-    def measure(self, way: Way, name: str, trains: Sequence[Arrivals]) -> list[Result]:  # noqa: ARG002
+    def measure(self, way: Way, name: str, trains: "Sequence[Arrivals]") -> "list[Result]":  # noqa: ARG002
         """Results from trains of small packets, all of them together; `name` is that of the direction."""
         return []

@@ -1,7 +1,5 @@
 """Variation of the delay."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -54,7 +52,7 @@ class Jitter(Impairment):
     jitter_correlation: Ratio
     jitter_reorders: bool
 
-    def check(self, written: WrittenLink, side: str, delay: Duration) -> None:
+    def check(self, written: "WrittenLink", side: str, delay: Duration) -> None:
         key = written.key("jitter", side)
         if self.jitter > delay:
             what = f"a jitter of {self.jitter} is more than the delay {side} of {delay}"
@@ -101,7 +99,7 @@ class Jitter(Impairment):
         """How many delays tell this jitter from one and a half times as much, nearly always."""
         return TO_TELL[self.jitter_distribution]
 
-    def judge(self, way: Way, name: str, trains: Sequence[Arrivals], noise_ms: float) -> list[Result]:
+    def judge(self, way: Way, name: str, trains: "Sequence[Arrivals]", noise_ms: float) -> list[Result]:
         """What delays of packets at a constant pace say: how much they vary, whether they are distributed as in tc's
         table, and how much each is like the one before. `noise_ms`: what the machine itself adds."""
         target = self.jitter.milliseconds
@@ -151,7 +149,7 @@ class Jitter(Impairment):
         return Result(name, "%", band.mean * 100, seen * 100, band.low * 100, band.high * 100, verdict, note)
 
 
-def _without_strays(delays: Sequence[float]) -> list[float]:
+def _without_strays(delays: "Sequence[float]") -> list[float]:
     """Without the few that are farther out than any table: in those moments the machine stood still."""
     if not delays:
         return []

@@ -6,8 +6,6 @@ were sent: their deviation, their quantiles, how much each is like the one befor
 chance in a sample of this size.
 """
 
-from __future__ import annotations
-
 import math
 import random
 import statistics

@@ -1,7 +1,5 @@
 """Packets that are lost: each by itself, or in bursts."""
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -51,7 +49,7 @@ class Loss(ABC):
         return 1.0
 
     @classmethod
-    def parse(cls, value: object, *, key: str = "") -> Loss:
+    def parse(cls, value: object, *, key: str = "") -> "Loss":
         if isinstance(value, Loss):
             return value
         match = re.fullmatch(r"\s*([a-z]+)\s*\((.*)\)\s*", value, re.DOTALL) if isinstance(value, str) else None
@@ -216,7 +214,7 @@ class PacketLoss(Impairment):
     def chance(self) -> Chance | None:
         return Chance(self.lost, self.bunched) if self.lost else None
 
-    def measure(self, way: Way, name: str, trains: Sequence[Arrivals]) -> list[Result]:
+    def measure(self, way: Way, name: str, trains: "Sequence[Arrivals]") -> list[Result]:
         """Losses, also where none are asked for, with those that other impairments cause; and whether they come one by
         one or in bursts."""
         lost, sent = sum(train.lost for train in trains), sum(train.sent for train in trains)
@@ -225,7 +223,7 @@ class PacketLoss(Impairment):
             results.append(self._bursts(f"loss bursts {name}", way, trains))
         return results
 
-    def _bursts(self, name: str, way: Way, trains: Sequence[Arrivals]) -> Result:
+    def _bursts(self, name: str, way: Way, trains: "Sequence[Arrivals]") -> Result:
         others = way.mean_loss - self.lost  # of other impairments, each by itself
         share = self.loss.followed * self.lost / way.mean_loss + others
         dropped = sum(train.dropped_here for train in trains)

@@ -1,7 +1,5 @@
 """Packets that skip the delay, and so overtake others."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -27,7 +25,7 @@ class Reordering(Impairment):
     )
     reorder: Ratio
 
-    def check(self, written: WrittenLink, side: str, delay: Duration) -> None:
+    def check(self, written: "WrittenLink", side: str, delay: Duration) -> None:
         if self.reorder and not delay:
             what = f"packets cannot overtake {side}, where there is no delay to skip"
             raise InputError(what, f"Set rtt or delay_{side} too", key=written.key("reorder", side))
@@ -44,7 +42,7 @@ class Reordering(Impairment):
     def chance(self) -> Chance | None:
         return Chance(self.reorder.fraction) if self.reorder else None
 
-    def measure(self, way: Way, name: str, trains: Sequence[Arrivals]) -> list[Result]:
+    def measure(self, way: Way, name: str, trains: "Sequence[Arrivals]") -> list[Result]:
         """Overtaking, where it is asked for or happens."""
         why_not = why_no_overtaking(way, trains[0].gap_s) if self.reorder else ""
         if why_not:

@@ -1,7 +1,5 @@
 """What a link does by itself while a user's command runs: its traces, its outages, its radio and its cross traffic."""
 
-from __future__ import annotations
-
 from lanelab.driver.base.errors import BedError
 from lanelab.driver.bed.node import NODE_NAMES
 from lanelab.driver.bed.substrate import Substrate

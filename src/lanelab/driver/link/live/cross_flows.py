@@ -3,8 +3,6 @@
 Both end with `close`, and with the bed at the latest.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The link of a bed, one operation after the other: nothing changes while it is measured."""
 
-from __future__ import annotations
-
 import threading
 
 from lanelab.driver.bed.substrate import Substrate

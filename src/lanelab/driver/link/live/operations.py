@@ -1,7 +1,5 @@
 """What a bed does with its link."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The player in the router, as the bed process knows it: one for the link that the bed has, where that moves."""
 
-from __future__ import annotations
-
 import json
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """The link of a running bed: changed as a whole or not at all, and tested."""
 
-from __future__ import annotations
-
 import json
 import statistics
 import time

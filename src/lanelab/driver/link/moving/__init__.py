@@ -5,8 +5,6 @@ each step when it is due (driver/bed/remote/player.py). Between trials the link 
 least delay. All of it is pure; traces are read from files in files.py.
 """
 
-from __future__ import annotations
-
 from lanelab.driver.link.moving.outage import OUTAGE, Outage
 from lanelab.driver.link.moving.radio import RADIO, RADIOS, Radio
 from lanelab.driver.link.moving.trace import DELAY_TRACE, RATE_TRACE, Trace

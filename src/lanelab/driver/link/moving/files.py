@@ -8,8 +8,6 @@ Mahimahi: each line is a whole number of milliseconds, at which a packet of 1500
 own header). They become rates of steps of 100 ms, as many frames of 1514 bytes as there are lines in each step.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from fractions import Fraction
 

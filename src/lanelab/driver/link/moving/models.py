@@ -1,8 +1,6 @@
 """Models that make traces: what rates and delays of moving links are like, without a recording of anybody's. Pure: a
 seed in, a trace out. docs/moving-links.md describes them, and says what their numbers are chosen by."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Iterator, Mapping

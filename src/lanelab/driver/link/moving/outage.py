@@ -1,7 +1,5 @@
 """Outages: a rate that is zero for a while, again and again. Pure."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ in whichever direction, has to wait for `resume` or `promotion`, and so do those
 Figures and where they are from: docs/moving-links.md.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields

@@ -1,7 +1,5 @@
 """A trace: values that hold one after the other, and begin again at the end. Pure."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import re

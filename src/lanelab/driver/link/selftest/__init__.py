@@ -12,8 +12,6 @@ moving       what changes over time: a trace is played, and compared with what c
 direct       all of a link without a router
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -9,8 +9,6 @@ An attempt during which the router was too slow to take packets in tells nothing
 is one that is out and in which the router visibly stood still.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Sequence

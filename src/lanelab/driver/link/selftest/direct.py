@@ -1,8 +1,6 @@
 """The self-test of a direct link: what it carries, which nobody asked for and so has no target; that no packet passes
 the router; and what the hosts are set to."""
 
-from __future__ import annotations
-
 import json
 import statistics
 import time

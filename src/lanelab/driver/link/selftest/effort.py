@@ -1,7 +1,5 @@
 """How much a self-test measures."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded

@@ -1,7 +1,5 @@
 """Numbers out of what arrived. Pure. A packet is (number, sent, arrived), times in ns."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Sequence
 from itertools import pairwise

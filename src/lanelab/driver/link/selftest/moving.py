@@ -1,8 +1,6 @@
 """What moves on a link, measured: a trace is played while a train keeps the bottleneck busy, or while small packets
 tell the delay; a radio is woken up. Times are compared with those of the player, so nodes need one clock."""
 
-from __future__ import annotations
-
 import itertools
 import statistics
 from bisect import bisect_left

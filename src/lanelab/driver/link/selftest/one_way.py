@@ -1,7 +1,5 @@
 """What trains tell of one direction: its rate, its queue, and what happens to packets by chance."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -5,8 +5,6 @@ overflowing its queue; the queue from a burst that overflows it; losses from man
 all of these. Only physics lengthens them: a full queue must drain, a rare loss needs many packets.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What pings tell: the round trip and each direction's delay, how much they vary, the MTU."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Sequence
 

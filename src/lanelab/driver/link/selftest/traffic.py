@@ -1,7 +1,5 @@
 """Sends the planned traffic between two nodes and brings back what was seen."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os
@@ -53,7 +51,7 @@ class Probe:
             os.close(sink)
         self._output: IO[str] = os.fdopen(stdout)
 
-    def __enter__(self) -> Probe:
+    def __enter__(self) -> "Probe":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:

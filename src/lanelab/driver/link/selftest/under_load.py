@@ -1,8 +1,6 @@
 """What a TCP transfer tells of one direction: how much it sends before the first acknowledgement can be there, and what
 its queue adds to a round trip. Pure."""
 
-from __future__ import annotations
-
 import statistics
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ tc counts rates in bytes per second and cuts off what its clock of 64 ns cannot 
 little room.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -5,8 +5,6 @@ disciplines that manage theirs, are paced by a shaper that lets the packet after
 rate stands in the second netem as well, which then adds the time on the wire and smooths the shaper's bursts.
 """
 
-from __future__ import annotations
-
 from lanelab.driver.base.units import PPB, Duration, Rate, Ratio, Size
 from lanelab.driver.link import HEADER, Direction
 from lanelab.driver.link.bottleneck import FIFO, INTERVALS, RED_PROBABILITY, TARGETS

@@ -10,8 +10,6 @@ The numbers below go into the lines for `tc` and, by `player_settings`, to the p
 made when the player has closed and opened the gate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

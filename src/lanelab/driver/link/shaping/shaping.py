@@ -13,8 +13,6 @@ Rates are those of Ethernet frames without preamble and checksum: MTU + 14 bytes
 being sent counts as waiting. Lines are for tc of iproute2 5.15 and later, which reads times in whole microseconds.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

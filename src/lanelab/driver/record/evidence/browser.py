@@ -1,7 +1,5 @@
 """What a browser tells of one page load."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median

@@ -1,7 +1,5 @@
 """What tcpdump and the router count."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded

@@ -1,7 +1,5 @@
 """Cross traffic of a trial, as its two ends saw it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded

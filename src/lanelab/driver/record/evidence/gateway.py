@@ -1,7 +1,5 @@
 """What the gateway's log tells of a trial. docs/reference/gateway.md explains each key. Times are ms from its start."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What the captures of a trial tell of its link. Measured without knowing what was asked for: judges compare it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded

@@ -1,7 +1,5 @@
 """All that a load leaves for its judges, whichever program made it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal

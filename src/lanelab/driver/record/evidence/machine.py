@@ -1,7 +1,5 @@
 """What the machines of a bed did while a trial loaded: the evidence of the recorder `machine`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

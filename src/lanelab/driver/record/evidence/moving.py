@@ -1,7 +1,5 @@
 """What the player in the router did during a trial, and what arrived meanwhile."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded

@@ -1,7 +1,5 @@
 """What is kept of a capture: numbers for the whole, for each TCP connection and for each pair of UDP ports."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded

@@ -1,7 +1,5 @@
 """All that a page load leaves for its judges."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What a page load's time went to: stretches of it, each with its part. docs/reference/parts.md defines the parts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

@@ -1,7 +1,5 @@
 """What servers in the server node tell of a trial: the web server's log of requests, and the resolver's queries."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded

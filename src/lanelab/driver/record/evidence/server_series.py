@@ -1,7 +1,5 @@
 """How the series of the server node came about: the evidence of the recorder `server_series`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What the nodes of a bed were set to when a trial was over, as their kernels say."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

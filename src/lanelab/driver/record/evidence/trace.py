@@ -1,7 +1,5 @@
 """What the browser's trace tells of a load. Times are ms from the navigation's start, by the browser's clock."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded

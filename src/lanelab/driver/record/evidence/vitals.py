@@ -1,8 +1,6 @@
 """What a page's user sees and feels besides its load time: what moved, what was painted, what kept the main thread.
 Times are ms from the navigation's start, by the browser's clock."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What a bed process does with its bed, as the controller asks over the channel. It is started by bed_start.py."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os
@@ -183,7 +181,7 @@ class BedProcess:
             return served(TrialOperations, self._trials, name, arguments) if self._trials else None
         return served(TrialOperations, self._trials_here(), name, arguments)
 
-    def _trials_here(self) -> Trials:
+    def _trials_here(self) -> "Trials":
         link = self._link.state
         link.require_whole()
         if self._trials is None:

@@ -4,8 +4,6 @@ It ends, and with it everything that it made, when it is asked to, when the chan
 when it is killed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

@@ -1,7 +1,5 @@
 """The controller's end of a bed: starts the bed process, asks it for things, and ends it."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -102,7 +100,7 @@ class Bed(LinkOperations, TrialOperations, FactOperations):
         """The number of the bed's outermost process."""
         return self._process.pid
 
-    def __enter__(self) -> Bed:
+    def __enter__(self) -> "Bed":
         return self
 
     def __exit__(

@@ -1,7 +1,5 @@
 """What a bed tells of itself."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the nodes of a bed are and how they are set, for the record of a run."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,8 +1,6 @@
 """`node NAME COMMAND…` for scripts beside a bed: the command runs on the node with this program's own descriptors,
 folder and environment, gets the signals that this program gets, and ends with it."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import queue

@@ -6,8 +6,6 @@ The controller asks:                          {"id": 7, "op": "exec", ...}      
 The bed process answers each, in any order:   {"id": 7, "ok": {...}} or {"id": 7, "error": {"type", "what", "remedy"}}
 """
 
-from __future__ import annotations
-
 import array
 import contextlib
 import json

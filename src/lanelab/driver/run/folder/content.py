@@ -1,7 +1,5 @@
 """What a run folder has stored, as a run that goes on, a sweep and a merge ask for it."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Collection, Iterable

@@ -1,8 +1,6 @@
 """Trials and self-tests on their way from one run folder into another: from a worker's to its controller's, from a run
 that is reused, or from runs that are merged."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping

@@ -7,8 +7,6 @@ publish the run as an artifact, and the digest of the archive.
 The canonical form of a part is the JSON of its rows, as the database has them, in the order of the query.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json

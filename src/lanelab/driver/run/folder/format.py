@@ -3,8 +3,6 @@
 Described for readers in docs/reference/run-folder.md. Change VERSION when a reader of the old format would go wrong.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lanelab.driver.base.errors import StoreError

@@ -1,7 +1,5 @@
 """Opens the database of a run folder for reading, also while the run goes on."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

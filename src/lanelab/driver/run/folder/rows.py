@@ -1,7 +1,5 @@
 """What the database of a run folder gets for a plan and for a trial."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Run folders that trials are taken from: to be reused in another run, or merged into one. Nothing is written there."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json
@@ -49,14 +47,14 @@ class SourceRun:
         self.id = self.meta[run_format.ID]
 
     @classmethod
-    def open(cls, folder: Path) -> SourceRun:
+    def open(cls, folder: Path) -> "SourceRun":
         """Raises StoreError for one that cannot be read, or of another format; InputError where there is no run."""
         with contextlib.ExitStack() as stack:
             database = stack.enter_context(opened_database(folder))
             require_unchanged(database, folder, "run")
             return cls(folder, database, stack.pop_all())
 
-    def __enter__(self) -> SourceRun:
+    def __enter__(self) -> "SourceRun":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -4,8 +4,6 @@ A trial is stored in one transaction, after its artifacts have their final name;
 folder that no row knows, which the next opening removes. The format is driver/run/folder/format.py's.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json
@@ -75,12 +73,12 @@ class Store(Content):
         self._next = 1
 
     @classmethod
-    def create(cls, folder: Path, text: str, meta: Mapping[str, str], cells: Sequence[Cell]) -> Store:
+    def create(cls, folder: Path, text: str, meta: Mapping[str, str], cells: Sequence[Cell]) -> "Store":
         """A new run folder. It has its database only when that is whole."""
         return cls.made(folder, text, lambda database: insert_plan(database, meta, cells))
 
     @classmethod
-    def made(cls, folder: Path, text: str, fill: Callable[[sqlite3.Connection], None]) -> Store:
+    def made(cls, folder: Path, text: str, fill: Callable[[sqlite3.Connection], None]) -> "Store":
         """The same with whatever `fill` puts into it, within one transaction: what is known of the run, its links, arms
         and cells."""
         with writing(f"make the run folder {folder}"):
@@ -105,7 +103,7 @@ class Store(Content):
         return cls._opened(folder, lock)
 
     @classmethod
-    def open(cls, folder: Path) -> Store:
+    def open(cls, folder: Path) -> "Store":
         """An existing run folder, to go on with it."""
         if not (folder / run_format.DATABASE).is_file():
             raise InputError(
@@ -115,7 +113,7 @@ class Store(Content):
             return cls._opened(folder, lock_folder(folder))
 
     @classmethod
-    def _opened(cls, folder: Path, lock: int) -> Store:
+    def _opened(cls, folder: Path, lock: int) -> "Store":
         store = cls(folder, _connect(folder / run_format.DATABASE), lock)
         try:
             run_format.check_version(folder, store.meta("format"))

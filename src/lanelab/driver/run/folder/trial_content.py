@@ -2,8 +2,6 @@
 time. Each is compared with its digest as it is read.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence

@@ -2,8 +2,6 @@
 nothing in it can do harm. Whoever made it may be anybody.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """The files of a study's artifact, from the folder of its run: everything that another lab needs to run the same."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sqlite3

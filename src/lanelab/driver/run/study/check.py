@@ -1,7 +1,5 @@
 """A study's artifact on another machine: unpacked, with its own sites, ready to be run as it was run there."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

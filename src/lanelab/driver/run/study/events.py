@@ -1,7 +1,5 @@
 """The events of a study's run, besides those of each figure's own run."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

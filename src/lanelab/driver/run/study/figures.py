@@ -1,7 +1,5 @@
 """The figures of a study's run: which are still to be run, what they take, and how much of that remains. Pure."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

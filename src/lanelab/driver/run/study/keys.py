@@ -1,7 +1,5 @@
 """The keys of study.yaml. Those without a kind are read by code of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from lanelab.driver.base.errors import InputError

@@ -1,7 +1,5 @@
 """A skeleton of a study, for somebody's own paper: it can be shown and run as it is, and has a claim of each kind."""
 
-from __future__ import annotations
-
 import os
 from importlib import resources
 from pathlib import Path

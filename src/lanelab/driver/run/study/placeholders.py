@@ -1,7 +1,5 @@
 """What of a study's folder still has the words of the skeleton: advice to its author, which no reader should get."""
 
-from __future__ import annotations
-
 from importlib import resources
 from pathlib import Path
 

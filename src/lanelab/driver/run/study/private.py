@@ -2,8 +2,6 @@
 machines are reached. It is taken out of what leaves. Pure, but for the copy of a database.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -3,8 +3,6 @@
 A study is known by the name of its folder in experiments/, or by the path of any folder that has study.yaml.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ study.json is written when everything else that a run begins with is there, in o
 whole, and one that does not holds nothing but copies.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import hashlib

@@ -5,8 +5,6 @@ Run as a program, this writes experiments/study.schema.json and the tables of do
     PYTHONPATH=. python -m lanelab.driver.run.study.schema
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

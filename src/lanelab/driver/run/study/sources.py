@@ -1,7 +1,5 @@
 """Which published claim each claim of a study's experiments refers to. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What the figures of a study are expected to take, and how far those of a run are, by what is on disk."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from lanelab.driver.experiment.model import Experiment

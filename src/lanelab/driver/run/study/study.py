@@ -4,8 +4,6 @@ A study is a folder in experiments/ with study.yaml and an experiment file for e
 `study.json`, and the run folder of each figure below it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Where a scheduler is, as a user says it: tcp://HOST:PORT, tls://HOST:PORT, or the file of an invitation."""
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 from dataclasses import dataclass
@@ -27,7 +25,7 @@ class SchedulerAddress(Coded):
     address: str
     keys: Keys | None  # None: Dask's own settings say which, or there are none
 
-    def security(self) -> distributed.Security:
+    def security(self) -> "distributed.Security":
         import distributed  # noqa: PLC0415 - a run on one bed does not load it
 
         return self.keys.security() if self.keys else distributed.Security()

@@ -1,7 +1,5 @@
 """Processes of a sweep that end with the one that started them, however that ends."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import json

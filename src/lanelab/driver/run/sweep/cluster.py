@@ -3,8 +3,6 @@
 Nothing here knows what a job means. A worker does its jobs one after the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol

@@ -4,8 +4,6 @@ A portion is stored whole, in one transaction, or not at all. Whatever becomes o
 this process: what is stored decides what remains to be done.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Mapping

@@ -10,8 +10,6 @@ the controller's affair. When the connection to the scheduler breaks, all jobs a
 for as long as it takes, and workers join again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import http
@@ -67,7 +65,7 @@ class _Job:
 
 def connect(
     where: SchedulerAddress, *, dashboard: str | None = None, owned: Sequence[Callable[[], None]] = ()
-) -> DaskCluster:
+) -> "DaskCluster":
     """A connection to a scheduler. `dashboard`: None, ask the scheduler; `owned`: what `close` ends, first to last.
     Raises ClusterAway where nothing answers, ClusterError where what answers will not do."""
     be_quiet()
@@ -128,7 +126,7 @@ class DaskCluster:
         while self._owned:
             self._owned.pop(0)()
 
-    def __enter__(self) -> DaskCluster:
+    def __enter__(self) -> "DaskCluster":
         return self
 
     def __exit__(
@@ -170,7 +168,7 @@ class DaskCluster:
             with contextlib.suppress(asyncio.TimeoutError, TimeoutError):
                 await asyncio.wait_for(self._closing.wait(), PAUSE_S)
 
-    async def _connected(self) -> distributed.Client:
+    async def _connected(self) -> "distributed.Client":
         import distributed  # noqa: PLC0415 - a run on one bed does not load it
 
         client: distributed.Client = await distributed.Client(
@@ -185,7 +183,7 @@ class DaskCluster:
         client.subscribe_topic(topic_of(self._session), self._on_told)
         return client
 
-    async def _serve(self, client: distributed.Client) -> None:
+    async def _serve(self, client: "distributed.Client") -> None:
         """Follow workers for as long as the connection lasts."""
         since_look = RECONCILE_S
         while not self._closing.is_set() and client.status == "running":
@@ -199,7 +197,7 @@ class DaskCluster:
                 wait.cancel()
             since_look += LOOK_S
 
-    async def _compare(self, client: distributed.Client) -> None:
+    async def _compare(self, client: "distributed.Client") -> None:
         """Find out who came and who went."""
         identity = await asyncio.wait_for(client.scheduler.identity(n_workers=-1), scaled(CONNECT_S))
         there = {}
@@ -274,7 +272,7 @@ class DaskCluster:
         self._futures[job.number] = future
         self._go(self._finish(job, future))
 
-    async def _finish(self, job: _Job, future: distributed.Future[Any]) -> None:
+    async def _finish(self, job: _Job, future: "distributed.Future[Any]") -> None:
         """Wait for an answer. None comes from a worker that went: that was told."""
         try:
             kind, data = await future
@@ -304,7 +302,7 @@ class DaskCluster:
         if client and addresses:
             self._go(self._ask_to_halt(client, addresses))
 
-    async def _ask_to_halt(self, client: distributed.Client, addresses: list[str]) -> None:
+    async def _ask_to_halt(self, client: "distributed.Client", addresses: list[str]) -> None:
         with contextlib.suppress(Exception):  # a worker that is gone has halted
             await client.run(halt, self._session, workers=addresses, on_error="ignore")
 
@@ -314,7 +312,7 @@ class DaskCluster:
         task.add_done_callback(self._background.discard)
 
 
-async def _drop(client: distributed.Client | None) -> None:
+async def _drop(client: "distributed.Client | None") -> None:
     if client:
         with contextlib.suppress(Exception, asyncio.CancelledError):
             await asyncio.wait_for(client.close(timeout=2), 4)

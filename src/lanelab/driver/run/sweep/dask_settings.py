@@ -1,8 +1,6 @@
 """Dask, set so that it leaves a bed alone: what it measures about itself every few milliseconds by default would be in
 every page load time."""
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 

@@ -1,8 +1,6 @@
 """From what a worker says that it has made to trials in the run folder: artifacts are fetched piece by piece, a few
 workers at a time, checked, and stored with the trials in one transaction."""
 
-from __future__ import annotations
-
 import shutil
 import time
 from collections import deque

@@ -1,8 +1,6 @@
 """How much beds on one machine disturb one another: a fixed piece of work on each bed's processors alone, and on all at
 once."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass

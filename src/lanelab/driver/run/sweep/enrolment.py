@@ -1,7 +1,5 @@
 """How a worker comes to work for a run: it gets the experiment and the sites that it lacks, and qualifies."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Mapping, Sequence

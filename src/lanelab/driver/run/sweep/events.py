@@ -1,8 +1,6 @@
 """The events of a run on several beds, besides those of every run (driver/run/events.py), and of a machine that lends
 beds. `worker` tells workers apart, `name` is for people: machine and number."""
 
-from __future__ import annotations
-
 import textwrap
 from dataclasses import dataclass
 from typing import Any, ClassVar

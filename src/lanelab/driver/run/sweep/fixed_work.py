@@ -1,8 +1,6 @@
 """How long a fixed piece of work takes here: what says that a machine is slow, that it is noisy, or that its beds
 disturb one another. The work is in fixed_work_program.py."""
 
-from __future__ import annotations
-
 import json
 import os
 import statistics
@@ -46,7 +44,7 @@ class FixedWorker:
         argv = [str(Path(sys.executable).resolve()), "-I", "-S", str(PROGRAM), own]
         self._process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
 
-    def __enter__(self) -> FixedWorker:
+    def __enter__(self) -> "FixedWorker":
         return self
 
     def __exit__(

@@ -4,8 +4,6 @@ code on every party, so they are kept from others and named in no log.
 An invitation is a file with all that a machine needs to lend its beds to a run.
 """
 
-from __future__ import annotations
-
 import datetime
 import json
 import os
@@ -36,7 +34,7 @@ class Keys(Coded):
     def __repr__(self) -> str:
         return "Keys(…)"  # what is printed by accident is nobody's key
 
-    def security(self) -> distributed.Security:
+    def security(self) -> "distributed.Security":
         """The same for Dask: each side shows its certificate, and none without one is heard."""
         import distributed  # noqa: PLC0415 - a run on one bed does not load it
 

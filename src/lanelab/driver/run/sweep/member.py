@@ -1,7 +1,5 @@
 """One worker, as the controller knows it."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping

@@ -13,8 +13,6 @@
 A worker does one of these at a time and sends nothing by itself but events (driver/run/events.py), for whoever watches.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

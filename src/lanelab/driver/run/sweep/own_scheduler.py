@@ -10,8 +10,6 @@ us. Keys, address and port stay in the folder, so that a run that goes on is fou
 scheduler that dies is started again at the same address.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

@@ -4,8 +4,6 @@ beforehand which files it takes, so that nothing else can come out of it.
 At the controller pieces are written to a file as they come, checked, and unpacked into folders that a store takes.
 """
 
-from __future__ import annotations
-
 import hashlib
 import tarfile
 from collections.abc import Iterable, Mapping

@@ -3,8 +3,6 @@
 Everything else in an experiment file is a choice among what lanelab does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What is at an address: a Dask scheduler that we can work with, or why not, in words that a user can act on."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

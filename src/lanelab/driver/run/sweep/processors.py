@@ -1,8 +1,6 @@
 """The processors and the memory of several beds on one machine: each has its own, so that none takes what is another's.
 Pure, but for what ends in `_here`."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The scheduler that a run starts itself: a process of its own, so that neither takes the other's time."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import signal

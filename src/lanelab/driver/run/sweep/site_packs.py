@@ -4,8 +4,6 @@ What travels is the site as it is served, never the program or the recipe that m
 whoever sends a site.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Callable
@@ -36,7 +34,7 @@ class SitePack:
     done: SiteDone
 
     @classmethod
-    def of(cls, name: str, site: Site, path: Path) -> SitePack:
+    def of(cls, name: str, site: Site, path: Path) -> "SitePack":
         """`path`: where the archive goes."""
         files = {each.sha256: site.file(each) for each in site.objects}
         with writing("make room for a site"):

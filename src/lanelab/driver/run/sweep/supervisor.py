@@ -7,8 +7,6 @@ Each worker is a process with processors of its own. Should the process with the
 it and end, and their beds with them. Events that it tells: BedProcessStarted, BedLent, BedEnded, SchedulerAway.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import fcntl
@@ -76,7 +74,7 @@ class Supervisor:
         with self._guard:
             return {number: child.pid for number, child in self._children.items()}
 
-    def __enter__(self) -> Supervisor:
+    def __enter__(self) -> "Supervisor":
         """Start the workers. A scheduler that is not there yet is waited for; raises ClusterError for one that will not
         do."""
         be_quiet()

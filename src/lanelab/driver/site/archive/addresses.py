@@ -1,7 +1,5 @@
 """Addresses of an archive: which of them a page in the bed can ask for, written as a browser asks."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit

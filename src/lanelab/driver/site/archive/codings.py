@@ -1,7 +1,5 @@
 """Whether a body begins as its Content-Encoding says. Tools that store bodies decoded often keep the field."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Instants as archives write them, as one text."""
 
-from __future__ import annotations
-
 import datetime
 import re
 

@@ -1,7 +1,5 @@
 """Digests that archives say of themselves, compared with what is there. Pure."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hashlib

@@ -4,8 +4,6 @@ A compressed archive is a row of gzip members, usually one a record. Where one o
 by its first bytes, so that one bad record does not cost the others.
 """
 
-from __future__ import annotations
-
 import zlib
 
 from lanelab.driver.site.archive.limits import Limits

@@ -1,7 +1,5 @@
 """Heads of HTTP messages as archives hold them: bytes in, words out. Lenient as browsers are, and bounded."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

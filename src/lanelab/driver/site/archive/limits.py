@@ -1,7 +1,5 @@
 """How much of an archive is read. Whoever made it may have wanted to fill this machine's memory."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lanelab.driver.base.errors import InputError

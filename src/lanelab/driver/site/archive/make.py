@@ -1,7 +1,5 @@
 """The objects of a site that is an archive."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path

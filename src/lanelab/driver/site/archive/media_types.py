@@ -1,7 +1,5 @@
 """The media type of an answer: what its head says; where it says nothing that can be used, what the body looks like."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Exchanges -> what a site answers with. Pure; what cannot be served is left out and named."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Parts of one file -> the whole file: how browsers fetch video. A server makes parts of it again when it is asked."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

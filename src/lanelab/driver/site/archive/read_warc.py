@@ -1,7 +1,5 @@
 """WARC and ARC files -> Exchanges: requests joined with answers, revisits with what they repeat."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections import Counter, defaultdict

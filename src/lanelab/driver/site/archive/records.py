@@ -1,8 +1,6 @@
 """The records of a WARC or ARC file, one after the other. warcio reads their heads; nothing else of it is used, since
 it would decode and mend what has to stay as it is."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field

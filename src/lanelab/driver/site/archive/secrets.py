@@ -1,7 +1,5 @@
 """What lets somebody else act as the user who recorded: cookies and authorisation. Left out of a site, and named."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from urllib.parse import urlsplit

@@ -4,8 +4,6 @@ Heads are put together here: warcio's own way to make records rewrites them (%-e
 lines). warcio compresses, and writes each record as a gzip member of its own.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """Sites whose files are in packages of public registries: fetched when they are needed, and never part of this tree."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files out of packages, read into memory: nothing is unpacked to the disk, so no name in a package leads anywhere."""
 
-from __future__ import annotations
-
 import io
 import lzma
 import posixpath

@@ -1,7 +1,5 @@
 """Media types by the ends of file names. A table of our own: that of the system differs from one to the next."""
 
-from __future__ import annotations
-
 import posixpath
 
 OTHER = "application/octet-stream"

@@ -3,8 +3,6 @@
 This project names no registry: npm, pip and apt know theirs.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """The key `fetch` of site.yaml: which packages have a site's files, and which of these are its objects."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Sites from recipes: the same bytes on every machine, for the same recipe and seed."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

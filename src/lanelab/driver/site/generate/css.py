@@ -1,7 +1,5 @@
 """Style sheets: imports, fonts and backgrounds of elements that the page has, and rules that match its parts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from lanelab.driver.site.generate.noise import letters, numbers, prose

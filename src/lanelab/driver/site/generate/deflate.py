@@ -3,8 +3,6 @@
 Noise is stored as it is. Rows that repeat the one above become matches in the fixed code of RFC 1951.
 """
 
-from __future__ import annotations
-
 import struct
 import zlib
 

@@ -3,8 +3,6 @@
 What is missing to the size is a private table of noise, which readers pass over.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Mapping
 

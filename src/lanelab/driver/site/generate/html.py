@@ -1,7 +1,5 @@
 """Pages: what they include, places for what style sheets show, and text up to the size."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from lanelab.driver.site.generate.css import rules_for

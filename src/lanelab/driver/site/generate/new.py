@@ -1,7 +1,5 @@
 """A generated site in the archive: the recipe and a manifest, whole or not there at all."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

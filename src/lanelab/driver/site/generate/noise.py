@@ -1,7 +1,5 @@
 """Numbers and words that look like chance and are the same everywhere: SHA-256 of a counter."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Sequence
 from decimal import Decimal, localcontext

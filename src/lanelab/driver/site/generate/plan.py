@@ -1,7 +1,5 @@
 """A recipe as a list of objects with addresses, and who asks for which."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -66,7 +64,7 @@ class Piece:
     def url(self) -> str:
         return self.host + self.path
 
-    def address_for(self, other: Piece) -> str:
+    def address_for(self, other: "Piece") -> str:
         """As `other` refers to it: without a scheme, which an arm decides."""
         return self.path if self.host == other.host else f"//{self.host}{self.path}"
 

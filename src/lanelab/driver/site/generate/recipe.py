@@ -1,7 +1,5 @@
 """A recipe: what a generated site consists of, read strictly. docs/reference/generate.md describes it for users."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Scripts that run, compute as long as they are told, and ask for what the recipe says."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 

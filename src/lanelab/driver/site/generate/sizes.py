@@ -1,7 +1,5 @@
 """Sizes that vary."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 from lanelab.driver.site.generate.noise import lognormal

@@ -1,7 +1,5 @@
 """The tables of a recipe: what may be written, and what may refer to what."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from decimal import Decimal

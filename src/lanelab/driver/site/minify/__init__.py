@@ -3,8 +3,6 @@
 docs/reference/minify.md describes each filter, and where it differs from the module's.
 """
 
-from __future__ import annotations
-
 from lanelab.driver.site.minify.effects import Effect, Minified
 from lanelab.driver.site.minify.names import ALIASES, FILTERS
 from lanelab.driver.site.minify.pipeline import minify

@@ -1,7 +1,5 @@
 """Addresses of objects, and the names that mod_pagespeed gives to what it rewrites."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import posixpath
@@ -40,7 +38,7 @@ class Address:
         """Whether it is a name of ours already."""
         return bool(REWRITTEN.search(self.path))
 
-    def resolve(self, written: str) -> Address | None:
+    def resolve(self, written: str) -> "Address | None":
         """Where a reference of this object leads. None: to nothing that a server has."""
         written = re.sub(r"[\t\r\n]", "", written.strip(" \t\r\n\f"))
         try:
@@ -53,7 +51,7 @@ class Address:
         query = f"?{quote(parts.query.encode('latin-1', 'replace'), safe=KEPT)}" if parts.query else ""
         return Address(parts.netloc.lower(), path + query)
 
-    def relative_to(self, page: Address) -> str:
+    def relative_to(self, page: "Address") -> str:
         """As short as a page there can say it, or with the host where that is another one."""
         if self.host != page.host:
             return f"//{self.host}{self.path}"

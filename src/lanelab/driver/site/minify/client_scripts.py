@@ -1,7 +1,5 @@
 """The scripts that some filters put into pages: written for lanelab, to do what those of mod_pagespeed did."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

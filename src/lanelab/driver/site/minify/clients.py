@@ -1,7 +1,5 @@
 """What mod_pagespeed believed of a browser by its user agent. `*` stands for anything, `?` for one character."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import cache

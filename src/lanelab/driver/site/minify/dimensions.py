@@ -1,7 +1,5 @@
 """The size that a tag gives its image: its attributes, or its style, which counts for more."""
 
-from __future__ import annotations
-
 import re
 
 from lanelab.driver.site.minify.images import Wanted

@@ -1,7 +1,5 @@
 """What minify did, and what it gives."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded

@@ -1,7 +1,5 @@
 """extend_cache: what no other filter rewrote gets a name by its content, and lives a year."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from lanelab.driver.site.minify.addresses import escape_segment

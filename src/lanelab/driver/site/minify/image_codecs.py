@@ -3,8 +3,6 @@
 A failure of any of them is Undecodable: whoever asks keeps the image as it is.
 """
 
-from __future__ import annotations
-
 import io
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """What an image file says of itself in its first bytes: its kind and its size in pixels. Nothing is decoded."""
 
-from __future__ import annotations
-
 import struct
 from dataclasses import dataclass
 from enum import Enum

@@ -1,7 +1,5 @@
 """Images of a site by what was asked for: which rules apply, and the rewritten object or data URI in place of one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """What the filters do to the images of a page: to <img> and to <input type=image>."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from lanelab.driver.site.minify.client_scripts import BLANK_IMAGE, client_script, lazyload_script

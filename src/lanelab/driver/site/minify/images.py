@@ -3,8 +3,6 @@
 An image that cannot be decoded whole, or that gains nothing, is kept byte for byte.
 """
 
-from __future__ import annotations
-
 import base64
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Scripts: shortened, put into the page, or combined. Pure; what cannot be done without risk is not done."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

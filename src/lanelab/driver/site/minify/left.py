@@ -1,7 +1,5 @@
 """Which objects a minified site still has: nothing that no page asks for any more."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

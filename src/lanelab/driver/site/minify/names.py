@@ -1,7 +1,5 @@
 """The filters' names, as mod_pagespeed has them, each with what it does in one line."""
 
-from __future__ import annotations
-
 FILTERS = {
     "add_head": "a page without a head gets one",
     "combine_heads": "several heads become one",

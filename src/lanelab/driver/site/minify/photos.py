@@ -1,7 +1,5 @@
 """Whether an image is a photo, which loses little as a JPEG, or drawn, which would get smears around its edges."""
 
-from __future__ import annotations
-
 from itertools import groupby
 
 from PIL import Image, ImageChops, ImageFilter, ImageMath

@@ -1,7 +1,5 @@
 """Every page of a site through every filter, and what is left of the site's objects after that."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

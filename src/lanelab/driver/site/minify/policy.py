@@ -1,8 +1,6 @@
 """What a page's Content-Security-Policy forbids a filter to put into it. The browser would refuse that, and the page
 would be another one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from lanelab.driver.site.minify.html.page import Page

@@ -1,7 +1,5 @@
 """What minify makes of a whole site, in figures: objects and bytes of each type, as they are and as they are sent."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The objects of a site as filters see them: found by address, and what they are rewritten to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime

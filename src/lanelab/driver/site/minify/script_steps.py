@@ -1,7 +1,5 @@
 """What the filters do to the scripts of a page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

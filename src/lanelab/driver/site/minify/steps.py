@@ -1,7 +1,5 @@
 """The order of the filters, which is the module's, whatever the order in an experiment."""
 
-from __future__ import annotations
-
 from lanelab.driver.site.minify import image_resources, image_steps, script_steps
 from lanelab.driver.site.minify.css import combine, critical, inline, move, rewrite
 from lanelab.driver.site.minify.extend import extend_cache

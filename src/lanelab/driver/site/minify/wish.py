@@ -1,7 +1,5 @@
 """What is asked of minify: which filters, and with the thresholds of which generation of mod_pagespeed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

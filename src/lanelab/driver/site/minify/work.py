@@ -1,7 +1,5 @@
 """What a filter works on: one page, the site's resources, and what was asked for."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 """Hashes by which a page names what it loads (subresource integrity) and, in its policy (CSP), the scripts and styles
 within it: where these were changed, the hash changes with them. Pure."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import itertools

@@ -1,7 +1,5 @@
 """A site as one arm wants it served. Made once, and kept in the cache beside the site's own bodies."""
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import json

@@ -5,8 +5,6 @@ page with TLS may not even name one without. An address that a script puts toget
 a request that the site has no answer for. Hashes by which pages name scripts and styles change with them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Objects whose text is changed before they are served. Pure."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

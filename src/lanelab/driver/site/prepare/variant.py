@@ -1,7 +1,5 @@
 """How an arm wants a site: the part of its settings that changes what a server answers with."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 RECORDED = "recorded"
@@ -26,7 +24,7 @@ class Variant:
         return "_".join((self.schemes, self.compression, self.minify, *said, *filter(None, (self.user_agent,))))
 
     @property
-    def without_hints(self) -> Variant:
+    def without_hints(self) -> "Variant":
         """The same, of a page that says neither what to preload nor what is urgent."""
         return replace(self, preload="off", fetchpriority="off")
 

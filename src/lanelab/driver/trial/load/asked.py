@@ -1,7 +1,5 @@
 """What a load asks the server for: a page with all that it needs, or objects in turn. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

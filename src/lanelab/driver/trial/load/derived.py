@@ -3,8 +3,6 @@
 All of it is read off lines over spans of 30 s, as figures draw them: docs/reference/load.md#measures-of-a-course.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

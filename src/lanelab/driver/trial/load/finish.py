@@ -1,7 +1,5 @@
 """From what the bed recorded of a load to a judged record, on the controller."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Mapping
 from dataclasses import replace

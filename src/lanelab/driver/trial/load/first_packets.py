@@ -1,7 +1,5 @@
 """The first packets of a load, captured on the client: what was spoken, seen on the wire and not by who spoke."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

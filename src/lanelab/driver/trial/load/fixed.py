@@ -1,7 +1,5 @@
 """What all generators share that ask for objects of one host as fast as they can. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from urllib.parse import SplitResult, urlsplit
 

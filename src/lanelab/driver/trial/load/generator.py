@@ -1,7 +1,5 @@
 """What every load generator is to the workload. To add one, add a file beside this one and name it in registry.py."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol

@@ -1,7 +1,5 @@
 """From how long each request took to its percentiles and its histogram. Pure."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """From what a load generator reports to the measures of a trial, by the names of driver/record/metrics.py. Pure."""
 
-from __future__ import annotations
-
 from lanelab.driver.record.evidence.load import Latency, LoadReport
 
 

@@ -1,7 +1,5 @@
 """What servers, proxies and back ends cost for a load, from their series. Pure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """A load in the bed process: servers on the server node, the load generator on the client."""
 
-from __future__ import annotations
-
 import shlex
 import threading
 import time

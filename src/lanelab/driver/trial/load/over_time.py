@@ -1,7 +1,5 @@
 """From requests with their times to series at 1 Hz. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """The life of a load generator on its node: its files are put there, it is started, and ended."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

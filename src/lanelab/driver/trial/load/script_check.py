@@ -1,8 +1,6 @@
 """Whether a user's script can be read: its generator reads it before the first trial. What only a run shows, such as a
 threshold over a metric that there is not, fails the trials."""
 
-from __future__ import annotations
-
 import re
 
 from lanelab.driver.base.errors import InputError

@@ -4,8 +4,6 @@ Requests that fail are a result where users load the server: it may be too slow 
 the trial where a fixed number of answers is timed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 

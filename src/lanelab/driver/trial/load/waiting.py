@@ -5,8 +5,6 @@ while users starve. How many pages are under way, divided by how many leave per 
 them take (Little's law), and pages that failed are among those that leave.
 """
 
-from __future__ import annotations
-
 import bisect
 import math
 from collections.abc import Mapping

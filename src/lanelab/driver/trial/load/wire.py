@@ -1,7 +1,5 @@
 """What the first packets of a load say of what was spoken. Pure but for reading the file."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A server under load as a workload: many users, or as many requests as it can answer, without a browser."""
 
-from __future__ import annotations
-
 from lanelab.driver.record.metrics import LOAD, PRIMARY
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.load.finish import finish

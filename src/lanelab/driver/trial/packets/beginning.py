@@ -3,8 +3,6 @@
 Segments may come in any order, more than once, and captured only in part. What is kept is bounded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from lanelab.driver.trial.packets import first_bytes

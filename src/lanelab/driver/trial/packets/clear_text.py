@@ -4,8 +4,6 @@ the wire, and how many bytes they were. Pure.
 Each side of a connection is put together from its packets. A byte is there when all before it are, too.
 """
 
-from __future__ import annotations
-
 import bisect
 import ipaddress
 import re
@@ -31,7 +29,7 @@ _ANSWERED = re.compile(r"(?P<protocol>HTTP/1\.[01]) (?P<status>\d{3})( |$)")
 class ClearExchange:
     """A request and its answer, as far as the capture has it."""
 
-    connection: ClearConnection
+    connection: "ClearConnection"
     number: int  # requests before it on its connection
     method: str
     host: str | None

@@ -6,8 +6,6 @@ that number, without SYN, FIN or RST. A probe of a closed window (one byte beyon
 count as sent: it comes again.
 """
 
-from __future__ import annotations
-
 from lanelab.driver.record.evidence.packets import Connection
 from lanelab.driver.trial.packets import first_bytes
 from lanelab.driver.trial.packets.beginning import Beginning, has_request, is_told, likely_request
@@ -34,7 +32,7 @@ class Flow:
     )
     # fmt: on
 
-    back: Flow
+    back: "Flow"
 
     def __init__(self, ends: bytes, data: bytes, *, stamped: bool) -> None:
         self.ends = ends
@@ -63,7 +61,7 @@ class Flow:
         self.flight = FirstFlight()  # the server's
 
     @classmethod
-    def pair(cls, ends: bytes, data: bytes, *, stamped: bool) -> tuple[Flow, Flow]:
+    def pair(cls, ends: bytes, data: bytes, *, stamped: bool) -> "tuple[Flow, Flow]":
         own, back = cls(ends, data, stamped=stamped), cls(turned(ends), data, stamped=stamped)
         own.back, back.back = back, own
         own.asks = True

@@ -9,8 +9,6 @@ Where the same packet left several times (a SYN-ACK without a timestamp that is 
 nothing but time tells which came: the last one that had left early enough.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

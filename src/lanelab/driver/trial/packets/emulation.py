@@ -9,8 +9,6 @@ The bottleneck is worked out packet by packet from when they left the sender. Wh
 taken to have never been in it; what was lost otherwise was lost behind it.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections import deque
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ The first six bytes name the protocol; ALPN and the version of TLS need some hun
 captured is not known.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

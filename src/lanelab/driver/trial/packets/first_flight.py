@@ -1,7 +1,5 @@
 """How much a server sends before it can have heard that any of it came: its initial window, if its answer fills it."""
 
-from __future__ import annotations
-
 from lanelab.driver.trial.packets.sequence import HALF, NUMBERS
 
 CLOCK_TICK_NS = 2_000_000  # of a sender's timestamps, and one to be sure

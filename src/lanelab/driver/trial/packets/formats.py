@@ -1,7 +1,5 @@
 """The formats in which captures are kept: pcap and pcapng, compressed by gzip or not. All become classic pcap."""
 
-from __future__ import annotations
-
 import gzip
 import struct
 import zlib

@@ -1,7 +1,5 @@
 """Where TCP and UDP are in a frame: Ethernet, with VLAN tags or not, Linux cooked captures, raw IP; IPv4 and IPv6."""
 
-from __future__ import annotations
-
 import socket
 import struct
 from typing import NamedTuple

@@ -4,8 +4,6 @@ The client's capture has the times at which packets for it came out of the link,
 server's capture adds when those came out. Nothing here compares anything with what was asked for: judges do.
 """
 
-from __future__ import annotations
-
 import itertools
 import statistics
 from bisect import bisect_right

@@ -8,8 +8,6 @@ timestamps the server says that it got something twice.
 A gap that is filled by a packet which was sent before the one that showed the gap was no loss: it was overtaken.
 """
 
-from __future__ import annotations
-
 import itertools
 from bisect import bisect_left, bisect_right
 from collections import deque

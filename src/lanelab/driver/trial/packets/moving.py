@@ -1,7 +1,5 @@
 """What came out of a link that moves, by its traces' own time. Pure."""
 
-from __future__ import annotations
-
 from lanelab.driver.record.evidence.moving import Carried
 from lanelab.driver.trial.packets.link_evidence import frames_of
 from lanelab.driver.trial.packets.timeline import Timeline

@@ -1,7 +1,5 @@
 """TCP's options: what is read of them."""
 
-from __future__ import annotations
-
 import struct
 from typing import NamedTuple
 

@@ -11,8 +11,6 @@ A segment that fills a gap is compared with the packet that showed the gap, whic
 repeats a segment does so after that packet, one that was overtaken was sent before.
 """
 
-from __future__ import annotations
-
 from enum import IntEnum
 from typing import NamedTuple
 

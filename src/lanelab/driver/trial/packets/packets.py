@@ -4,8 +4,6 @@ Pure Python on purpose: one `struct` call and one dictionary look-up for each pa
 TCP over plain IPv4, which is nearly all that a bed carries, takes a short way; everything else is found by frames.py.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import struct
 from collections.abc import Iterator

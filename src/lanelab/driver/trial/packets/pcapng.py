@@ -4,8 +4,6 @@ pcapng as in draft-ietf-opsawg-pcapng: a Section Header, the keys as a Decryptio
 Description, and each packet as an Enhanced Packet Block with the time and the bytes that it had.
 """
 
-from __future__ import annotations
-
 import gzip
 import struct
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The heads of QUIC's packets (RFC 8999, 9000, 9369), as far as they are in clear."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 from typing import NamedTuple
 

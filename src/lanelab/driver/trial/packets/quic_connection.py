@@ -4,8 +4,6 @@ Whoever sees a connection begin can open its first packets (RFC 9001, 5.2): who 
 server chose is in packets that the client's log of secrets opens.
 """
 
-from __future__ import annotations
-
 import statistics
 
 from lanelab.driver.record.evidence.packets import QuicSummary

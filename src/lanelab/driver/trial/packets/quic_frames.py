@@ -1,7 +1,5 @@
 """The packets of a QUIC datagram, and the frames of a packet without protection (RFC 9000, 12 and 19). Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

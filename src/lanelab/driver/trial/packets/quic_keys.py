@@ -4,8 +4,6 @@ Initial packets are protected with keys that follow from a connection id in clea
 Those of the later levels follow from the secrets that a client logs.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from typing import NamedTuple
@@ -72,7 +70,7 @@ class Keys:
         self.largest = max(self.largest, number)
         return Opened(number, payload)
 
-    def renewed(self, secret: bytes, version: int, suite: int) -> Keys:
+    def renewed(self, secret: bytes, version: int, suite: int) -> "Keys":
         """Those that follow on these in a connection: headers keep theirs."""
         keys = Keys(secret, version, suite)
         keys._header_key, keys._mask, keys.largest = self._header_key, self._mask, self.largest

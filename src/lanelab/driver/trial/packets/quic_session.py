@@ -4,8 +4,6 @@ logged. Pure, but for what it remembers.
 docs/reference/packets.md says what is made of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ times, sizes and payloads alone need not know the difference. Its payload is the
 packets could be opened; elsewhere all of a datagram that is too long to be an acknowledgement alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple

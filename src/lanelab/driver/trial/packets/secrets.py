@@ -1,7 +1,5 @@
 """The secrets of TLS that a client logged, in the format of SSLKEYLOGFILE (draft-ietf-tls-keylogfile). Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 Secrets = Mapping[bytes, Mapping[str, bytes]]  # by the client's random number, then by their names

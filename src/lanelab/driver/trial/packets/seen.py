@@ -1,7 +1,5 @@
 """What is kept of each packet: of TCP, and of QUIC as far as it is like it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """TCP's sequence numbers and timestamps, which count modulo 2^32."""
 
-from __future__ import annotations
-
 NUMBERS = 0xFFFF_FFFF  # all of them, as a mask
 HALF = 0x8000_0000  # a number that is less than this beyond another one comes after it
 

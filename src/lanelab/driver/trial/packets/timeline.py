@@ -4,8 +4,6 @@ and time-sequence plots are made of.
 The summary (packets.py) counts in one fast pass; this keeps each packet, and so is for single trials.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import struct
 from dataclasses import dataclass, field

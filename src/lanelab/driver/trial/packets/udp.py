@@ -1,7 +1,5 @@
 """Packets between two UDP ports, while a capture is read."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from lanelab.driver.record.evidence.packets import FlowSummary, QuicSummary
@@ -40,13 +38,13 @@ class Udp:
         if self.quic is not None:
             self.quic.take(now, payload, up=up)
 
-    def goes_on(self, other: Udp) -> bool:
+    def goes_on(self, other: "Udp") -> bool:
         """Whether this is the other's connection from another port or address: it goes by the same id."""
         if self.quic is not None or other.quic is None or not self.begin:
             return False
         return any(each and self.begin[1:].startswith(each) for each in other.quic.session.ids[True])
 
-    def summary(self, before: Udp | None = None) -> FlowSummary:
+    def summary(self, before: "Udp | None" = None) -> FlowSummary:
         """`before`: whose connection this goes on with."""
         quic = self.quic.summary() if self.quic is not None else None
         if before is not None and before.quic is not None:

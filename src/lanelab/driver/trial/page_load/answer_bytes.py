@@ -4,8 +4,6 @@ A witness may count too much: Firefox counts headers as they are before HTTP/2 a
 answer the least that client and server say is taken. Where the server does not count headers, it says the body's bytes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 

@@ -18,8 +18,6 @@ it looks, the quick case is taken:
   least that client and server say is taken. What was lost, sent again or came later is not counted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,8 +1,6 @@
 """What a browser says of a load in which it spoke to the server itself: of each request, and line by line beside the
 server's log. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The captures of a trial, while it is judged: each is read once, whoever looks at it."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 from pathlib import Path

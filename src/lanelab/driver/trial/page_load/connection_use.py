@@ -6,8 +6,6 @@ order of what was sent, data that came before a connection was begun, requests t
 answer can travel.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator

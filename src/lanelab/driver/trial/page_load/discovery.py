@@ -11,8 +11,6 @@ A browser decides when it asks, and what was asked for at that very moment may g
 capture agree within some milliseconds.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

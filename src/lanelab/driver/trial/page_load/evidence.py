@@ -4,8 +4,6 @@ A judge that looks for something wrong finds nothing where nothing was recorded.
 piece that a sound trial of this arm has, and that is not there, is named.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

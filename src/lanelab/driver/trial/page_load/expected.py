@@ -1,7 +1,5 @@
 """What a page load was asked to be: its judges compare the record with it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """From what the bed recorded of a page load to a judged record: captures read, evidence checked, artifacts packed."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable, Mapping
@@ -54,10 +52,10 @@ class Work:
             raise RecordError("the record lacks evidence")
         return self.record.page_load
 
-    def with_evidence(self, evidence: PageLoadEvidence) -> Work:
+    def with_evidence(self, evidence: PageLoadEvidence) -> "Work":
         return replace(self, record=replace(self.record, evidence=evidence))
 
-    def with_record(self, record: TrialRecord) -> Work:
+    def with_record(self, record: TrialRecord) -> "Work":
         return replace(self, record=record)
 
 

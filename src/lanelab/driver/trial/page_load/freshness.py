@@ -4,8 +4,6 @@ Where nothing says it browsers guess: a tenth of the time since the last change.
 takes a week at most.
 """
 
-from __future__ import annotations
-
 from email.utils import parsedate_to_datetime
 
 from lanelab.driver.record.evidence.browser import Headers

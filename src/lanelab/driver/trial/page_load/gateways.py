@@ -3,8 +3,6 @@
 A gateway remembers connections, names and TLS sessions, as a browser process does: so a trial gets a new one.
 """
 
-from __future__ import annotations
-
 import contextlib
 from pathlib import Path
 

@@ -4,8 +4,6 @@ With keepalive on a client opens no connection beyond its number to a host unles
 ends only where the arm says so. What a browser cannot help, such as a request that it gave up, is no fault of either.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 

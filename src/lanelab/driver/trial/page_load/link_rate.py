@@ -18,8 +18,6 @@ for each other, and in a pace that is the same over the whole load: what waits f
 in bursts at the link's own rate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

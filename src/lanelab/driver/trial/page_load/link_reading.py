@@ -1,7 +1,5 @@
 """From a trial's captures to its evidence of the link, and the measures that follow from it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from lanelab.driver.link import Link

@@ -3,8 +3,6 @@
 What was started for a trial ends with it, except the browser's driver and, for arms that ask for it, the browser.
 """
 
-from __future__ import annotations
-
 import shutil
 import time
 from collections.abc import Callable

@@ -6,8 +6,6 @@ another protocol. So nothing here is taken from a setting: the browser names the
 logs it, and the capture has the connections, with who was asked for and what was offered and chosen.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What the load time of a trial was made of: the decomposition, given what a trial's folder and record have."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from lanelab.driver.record.evidence.parts import Parts

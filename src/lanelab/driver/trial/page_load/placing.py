@@ -6,8 +6,6 @@ since the lines are the same. With another number nobody can tell, and such line
 trial. Of an answer that did not come whole the line may say another size.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 

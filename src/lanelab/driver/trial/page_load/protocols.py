@@ -3,8 +3,6 @@
 How connections were used is asked in connection_use.py. Each claim is checked with every witness that can know of it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What the nodes of a bed are set to, read back after each load: whatever was asked for, this is what was there."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

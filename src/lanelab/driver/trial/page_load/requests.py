@@ -1,7 +1,5 @@
 """What a record says about requests, in the words of the verdict and of the bound. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import fields, replace
 from urllib.parse import urljoin, urlsplit

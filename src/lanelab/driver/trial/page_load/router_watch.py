@@ -1,7 +1,5 @@
 """What the router did while a page loaded: whether it ran all the time, and whether somebody set its queues anew."""
 
-from __future__ import annotations
-
 from lanelab.driver.base.errors import RouterError
 from lanelab.driver.bed.line_program import LineProgram, Program
 from lanelab.driver.bed.remote import router_watch, tc_netlink

@@ -5,8 +5,6 @@ after the connection has sent everything waits for that: a connection without re
 So the browser's connections are closed where a line is missing after a moment.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 

@@ -4,8 +4,6 @@ The browser says which it opened. Each is then one more line of the server's log
 whatever the arm speaks. The judges of a page load look at neither.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TypeVar

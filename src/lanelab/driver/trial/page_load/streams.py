@@ -1,8 +1,6 @@
 """The verdict on streams: windows, limits and priorities are those that the arm asks for, and what is pushed is what it
 asks for. Pure. And what streams cost and how they took turns, as measures."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

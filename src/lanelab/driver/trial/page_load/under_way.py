@@ -1,7 +1,5 @@
 """The page load that is under way: what is up for it, and what has failed of it."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

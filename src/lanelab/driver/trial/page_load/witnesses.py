@@ -4,8 +4,6 @@ Each is asked by itself, since each can be wrong: a browser says what it believe
 what it received, and a capture sees no further into TLS than its hellos. Pure.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -48,7 +46,7 @@ class Witnesses:
     quic: Sequence[FlowSummary] | None  # likewise, UDP to the port of QUIC
 
     @classmethod
-    def of(cls, evidence: PageLoadEvidence, arm: Arm) -> Witnesses:
+    def of(cls, evidence: PageLoadEvidence, arm: Arm) -> "Witnesses":
         packets = evidence.packets.get("client")
         whole = packets if packets and not packets.incomplete else None
         handshakes = sockets.handshakes(evidence)

@@ -1,7 +1,5 @@
 """The page load as a workload: one browser, one page."""
 
-from __future__ import annotations
-
 from lanelab.driver.record.metrics import PAGE_LOAD, PRIMARY
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.page_load.finish import finish

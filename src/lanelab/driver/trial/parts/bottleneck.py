@@ -5,8 +5,6 @@ than that had left it earlier, and came late (a router that slept, a shaper that
 back, the last one where it came. So a load is as long on the bottleneck as its bytes take, however they arrive.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ thing that was under way does: a loss that is being mended before an answer that
 waits, and that before TLS, TCP and DNS.
 """
 
-from __future__ import annotations
-
 import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Through the gateway its log knows. Without it the browser's times are taken to t
 wrote and read, the capture when a packet was on the wire, which may be some milliseconds apart on a busy machine.
 """
 
-from __future__ import annotations
-
 import bisect
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Times as pairs of nanoseconds, and how a time is divided among claims that overlap. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

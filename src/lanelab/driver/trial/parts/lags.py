@@ -5,8 +5,6 @@ A client of its own making of requests costs a load twice: between the page and 
 program between browser and link changes. docs/reference/parts.md defines them.
 """
 
-from __future__ import annotations
-
 import bisect
 import statistics
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ A packet is never sent again under its number, so nothing in clear tells of a lo
 where the data of one have a hole, the connection missed them until they came, as with TCP.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 

@@ -5,8 +5,6 @@ Where nothing came after it, there is silence, and the number that IP gives each
 the client itself sends again is seen twice.
 """
 
-from __future__ import annotations
-
 import bisect
 import heapq
 from collections.abc import Iterator

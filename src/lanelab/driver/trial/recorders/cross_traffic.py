@@ -3,8 +3,6 @@
 It has the life of a recorder, and is no row of the registry: whether there is cross traffic is a setting of the link.
 """
 
-from __future__ import annotations
-
 import json
 import statistics
 import time

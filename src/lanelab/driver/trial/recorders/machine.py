@@ -5,8 +5,6 @@ meanwhile. Where nodes are namespaces, one machine is watched, by a thread of th
 each is, by a program of its own.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass

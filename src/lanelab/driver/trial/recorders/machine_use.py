@@ -1,7 +1,5 @@
 """From what was read of machines before, after and during a load to evidence, measures, series and flags. Pure."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -103,7 +101,7 @@ class MachineReport:
     read: Samples
 
     @classmethod
-    def of(cls, nodes: Sequence[str], data: object) -> MachineReport:
+    def of(cls, nodes: Sequence[str], data: object) -> "MachineReport":
         return cls(tuple(nodes), Samples.from_json(data, "machine"))
 
 

@@ -1,7 +1,5 @@
 """The recorder `netlog`: the browser's own log of its network. The browser writes it from its start to its end."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lanelab.driver.arm.browsers.browser import NETLOG

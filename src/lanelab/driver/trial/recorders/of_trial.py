@@ -1,7 +1,5 @@
 """The recorders of one trial, started and stopped together."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -12,8 +12,6 @@ one object of it, which is called in this order:
 Recorders start in the registry's order and stop in the opposite order.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

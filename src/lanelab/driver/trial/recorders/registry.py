@@ -1,7 +1,5 @@
 """The recorders that lanelab knows, in the order in which they start. To add one, write its file and its row below."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from typing import Any

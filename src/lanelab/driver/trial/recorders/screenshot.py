@@ -1,7 +1,5 @@
 """The recorder `screenshot`: a picture of the page as it is right after the load."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lanelab.driver.arm.browsers.browser import SCREENSHOT

@@ -5,8 +5,6 @@ The sampler is a program on the node, whatever the node is made of. What it says
 that breaks off has its series until then.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

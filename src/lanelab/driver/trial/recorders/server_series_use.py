@@ -1,7 +1,5 @@
 """From the samples of a server node to series, measures, flags and evidence. Pure."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

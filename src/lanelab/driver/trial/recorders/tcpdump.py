@@ -1,7 +1,5 @@
 """The recorder `capture`: tcpdump on nodes. It has begun when `start` returns, and has everything when `stop` does."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re
@@ -58,7 +56,7 @@ class Capture:
         self._output = ""
         self._stderr = -1
 
-    def start(self) -> Capture:
+    def start(self) -> "Capture":
         """Returns when packets are captured: tcpdump says so after its socket is bound."""
         self._stderr, stderr = os.pipe()
         try:

@@ -1,7 +1,5 @@
 """The recorder `trace`: what the browser's main thread did, and with `filmstrip` how the page looked meanwhile."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import json

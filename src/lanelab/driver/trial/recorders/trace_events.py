@@ -1,7 +1,5 @@
 """Events of a browser's trace -> when the page's main thread was busy, and its pictures. Pure."""
 
-from __future__ import annotations
-
 import base64
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -6,8 +6,6 @@ font comes was there before. The Speed Index is the area above that curve: the m
 their last colours (WebPageTest, "Speed Index", 2012).
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 

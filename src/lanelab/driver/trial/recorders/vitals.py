@@ -2,8 +2,6 @@
 
 The browser keeps all of it by itself. It is asked after the load, so nothing of ours runs during it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """From what vitals.js tells to evidence and measures. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 

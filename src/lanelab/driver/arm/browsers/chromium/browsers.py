@@ -1,7 +1,5 @@
 """The Chromium processes of a bed: each start that an arm may ask for, and the life of the processes that stay."""
 
-from __future__ import annotations
-
 import contextlib
 from pathlib import Path
 

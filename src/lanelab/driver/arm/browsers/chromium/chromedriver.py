@@ -1,7 +1,5 @@
 """ChromeDriver in the client node, and Selenium's way to it: one per bed, on the node's loopback and nowhere else."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import os

@@ -1,7 +1,5 @@
 """One Chromium, reached through its own DevTools."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A connection to the browser's own DevTools, for what belongs to no page: contexts, targets, processes."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import time

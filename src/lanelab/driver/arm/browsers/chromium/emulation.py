@@ -1,7 +1,5 @@
 """The device that a page believes to be on, and how slow its processor really was."""
 
-from __future__ import annotations
-
 from lanelab.driver.arm.browsers.chromium.chromedriver import Session
 from lanelab.driver.arm.browsers.failures import BrowserError
 from lanelab.driver.arm.browsers.fields import USUAL_VIEWPORT, BrowserSettings

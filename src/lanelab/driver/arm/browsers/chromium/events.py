@@ -5,8 +5,6 @@ promises little about that order: a request's "extra info", with the headers as 
 request itself; a redirect shows only as the next request with the same id; what failed may never have been answered.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What Chromium adds to the settings of an arm."""
 
-from __future__ import annotations
-
 from lanelab.driver.arm.browsers.browser import NETLOG, SCREENSHOT, TRACE, VITALS, FlagForm, Limit
 
 CONNECTIONS_PER_HOST = 6  # HTTP/1.1 connections that Chromium opens to one host at most; it has no switch for it

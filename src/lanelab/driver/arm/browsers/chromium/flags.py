@@ -4,8 +4,6 @@ Every flag is ours: Chromium is started by us and not by ChromeDriver, nor by a 
 add some. docs/reference/browser.md says which of them were found necessary, and by what measurement.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -4,8 +4,6 @@ Without it Chromium connects by TCP at the same time, and a first request goes b
 that has been used knows it: then TCP has to wait for 300 ms.
 """
 
-from __future__ import annotations
-
 import json
 
 FILE = "Default/Network Persistent State"  # below the folder of the user's data

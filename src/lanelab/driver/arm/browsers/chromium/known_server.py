@@ -1,7 +1,5 @@
 """What a Chromium forgets between two loads when it is to keep its TLS sessions, and nothing else, of the first."""
 
-from __future__ import annotations
-
 from lanelab.driver.arm.browsers.chromium import flags
 from lanelab.driver.arm.browsers.chromium.chromedriver import Session
 

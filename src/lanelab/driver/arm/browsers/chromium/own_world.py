@@ -1,7 +1,5 @@
 """A world of our own in a page of Chromium, beside that of its scripts, and a mouse."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from lanelab.driver.arm.browsers.chromium.chromedriver import Session

@@ -1,7 +1,5 @@
 """One page load, and everything that Chromium knows of it."""
 
-from __future__ import annotations
-
 import base64
 import re
 import time

@@ -5,8 +5,6 @@ are held at their start by the browser until they have it, which costs each some
 not held at any time.
 """
 
-from __future__ import annotations
-
 import contextlib
 import threading
 from typing import Any

@@ -1,7 +1,5 @@
 """How a request spent its time, in HAR's parts, from what DevTools tell. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from lanelab.driver.record.evidence.browser import Timings

@@ -3,8 +3,6 @@
 The events come as one stream of JSON, which Perfetto and the performance panel of DevTools open.
 """
 
-from __future__ import annotations
-
 import base64
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """A conversation with Firefox by WebDriver BiDi: one question at a time; events are kept until they are wanted."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import time

@@ -1,7 +1,5 @@
 """What Firefox adds to the settings of an arm."""
 
-from __future__ import annotations
-
 from lanelab.driver.arm.browsers.browser import SCREENSHOT, VITALS, FlagForm, Limit
 
 CONNECTIONS_PER_HOST = 6  # network.http.max-persistent-connections-per-server, as it comes

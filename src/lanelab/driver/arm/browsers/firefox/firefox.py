@@ -1,7 +1,5 @@
 """One Firefox with a profile of ours, reached by WebDriver BiDi."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

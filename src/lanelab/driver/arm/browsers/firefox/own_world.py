@@ -1,7 +1,5 @@
 """A world of our own in a page of Firefox, beside that of its scripts, and a mouse."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from lanelab.driver.arm.browsers.firefox.bidi import BiDi

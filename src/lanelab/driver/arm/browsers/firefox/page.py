@@ -1,7 +1,5 @@
 """One page load, and everything that Firefox knows of it."""
 
-from __future__ import annotations
-
 import base64
 import time
 from collections.abc import Mapping

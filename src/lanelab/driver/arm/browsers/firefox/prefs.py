@@ -3,8 +3,6 @@
 What decides how pages load (connections, priorities, caches, timeouts, speculation about the page's own hosts) stays as
 users have it, unless the arm says otherwise. docs/reference/firefox.md says what each group is for."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 

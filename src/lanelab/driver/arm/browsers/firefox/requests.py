@@ -1,7 +1,5 @@
 """What watch.js noted -> the requests of a page load. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

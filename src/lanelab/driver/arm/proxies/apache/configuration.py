@@ -1,7 +1,5 @@
 """An arm's proxy as a whole httpd.conf. Pure. docs/reference/proxy.md says the same for users, with the reasons."""
 
-from __future__ import annotations
-
 from lanelab.driver.arm.proxies.fields import THREADS_PER_CHILD, ProxySettings
 from lanelab.driver.arm.proxies.proxy import BACK_END, IDLE_S, PATIENCE_S
 from lanelab.driver.arm.servers.apache.configuration import of_connections, tls

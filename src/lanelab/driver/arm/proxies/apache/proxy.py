@@ -1,7 +1,5 @@
 """Apache's httpd as a proxy: mod_proxy_http, mod_proxy_ajp or mod_proxy_http2."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """An arm's proxy as the gateway's configuration. Pure. docs/reference/proxy.md explains it."""
 
-from __future__ import annotations
-
 import json
 
 from lanelab.driver.arm.proxies.fields import ProxySettings

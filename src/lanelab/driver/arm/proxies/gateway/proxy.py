@@ -1,7 +1,5 @@
 """lanelab's gateway as a proxy, which carries all requests over one connection where the protocol allows it."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """An arm's proxy as a whole haproxy.cfg. Pure. docs/reference/proxy.md says the same for users, with the reasons."""
 
-from __future__ import annotations
-
 from lanelab.driver.arm.proxies.fields import ProxySettings
 from lanelab.driver.arm.proxies.proxy import BACK_END, IDLE_S, PATIENCE_S
 from lanelab.driver.arm.servers.server import BACK_END_PORT, PORTS, TLS_NAMES, Place

@@ -1,7 +1,5 @@
 """HAProxy, of the distribution, as a plain process in the server node."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import signal

@@ -1,7 +1,5 @@
 """nginx as a proxy."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterable
 

@@ -1,8 +1,6 @@
 """What Apache has no module to compress with is in the pack compressed, with the headers that others send with it.
 Pure, but for reading bodies."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from lanelab.driver.arm.servers.answers import undated

@@ -1,7 +1,5 @@
 """An arm and a site as a whole httpd.conf. Pure. docs/reference/server.md says the same for users, with the reasons."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

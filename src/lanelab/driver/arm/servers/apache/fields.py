@@ -1,7 +1,5 @@
 """The settings that only arms with `server: apache` have. Defaults are those of Apache 2.4 (its manual: mpm_common)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from lanelab.driver.arm.servers.server import require_behind

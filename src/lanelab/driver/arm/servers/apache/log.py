@@ -1,7 +1,5 @@
 """What Apache's logs say. Pure."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable

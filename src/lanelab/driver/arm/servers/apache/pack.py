@@ -6,8 +6,6 @@ letter (E: the request exactly, S: without parameters that only keep caches from
 method, a space, the host, and what it asks for.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

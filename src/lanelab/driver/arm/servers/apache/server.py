@@ -1,7 +1,5 @@
 """Apache's httpd, of the distribution, with lanelab's mod_replay, and mod_spdy where an arm speaks SPDY."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterable, Mapping
 

@@ -1,7 +1,5 @@
 """An arm and a site as what native/servlet/common/Configuration.java reads, and the command line. Pure."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping

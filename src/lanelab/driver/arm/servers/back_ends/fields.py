@@ -1,7 +1,5 @@
 """The settings of an arm that Tomcat and Jetty have alike."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The Java of a node."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """What the logs of back ends say. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

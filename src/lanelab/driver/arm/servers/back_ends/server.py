@@ -1,7 +1,5 @@
 """What Tomcat and Jetty are alike to the rest of lanelab: a Java program in the server node."""
 
-from __future__ import annotations
-
 import signal
 import zipfile
 from collections.abc import Iterable, Mapping

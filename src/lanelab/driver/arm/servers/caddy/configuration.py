@@ -1,7 +1,5 @@
 """An arm and a site as Caddy's whole configuration, in JSON. Pure. docs/reference/server.md says the same for users."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any

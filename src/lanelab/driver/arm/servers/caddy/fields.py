@@ -1,7 +1,5 @@
 """The settings that only arms with `server: caddy` have."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from lanelab.driver.arm.wire import OwnSettings, WireSettings

@@ -1,7 +1,5 @@
 """What Caddy's logs say. Pure."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Caddy, of the distribution, as a plain process in the server node."""
 
-from __future__ import annotations
-
 import signal
 
 from lanelab.driver.arm.servers import answers

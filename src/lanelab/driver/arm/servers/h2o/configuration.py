@@ -1,7 +1,5 @@
 """An arm and a site as a whole h2o.conf. Pure. docs/reference/server.md says the same for users."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable

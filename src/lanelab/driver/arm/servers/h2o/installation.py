@@ -1,7 +1,5 @@
 """The h2o of a node."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The setting of an arm that only Jetty has."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from lanelab.driver.arm.servers.back_ends.fields import BackEndSettings

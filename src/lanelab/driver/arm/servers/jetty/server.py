@@ -1,7 +1,5 @@
 """Jetty, alone or behind a proxy: today's, the last one with SPDY, and that of 2013."""
 
-from __future__ import annotations
-
 from lanelab.driver.arm.servers.back_ends import fields
 from lanelab.driver.arm.servers.back_ends.server import BackEnd
 from lanelab.driver.arm.servers.jetty.fields import JettySettings

@@ -1,7 +1,5 @@
 """An arm and a site as a whole lighttpd.conf. Pure. docs/reference/server.md says the same for users."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

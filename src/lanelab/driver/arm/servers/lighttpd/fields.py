@@ -1,7 +1,5 @@
 """The settings that only arms with `server: lighttpd` have."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from lanelab.driver.arm.servers.shared import MAX_CONNECTIONS

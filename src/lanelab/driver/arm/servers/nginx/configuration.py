@@ -1,7 +1,5 @@
 """An arm and a site as a whole nginx.conf. Pure. docs/reference/server.md says the same for users, with the reasons."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

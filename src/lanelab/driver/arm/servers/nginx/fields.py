@@ -1,7 +1,5 @@
 """The settings that only arms with `server: nginx` have."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from lanelab.driver.arm.servers.server import require_behind

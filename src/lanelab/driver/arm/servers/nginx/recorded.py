@@ -3,8 +3,6 @@
 A map's value is empty for what has none, and nginx sends no header without a value.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass

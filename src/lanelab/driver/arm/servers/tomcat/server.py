@@ -1,7 +1,5 @@
 """Tomcat 10.1, alone or behind a proxy."""
 
-from __future__ import annotations
-
 from lanelab.driver.arm.servers.back_ends import fields
 from lanelab.driver.arm.servers.back_ends.server import BackEnd
 from lanelab.driver.arm.wire import WireSettings

@@ -1,8 +1,6 @@
 """An arm and a site as webfs's command line and its table of types. Pure. docs/reference/server.md says the same for
 users."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Mapping
 

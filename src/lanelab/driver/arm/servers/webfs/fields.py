@@ -1,7 +1,5 @@
 """What an arm with `server: webfs` can say. webfs has few options, and no configuration."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from lanelab.driver.arm.servers.shared import MAX_CONNECTIONS

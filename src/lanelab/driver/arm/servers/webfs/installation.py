@@ -1,7 +1,5 @@
 """The webfs of a node."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

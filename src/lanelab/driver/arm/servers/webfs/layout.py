@@ -4,8 +4,6 @@ It takes a file's name from the address without its query, and its type from the
 found so is not answered as it is in the site.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

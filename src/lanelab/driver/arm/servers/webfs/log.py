@@ -5,8 +5,6 @@ answer is all that the connection has carried. When a connection ends, the line 
 that carried none has a line of its own then.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """webfs, of the distribution, as a plain process in the server node: files in clear, a log in the common format."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterable
 

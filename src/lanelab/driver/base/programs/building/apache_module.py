@@ -1,8 +1,6 @@
 """lanelab's own modules for Apache, mod_replay and mod_spdy, each built for the Apache of this machine when it is first
 needed."""
 
-from __future__ import annotations
-
 import os
 import platform
 import re

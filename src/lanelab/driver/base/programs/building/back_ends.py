@@ -1,8 +1,6 @@
 """The back ends, Tomcat and Jetty in several versions with our servlet in them: when one is first needed, its jars come
 from Maven's repository, and the servlet is compiled. Each becomes one file, a zip of the jars on its class path."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess

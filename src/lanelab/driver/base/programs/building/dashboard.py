@@ -1,7 +1,5 @@
 """What Dask's dashboard is drawn with: large, and only for those who ask for it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TextIO
 

@@ -1,7 +1,5 @@
 """The gateway's programs, built from native/gateway/ when they are first needed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TextIO
 

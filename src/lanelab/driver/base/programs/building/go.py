@@ -4,8 +4,6 @@ No Go is assumed on a user's machine, and distributions have one that is too old
 folder, asks for no other toolchain, and changes no go.mod.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

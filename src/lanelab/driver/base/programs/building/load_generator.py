@@ -1,8 +1,6 @@
 """k6 with lanelab's transports, built from native/load when it is first needed. k6 is AGPL-3.0: it is built where
 it is used, and no part of lanelab's other programs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TextIO
 

@@ -4,8 +4,6 @@ What a folder is made from is in its name, so that what was made from something 
 there is whole: a full disk, a compiler's error, Ctrl-C and SIGKILL leave only a folder that the next one throws away.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

@@ -1,7 +1,5 @@
 """The run that a worker works for, as it understands it: the experiment, read here, and its sites."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 Jobs run one after the other in a thread of their own. `halt` and `is_halted` may be called from any thread.
 """
 
-from __future__ import annotations
-
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Mapping

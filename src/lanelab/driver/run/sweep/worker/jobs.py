@@ -1,8 +1,6 @@
 """What a worker does when its controller asks: one job after the other, each with a message and an answer
 (driver/run/sweep/messages.py). Nothing here knows how they come and go."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Callable, Mapping

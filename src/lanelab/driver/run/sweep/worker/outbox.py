@@ -1,7 +1,5 @@
 """Artifacts of a delivery on the worker's disk, until the controller has them."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path

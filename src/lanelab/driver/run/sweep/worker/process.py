@@ -5,8 +5,6 @@ When its connection to the scheduler breaks, the process ends, and with it its b
 elsewhere.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import importlib
@@ -124,7 +122,7 @@ async def _serve(settings: WorkerSettings) -> None:
     await _close(worker)
 
 
-async def _close(worker: distributed.Worker) -> None:
+async def _close(worker: "distributed.Worker") -> None:
     """End in order what takes little time. Everything else ends with the process."""
     context = _this.context
     if context:
@@ -137,7 +135,7 @@ async def _close(worker: distributed.Worker) -> None:
     os._exit(0)
 
 
-def _context_of(settings: WorkerSettings, worker: distributed.Worker) -> WorkerContext:
+def _context_of(settings: WorkerSettings, worker: "distributed.Worker") -> WorkerContext:
     return WorkerContext(
         machine=settings.machine,
         number=settings.number,
@@ -149,7 +147,7 @@ def _context_of(settings: WorkerSettings, worker: distributed.Worker) -> WorkerC
     )
 
 
-def _guest(worker: distributed.Worker) -> WorkerContext:
+def _guest(worker: "distributed.Worker") -> WorkerContext:
     """What holds for a worker that this lanelab has not started: nothing of a run's author may run code here."""
     worker.loop.add_callback(_hush, worker)
     scratch = Path(tempfile.mkdtemp(prefix="lanelab-", dir=worker.local_directory))  # which goes with Dask's own folder
@@ -164,7 +162,7 @@ def _guest(worker: distributed.Worker) -> WorkerContext:
     )
 
 
-def _hush(worker: distributed.Worker) -> None:
+def _hush(worker: "distributed.Worker") -> None:
     """End what Dask measures of such a worker many times a second; dask_settings.py does it for ours. Also what would
     pause a worker in the middle of a trial, since a browser has its memory elsewhere."""
     for name in ("profile", "profile-cycle", "tick", "ticks", "memory_monitor", "shift_counters"):
@@ -173,7 +171,7 @@ def _hush(worker: distributed.Worker) -> None:
     worker.periodic_callbacks["monitor"].callback_time = 10_000
 
 
-def _tell(worker: distributed.Worker, event: Mapping[str, Any]) -> None:
+def _tell(worker: "distributed.Worker", event: Mapping[str, Any]) -> None:
     with contextlib.suppress(Exception):  # whoever watches must not disturb what is watched
         worker.log_event(topic_of(_this.session), {"worker": worker.address, "event": dict(event)})
 
@@ -212,7 +210,7 @@ def run_job(order: Mapping[str, Any]) -> Answer:
         over.set()
 
 
-def _look(worker: distributed.Worker, key: object, context: WorkerContext, over: threading.Event) -> None:
+def _look(worker: "distributed.Worker", key: object, context: WorkerContext, over: threading.Event) -> None:
     """Halt a job that nobody waits for any more: its controller is gone, and the scheduler has taken the job back."""
     while not over.wait(LOOK_S):
         task = worker.state.tasks.get(key)

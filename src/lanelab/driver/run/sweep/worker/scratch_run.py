@@ -3,8 +3,6 @@
 The controller has all that counts. Where something fails, all of this is forgotten and made anew when it is wanted.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json

@@ -1,7 +1,5 @@
 """Sites that controllers have sent to this machine, by their digest. They never get into the archive of sites."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

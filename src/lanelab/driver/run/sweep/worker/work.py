@@ -1,7 +1,5 @@
 """What a worker does for one run: it qualifies, and makes portions. A portion is delivered whole or not at all."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -4,8 +4,6 @@ Encoders of our own, since what a library writes differs from one of its version
 optimiser cannot take away; the plain part and the metadata are what it can.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What the encoders share."""
 
-from __future__ import annotations
-
 import math
 
 from lanelab.driver.site.generate.noise import prose

@@ -1,7 +1,5 @@
 """GIF: one frame, a palette of 16 or 128 colours."""
 
-from __future__ import annotations
-
 import struct
 
 from lanelab.driver.site.generate.deflate import Bits

@@ -3,8 +3,6 @@
 The quantised coefficients themselves are chosen, so there is no arithmetic that could round differently.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator, Mapping
 

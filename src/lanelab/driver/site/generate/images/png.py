@@ -1,7 +1,5 @@
 """PNG: 8 bits for each of red, green and blue."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 

@@ -1,7 +1,5 @@
 """WebP, lossless: literals for noise, and copies of the pixel before for the plain part."""
 
-from __future__ import annotations
-
 import struct
 
 from lanelab.driver.site.generate.deflate import Bits

@@ -1,7 +1,5 @@
 """combine_css: adjacent style sheets become one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """prioritize_critical_css: the page holds the rules that its elements need, and its sheets load after that."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from lanelab.driver.site.minify.client_scripts import client_script

@@ -1,7 +1,5 @@
 """flatten_css_imports: what a style sheet imports takes the place of the import."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lanelab.driver.site.minify.addresses import Address

@@ -1,8 +1,6 @@
 """Images that style sheets name: smaller where they can be, part of the sheet where they are small, else named by
 their content and kept for a year."""
 
-from __future__ import annotations
-
 from lanelab.driver.site.minify.addresses import Address
 from lanelab.driver.site.minify.css.scan import Reference, with_addresses
 from lanelab.driver.site.minify.extend import extended

@@ -1,7 +1,5 @@
 """inline_css: small sheets become part of the page. inline_import_to_link: the other way round for a single @import."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from lanelab.driver.site.minify.css.flatten import imports_of

@@ -1,7 +1,5 @@
 """move_css_to_head, move_css_above_scripts: style sheets go where the browser meets them early."""
 
-from __future__ import annotations
-
 from lanelab.driver.site.minify.css.sheets import is_sheet
 from lanelab.driver.site.minify.html.nodes import EndTag, Node
 from lanelab.driver.site.minify.work import Work

@@ -1,7 +1,5 @@
 """rewrite_css: sheets, style elements and style attributes are minified, with the images that they name."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

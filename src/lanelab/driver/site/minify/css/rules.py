@@ -1,7 +1,5 @@
 """A style sheet's text in rules: blocks with a selector, blocks of at-rules, and statements."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A style sheet's text in tokens, as far as needed to find addresses, imports and blocks. Every character is in one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

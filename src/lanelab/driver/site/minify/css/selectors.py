@@ -1,8 +1,6 @@
 """Which selectors have an element in a page. In doubt one has: elements that are not closed, relations between elements
 and states are taken generously."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -62,7 +60,7 @@ class Elements:
     by_name: dict[str, list[int]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, page: Page) -> Elements:
+    def of(cls, page: Page) -> "Elements":
         elements = cls([Found(name, around=tuple(range(place))) for place, name in enumerate(IMPLIED)])
         around = list(range(len(IMPLIED)))
         for node in page.nodes:

@@ -1,7 +1,5 @@
 """What the filters of style sheets share: links to sheets, addresses that move with their text, characters."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

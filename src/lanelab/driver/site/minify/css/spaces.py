@@ -1,7 +1,5 @@
 """Where white space and comments mean something: sheets that rcssmin would change, and not only shorten."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from lanelab.driver.site.minify.css.scan import Token, tokens

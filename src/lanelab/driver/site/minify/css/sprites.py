@@ -3,8 +3,6 @@
 Only what looks the same afterwards is done: the box has a width and a height in pixels, and lies within its image.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What HTML says of attributes, as far as elide_attributes uses it: those whose value means nothing, and defaults."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

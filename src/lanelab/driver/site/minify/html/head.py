@@ -1,7 +1,5 @@
 """The page's head: add_head, combine_heads, convert_meta_tags."""
 
-from __future__ import annotations
-
 from lanelab.driver.site.minify.html.nodes import Node, StartTag, end_tag, start_tag
 from lanelab.driver.site.minify.resources import PAGES
 from lanelab.driver.site.minify.work import Work

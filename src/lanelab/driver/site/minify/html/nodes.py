@@ -1,7 +1,5 @@
 """What a page consists of. Text is latin-1: one character per byte, so that every page can be read and written back."""
 
-from __future__ import annotations
-
 import html
 import re
 from dataclasses import dataclass
@@ -127,7 +125,7 @@ class StartTag(Tag):
             return min(each.start for each in self.attributes)
         return len(self.raw) - (2 if self.self_closing else 1)
 
-    def with_value(self, name: str, value: str) -> StartTag:
+    def with_value(self, name: str, value: str) -> "StartTag":
         """The same tag with this attribute set; the rest of it keeps every byte."""
         found = self.attribute(name)
         if found is None:
@@ -139,11 +137,11 @@ class StartTag(Tag):
         written = self.raw[found.start + len(lead) :][: len(name)]
         return self._spliced(found, f"{lead}{written}={quote}{escape(value, quote)}{quote}")
 
-    def without(self, name: str) -> StartTag:
+    def without(self, name: str) -> "StartTag":
         found = self.attribute(name)
         return self._spliced(found, "") if found else self
 
-    def with_written(self, found: Attribute, value: str | None, quote: str) -> StartTag:
+    def with_written(self, found: Attribute, value: str | None, quote: str) -> "StartTag":
         """With the value of an attribute of this tag as it is to be written."""
         lead = self._lead(found)
         name = self.raw[found.start + len(lead) :][: len(found.name)]
@@ -153,7 +151,7 @@ class StartTag(Tag):
         text = self.raw[found.start : found.end]
         return text[: len(text) - len(text.lstrip(SPACE + "/"))]
 
-    def _spliced(self, found: Attribute, text: str) -> StartTag:
+    def _spliced(self, found: Attribute, text: str) -> "StartTag":
         before, after = self.raw[: found.start] + text, self.raw[found.end :]
         # Behind a value without quotes a slash, or another name, would become part of it.
         if after.lstrip(SPACE).startswith("="):

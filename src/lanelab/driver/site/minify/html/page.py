@@ -1,7 +1,5 @@
 """A page that filters edit, one after the other: a list of nodes, and what its markup says of them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +28,7 @@ class Page:
     nodes: list[Node] = field(default_factory=list)
 
     @classmethod
-    def read(cls, body: bytes) -> Page:
+    def read(cls, body: bytes) -> "Page":
         return cls(split(body.decode("latin-1")))
 
     def written(self) -> bytes:

@@ -1,7 +1,5 @@
 """Filters that make the page's text smaller: comments, white space, attributes, addresses, quotes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """A page's text into nodes, as a browser's tokeniser splits it. The nodes' raw text, joined, is the page's again."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

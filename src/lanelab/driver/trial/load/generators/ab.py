@@ -1,8 +1,6 @@
 """ab, ApacheBench: one object of HTTP/1.0, a fixed number of times. docs/reference/load-static.md says what its numbers
 are."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

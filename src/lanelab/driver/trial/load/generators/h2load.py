@@ -1,8 +1,6 @@
 """h2load: requests per second of HTTP/1.1 and HTTP/2, a fixed number. docs/reference/load-static.md says what its
 numbers are."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

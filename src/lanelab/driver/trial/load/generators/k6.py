@@ -1,7 +1,5 @@
 """k6 with lanelab's transports: users who load pages. docs/reference/load-generator.md says what its numbers are."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

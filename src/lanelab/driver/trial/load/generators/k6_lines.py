@@ -1,7 +1,5 @@
 """What k6 with lanelab's output writes: a line at the beginning, one each second, one with the report. Pure."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """spdy-load, lanelab's own: requests per second of SPDY and HTTP/2, a fixed number. docs/reference/load-static.md says
 what its numbers are."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """wrk: requests per second of HTTP/1.1, for a time. docs/reference/load-static.md says what its numbers are."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

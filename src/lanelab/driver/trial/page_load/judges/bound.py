@@ -1,7 +1,5 @@
 """No page loads sooner than its link lets it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from lanelab.driver.record.reasons import Failure, Reason

@@ -1,7 +1,5 @@
 """The captures are whole, and begin with the trial."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from lanelab.driver.record.reasons import Failure, Reason

@@ -1,7 +1,5 @@
 """Each object comes with the coding that it has in this arm, and nothing comes with another one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from lanelab.driver.record.reasons import Failure, Reason

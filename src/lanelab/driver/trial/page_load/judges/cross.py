@@ -1,7 +1,5 @@
 """The link's own cross traffic was there while the page loaded."""
 
-from __future__ import annotations
-
 from lanelab.driver.trial.cross_verdict import cross_failures
 from lanelab.driver.trial.page_load.judges.judge import Judge, Needs
 

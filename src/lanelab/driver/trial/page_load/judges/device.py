@@ -1,8 +1,6 @@
 """The verdict on the device that a page was to believe in: what it was told of the screen, and how slow its processor
 was. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from lanelab.driver.arm.arm import Arm

@@ -1,7 +1,5 @@
 """Nothing was fetched that the site does not have, and every answer is the one that was recorded."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from lanelab.driver.record.reasons import Failure, Reason

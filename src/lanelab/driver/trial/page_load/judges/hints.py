@@ -1,8 +1,6 @@
 """The verdict on what a browser was told ahead: the 103 came and named what the arm asks for, links of the page made it
 ask, and elements have the urgency that they say. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

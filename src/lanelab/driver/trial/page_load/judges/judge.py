@@ -1,8 +1,6 @@
 """What a judge of page loads is: it looks at a trial's evidence, and names each reason why the trial may not count
 (failures), or may be doubted (flags). Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum

@@ -5,8 +5,6 @@ that is too high, cannot be had on the right link. One that is too long or too l
 there the limits are wider, and the reason names what the machine recorder saw.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

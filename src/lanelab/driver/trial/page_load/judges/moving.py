@@ -7,8 +7,6 @@ The player in the router tells when it made each step. What arrived tells that n
 Whether less passed tells nothing: a page does not fill its link all the time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The verdict on a site's objects: each was loaded, whole and over the network. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Nothing but the page used the link."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Iterator
 

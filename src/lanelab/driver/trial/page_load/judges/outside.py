@@ -1,7 +1,5 @@
 """Nothing was asked of a host that is not the site's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from lanelab.driver.record.reasons import Failure, Reason

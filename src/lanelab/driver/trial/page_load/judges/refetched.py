@@ -8,8 +8,6 @@ address are documents of their own that no record tells of, as recorded pages wi
 second one is relied on where an answer says nothing of how long it is fresh, and is of today, or has no date.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The judges of page loads, in the order in which a trial names its reasons. What each does is in its own file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from lanelab.driver.record.reasons import Failure, Flag, Reason

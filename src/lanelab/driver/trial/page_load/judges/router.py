@@ -1,7 +1,5 @@
 """Whether the router forwarded packets all the time. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

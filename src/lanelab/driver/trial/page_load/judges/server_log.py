@@ -1,7 +1,5 @@
 """What the server itself complained of."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from lanelab.driver.record.reasons import Failure, Reason

@@ -1,8 +1,6 @@
 """The verdict on what the nodes were set to while a page loaded: the link's own settings, and what holds for every
 link. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

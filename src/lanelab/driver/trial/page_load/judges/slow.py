@@ -5,8 +5,6 @@ in. What lies between them is the way there, and how long the request waited to 
 requests of a trial counts, so that the two clocks need not agree.
 """
 
-from __future__ import annotations
-
 import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """The verdict on what the hosts offer each other when a connection opens: whether it has TCP's timestamps. Settings of
 hosts are read back after the load, so that this one is seen by two witnesses, and over the whole of it. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from lanelab.driver.link.hosts.host import Host

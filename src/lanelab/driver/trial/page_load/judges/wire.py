@@ -1,7 +1,5 @@
 """Protocols, connections and streams on the wire are those of the arm: what each witness who can know says of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from lanelab.driver.record.reasons import Failure
