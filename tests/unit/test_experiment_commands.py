@@ -105,11 +105,6 @@ def test_new_says_where_it_cannot_write(tmp_path: Path) -> None:
         run_new(str(tmp_path / "nowhere" / "a.yaml"))
 
 
-def test_the_shipped_experiments_name_the_schema_beside_them() -> None:
-    for file in (QUICKSTART, GRID):
-        assert file.read_text().startswith("# yaml-language-server: $schema=experiment.schema.json\n")
-
-
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [(0.4, "0 s"), (119, "119 s"), (120, "2 min 00 s"), (601, "10 min"), (7199, "120 min"), (7260, "2 h 01 min")],

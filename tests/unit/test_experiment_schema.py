@@ -1,6 +1,6 @@
 """The schema and the reference follow the tables, and the schema agrees with what is read.
 
-PYTHONPATH=. python -m lanelab.driver.experiment.schema     writes both again
+python -m lanelab.driver.experiment.schema     writes both again
 """
 
 import json
@@ -17,15 +17,18 @@ from lanelab.driver.arm.fields import ARM
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.cli.experiments import EXAMPLE
-from lanelab.driver.experiment.read import read_experiment
+from lanelab.driver.experiment.read import STUDY_FILE, read_experiment
 from lanelab.driver.experiment.schema import SCHEMA_FILE, reference_tables, schema, schema_text
 from lanelab.driver.link import SETTINGS
 from lanelab.driver.link.profiles import PROFILES
+from lanelab.driver.run.study.schema import SCHEMA_FILE as STUDY_SCHEMA
 from tests.unit.experiments import ARMS, PATIENT, SMALL, arm_settings, read
 from tests.unit.links import settings
 
 VALIDATOR = jsonschema.Draft7Validator(schema())
-SHIPPED = [*sorted((PROJECT / "experiments").glob("*.yaml")), EXAMPLE]
+EXPERIMENTS = PROJECT / "experiments"
+FILES = sorted(EXPERIMENTS.rglob("*.yaml"))
+SHIPPED = [*(file for file in FILES if file.name != STUDY_FILE), EXAMPLE]
 
 
 class Editor(yaml.BaseLoader):
@@ -49,7 +52,7 @@ def complaints(text: str) -> list[str]:
 
 
 def test_what_is_published_follows_the_tables() -> None:
-    again = "PYTHONPATH=. python -m lanelab.driver.experiment.schema writes it again"
+    again = "python -m lanelab.driver.experiment.schema writes it again"
     assert SCHEMA_FILE.read_text() == schema_text(), again
     for page, tables in reference_tables().items():
         reference = page.read_text()
@@ -61,7 +64,20 @@ def test_it_is_a_schema() -> None:
     jsonschema.Draft7Validator.check_schema(json.loads(schema_text()))
 
 
-@pytest.mark.parametrize("file", SHIPPED, ids=[file.stem for file in SHIPPED])
+def test_everything_with_a_name_is_referred_to() -> None:
+    text = schema_text()
+    assert not [name for name in schema()["definitions"] if f'"#/definitions/{name}"' not in text]
+
+
+@pytest.mark.parametrize("file", FILES, ids=[str(file.relative_to(EXPERIMENTS)) for file in FILES])
+def test_editors_find_the_schema_of_what_is_shipped(file: Path) -> None:
+    first = file.read_text().partition("\n")[0]
+    _, _, schema_file = first.partition("# yaml-language-server: $schema=")
+    expected = STUDY_SCHEMA if file.name == STUDY_FILE else SCHEMA_FILE
+    assert (file.parent / schema_file).resolve() == expected
+
+
+@pytest.mark.parametrize("file", SHIPPED, ids=[f"{file.parent.name}/{file.stem}" for file in SHIPPED])
 def test_what_is_shipped_is_valid(file: Path) -> None:
     assert complaints(file.read_text()) == []
     assert read_experiment(file).cells

@@ -18,7 +18,7 @@ from tests.unit.made_run import Made, make_run
 from tests.unit.made_study import make_study_run
 from tests.unit.studies import STUDY, write_study
 
-AGAIN = "Write it again: PYTHONPATH=. python -m lanelab.driver.run.study.schema"
+AGAIN = "Write it again: python -m lanelab.driver.run.study.schema"
 
 
 def run(*arguments: str) -> Result:

@@ -3,22 +3,24 @@
 Run as a program, this writes experiments/experiment.schema.json and the tables of docs/reference/experiment.md and
 docs/reference/claims.md again:
 
-    PYTHONPATH=. python -m lanelab.driver.experiment.schema
+    python -m lanelab.driver.experiment.schema
 """
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from lanelab.driver.arm.fields import ARM
 from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.base.settings.kinds import DURATION, FLAG, PERCENT, PROSE
+from lanelab.driver.base.settings.schemas import Schema, one_or_many, reference, with_definitions
+from lanelab.driver.base.settings.schemas import schema_text as text_of
 from lanelab.driver.experiment.dimensions import DIMENSIONS
 from lanelab.driver.experiment.figures import PLAIN
 from lanelab.driver.experiment.keys import CLAIM_SECTIONS, METRICS, SECTIONS
-from lanelab.driver.experiment.load_tables import LOAD_STAGE
+from lanelab.driver.experiment.load_tables import LOAD_STAGE, LONG_DURATION, WORKLOAD
 from lanelab.driver.experiment.traces import mapping_keys
 from lanelab.driver.link import SETTINGS
+from lanelab.driver.link.kinds import RATE
 from lanelab.driver.link.profiles import PROFILES
 from lanelab.driver.record.load_series import SERIES
 from lanelab.driver.record.metrics import LOAD, PAGE_LOAD
@@ -28,11 +30,34 @@ SCHEMA_FILE = PROJECT / "experiments" / "experiment.schema.json"
 REFERENCE = PROJECT / "docs" / "reference" / "experiment.md"
 CLAIMS_REFERENCE = PROJECT / "docs" / "reference" / "claims.md"
 
-Schema = dict[str, Any]
-
 
 def schema() -> Schema:
     """Draft 7: what editors understand."""
+    return with_definitions(_whole(), _kinds())
+
+
+def _kinds() -> dict[str, Schema]:
+    """The kinds of values that many keys share, and lists of them."""
+    one: dict[str, Schema] = {
+        "text": {"type": "string"},
+        "value": dict(PROSE.schema),
+        "time": {"type": ["string", "number"]},
+        "switch": dict(FLAG.schema),
+        "duration": dict(DURATION.schema),
+        "long_duration": dict(LONG_DURATION.schema),
+        "percent": dict(PERCENT.schema),
+        "rate": dict(RATE.schema),
+        "profile": {"enum": list(PROFILES)},
+        "metric": {"enum": list(METRICS)},
+        "series": {"enum": list(SERIES)},
+        "axis": {"enum": ["none", *PLAIN, *DIMENSIONS]},
+        **{f"link_{key.setting.name}": _of_setting(name) for name, key in SETTINGS.items() if mapping_keys(name)},
+    }
+    listed = ("text", "value", "switch", "duration", "percent", *(name for name in one if name.startswith("link_")))
+    return {**one, **{f"{name}_or_list": one_or_many(one[name]) for name in listed}}
+
+
+def _whole() -> Schema:
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "lanelab experiment",
@@ -71,7 +96,7 @@ def _claims() -> dict[str, Schema]:
     places = [name for name in (*PLAIN, *DIMENSIONS) if name != "arm"]
     scalar: Schema = {"type": ["string", "number", "boolean"]}
     one_of_two: Schema = {**_object(dict.fromkeys(places, scalar)), "minProperties": 1}
-    own: dict[str, dict[str, Schema]] = {"contrast": dict.fromkeys(("at", "to_at"), _ref("claim_side"))}
+    own: dict[str, dict[str, Schema]] = {"contrast": dict.fromkeys(("at", "to_at"), reference("claim_side"))}
     kinds = {
         name: _object(
             table.schema({**parts, **own.get(name, {})}), [one.name for one in table.settings if one.required]
@@ -85,8 +110,8 @@ def _claims() -> dict[str, Schema]:
     kinds["contrast"]["anyOf"] = [{"required": ["to"]}, {"required": ["at"]}]
     either = {"anyOf": [change, value]}
     shapes = {
-        **{name: _ref(f"claim_{name}") for name in kinds},
-        "where": _object({name: _one_or_many(scalar) for name in places}),
+        **{name: reference(f"claim_{name}") for name in kinds},
+        "where": _object({name: one_or_many(scalar) for name in places}),
         "for": {"type": "string", "pattern": r"^\s*(every|any|all\s+but\s+[0-9]+)(\s+[a-z_]+)?\s*$"},
         "published": {"anyOf": [either, {"type": "array", "items": either, "minItems": 1, "maxItems": 2}]},
         "margin": value,
@@ -110,25 +135,20 @@ def _object(properties: Mapping[str, Schema], required: list[str] | None = None)
     return {**made, "required": required} if required else made
 
 
-def _one_or_many(one: Schema) -> Schema:
-    return {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]}
-
-
-def _ref(name: str) -> Schema:
-    return {"$ref": f"#/definitions/{name}"}
-
-
 def _link() -> dict[str, Schema]:
     settings = {
-        name: {**_one_or_many(_with_mapping(name, dict(key.setting.schema))), "description": key.description}
-        for name, key in SETTINGS.items()
+        name: {**one_or_many(_of_setting(name)), "description": key.description} for name, key in SETTINGS.items()
     }
-    settings["delay"] = {**_one_or_many(_with_mapping("delay", {"type": "null"})), "description": "of both directions"}
+    settings["delay"] = {**one_or_many(_with_mapping("delay", {"type": "null"})), "description": "of both directions"}
     return {
         "label": {"type": "string", "description": "its name, where it is a single link"},
-        "profile": {**_one_or_many({"enum": list(PROFILES)}), "description": "a named link, to be changed by the rest"},
+        "profile": {**one_or_many({"enum": list(PROFILES)}), "description": "a named link, to be changed by the rest"},
         **settings,
     }
+
+
+def _of_setting(name: str) -> Schema:
+    return _with_mapping(name, dict(SETTINGS[name].setting.schema))
 
 
 def _with_mapping(name: str, schema: Schema) -> Schema:
@@ -147,29 +167,29 @@ def _shapes() -> dict[str, dict[str, Schema]]:
     arms: Schema = {
         "type": "object",
         "minProperties": 1,
-        "additionalProperties": {"anyOf": [_ref("arm"), {"type": "null"}]},
+        "additionalProperties": {"anyOf": [reference("arm"), {"type": "null"}]},
     }
-    ramp = _one_or_many({"anyOf": [{"type": "integer", "minimum": 1}, _ref("users")]})
-    only = _object({name: _one_or_many(value) for name in (*PLAIN, *DIMENSIONS)})
+    ramp = one_or_many({"anyOf": [{"type": "integer", "minimum": 1}, reference("users")]})
+    only = _object({name: one_or_many(value) for name in (*PLAIN, *DIMENSIONS)})
     return {
         "experiment": {
-            "sites": _one_or_many(text),
-            "links": _one_or_many({"anyOf": [{"enum": list(PROFILES)}, _ref("link")]}),
+            "sites": one_or_many(text),
+            "links": one_or_many({"anyOf": [{"enum": list(PROFILES)}, reference("link")]}),
             "arms": arms,
-            "defaults": _ref("arm"),
-            "cells": _one_or_many(_ref("cell")),
-            "until": _ref("until"),
+            "defaults": reference("arm"),
+            "cells": one_or_many(reference("cell")),
+            "until": reference("until"),
             "compare": {
                 "anyOf": [
-                    {"type": "array", "items": _ref("compare"), "minItems": 1},
-                    {"type": "object", "minProperties": 1, "additionalProperties": _one_or_many(text)},
+                    {"type": "array", "items": reference("compare"), "minItems": 1},
+                    {"type": "object", "minProperties": 1, "additionalProperties": one_or_many(text)},
                 ]
             },
-            "tolerances": _ref("tolerances"),
-            "workload": {"anyOf": [{"enum": [PAGE_LOAD, LOAD]}, _ref("workload")]},
-            "figures": _one_or_many(_ref("figure")),
-            "claims": {"type": "object", "minProperties": 1, "additionalProperties": _ref("claim")},
-            "variants": {"type": "object", "minProperties": 1, "additionalProperties": _ref("variant")},
+            "tolerances": reference("tolerances"),
+            "workload": {"anyOf": [{"enum": [PAGE_LOAD, LOAD]}, reference("workload")]},
+            "figures": one_or_many(reference("figure")),
+            "claims": {"type": "object", "minProperties": 1, "additionalProperties": reference("claim")},
+            "variants": {"type": "object", "minProperties": 1, "additionalProperties": reference("variant")},
             **{name: dict(recorder.shape) for name, recorder in RECORDERS.items() if recorder.shape},
         },
         **{
@@ -178,17 +198,17 @@ def _shapes() -> dict[str, dict[str, Schema]]:
             if recorder.keys
         },
         "cell": {
-            "site": _one_or_many(text),
-            "link": _one_or_many({"anyOf": [text, _ref("link")]}),
-            "arm": _one_or_many(text),
+            "site": one_or_many(text),
+            "link": one_or_many({"anyOf": [text, reference("link")]}),
+            "arm": one_or_many(text),
         },
-        "compare": {"of": _one_or_many(text), "to": _one_or_many(text)},
+        "compare": {"of": one_or_many(text), "to": one_or_many(text)},
         "figure": {
             "x": drawn_over,
             "series": or_none,
             "facet": or_none,
             "only": only,
-            "published": _ref("published"),
+            "published": reference("published"),
         },
         "published": {
             "axis": {"type": "number", "exclusiveMinimum": 0},
@@ -198,14 +218,14 @@ def _shapes() -> dict[str, dict[str, Schema]]:
             "script": text,
             "users": ramp,
             "arrivals": ramp,
-            "connections": _one_or_many({"type": "integer", "minimum": 1}),
+            "connections": one_or_many(dict(WORKLOAD["connections"].setting.schema)),
             "parameters": {"type": "object", "additionalProperties": value},
             "thresholds": {"type": "object", "additionalProperties": {"type": "number"}},
         },
         "users": {"stages": {"type": "array", "minItems": 1, "items": _object(LOAD_STAGE.schema())}},
         "variant": {
-            "defaults": _ref("arm"),
-            "arms": {"type": "object", "minProperties": 1, "additionalProperties": _ref("arm")},
+            "defaults": reference("arm"),
+            "arms": {"type": "object", "minProperties": 1, "additionalProperties": reference("arm")},
             "links": _object(_one_link()),
         },
     }
@@ -222,7 +242,7 @@ def _section(name: str) -> dict[str, Schema]:
 
 
 def schema_text() -> str:
-    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+    return text_of(schema())
 
 
 def reference_tables() -> dict[Path, dict[str, str]]:

@@ -43,7 +43,8 @@ def choice(metavar: str, *choices: str, also: Mapping[str, str] | None = None) -
         remedy = f"{near}Choose {', '.join(choices)}"
         raise InputError(f"{value!r} is not one of them", remedy, key=key)
 
-    numbers = [float(one) for one in choices if re.fullmatch(r"[0-9]+[.][0-9]+", one)]  # as editors read 1.2
+    # As editors read 12 and 1.2.
+    numbers = [float(one) if "." in one else int(one) for one in choices if re.fullmatch(NUMBER, one)]
     return Kind(metavar, " or ".join(f"`{one}`" for one in choices), parse, {"enum": [*choices, *numbers]})
 
 

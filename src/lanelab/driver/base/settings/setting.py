@@ -232,10 +232,10 @@ class Table(Mapping[str, Key]):
         return "\n".join(rows)
 
     def schema(self, shapes: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, dict[str, Any]]:
-        """The properties of a JSON schema; `shapes` has those of settings without a kind."""
+        """The properties of a JSON schema; `shapes` has those of settings that are not one value of their kind."""
         return {
             name: {
-                **(key.setting.schema or (shapes or {})[name]),
+                **((shapes or {}).get(name) or key.setting.schema),
                 "description": key.description,
             }
             for name, key in self._keys.items()

@@ -2,36 +2,38 @@
 
 Run as a program, this writes experiments/study.schema.json and the tables of docs/reference/study.md again:
 
-    PYTHONPATH=. python -m lanelab.driver.run.study.schema
+    python -m lanelab.driver.run.study.schema
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.base.settings.kinds import PROSE
+from lanelab.driver.base.settings.schemas import reference, with_definitions
+from lanelab.driver.base.settings.schemas import schema_text as text_of
 from lanelab.driver.base.settings.setting import Table
 from lanelab.driver.run.study.keys import CLAIM, DIFFERENCE, FIGURE, SECTIONS, STUDY
 
 SCHEMA_FILE = PROJECT / "experiments" / "study.schema.json"
 REFERENCE = PROJECT / "docs" / "reference" / "study.md"
-_TEXT = {"type": ["string", "number", "boolean"]}
 
 
 def schema() -> dict[str, Any]:
     """Draft 7: what editors understand."""
     shapes: Mapping[str, Mapping[str, Any]] = {
-        "variants": {"type": "object", "minProperties": 1, "additionalProperties": _TEXT},
-        "figures": _numbered({"$ref": "#/definitions/figure"}),
-        "claims": _numbered({"anyOf": [_TEXT, {"$ref": "#/definitions/claim"}]}),
-        "differences": {"type": "array", "minItems": 1, "items": {"$ref": "#/definitions/difference"}},
+        "variants": {"type": "object", "minProperties": 1, "additionalProperties": PROSE.schema},
+        "figures": _numbered(reference("figure")),
+        "claims": _numbered({"anyOf": [PROSE.schema, reference("claim")]}),
+        "differences": {"type": "array", "minItems": 1, "items": reference("difference")},
     }
-    return {
+    whole = {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "lanelab study",
         **_object(STUDY, shapes),
         "definitions": {"figure": _object(FIGURE), "claim": _object(CLAIM), "difference": _object(DIFFERENCE)},
     }
+    return with_definitions(whole, {"text": PROSE.schema})
 
 
 def _numbered(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,7 +51,7 @@ def _object(table: Table, shapes: Mapping[str, Mapping[str, Any]] | None = None)
 
 
 def schema_text() -> str:
-    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+    return text_of(schema())
 
 
 def reference_tables() -> dict[str, str]:

@@ -1,0 +1,69 @@
+"""JSON schemas that people read as differences: what occurs often has a name, and a key takes one line.
+
+A setting that several keys share is described once, in the schema's `definitions`. The rest refers to it, so that a new
+setting, profile or metric adds one line to the file.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+Schema = dict[str, Any]
+_LONGEST_LINE = 120  # beyond it only what has nothing to unfold
+
+
+def reference(name: str) -> Schema:
+    return {"$ref": f"#/definitions/{name}"}
+
+
+def one_or_many(one: Schema) -> Schema:
+    return {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]}
+
+
+def with_definitions(schema: Mapping[str, Any], kinds: Mapping[str, Mapping[str, Any]]) -> Schema:
+    """The same schema, with `kinds` among its definitions, and a reference wherever it has one of them in full."""
+    names = {_canonical(kind): name for name, kind in kinds.items()}
+
+    def short(part: object, unless: str = "") -> Any:  # noqa: ANN401 - any part of a JSON document
+        if isinstance(part, list):
+            return [short(one) for one in part]
+        if not isinstance(part, Mapping):
+            return part
+        name = names.get(_canonical(part))
+        if name and name != unless:
+            description = {"description": part["description"]} if "description" in part else {}
+            return {**reference(name), **description}
+        return {key: short(value) for key, value in part.items()}
+
+    definitions = {name: short(kind, unless=name) for name, kind in kinds.items()}
+    whole: Schema = short(schema)
+    return {**whole, "definitions": {**definitions, **whole["definitions"]}}
+
+
+def _canonical(part: Mapping[str, Any]) -> str:
+    """What says whether two parts accept the same. A description accepts nothing."""
+    accepting = {key: value for key, value in part.items() if key != "description" or isinstance(value, Mapping)}
+    return json.dumps(accepting, sort_keys=True)
+
+
+def schema_text(schema: Mapping[str, Any]) -> str:
+    return _laid_out(schema, "") + "\n"
+
+
+def _laid_out(part: object, indent: str) -> str:
+    """JSON with a line for each key, where the line is not too long or the key has nothing to unfold."""
+    line = json.dumps(part, ensure_ascii=False)
+    if not isinstance(part, dict | list) or not part:
+        return line
+    inner = list(part.values()) if isinstance(part, dict) else part
+    flat = isinstance(part, dict) and not any(isinstance(one, dict | list) for one in inner)
+    if flat or len(indent) + len(line) <= _LONGEST_LINE:
+        return line
+    deeper = indent + "  "
+    if isinstance(part, dict):
+        rows = [f"{json.dumps(key, ensure_ascii=False)}: {_laid_out(value, deeper)}" for key, value in part.items()]
+    else:
+        rows = [_laid_out(one, deeper) for one in part]
+    opening, closing = "{}" if isinstance(part, dict) else "[]"
+    body = ",\n".join(f"{deeper}{row}" for row in rows)
+    return f"{opening}\n{body}\n{indent}{closing}"
