@@ -1,9 +1,8 @@
-"""The documentation keeps up with the code: commands and options are in the reference, links lead somewhere, and what
-is shown as an example can be typed."""
+"""The documentation keeps up with the code: the reference is what commands say of themselves, links lead somewhere, and
+what is shown as an example can be typed."""
 
 import re
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -14,85 +13,35 @@ from lanelab.driver.base.paths import PACKAGE, PROJECT
 from lanelab.driver.cli.main import lanelab
 from lanelab.driver.link import SETTINGS
 from lanelab.driver.link.profiles import resolve
+from tools.reference import LINK_OPTIONS, PAGE, page_text, walk
 
-COMMANDS = PROJECT / "docs" / "reference" / "commands.md"
 DOCUMENTS = sorted([*PROJECT.glob("*.md"), *(PROJECT / "docs").rglob("*.md")])
-
-LINK_OPTIONS = {"profile", *SETTINGS}  # docs/reference/link.md has them
-SHARED_OPTIONS = {"router", "pins"}  # documented once, for every command that makes a bed
 
 HEADING = re.compile(r"^(#+) (.*)$", re.MULTILINE)
 CODE_BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
-
-
-def walk(command: click.Command, path: str = "lanelab") -> Iterator[tuple[str, click.Command]]:
-    yield path, command
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        for name in command.list_commands(context):
-            below = command.get_command(context, name)
-            if below and not below.hidden:
-                yield from walk(below, f"{path} {name}")
-
-
-def options(command: click.Command) -> list[click.Option]:
-    """Those that a user is shown, without --help, which every command has."""
-    return [option for option in command.params if isinstance(option, click.Option) and not option.hidden]
-
-
-def sections(text: str) -> dict[str, str]:
-    """Of each command in the reference, what is said below its heading and above the next."""
-    found = {}
-    headings = list(HEADING.finditer(text))
-    ends = [*(heading.start() for heading in headings[1:]), len(text)]
-    for heading, end in zip(headings, ends, strict=True):
-        name = re.fullmatch(r"`(lanelab[^`]*)`", heading[2])
-        if name:
-            found[name[1]] = text[heading.end() : end]
-    return found
-
-
-REFERENCE = sections(COMMANDS.read_text())
 TREE = dict(walk(lanelab))
 
 
-def test_every_command_is_in_the_reference_and_no_other() -> None:
-    assert set(REFERENCE) == set(TREE)
+def test_the_reference_of_commands_is_their_own_help() -> None:
+    assert PAGE.read_text() == page_text(PAGE.read_text()), "build/env/bin/python -m tools.reference writes it again"
 
 
 @pytest.mark.parametrize("path", TREE)
-def test_every_option_is_in_the_reference_and_no_other(path: str) -> None:
-    documented = set(OPTION.findall(REFERENCE[path]))
-    there = options(TREE[path])
-    expected = {option.opts[-1] for option in there if option.name not in LINK_OPTIONS | SHARED_OPTIONS}
-    assert expected <= documented, f"not documented: {expected - documented}"
-    known = {word for option in TREE[path].params for word in option.opts}
-    if isinstance(TREE[path], click.Group):
-        known |= {word for below in walk(TREE[path], path) for option in below[1].params for word in option.opts}
-    assert documented <= known, f"no such option: {documented - known}"
+def test_every_option_of_a_command_is_in_the_reference_once(path: str) -> None:
+    """With it or, where several commands have it, in one place to which the command's section leads."""
+    text = PAGE.read_text()
+    section = text[text.index(f"# `{path}`\n") :].split("\n##")[0]
+    for option in (one for one in TREE[path].params if isinstance(one, click.Option) and not one.hidden):
+        if option.name in LINK_OPTIONS:
+            assert "[link options](#link-options)" in section, option.name
+        else:
+            assert re.search(rf"`{option.opts[-1]}\b", section), option.name
 
 
-def test_commands_with_options_of_the_link_say_where_these_are() -> None:
-    takes_link = [path for path, command in TREE.items() if "rtt" in {option.name for option in command.params}]
-    assert takes_link
-    for path in takes_link:
-        assert "[link options]" in REFERENCE[path], path
-    assert "(link.md)" in COMMANDS.read_text()
-
-
-@pytest.mark.parametrize("option", sorted(SHARED_OPTIONS))
-def test_options_that_make_a_bed_are_described_once_and_named_everywhere(option: str) -> None:
-    having = {
-        path: next(o.opts[-1] for o in command.params if o.name == option)
-        for path, command in TREE.items()
-        if option in {o.name for o in command.params}
-    }
-    assert len(having) > 1
-    for path, word in having.items():
-        assert word in REFERENCE[path], (path, word)
-        assert word in REFERENCE["lanelab bed"]
+def test_a_page_without_a_place_for_its_commands_is_refused() -> None:
+    with pytest.raises(ValueError, match="has no place for bed options"):
+        page_text("# Commands\n")
 
 
 def prose(document: Path) -> str:

@@ -32,11 +32,13 @@ from tools.simulations import targets as simulation_of_targets
 
 @click.group("bench")
 def group() -> None:
-    """Measure lanelab itself: how fast, and how exact. Figures, never a verdict."""
+    """Measure lanelab itself: how fast, and how exact. Figures, never a verdict: docs/reference/bench.md"""
 
 
 @group.command("bed")
-@click.option("--kills", default=20, show_default=True, help="How often a bed is killed to see what it leaves")
+@click.option(
+    "--kills", metavar="N", default=20, show_default=True, help="How often a bed is killed to see what it leaves"
+)
 @click.option("--quick", is_flag=True, help="Fewer repetitions")
 @here_options
 @json_option
@@ -58,12 +60,17 @@ def bench_direct(*, quick: bool, as_json: bool) -> None:
 
 
 @group.command("disturbance")
-@click.option("--beds", default=2, show_default=True, type=click.IntRange(2), help="Beds at once")
-@click.option("--site", default="dummy", show_default=True, help="The site whose page is loaded")
+@click.option("--beds", metavar="N", default=2, show_default=True, type=click.IntRange(2), help="Beds at once")
+@click.option("--site", metavar="NAME", default="dummy", show_default=True, help="The site whose page is loaded")
 @click.option(
-    "--blocks", default=4, show_default=True, type=click.IntRange(2), help="Of beds at once, and of one alone"
+    "--blocks",
+    metavar="N",
+    default=4,
+    show_default=True,
+    type=click.IntRange(2),
+    help="Of beds at once, and of one alone",
 )
-@click.option("--trials", default=6, show_default=True, type=click.IntRange(2), help="Rounds of a block")
+@click.option("--trials", metavar="N", default=6, show_default=True, type=click.IntRange(2), help="Rounds of a block")
 @json_option
 def bench_disturbance(*, beds: int, site: str, blocks: int, trials: int, as_json: bool) -> None:
     """Page loads on one bed of this machine alone and on several at once, in turns: what company changes of load times,
@@ -74,9 +81,18 @@ def bench_disturbance(*, beds: int, site: str, blocks: int, trials: int, as_json
 
 
 @group.command("sweep")
-@click.option("--workers", default=64, show_default=True, type=click.IntRange(1), help="Workers that sleep")
-@click.option("--trials", default=100_000, show_default=True, type=click.IntRange(1), help="Trials in all")
-@click.option("--seconds", default=1.0, show_default=True, type=click.FloatRange(0), help="How long each trial sleeps")
+@click.option(
+    "--workers", metavar="N", default=64, show_default=True, type=click.IntRange(1), help="Workers that sleep"
+)
+@click.option("--trials", metavar="N", default=100_000, show_default=True, type=click.IntRange(1), help="Trials in all")
+@click.option(
+    "--seconds",
+    metavar="S",
+    default=1.0,
+    show_default=True,
+    type=click.FloatRange(0),
+    help="How long each trial sleeps",
+)
 @click.option("--quick", is_flag=True, help="2,000 trials")
 @json_option
 def bench_sweep(*, workers: int, trials: int, seconds: float, quick: bool, as_json: bool) -> None:
@@ -88,7 +104,12 @@ def bench_sweep(*, workers: int, trials: int, seconds: float, quick: bool, as_js
 
 @group.command("statistics")
 @click.option(
-    "--runs", default=3500, show_default=True, type=click.IntRange(100), help="Simulated runs for each figure"
+    "--runs",
+    metavar="N",
+    default=3500,
+    show_default=True,
+    type=click.IntRange(100),
+    help="Simulated runs for each figure",
 )
 def bench_statistics(*, runs: int) -> None:
     """How often intervals hold, changes are told, and runs and verdicts on claims mislead, by simulation: the tables of
@@ -100,7 +121,7 @@ def bench_statistics(*, runs: int) -> None:
 
 
 @group.command("trials")
-@click.option("--kills", default=30, show_default=True, help="How often a run is killed and gone on with")
+@click.option("--kills", metavar="N", default=30, show_default=True, help="How often a run is killed and gone on with")
 @click.option("--quick", is_flag=True, help="Fewer repetitions")
 @here_options
 @json_option
@@ -113,7 +134,7 @@ def bench_trials(*, kills: int, quick: bool, router: str, pins: tuple[str, ...],
 
 
 @group.command("verdicts")
-@click.option("--trials", default=200, show_default=True, help="How many sound trials of each experiment")
+@click.option("--trials", metavar="N", default=200, show_default=True, help="How many sound trials of each experiment")
 @here_options
 @json_option
 def bench_verdicts(*, trials: int, router: str, pins: tuple[str, ...], as_json: bool) -> None:
@@ -126,7 +147,7 @@ def bench_verdicts(*, trials: int, router: str, pins: tuple[str, ...], as_json: 
 
 @group.command("browsertime")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--trials", default=10, show_default=True, help="How often each of the two loads the page")
+@click.option("--trials", metavar="N", default=10, show_default=True, help="How often each of the two loads the page")
 @here_options
 @json_option
 def bench_browsertime(folder: Path, *, trials: int, router: str, pins: tuple[str, ...], as_json: bool) -> None:

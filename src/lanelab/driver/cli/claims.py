@@ -33,7 +33,7 @@ def claims(name: str, *, file: Path | None, as_json: bool) -> None:
     """Say which claims of the experiment the run reproduces: the effect, its interval, the trials behind it and why.
 
     A run is judged by the claims that it began with. With --file, one that was edited, added or taken out since then
-    says so: "changed after the run".
+    says so: "changed after the run". What a claim is: docs/reference/claims.md
 
     \b
     Examples:

@@ -32,7 +32,8 @@ def compare(names: tuple[str, ...], *, within: str, check: bool, as_json: bool) 
     """Whether runs agree: two machines, two dates. Each RUN is held against the first one.
 
     Compares the medians of the cells that they have in common, and the paired changes between arms. RUN is a folder,
-    the name of a run in ./runs, or `latest`.
+    the name of a run in ./runs, or `latest`. What agreeing means, and how often it is right:
+    docs/reference/between-beds.md
 
     \b
     Examples:

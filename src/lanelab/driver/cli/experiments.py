@@ -21,12 +21,19 @@ EXAMPLE = Path(__file__).resolve().parents[1] / "experiment" / "example.yaml"
 
 @click.command("plan")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--variant", help="Which of the experiment's variants (default: the first)")
-@click.option("--workers", type=click.IntRange(1, MOST_WORKERS), help="How long it takes on so many beds at once")
-@click.option("--scale", type=float, help="Of a load: so much of the users in so much of the time, as in lanelab run")
+@click.option("--variant", metavar="NAME", help="Which of the experiment's variants (default: the first)")
+@click.option(
+    "--workers", type=click.IntRange(1, MOST_WORKERS), metavar="N", help="How long it takes on so many beds at once"
+)
+@click.option(
+    "--scale", type=float, metavar="X", help="Of a load: so much of the users in so much of the time, as in lanelab run"
+)
 @json_option
 def plan(file: Path, *, variant: str | None, workers: int | None, scale: float | None, as_json: bool) -> None:
     """Show what an experiment FILE would do, without doing it: cells, order, time and disk.
+
+    Warns where a claim gets too few rounds for a verdict. Times are estimates from round trips, rates and losses; what
+    this machine has still to build is in them. What an experiment file says: docs/reference/experiment.md
 
     \b
     Examples:

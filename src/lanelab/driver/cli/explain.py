@@ -27,6 +27,7 @@ def explain(name: str, what: tuple[str, ...], *, trial: int | None, as_json: boo
 
     With one name: that cell, or that arm on each link. With two arms: why the second is faster or slower than the
     first. With none: every cell and every comparison of the run. Trials that stand far apart are explained too.
+    How load times are divided into parts: docs/reference/parts.md
 
     \b
     Examples:

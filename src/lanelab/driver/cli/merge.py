@@ -20,7 +20,7 @@ def merge(names: tuple[str, ...], *, out: Path | None) -> None:
     """Make one run of several runs of equal experiments. RUN is a folder, the name of a run in ./runs, or `latest`.
 
     Rounds are numbered on, run after run; beds, machines, self-tests and artifacts come along, and the runs stay as
-    they are. A trial that is in two of them comes in once.
+    they are. A trial that is in two of them comes in once. What merging means: docs/reference/reuse.md
 
     \b
     Examples:

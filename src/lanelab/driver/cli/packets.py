@@ -24,6 +24,7 @@ def packets(name: str, *, trial: int | None, cell: str | None, request: int | No
     """The packets of a trial's requests, decrypted: look-up, connection, request, response, acknowledgements.
 
     Reads the client's capture with tshark. RUN is a folder, the name of a run in ./runs, or `latest`.
+    What is shown, and what a shared packet is: docs/reference/packets.md
 
     \b
     Examples:

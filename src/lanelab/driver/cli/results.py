@@ -30,7 +30,10 @@ FORMATS = ("csv", "parquet", "har", "json")
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("runs"), required=False)
 @json_option
 def runs(folder: Path, *, as_json: bool) -> None:
-    """List the runs in FOLDER (default: ./runs), of experiments and of studies, the newest last."""
+    """List the runs in FOLDER (default: ./runs), of experiments and of studies, the newest last.
+
+    `killed` is a run that says it is running but has no lanelab any more.
+    """
 
     lines = list_all_runs(folder)
     if as_json:
@@ -61,7 +64,8 @@ def _run_folder(name: str) -> Path:
 def show(name: str, *, trial: int | None, as_json: bool) -> None:
     """Show a run's results: medians with intervals, comparisons, failures.
 
-    RUN is a folder, the name of a run in ./runs, or `latest`.
+    RUN is a folder, the name of a run in ./runs, the name of an experiment (its newest run), or `latest`; of a study's
+    run one of its figures, as NAME/figure-1. The run may still go on. How to read the table: docs/guide.md
 
     \b
     Examples:
@@ -110,6 +114,8 @@ def _show_trial(folder: Path, number: int, *, as_json: bool) -> None:
 @click.option("--median", is_flag=True, help="HAR of the median trial of each cell only")
 def export(name: str, *, kind: str, output: Path | None, requests: bool, series: bool, median: bool) -> None:
     """Write a run for other programs: csv and json to stdout, parquet to a file, har to a folder.
+
+    Failed trials are in it, with their status. What the columns are: docs/reference/json.md
 
     \b
     Examples:

@@ -29,12 +29,16 @@ from lanelab.driver.cli.sweep_options import sweep_options
 @click.option(
     "--seed",
     type=click.IntRange(0, LARGEST_SEED),
+    metavar="N",
     help="Seed of the order, instead of the experiment's or a random one",
 )
-@click.option("--scale", type=float, help="Of a load: so much of the users in so much of the time, for a look")
+@click.option(
+    "--scale", type=float, metavar="X", help="Of a load: so much of the users in so much of the time, for a look"
+)
 @click.option(
     "--beds",
     type=click.IntRange(1, MOST_BEDS),
+    metavar="N",
     help="Over how many fresh beds the rounds are divided, instead of the experiment's",
 )
 @click.option(
@@ -44,7 +48,7 @@ from lanelab.driver.cli.sweep_options import sweep_options
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Take what this run, or the runs in this folder, have of the same trials; measure the rest",
 )
-@click.option("--variant", help="Which of the experiment's variants is run (default: the first)")
+@click.option("--variant", metavar="NAME", help="Which of the experiment's variants is run (default: the first)")
 @click.option("--open", "open_report", is_flag=True, help="Open the report in this machine's browser at the end")
 @click.option("--json", "as_json", is_flag=True, help="Print events as JSON lines instead of the table")
 @click.option("--allow-missing", is_flag=True, help="Exit with status 0, not 3, where cells lack trials that count")
@@ -72,8 +76,12 @@ def run(  # noqa: PLR0913 - an option each
     Ctrl-C finishes the trial and stops; a second one stops at once. Either way nothing that was finished is lost, and
     --resume goes on.
 
+    Installs what the experiment needs where it may. On a terminal a live line shows how far the run is. With --workers,
+    --listen or --cluster it runs on many beds: docs/reference/sweeps.md. For --reuse see docs/reference/reuse.md, for
+    --scale docs/reference/load.md.
+
     Exit status: 0; 3 where a cell has fewer trials that count than asked for; 2 for bad input, 1 for a failure, 130
-    after Ctrl-C.
+    after Ctrl-C. docs/guide.md says more of each.
 
     \b
     Examples:

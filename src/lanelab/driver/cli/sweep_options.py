@@ -28,7 +28,12 @@ def sweep_options(command: Decorated) -> Decorated:
         click.option("--insecure", is_flag=True, help="Reach a cluster on another machine without TLS"),
         click.option("--cluster", metavar="ADDRESS", help="On the workers of that Dask scheduler, or invitation file"),
         click.option("--listen", metavar="ADDRESS", help="Let other machines join with `lanelab worker`: HOST[:PORT]"),
-        click.option("--workers", type=click.IntRange(1, MOST_WORKERS), help="On so many beds of this machine at once"),
+        click.option(
+            "--workers",
+            type=click.IntRange(1, MOST_WORKERS),
+            metavar="N",
+            help="On so many beds of this machine at once",
+        ),
     ):
         decorated = option(decorated)
     return decorated

@@ -59,7 +59,9 @@ def show(trace: str, *, as_json: bool) -> None:
 @group.command("import")
 @click.argument("file", metavar="FILE")
 @click.option("--out", "out_file", metavar="FILE", required=True, help="Where to write the trace, as CSV")
-@click.option("--step", help=f"Of a Mahimahi file: how long each step is  [default: {DEFAULT_STEP}]")
+@click.option(
+    "--step", metavar="DURATION", help=f"Of a Mahimahi file: how long each step is  [default: {DEFAULT_STEP}]"
+)
 def import_trace(file: str, out_file: str, step: str | None) -> None:
     """Read a trace of your own, check it, and write it as lanelab's CSV.
 

@@ -25,7 +25,9 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 
 @click.command("worker")
 @click.argument("scheduler")
-@click.option("--beds", type=click.IntRange(1, MOST_BEDS), default=1, show_default=True, help="How many to lend")
+@click.option(
+    "--beds", type=click.IntRange(1, MOST_BEDS), default=1, show_default=True, metavar="N", help="How many to lend"
+)
 @click.option("--machine", metavar="NAME", default="", help="What results call this machine (default: its host name)")
 @click.option(
     "--allow",

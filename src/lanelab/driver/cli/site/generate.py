@@ -12,7 +12,7 @@ from lanelab.driver.site.generate.new import add_generated
 @click.command("generate")
 @click.argument("recipe", type=click.Path(path_type=Path))
 @click.option("--name", required=True, metavar="NAME", help="What the site is to be called")
-@click.option("--seed", type=click.IntRange(0, LARGEST_SEED), help="Other content of the same composition")
+@click.option("--seed", type=click.IntRange(0, LARGEST_SEED), metavar="N", help="Other content of the same composition")
 @click.option("--replace", is_flag=True, help="Put it in the place of the site of that name")
 def generate_site(recipe: Path, *, name: str, seed: int | None, replace: bool) -> None:
     """Make the site NAME from the file RECIPE, which says what it consists of.

@@ -13,7 +13,7 @@ TOLD = 10  # words on what was left out that are printed; the manifest has all
 
 @click.command("import")
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--name", required=True, help="What the site is to be called: a to z, 0 to 9 and '-'")
+@click.option("--name", required=True, metavar="NAME", help="What the site is to be called: a to z, 0 to 9 and '-'")
 @click.option("--entry", metavar="URL", help="The page that is loaded; without it the first page of the recording")
 @click.option("--host", metavar="HOST", help="Who serves files that name no host; without it NAME.test")
 @click.option("--title", metavar="TEXT", help="What the site is, for lists and reports")

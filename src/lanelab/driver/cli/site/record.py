@@ -32,7 +32,7 @@ STATUS_OF_SIGNAL = 128
 
 @click.command("record", epilog=f"Devices: {', '.join(each.name for each in DEVICES)}")
 @click.argument("url")
-@click.option("--name", required=True, help="What the site is to be called: a to z, 0 to 9 and '-'")
+@click.option("--name", required=True, metavar="NAME", help="What the site is to be called: a to z, 0 to 9 and '-'")
 @click.option("--device", metavar="NAME", default="desktop", show_default=True, help="A well-known device to pass for")
 @click.option("--user-agent", metavar="TEXT", help="What the browser says it is; without it as the device does")
 @click.option("--viewport", metavar="WxH", help="Size of the page's view; without it the device's")

@@ -39,7 +39,9 @@ RUN = "run"
 @click.command("verify")
 @click.argument("name")
 @click.option("--protocols", metavar="LIST", help="Over these, with commas (default: http/1.1,h2,spdy/3.1)")
-@click.option("--loads", type=click.IntRange(1, MOST_LOADS), default=3, show_default=True, help="Over each protocol")
+@click.option(
+    "--loads", type=click.IntRange(1, MOST_LOADS), default=3, show_default=True, metavar="N", help="Over each protocol"
+)
 @click.option(
     "--server", type=click.Choice(tuple(SERVERS)), default=DEFAULT, show_default=True, help="Which replays it"
 )

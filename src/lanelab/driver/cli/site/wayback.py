@@ -13,7 +13,7 @@ from lanelab.driver.site.archive.read_warc import shown
 @click.command("wayback")
 @click.argument("url")
 @click.option("--date", required=True, metavar="YYYYMMDD", help="The captures nearest to this day, or instant")
-@click.option("--name", required=True, help="What the site is to be called: a to z, 0 to 9 and '-'")
+@click.option("--name", required=True, metavar="NAME", help="What the site is to be called: a to z, 0 to 9 and '-'")
 @click.option("--endpoint", default=ENDPOINT, show_default=True, metavar="URL", help="The archive")
 @click.option("--cdx", metavar="URL", help="Its index, where that is not ENDPOINT/cdx or the Wayback Machine's")
 @click.option("--title", metavar="TEXT", help="What the site is, for lists and reports")

@@ -37,8 +37,15 @@ NAME_ENDS = (".gz", ".tar")
 @click.command("check")
 @click.argument("archive", type=click.Path(path_type=Path))
 @click.option("--figure", "figures", type=int, multiple=True, metavar="N", help="Only this one; may be given again")
-@click.option("--trials", type=click.IntRange(1, MOST_TRIALS), help="Of each cell, instead of what was run there")
-@click.option("--beds", type=click.IntRange(1, MOST_BEDS), help="Over how many fresh beds rounds are divided, likewise")
+@click.option(
+    "--trials", type=click.IntRange(1, MOST_TRIALS), metavar="N", help="Of each cell, instead of what was run there"
+)
+@click.option(
+    "--beds",
+    type=click.IntRange(1, MOST_BEDS),
+    metavar="N",
+    help="Over how many fresh beds rounds are divided, likewise",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the check (default: runs/check-ARCHIVE)")
 @click.option("--no-run", "there_already", metavar="RUN", help="Run nothing: compare with this run of the study")
 @click.option("--run-programs", is_flag=True, help="Run programs of the archive that make its sites: they are others'")

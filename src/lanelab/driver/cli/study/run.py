@@ -27,10 +27,22 @@ from lanelab.driver.run.study.read import read_study_folder
 @click.option("--resume", "resumed", metavar="RUN", help="Go on with that run: its folder, its name, or latest")
 @click.option("--variant", help="Which of the study's variants is run (default: the first)")
 @click.option("--figure", "figures", type=int, multiple=True, metavar="N", help="Only this one; may be given again")
-@click.option("--trials", type=click.IntRange(1, MOST_TRIALS), help="Of each cell, instead of what the experiments say")
-@click.option("--beds", type=click.IntRange(1, MOST_BEDS), help="Over how many fresh beds rounds are divided, likewise")
-@click.option("--scale", type=float, help="Of loads: so much of the users in so much of the time, for a look")
-@click.option("--seed", type=click.IntRange(0, LARGEST_SEED), help="From which each figure's seed is made")
+@click.option(
+    "--trials",
+    type=click.IntRange(1, MOST_TRIALS),
+    metavar="N",
+    help="Of each cell, instead of what the experiments say",
+)
+@click.option(
+    "--beds",
+    type=click.IntRange(1, MOST_BEDS),
+    metavar="N",
+    help="Over how many fresh beds rounds are divided, likewise",
+)
+@click.option(
+    "--scale", type=float, metavar="X", help="Of loads: so much of the users in so much of the time, for a look"
+)
+@click.option("--seed", type=click.IntRange(0, LARGEST_SEED), metavar="N", help="From which each figure's seed is made")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the run (default: runs/DATE-NAME-VARIANT)")
 @click.option("--allow-missing", is_flag=True, help="Exit with status 0, not 3, where cells lack trials that count")
 @click.option("--accept-links", is_flag=True, help="Go on where a link is out of tolerance; results then say so")

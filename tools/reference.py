@@ -1,0 +1,128 @@
+"""The command reference, docs/reference/commands.md, from what the commands say of themselves in `--help`.
+
+    python -m tools.reference
+
+writes it again. What stands outside the page's markers is written by hand.
+"""
+
+import inspect
+import re
+import textwrap
+from collections.abc import Iterator
+
+import click
+
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.bed import registry
+from lanelab.driver.cli.main import lanelab
+from lanelab.driver.link import SETTINGS
+
+PAGE = PROJECT / "docs" / "reference" / "commands.md"
+LINK_OPTIONS = {"profile", *SETTINGS}  # docs/reference/link.md has them
+BED_OPTIONS = ("substrate", *(option.name for option in registry.options()), "router", "pins")
+_PARAGRAPH = re.compile(r"\n\s*\n")
+_DOCUMENT = re.compile(r"docs/((?:[\w-]+/)*)([\w-]+[.]md)")
+
+
+def walk(command: click.Command, path: str = "lanelab") -> Iterator[tuple[str, click.Command]]:
+    """Every command that a user is shown, with its whole name."""
+    yield path, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            if below and not below.hidden:
+                yield from walk(below, f"{path} {name}")
+
+
+def page_text(now: str) -> str:
+    """The page as it should be: `now` with the generated parts written again."""
+    commands = dict(walk(lanelab))
+    parts = {
+        "bed options": _options_table(_bed_options(commands["lanelab bed shell"])),
+        "commands": "\n\n".join(_section(path, command) for path, command in commands.items()),
+    }
+    for name, text in parts.items():
+        before, opening, rest = now.partition(f"<!-- {name} -->\n")
+        _, closing, after = rest.partition(f"<!-- /{name} -->")
+        if not closing:
+            raise ValueError(f"{PAGE} has no place for {name}: write <!-- {name} --> and <!-- /{name} -->")
+        now = f"{before}{opening}{text}\n{closing}{after}"
+    return now
+
+
+def _section(path: str, command: click.Command) -> str:
+    context = click.Context(command, info_name=path)
+    heading = "#" * (1 + max(1, min(2, path.count(" "))))
+    usage = " ".join([path, *command.collect_usage_pieces(context)])
+    blocks = [f"{heading} `{path}`", f"    {usage}", *_paragraphs(command.help or "")]
+    own = [one for one in _shown(command) if one.name not in LINK_OPTIONS and one.name not in BED_OPTIONS]
+    if own:
+        blocks.append(_options_table(own))
+    if elsewhere := _elsewhere(command):
+        blocks.append(elsewhere)
+    if command.epilog and not _takes_link(command):
+        blocks += _paragraphs(command.epilog)
+    return "\n\n".join(blocks)
+
+
+def _elsewhere(command: click.Command) -> str:
+    """What says where the options are that several commands have."""
+    beds = [f"`{one.opts[-1]}`" for one in _bed_options(command)]
+    places = [f"{', '.join(beds)} ([options of a bed](#options-of-a-bed))"] if beds else []
+    places += ["[link options](#link-options)"] if _takes_link(command) else []
+    return f"Also: {' and '.join(places)}." if places else ""
+
+
+def _takes_link(command: click.Command) -> bool:
+    return any(one.name == "rtt" for one in command.params)
+
+
+def _bed_options(command: click.Command) -> list[click.Option]:
+    by_name = {one.name: one for one in _shown(command)}
+    return [by_name[name] for name in BED_OPTIONS if name in by_name]
+
+
+def _shown(command: click.Command) -> list[click.Option]:
+    """The options that `--help` lists."""
+    return [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
+
+
+def _options_table(options: list[click.Option]) -> str:
+    context = click.Context(click.Command("lanelab"))
+    rows = [record for one in options if (record := one.get_help_record(context))]
+    cells = [(words.replace("|", "\\|"), _linked(_short(meaning)).replace("|", "\\|")) for words, meaning in rows]
+    return "\n".join(["| option | meaning |", "| --- | --- |", *(f"| `{words}` | {text} |" for words, text in cells)])
+
+
+def _short(meaning: str) -> str:
+    """A meaning without the gap that click leaves before its notes."""
+    return re.sub(r"\s{2,}\[", " [", meaning).replace("[", "(").replace("]", ")")
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Help as Markdown: what must keep its lines is a block of code, all else flows."""
+    blocks = _PARAGRAPH.split(inspect.cleandoc(text).strip())
+    return [_as_it_is(block) if block.startswith("\b") else _flowing(block) for block in blocks]
+
+
+def _as_it_is(block: str) -> str:
+    return "\n".join(["```", textwrap.dedent(block.removeprefix("\b").strip("\n")), "```"])
+
+
+def _flowing(block: str) -> str:
+    text = _linked(" ".join(block.split()))
+    return textwrap.fill(text, width=120, break_long_words=False, break_on_hyphens=False)
+
+
+def _linked(text: str) -> str:
+    """Names of documents become links, as seen from the page."""
+    return _DOCUMENT.sub(lambda match: f"[{match[2]}]({_from_page(match[1], match[2])})", text)
+
+
+def _from_page(folder: str, name: str) -> str:
+    return name if folder == "reference/" else f"../{folder}{name}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page_text(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
