@@ -65,6 +65,12 @@ def test_links_lead_somewhere(document: Path) -> None:
         assert not anchor or anchor in anchors(file), f"{target}: there is no such heading"
 
 
+def test_every_page_is_in_the_index() -> None:
+    index = PROJECT / "docs" / "README.md"
+    named = {(index.parent / target.partition("#")[0]).resolve() for target in LINK.findall(index.read_text())}
+    assert not [page for page in (PROJECT / "docs").rglob("*.md") if page != index and page not in named]
+
+
 EXAMPLE = re.compile(r"^\s+(?:\$ )?\./lanelab (.*)$|`\./lanelab ([^`]*)`", re.MULTILINE)
 ELLIPSES = re.compile(r"[…<>$[]|^$")  # a command with something left out, or from a script
 
