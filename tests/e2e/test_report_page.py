@@ -7,8 +7,8 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 from lanelab.analysis.results.report import write_report
+from tests.kit.made_run import Made, make_run
 from tests.kit.reader import Reader, pages_of, reader
-from tests.unit.made_run import Made, make_run
 
 MOST_PAGES = 4
 LEAST_CONTRAST = 4.5  # WCAG 2.2, AA, of text of this size

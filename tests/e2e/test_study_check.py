@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.kit.handles import LanelabCommand
-from tests.unit.studies import texts, write_study
+from tests.kit.studies import texts, write_study
 
 from .runs import ACCEPT_LINKS, Played
 

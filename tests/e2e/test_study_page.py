@@ -7,9 +7,9 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 from lanelab.analysis.results.study.report import write_study_report
+from tests.kit.made_run import Made
+from tests.kit.made_study import make_study_run
 from tests.kit.reader import Reader, pages_of, reader
-from tests.unit.made_run import Made
-from tests.unit.made_study import make_study_run
 
 VISIBLE = "const at = document.querySelector(arguments[0]); return Boolean(at && at.checkVisibility())"
 PANEL = "#figure-1 .picked"

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from tests.kit.handles import LanelabCommand
-from tests.unit.studies import texts, write_study
+from tests.kit.studies import texts, write_study
 
 from .runs import ACCEPT_LINKS, Played
 

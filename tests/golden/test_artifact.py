@@ -5,7 +5,7 @@ from pathlib import Path
 from lanelab.analysis.results.study.appendix import Appendix, SiteFacts, appendix
 from lanelab.analysis.results.study.judged import judged_study
 from lanelab.analysis.results.study.run import read_study_run
-from tests.unit.made_study import judged, make_study_run, study
+from tests.kit.made_study import judged, make_study_run, study
 
 FILE = Path(__file__).parent / "study" / "ARTIFACT.md"
 SITES = (

@@ -9,7 +9,7 @@ from pathlib import Path
 from lanelab.analysis.results.study.judged import judged_study
 from lanelab.analysis.results.study.markdown import markdown
 from lanelab.analysis.results.study.run import read_study_run
-from tests.unit.made_study import judged, make_study_run, study
+from tests.kit.made_study import judged, make_study_run, study
 
 FILE = Path(__file__).parent / "study" / "report.md"
 

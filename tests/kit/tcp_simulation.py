@@ -14,7 +14,7 @@ from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.evidence.server import ServedRequest, ServerLog
 from lanelab.driver.trial.packets.timeline import ACK, SYN, Datagram, Packet, Stream, Timeline
 from lanelab.driver.trial.parts.decompose import Loaded
-from tests.unit.records import browser, record
+from tests.kit.records import browser, record
 
 MS, S = 1_000_000, 1_000_000_000
 EPOCH = 1_790_000_000 * S

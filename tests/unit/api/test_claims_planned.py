@@ -1,0 +1,98 @@
+"""What a plan says of claims before anything is run."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from lanelab.driver.api.claims_planned import about, published
+from lanelab.driver.cli.experiments import EXAMPLE, plan
+from lanelab.driver.experiment.schedule.verdicts import claim_warnings
+from tests.kit.experiments import SMALL, read
+
+WHERE = "where: {rtt: 20ms}"
+CHANGE = "change: {of: h2, to: http}"
+FASTER = f"claims: {{faster: {{{CHANGE}, published: -39%, margin: 8pp, where: {{rtt: 20ms}}}}}}\n"
+COUNT = "claims: {used: {value: {of: http, metric: connections_used}, published: 6, margin: 0, for: every rtt}}\n"
+
+
+@pytest.mark.parametrize(
+    ("rounds", "warned"),
+    [
+        ("trials: 5\n", True),
+        ("trials: 6\n", False),
+        ("trials: 3\nbeds: 2\n", True),
+        ("trials: 3\nbeds: 3\n", False),
+        ("until: {ci: 2%, min: 3, max: 5}\n", True),
+    ],
+)
+def test_too_few_rounds_for_a_verdict_are_told_beforehand(rounds: str, *, warned: bool) -> None:
+    told = claim_warnings(read(f"{SMALL}{FASTER}{rounds}"))
+    assert [one for one in told if "too few for a verdict on faster" in one] == (told if warned else [])
+    assert bool(told) == warned
+
+
+def test_counts_take_as_many_rounds() -> None:
+    (told,) = claim_warnings(read(f"{SMALL}{COUNT}trials: 1\n"))
+    assert told.startswith("1 round is too few for a verdict on used: write trials: 6 or more, or beds: 3")
+    assert claim_warnings(read(f"{SMALL}trials: 1\n")) == []
+
+
+def test_a_change_of_what_may_be_0_is_told() -> None:
+    claims = f"claims: {{lost: {{change: {{of: h2, to: http, metric: retransmissions}}, expect: lower, {WHERE}}}}}\n"
+    (told,) = claim_warnings(read(f"{SMALL}{claims}trials: 9\n"))
+    assert "the claim lost is about a change of retransmissions, of which a trial may have 0" in told
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (f"{CHANGE}, published: [-8%, -3%], margin: 2pp, {WHERE}", "-8% to -3%"),
+        (f"{CHANGE}, equivalent: 5%, {WHERE}", "no effect above 5%"),
+        (f"{CHANGE}, expect: higher, at_least: 3%, {WHERE}", "higher, by 3% or more"),
+        (f"value: {{of: http, metric: bytes}}, published: 1.2MB, margin: 5%, {WHERE}", "1200 kB"),
+    ],
+)
+def test_what_was_published_is_told_in_the_words_of_the_file(settings: str, words: str) -> None:
+    (claim,) = read(f"{SMALL}claims: {{a: {{{settings}}}}}\n").claims
+    assert published(claim) == words
+
+
+def test_a_contrast_names_both_of_its_sides() -> None:
+    contrast = "contrast: {change_of: a, at: {rtt: 100ms}, to_at: {rtt: 20ms}}, expect: lower"
+    claims = f"claims: {{a: {{{CHANGE}, expect: lower, {WHERE}}}, more: {{{contrast}}}}}\n"
+    claim = read(f"{SMALL}{claims}").claims[1]
+    assert about(claim) == (
+        "contrast of page load time: h2 against http at rtt 100ms, compared with h2 against http at rtt 20ms"
+    )
+    assert [place.words for place in claim.places] == ["dummy, 100ms against 20ms"]
+
+
+def test_the_plan_has_the_claims_and_the_variant(tmp_path: Path) -> None:
+    file = tmp_path / "exp.yaml"
+    file.write_text(f"{SMALL}{FASTER}trials: 5\nvariants: {{period: {{links: {{initial_window: 3}}}}, today: {{}}}}\n")
+    shown = CliRunner().invoke(plan, [str(file), "--variant", "today"], env={"COLUMNS": "200"})
+    assert shown.exit_code == 0
+    assert "variant: today, of period, today" in shown.output
+    assert "dummy, 20ms" in shown.output
+    assert "mind: 5 rounds are too few for a verdict on faster" in shown.output
+    made = json.loads(CliRunner().invoke(plan, [str(file), "--json"]).stdout)
+    assert (made["variant"], made["variants"]) == ("period", ["period", "today"])
+    (claim,) = made["claims"]
+    assert claim["about"] == "change of page load time: h2 against http"
+    assert claim["published_words"] == "-39%"
+    assert claim["places_words"] == ["dummy, 20ms"]
+    assert {cell["id"] for cell in made["cells"]} >= {claim["places"][0]["points"][0]["cell"]}
+    assert any("too few for a verdict" in one for one in made["warnings"])
+    (read_again,) = read(file.read_text()).claims
+    assert about(read_again) == claim["about"]
+
+
+def test_the_claim_of_the_example_can_be_taken_as_it_stands() -> None:
+    before, _, rest = EXAMPLE.read_text().partition("# claims:\n")
+    lines, _, after = rest.partition("\n\n")
+    claims = "".join(f"{line.removeprefix('# ')}\n" for line in lines.splitlines())
+    (claim,) = read(f"{before}claims:\n{claims}\n{after}").claims
+    assert (claim.name, claim.side) == ("faster", -1)
+    assert [place.words for place in claim.places] == ["dummy, 100ms"]

@@ -1,0 +1,389 @@
+"""Claims of experiment files: whatever reads can be judged, and every mistake is named with its line and key."""
+
+import json
+import random
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.experiment import Experiment
+from lanelab.driver.experiment.claim import Claim, digest_of
+from tests.kit.experiments import ARMS, PATIENT, SMALL, read
+from tests.unit.experiment.test_experiment_schema import complaints
+
+GRID = f"sites: [dummy, shop]\nlinks: {{rate: [1mbit, 10mbit], rtt: [20ms, 50ms, 100ms]}}\n{ARMS}"
+ONE = "where: {rtt: 20ms}"
+CHANGE = "change: {of: h2, to: http}"
+VALUE = "value: {of: h2, metric: requests}"
+
+
+def claims(*lines: str, base: str = SMALL) -> str:
+    return base + "claims:\n" + "".join(f"  {line}\n" for line in lines)
+
+
+def claim(settings: str) -> Claim:
+    (one,) = read(claims(f"a: {{{settings}}}")).claims
+    return one
+
+
+# --- regions
+
+
+@pytest.mark.parametrize(
+    ("settings", "low", "high", "side"),
+    [
+        (f"{CHANGE}, published: -39%, margin: 8pp, {ONE}", 0.53, 0.69, -1),
+        (f"{CHANGE}, published: [-8%, -3%], margin: 2 pp, {ONE}", 0.90, 0.99, -1),
+        (f"{CHANGE}, published: +10%, margin: 2.5points, {ONE}", 1.075, 1.125, 1),
+        (f"{CHANGE}, equivalent: 5%, {ONE}", 0.95, 1.05, 0),
+        (f"{CHANGE}, expect: lower, at_least: 5%, {ONE}", None, 0.95, -1),
+        (f"{CHANGE}, expect: higher, {ONE}", 1.01, None, 1),
+        (f"value: {{of: h2}}, published: 1.2s, margin: 100ms, {ONE}", 1100, 1300, 0),
+        (f"value: {{of: h2, metric: bytes}}, published: 1MB, margin: 5%, {ONE}", 950_000, 1_050_000, 0),
+        (f"value: {{of: h2, metric: bytes}}, published: 20, margin: 1, {ONE}", 19_000, 21_000, 0),
+        (f"value: {{of: h2, metric: cpu_busy}}, published: 50%, margin: 10%, {ONE}", 0.45, 0.55, 0),
+        (f"{VALUE}, published: 24, margin: 0, {ONE}", 24, 24, 0),
+        (f"{VALUE}, published: 1, margin: 2, {ONE}", 0, 3, 0),
+    ],
+)
+def test_what_counts_as_reproduced(settings: str, low: float | None, high: float | None, side: int) -> None:
+    made = claim(settings)
+    assert made.low == (None if low is None else pytest.approx(low))
+    assert made.high == (None if high is None else pytest.approx(high))
+    assert made.side == side
+
+
+# --- mistakes
+
+FINE = f"published: -39%, margin: 8pp, {ONE}"
+MISTAKES = [
+    ("{}", "claims.a: it has none of change, value, trend, spike"),
+    (f"{CHANGE}, {VALUE}, {FINE}", "claims.a: it has both change and value"),
+    (f"change: {{of: h2, to: htp}}, {FINE}", "claims.a.change.to: there is no arm 'htp'. Did you mean http?"),
+    (f"change: {{of: h2, to: h2}}, {FINE}", "claims.a.change.to: the arm 'h2' would be compared with itself"),
+    (f"change: {{of: h2}}, {FINE}", "claims.a.change: to is missing"),
+    (f"change: {{of: h2, too: http}}, {FINE}", "claims.a.change.too: there is no such key. Did you mean to?"),
+    (f"change: {{of: h2, to: http, metric: ptl}}, {FINE}", "metric: there is no metric 'ptl' of a page_load. Did you"),
+    (f"change: {{of: h2, to: http, metric: requests_per_s}}, {FINE}", "there is no metric 'requests_per_s' of a page_"),
+    (
+        f"value: {{of: h2, metric: speed_index}}, published: 1s, margin: 5%, {ONE}",
+        "claims.a.value.metric: no trial of this experiment will have speed_index. Write trace: filmstrip too",
+    ),
+    (
+        f"value: {{of: h2, metric: emulation_error}}, published: 1ms, margin: 5%, {ONE}",
+        "no trial of this experiment will have emulation_error. Write capture: [client, server] too",
+    ),
+    (f"{CHANGE}, pubished: -39%, margin: 8pp", "claims.a.pubished: there is no such key. Did you mean published?"),
+    (f"{CHANGE}, published: -39%, {ONE}", "claims.a: published has no margin"),
+    (f"{CHANGE}, margin: 8pp, {ONE}", "claims.a: it does not say what was published"),
+    (f"{CHANGE}, expect: lower, margin: 8pp, {ONE}", "claims.a.margin: it means nothing with expect"),
+    (f"{CHANGE}, expect: lower, equivalent: 5%, {ONE}", "claims.a: it has both expect and equivalent"),
+    (f"{CHANGE}, expect: decreasing, {ONE}", "claims.a.expect: 'decreasing' is not what a change may be expected to"),
+    (f"{CHANGE}, published: -39%, margin: 39pp, {ONE}", "claims.a.margin: with it what was published reaches from"),
+    (f"{CHANGE}, published: 0%, margin: 5pp, {ONE}", "claims.a.published: with its margin it reaches from -5% to +5%"),
+    (f"{CHANGE}, published: [-2%, 3%], margin: 1pp, {ONE}", "claims.a.published: with its margin it reaches from -3%"),
+    (f"{CHANGE}, published: -95%, margin: 6pp, {ONE}", "claims.a.margin: it reaches to -100% and below"),
+    (f"{CHANGE}, published: -100%, margin: 5pp, {ONE}", "claims.a.published: a change of -100% leaves nothing"),
+    (
+        f"{CHANGE}, published: [-3%, -8%], margin: 1pp, {ONE}",
+        "claims.a.published: this is neither a number nor a range",
+    ),
+    (
+        f"{CHANGE}, published: -39%, margin: 8%, {ONE}",
+        "claims.a.margin: '8%' is no margin of a change. Write percentage",
+    ),
+    (f"{CHANGE}, published: -39%, margin: 0, {ONE}", "claims.a.margin: no interval of page load time is so narrow"),
+    (f"{CHANGE}, published: -39%, margin: -8pp, {ONE}", "claims.a.margin: it is below 0"),
+    (
+        f"{CHANGE}, published: \N{MINUS SIGN}24%, margin: 8pp, {ONE}",
+        "has the minus sign of a printed page",
+    ),
+    (f"{CHANGE}, published: 24, margin: 8pp, {ONE}", "claims.a.published: '24' is no change. Write it in percent"),
+    (f"{CHANGE}, equivalent: 0%, {ONE}", "claims.a.equivalent: it is no distance from no effect"),
+    (f"{CHANGE}, equivalent: 100%, {ONE}", "claims.a.equivalent: it is no distance from no effect"),
+    (f"{CHANGE}, equivalent: 5%, at_least: 1%, {ONE}", "claims.a.at_least: it means nothing with equivalent"),
+    (f"{CHANGE}, expect: lower, at_least: 100%, {ONE}", "claims.a.at_least: no effect would be large enough"),
+    (f"{CHANGE}, published: -3%, margin: 1pp, at_least: 5%, {ONE}", "claims.a.at_least: what was published is less"),
+    (f"{VALUE}, published: 24%, margin: 0, {ONE}", "claims.a.published: '24%' is no value of requests. Write a number"),
+    (f"{VALUE}, published: 24, margin: 2pp, {ONE}", "claims.a.margin: percentage points are for changes"),
+    (f"{VALUE}, equivalent: 5%, {ONE}", "claims.a.equivalent: a value is equivalent to nothing"),
+    (f"{VALUE}, expect: lower, {ONE}", "claims.a.expect: a value is neither higher nor lower than anything"),
+    (f"{VALUE}, published: {'9' * 400}, margin: 0, {ONE}", "claims.a.published: this is larger than any number"),
+    (f"value: {{of: h2}}, published: 1s, margin: 1s, {ONE}", "claims.a.margin: it reaches to 0"),
+    (
+        f"value: {{of: h2}}, published: 1 minute, margin: 5%, {ONE}",
+        "'1 minute' is no value of plt. Write a number with ms",
+    ),
+    (f"{CHANGE}, published: -39%, margin: 8pp", "claims.a: this is 2 places: dummy, 20ms; dummy, 100ms"),
+    (
+        f"{CHANGE}, expect: lower, where: {{rtt: 25ms}}",
+        "claims.a.where.rtt: no cell has rtt '25ms'. Did you mean 20ms?",
+    ),
+    (
+        f"{CHANGE}, expect: lower, where: {{rt: 20ms}}",
+        "claims.a.where.rt: cells do not differ in 'rt'. Did you mean rtt?",
+    ),
+    (f"{CHANGE}, expect: lower, where: {{site: dumy}}", "claims.a.where.site: no cell has site 'dumy'. Did you mean"),
+    (f"{CHANGE}, expect: lower, where: {{arm: h2}}", "claims.a.where.arm: a claim says which arms it is about with of"),
+    (f"{CHANGE}, expect: lower, for: each rtt", "claims.a.for: 'each rtt' says nothing about places"),
+    (f"{CHANGE}, expect: lower, for: every rt", "claims.a.for: places do not differ in 'rt'. Did you mean rtt?"),
+    (f"{CHANGE}, expect: lower, for: every site", "claims.a.for: rtt is not the same in all these places"),
+    (f"{CHANGE}, expect: lower, for: every rtt, {ONE}", "claims.a.for: where chooses one rtt"),
+    (f"{CHANGE}, expect: lower, for: all but 2 rtt", "claims.a.for: there are 2 places, so all but 2 are none"),
+    (f"{CHANGE}, expect: lower, for: all but 0", "claims.a.for: all but 0 are all"),
+    ("trend: {over: rtt}, expect: increasing", "claims.a.trend: a trend is one of another claim"),
+    ("trend: {change_of: b, over: rtt}, expect: increasing", "claims.a.trend.change_of: there is no claim 'b'"),
+    ("trend: {change_of: a, over: rtt}, expect: increasing", "claims.a.trend.change_of: the claim a is about a trend"),
+    (
+        "spike: {of: h2, over: rt, at: 20ms}, expect: higher",
+        "claims.a.spike.over: 'rt' is no number of these links. Did",
+    ),
+    ("spike: {of: h2, over: rtt, at: 50ms}, expect: higher", "claims.a.spike.at: no link has rtt 50ms"),
+    ("spike: {of: h2, over: rtt, at: 20ms}, expect: higher", "claims.a.spike.at: 20ms has no neighbour on both sides"),
+    (f"spike: {{of: h2, over: rtt, at: 20ms}}, expect: higher, {ONE}", "claims.a: there is one rtt only at dummy"),
+]
+
+
+@pytest.mark.parametrize(("settings", "said"), MISTAKES, ids=[said[:60] for _, said in MISTAKES])
+def test_a_mistake_is_named_with_its_line_and_key(settings: str, said: str) -> None:
+    with pytest.raises(InputError) as refused:
+        read(claims(f"a: {settings if settings == '{}' else f'{{{settings}}}'}"))
+    assert said in str(refused.value)
+    assert str(refused.value).startswith("exp.yaml:5: claims.a")
+
+
+def test_a_trend_goes_over_random_losses() -> None:
+    links = "links: {rtt: [20ms, 100ms], rate: 10mbit, loss: [0%, 2%, 1%]}"
+    text = f"sites: dummy\n{links}\n{ARMS}claims:\n  a: {{{CHANGE}, expect: lower, for: every place}}\n"
+    trend = read(f"{text}  t: {{trend: {{change_of: a, over: loss}}, expect: decreasing, for: every rtt}}\n").claims[1]
+    assert [[point.x for point in place.points] for place in trend.places] == [[0, 10_000_000, 20_000_000]] * 2
+
+
+def test_a_trend_goes_over_the_losses_of_one_direction() -> None:
+    """A link without losses has none in either direction."""
+    links = "links: [{rtt: 50ms}, {rtt: 50ms, loss_down: 1%}, {rtt: 50ms, loss_down: 2%}]"
+    text = f"sites: dummy\n{links}\n{ARMS}claims:\n  a: {{{CHANGE}, expect: lower, for: every place}}\n"
+    (place,) = read(f"{text}  t: {{trend: {{change_of: a, over: loss_down}}, expect: decreasing}}\n").claims[1].places
+    assert [point.x for point in place.points] == [0, 10_000_000, 20_000_000]
+
+
+def test_bursts_are_no_numbers() -> None:
+    links = "links: {loss: [0%, 'ge(p=1%, r=10%)']}"
+    text = f"sites: dummy\n{links}\n{ARMS}claims:\n  a: {{{CHANGE}, expect: lower, for: every place}}\n"
+    with pytest.raises(InputError, match=r"claims.t: loss has no single number at loss ge\(p=1%"):
+        read(f"{text}  t: {{trend: {{change_of: a, over: loss}}, expect: decreasing}}\n")
+
+
+def test_a_trend_over_its_own_setting_has_no_places_to_count() -> None:
+    text = claims(
+        f"a: {{{CHANGE}, {FINE}}}", "t: {trend: {change_of: a, over: rtt}, expect: decreasing, for: every rtt}"
+    )
+    with pytest.raises(InputError, match=r"exp.yaml:6: claims.t.for: one place of a trend over rtt has all values of"):
+        read(text)
+
+
+def test_arms_that_are_not_interleaved_are_not_paired() -> None:
+    with pytest.raises(InputError, match=r"exp.yaml:5: claims.a: with order: sequential arms are not interleaved"):
+        read(claims(f"a: {{{CHANGE}, {FINE}}}") + "order: sequential\n")
+    assert read(claims(f"a: {{{VALUE}, published: 24, margin: 0, {ONE}}}") + "order: sequential\n").claims
+
+
+def test_a_metric_of_a_capture_needs_one() -> None:
+    text = claims(f"a: {{value: {{of: h2, metric: bytes_down}}, published: 1MB, margin: 5%, {ONE}}}")
+    assert read(text).claims
+    with pytest.raises(InputError, match=r"will have bytes_down. Write capture: client too"):
+        read(f"{text}capture: off\n")
+    assert read(f"{text}capture: [client, server]\n").claims
+    with pytest.raises(InputError, match=r"Write capture: client too"):
+        read(f"{text}capture: server\n")
+
+
+def test_a_place_without_the_other_arm_is_named() -> None:
+    cells = "cells: [{link: {rtt: 20ms}, arm: [http, h2]}, {link: {rtt: 30ms}, arm: h2}]\n"
+    base = f"sites: dummy\n{ARMS}{cells}"
+    with pytest.raises(InputError, match=r"claims.a: at dummy, 30ms there is no http to compare h2 with"):
+        read(claims(f"a: {{{CHANGE}, expect: lower, for: every rtt}}", base=base))
+    assert len(read(claims(f"a: {{{CHANGE}, expect: lower, {ONE}}}", base=base)).claims[0].places) == 1
+
+
+# --- whatever reads can be judged
+
+METRICS = st.sampled_from(["plt", "requests", "retransmissions", "cpu_busy", "part_wait"])
+WHERES: Mapping[str, st.SearchStrategy[str]] = {
+    "site": st.sampled_from(["dummy", "shop"]),
+    "rate": st.sampled_from(["1mbit", "10mbit", "10000kbit"]),
+    "rtt": st.sampled_from(["20ms", "50ms", "100ms", "0.1s"]),
+}
+FORS = st.sampled_from(["every", "any", "all but 1", "every rtt", "any site", "all but 1 rate", "every place"])
+
+
+@st.composite
+def made_claims(draw: st.DrawFn) -> dict[str, dict[str, object]]:
+    """A claim of any kind and a trend of it; not each can be."""
+    kind = draw(st.sampled_from(["change", "value", "spike"]))
+    parts: dict[str, object] = {"of": "h2", "metric": draw(METRICS)}
+    parts |= {"to": "http"} if kind == "change" else {"over": "rtt", "at": "50ms"} if kind == "spike" else {}
+    where = draw(st.fixed_dictionaries({}, optional=dict(WHERES)))
+    entry: dict[str, object] = {kind: parts, "where": where} if where else {kind: parts}
+    entry |= draw(st.fixed_dictionaries({}, optional={"for": FORS, "says": st.just("words"), "because": st.just("it")}))
+    number = draw(st.integers(-99, 200))
+    changes: list[dict[str, object]] = [
+        {"published": f"{number}%", "margin": f"{draw(st.integers(0, 60))}pp"},
+        {"expect": draw(st.sampled_from(["lower", "higher"])), "at_least": f"{draw(st.integers(0, 99))}%"},
+        {"equivalent": f"{draw(st.integers(1, 99))}%"},
+    ]
+    value: dict[str, object] = {"published": abs(number), "margin": f"{draw(st.integers(0, 99))}%"}
+    entry |= value if kind == "value" else draw(st.sampled_from(changes))
+    if kind == "spike" or draw(st.booleans()):
+        return {"one": entry}
+    over = draw(st.sampled_from(["rtt", "rate"]))
+    trend: dict[str, object] = {"trend": {f"{kind}_of": "one", "over": over}, "expect": "increasing", "for": "every"}
+    return {"one": entry, "grows": trend}
+
+
+def written(made: Mapping[str, object], base: str = GRID) -> str:
+    return f"{base}claims: {json.dumps(made)}\n"
+
+
+def readable(text: str) -> Experiment | None:
+    try:
+        return read(text)
+    except InputError:
+        return None
+
+
+@PATIENT
+@given(made_claims())
+def test_what_reads_has_places_that_exist_and_is_valid_for_editors(made: dict[str, dict[str, object]]) -> None:
+    experiment = readable(written(made))
+    if experiment is None:
+        return
+    assert complaints(written(made)) == []
+    cells = {cell.id: cell for cell in experiment.cells}
+    for one in experiment.claims:
+        assert one.places
+        assert one.low is None or one.high is None or 0 <= one.low <= one.high
+        assert one.quantifier != "one" or len(one.places) == 1
+        for place in one.places:
+            xs = [point.x for point in place.points]
+            assert xs == sorted(xs, key=lambda x: x or 0)
+            for point in place.points:
+                assert cells[point.cell].arm.name == "h2"
+                assert point.base is None or cells[point.base].arm.name == "http"
+                assert point.base is None or cells[point.base].link == cells[point.cell].link
+        assert Claim.from_json(one.to_json()) == one
+
+
+def shuffled(value: object, order: random.Random) -> object:
+    if not isinstance(value, dict):
+        return value
+    keys = list(value)
+    order.shuffle(keys)
+    return {key: shuffled(value[key], order) for key in keys}
+
+
+@PATIENT
+@given(made_claims(), st.integers(0, 1000))
+def test_the_order_of_keys_means_nothing(made: dict[str, dict[str, object]], seed: int) -> None:
+    first = readable(written(made))
+    other = {name: shuffled(entry, random.Random(seed)) for name, entry in made.items()}
+    again = readable(written(other))
+    assert (first is None) == (again is None)
+    if first and again:
+        assert digest_of(first.claims) == digest_of(again.claims)
+
+
+# --- the digest
+
+PLAIN = f"a: {{says: one, source: two, because: three, {CHANGE}, published: -39%, margin: 8pp, at_least: 1%, {ONE}}}"
+EDITS = [
+    ("a: {", "b: {"),
+    ("one", "other"),
+    ("two", "other"),
+    ("three", "other"),
+    ("of: h2, to: http", "of: http, to: h2"),
+    ("http}", "http, metric: bytes}"),
+    ("-39%", "-38%"),
+    ("8pp", "7pp"),
+    ("at_least: 1%", "at_least: 2%"),
+    ("20ms}", "100ms}"),
+    (ONE, "for: every rtt"),
+    (ONE, "for: any rtt"),
+    ("published: -39%, margin: 8pp", "expect: lower"),
+    ("published: -39%, margin: 8pp, at_least: 1%", "equivalent: 5%"),
+]
+
+
+@pytest.mark.parametrize(("this", "that"), EDITS, ids=[that for _, that in EDITS])
+def test_each_edit_of_a_claim_changes_the_digest(this: str, that: str) -> None:
+    assert this in PLAIN
+    edited = claims(PLAIN.replace(this, that, 1))
+    assert digest_of(read(claims(PLAIN)).claims) != digest_of(read(edited).claims)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "trials: 9\n",
+        "description: other words\n",
+        "seed: 4\n",
+        "name: other\n",
+        "figures: {x: rtt, kind: box}\n",
+        "compare: {h2: http}\n",
+        "screenshot: true\n",
+        "# a comment\n",
+        "capture: [client, server]\n",
+        "variants: {today: {description: nothing else}}\n",
+    ],
+)
+def test_nothing_else_changes_the_digest(more: str) -> None:
+    assert digest_of(read(claims(PLAIN)).claims) == digest_of(read(claims(PLAIN) + more).claims)
+
+
+# --- editors
+
+REFUSED_BY_BOTH = [
+    *(
+        f"a: {{{settings}}}"
+        for settings in (
+            f"{CHANGE}, {VALUE}, {FINE}",
+            f"change: {{of: h2}}, {FINE}",
+            f"change: {{of: h2, to: http, metric: ptl}}, {FINE}",
+            f"{CHANGE}, pubished: -39%, margin: 8pp",
+            f"{CHANGE}, published: -39%, {ONE}",
+            f"{CHANGE}, margin: 8pp, {ONE}",
+            f"{CHANGE}, expect: lower, margin: 8pp, {ONE}",
+            f"{CHANGE}, expect: lower, equivalent: 5%, {ONE}",
+            f"{CHANGE}, expect: less, {ONE}",
+            f"{CHANGE}, published: -39%, margin: -8pp, {ONE}",
+            f"{CHANGE}, published: [-39%, -30%, -20%], margin: 8pp, {ONE}",
+            f"{CHANGE}, published: [], margin: 8pp, {ONE}",
+            f"{CHANGE}, published: much, margin: 8pp, {ONE}",
+            f"{CHANGE}, equivalent: 5, {ONE}",
+            f"{CHANGE}, expect: lower, where: {{arm: h2}}",
+            f"{CHANGE}, expect: lower, where: {{rt: 20ms}}",
+            f"{CHANGE}, expect: lower, for: each rtt",
+            f"{CHANGE}, expect: lower, at_least: 5, {ONE}",
+            "trend: {over: rtt}, expect: increasing",
+            "spike: {of: h2, over: site, at: dummy}, expect: higher",
+        )
+    ),
+    "a: {}",
+]
+
+
+@pytest.mark.parametrize("line", REFUSED_BY_BOTH)
+def test_what_a_file_cannot_say_is_not_valid_for_editors(line: str) -> None:
+    text = claims(line)
+    with pytest.raises(InputError):
+        read(text)
+    assert complaints(text)
+
+
+def test_an_empty_mapping_of_claims_is_refused() -> None:
+    with pytest.raises(InputError, match=r"exp.yaml:4: claims: there are no claims"):
+        read(f"{SMALL}claims: {{}}\n")
+    assert complaints(f"{SMALL}claims: {{}}\n")

@@ -1,0 +1,228 @@
+"""Experiment files: what is written is what is meant, and what is wrong is refused with its line."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.base.settings.kinds import LARGEST_SEED
+from lanelab.driver.base.units import Ratio
+from lanelab.driver.experiment import Repeat, Tolerances, read_experiment
+from lanelab.driver.link import Link
+from lanelab.driver.trial.recorders.machine import MachineOptions
+from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
+from tests.kit.experiments import ARMS, PATIENT, SMALL, read
+from tests.kit.links import settings
+
+SHIPPED = sorted((PROJECT / "experiments").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("file", SHIPPED, ids=[file.stem for file in SHIPPED])
+def test_what_is_shipped_can_be_read(file: Path) -> None:
+    experiment = read_experiment(file)
+    assert experiment.name == file.stem
+    assert experiment.description
+    assert experiment.text == file.read_text()
+
+
+def test_what_is_left_out_has_its_default() -> None:
+    experiment = read(SMALL)
+    assert (experiment.name, experiment.description, experiment.seed) == ("exp", "", None)
+    assert experiment.repeat == Repeat(5, None, 5, 5)
+    assert (experiment.order, experiment.retries, str(experiment.timeout)) == ("interleaved", 2, "60s")
+    assert experiment.tolerances == Tolerances()
+    assert experiment.recorders == {"capture": CaptureOptions(("client",), 0), "machine": MachineOptions()}
+
+
+def test_everything_that_is_written_is_there() -> None:
+    experiment = read(
+        SMALL
+        + "name: first\ndescription: |\n  two\n  lines\nuntil: {ci: 2.5%, max: 50, min: 7}\norder: random\nseed: 42\n"
+        "tolerances: {missing: 1, outside: 3}\ncapture: {nodes: [server, client], snaplen: 96B}\nretries: 0\n"
+        "timeout: 2s\nscreenshot: true\nnetlog: true\nmachine: off\n"
+    )
+    assert (experiment.name, experiment.description, experiment.seed) == ("first", "two\nlines", 42)
+    assert experiment.repeat == Repeat(None, Ratio.parse("2.5%"), 7, 50)
+    assert experiment.tolerances == Tolerances(missing=1, extra=0, outside=3)
+    assert experiment.recorders["capture"] == CaptureOptions(("client", "server"), 96)
+    assert (experiment.order, experiment.retries, experiment.timeout.seconds) == ("random", 0, 2)
+    assert set(experiment.recorders) == {"capture", "screenshot", "netlog"}
+
+
+@pytest.mark.parametrize(
+    ("written", "nodes"),
+    [("off", ()), ("client", ("client",)), ("[server, client]", ("client", "server")), ("{nodes: off}", ())],
+)
+def test_capture_can_be_short(written: str, nodes: tuple[str, ...]) -> None:
+    capture = read(f"{SMALL}capture: {written}\n").recorders.get("capture")
+    assert capture == (CaptureOptions(nodes) if nodes else None)
+
+
+def test_every_seed_that_a_run_may_draw_can_be_written() -> None:
+    assert read(f"{SMALL}seed: {LARGEST_SEED}\n").seed == LARGEST_SEED == 2**32 - 1
+
+
+def test_yaml_makes_nothing_of_values() -> None:
+    experiment = read("sites: dummy\nlinks: {}\narms:\n  on: {tls: off}\n  1.30: {tls: 1.3}\n  1:30: {tls: 1.2}\n")
+    assert [(arm.name, arm.tls) for arm in experiment.arms] == [("on", "off"), ("1.30", "1.3"), ("1:30", "1.2")]
+
+
+def test_anchors_and_aliases_are_just_values() -> None:
+    experiment = read(
+        "sites: dummy\nlinks: {rate_down: &r 1mbit, rate_up: *r}\narms: {a: &a {tls: 1.3}}\ndefaults: *a\n"
+    )
+    assert experiment.links[0].link == Link.parse({"rate": "1mbit"})
+
+
+def test_the_order_in_which_things_are_written_does_not_change_a_cell() -> None:
+    ids = [cell.id for cell in read(SMALL).cells]
+    other = f"{ARMS}links: {{rtt: [0.02s, 0.1s], rate: 10Mbit/s}}\nsites: [dummy]\ntrials: 9\n"
+    assert [cell.id for cell in read(other.replace("http:", "web:")).cells] == ids
+    assert len(set(ids)) == len(ids) == 4
+    assert all(len(number) == 16 and int(number, 16) for number in ids)
+
+
+def test_a_cell_is_called_the_same_in_years_to_come() -> None:
+    """Changes of this mean that old runs cannot be compared with new ones by cell: only on purpose."""
+    assert read(SMALL).cells[0].id == "35353d95e97fa63a"
+
+
+# 'text' is appended to a small experiment of five lines, unless it begins with !
+REFUSED: list[tuple[str, str]] = [
+    ("trails: 3", "exp.yaml:4: trails: there is no such key. Did you mean trials?"),
+    ("trials: 3\ntrials: 4", "exp.yaml:5: trials: it is written twice, here and on line 4. Remove one"),
+    ("trials: 0", "exp.yaml:4: trials: '0' cannot be used. Write a whole number of trials from 1 to 10000"),
+    ("trials: many", "exp.yaml:4: trials: 'many' cannot be used"),
+    ("trials:", "exp.yaml:4: trials: it has no value"),
+    ("trials: [1, 2]", "exp.yaml:4: trials: there is a list where one value is needed"),
+    ("trials: 3\nuntil: {ci: 2%}", "exp.yaml:4: trials: there is until on line 5 too"),
+    ("until: {max: 9}", "exp.yaml:4: until: it has no ci"),
+    ("until: {ci: 0.02}", "exp.yaml:4: until.ci: 0.02 has no unit. Write 2% (as a fraction) or 0.02%"),
+    ("until: {ci: 0%}", "exp.yaml:4: until.ci: an interval of 0% is never reached"),
+    ("until:\n  ci: 2%\n  max: 3", "exp.yaml:6: until.max: min 8 is above max 3"),
+    ("order: interleave", "exp.yaml:4: order: 'interleave' is not one of them. Did you mean interleaved?"),
+    ("seed: x", "exp.yaml:4: seed: 'x' cannot be used"),
+    (
+        "seed: 4294967296",
+        "exp.yaml:4: seed: '4294967296' cannot be used. Write a whole number of your choice from 0 to 4294967295",
+    ),
+    ("timeout: 10", "exp.yaml:4: timeout: 10 has no unit. Write 10ms"),
+    ("timeout: 1ms", "exp.yaml:4: timeout: 1ms cannot be used. Write 1s to 3600s"),
+    ("screenshot: yes", "exp.yaml:4: screenshot: 'yes' is neither true nor false. Did you mean true?"),
+    ("tolerances: {mising: 1}", "exp.yaml:4: tolerances.mising: there is no such key. Did you mean missing?"),
+    ("capture: router", "exp.yaml:4: capture: there is no node 'router'"),
+    ("capture: {nodes: off, snaplen: 96B}", "exp.yaml:4: capture.snaplen: it means nothing where nothing is recorded"),
+    ("capture: {snaplen: 20B}", "exp.yaml:4: capture.snaplen: 20B of each packet cannot be kept"),
+    ("name: a/b", "exp.yaml:4: name: 'a/b' cannot be a name"),
+    ("<<: {trials: 3}", "exp.yaml:4: <<: merge keys are not supported. Write what arms share under 'defaults'"),
+    ("trials: !!int 3", "exp.yaml:4: the tag tag:yaml.org,2002:int is not supported"),
+    ("defaults: {tsl: 1.3}", "exp.yaml:4: defaults.tsl: there is no such setting of an arm. Did you mean tls?"),
+    ("defaults: {tls: 1.1}", "exp.yaml:4: defaults.tls: '1.1' is not one of them"),
+    (
+        "defaults:\n  keepalive: false",
+        (
+            "exp.yaml:5: defaults.keepalive: HTTP/2 carries all requests on one connection, "
+            "so it has no keepalive to switch off (arm 'h2'). Leave keepalive out"
+        ),
+    ),
+    ("description: a: b", "exp.yaml:4: this is not YAML: mapping values are not allowed here"),
+    ("\ttrials: 3", "exp.yaml:4: this is not YAML"),
+    ("--- {}", "exp.yaml:4: this is not YAML"),
+    ("arms: {}", "exp.yaml:4: arms: it is written twice"),
+    ("trials: *missing", "exp.yaml:4: this is not YAML: found undefined alias"),
+    ("!", "exp.yaml: the file is empty"),
+    ("![]", "exp.yaml:1: this must be a mapping"),
+    ("!sites: dummy", "exp.yaml:1: there are no arms"),
+    (f"!sites: dummy\n{ARMS}", "exp.yaml:1: there are no links. Write them, like links: {rtt: 100ms}"),
+    (f"!links: {{}}\n{ARMS}", "exp.yaml:1: there are no sites"),
+    (f"!sites: dumy\nlinks: {{}}\n{ARMS}", "exp.yaml:1: sites: there is no site 'dumy'. Did you mean dummy? There are"),
+    (f"!sites: [dummy, dummy]\nlinks: {{}}\n{ARMS}", "exp.yaml:1: sites[1]: the site 'dummy' is there twice"),
+    ("!sites: &a [*a]\nlinks: {}\narms: {}", "exp.yaml:1: this alias contains itself"),
+    ("!sites: dummy\nlinks: {}\narms: {}", "exp.yaml:3: arms: there are no arms"),
+    ("!sites: dummy\nlinks: {}\narms: {'a,b': {}}", "exp.yaml:3: arms.a,b: this cannot name an arm"),
+    (
+        "!sites: dummy\nlinks: {}\narms:\n  a: {}\n  b:\n    protcol: h2",
+        "exp.yaml:6: arms.b.protcol: there is no such setting of an arm. Did you mean protocol?",
+    ),
+    (
+        "!sites: dummy\nlinks: {}\narms:\n  a:\n    tls: off\n    protocol:",
+        "exp.yaml:6: arms.a.protocol: it has no value. Write one, or leave the key out",
+    ),
+    (
+        "!sites: dummy\nlinks: {}\narms:\n  a: {}\n  b: {tls: off}",
+        "exp.yaml:5: arms.b: it differs in nothing from the arm 'a'",
+    ),
+    (
+        "!sites: dummy\nlinks: {}\narms:\n  b:\n    tls: 1.3\n    connections_per_host: 800",
+        "exp.yaml:6: arms.b.connections_per_host: '800' cannot be used",
+    ),
+    (
+        "!sites: dummy\nlinks: {}\narms:\n  b:\n    tls: 1.3\n    browser_flags: [--mute-audio, --single-process]",
+        "exp.yaml:6: arms.b.browser_flags: --single-process cannot be given: a browser in one process has no sandbox",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED, ids=[case[0][:40] for case in REFUSED])
+def test_refuses(text: str, message: str) -> None:
+    small = "sites: dummy\nlinks: {rate: 10mbit, rtt: [20ms, 100ms]}\n" + ARMS
+    with pytest.raises(InputError) as error:
+        read(text[1:] if text.startswith("!") else small + text + "\n")
+    assert str(error.value).startswith(message)
+    assert error.value.exit_status == 2
+    assert "\n" not in str(error.value)
+
+
+@PATIENT
+@given(st.text(max_size=200) | st.binary(max_size=100).map(lambda data: data.decode("latin-1")))
+def test_any_text_is_refused_in_one_line(text: str) -> None:
+    with pytest.raises(InputError) as error:
+        read(text)
+    assert str(error.value).startswith("exp.yaml")
+    assert "\n" not in str(error.value)
+
+
+@PATIENT
+@given(st.text(alphabet="{}[]:,-&*!|>'\"\n\t a1%#?", max_size=60))
+def test_any_yaml_in_an_experiment_is_taken_or_refused(text: str) -> None:
+    assert refusal(f"{SMALL}capture: {text}").startswith(("exp.yaml:", "taken"))
+
+
+def refusal(text: str) -> str:
+    try:
+        return f"taken: {read(text).name}"
+    except InputError as error:
+        return str(error)
+
+
+def test_a_short_file_that_means_a_huge_one_is_refused() -> None:
+    lines = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
+    with pytest.raises(InputError, match="with its aliases the file has more than"):
+        read("\n".join(lines))
+    with pytest.raises(InputError, match="nested too deeply"):
+        read("[" * 5000)
+
+
+@PATIENT
+@given(settings())
+def test_any_link_can_be_written(mapping: dict[str, object]) -> None:
+    lines = "".join(
+        f"  {key}: {str(value).lower() if isinstance(value, bool) else value}\n" for key, value in mapping.items()
+    )
+    assert read(f"sites: dummy\nlinks:\n{lines}{ARMS}").links[0].link == Link.parse(mapping)
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    (tmp_path / "latin.yaml").write_bytes(b"description: caf\xe9\n")
+    for file, message in (
+        ("latin.yaml", "it is not UTF-8 text"),
+        ("none.yaml", "cannot be read: No such file"),
+        (".", "cannot be read"),
+    ):
+        with pytest.raises(InputError, match=message) as error:
+            read_experiment(tmp_path / file)
+        assert str(error.value).startswith(str(tmp_path))

@@ -1,0 +1,555 @@
+"""Verdicts on claims: every kind, every verdict, every quantifier, and what keeps a claim from being tested."""
+
+import dataclasses
+from collections.abc import Sequence
+
+import pytest
+
+from lanelab.analysis.results.claims.judge import judge
+from lanelab.analysis.results.claims.levels import levels_after
+from lanelab.analysis.results.claims.quantified import over_looks
+from lanelab.analysis.results.claims.together import together
+from lanelab.analysis.results.claims.verdict import Judged, JudgedPlace, Verdict
+from lanelab.analysis.statistics.looks import ALPHA, looks
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.experiment.claim import Claim, ClaimKind, Place, Point, Quantifier
+from lanelab.driver.record.evidence.parts import Part
+from tests.kit.made_claims import LATE, Loads, made_claim, made_run, places, point, with_effect
+
+HELD, DIRECTION, REFUTED, OPEN, UNTESTED = Verdict  # in its order
+KINDS: tuple[ClaimKind, ...] = ("change", "trend", "spike", "contrast", "value")
+
+
+def judged(loads: Loads, claim: Claim, **made: object) -> Judged:
+    return judge(made_run(loads, claims=[claim], **made))[0]  # type: ignore[arg-type]
+
+
+def only(found: Judged) -> JudgedPlace:
+    assert len(found.places) == 1
+    return found.places[0]
+
+
+# --- kinds and verdicts
+
+
+@pytest.mark.parametrize("beds", [1, 3])
+@pytest.mark.parametrize(
+    ("effect", "sd", "verdict", "detail"),
+    [
+        (0.61, 0.005, HELD, ""),
+        (0.80, 0.005, DIRECTION, "magnitude refuted"),
+        (0.69, 0.005, DIRECTION, "magnitude open"),
+        (1.30, 0.005, REFUTED, "reversed"),
+        (1.00, 0.002, REFUTED, ""),
+    ],
+)
+@pytest.mark.parametrize("kind", ["change", "trend", "spike", "contrast"])
+def test_an_effect_has_the_verdict_that_its_intervals_allow(
+    kind: ClaimKind, effect: float, sd: float, verdict: Verdict, detail: str, beds: int
+) -> None:
+    found = judged(with_effect(kind, effect, sd), made_claim(kind), beds=beds)
+    assert (found.verdict, found.detail) == (verdict, detail)
+    effect_found = only(found).effect
+    assert effect_found is not None
+    assert effect_found.value == pytest.approx(effect, rel=4 * sd)
+    assert effect_found.between_beds == (beds == 3)
+    assert (effect_found.n, effect_found.beds) == (12, beds)
+    assert found.p is not None
+    assert found.p <= 0.05
+
+
+@pytest.mark.parametrize("beds", [1, 3])
+@pytest.mark.parametrize(("effect", "verdict"), [(0.61, HELD), (0.80, REFUTED), (0.40, REFUTED), (0.69, OPEN)])
+def test_a_value_has_no_direction(effect: float, verdict: Verdict, beds: int) -> None:
+    found = judged(with_effect("value", effect), made_claim("value"), beds=beds)
+    assert found.verdict == verdict
+    measured = only(found).effect
+    assert measured is not None
+    assert measured.value == pytest.approx(1000 * effect, rel=0.02)
+    assert measured.p_direction == measured.p_reversed == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_noisy_effect_is_inconclusive_and_says_how_many_rounds_would_settle_it(kind: ClaimKind) -> None:
+    found = judged(with_effect(kind, 0.75, 0.4), made_claim(kind))
+    assert found.verdict == OPEN
+    assert found.p is None
+    assert only(found).rounds_needed is not None
+    assert f"about {only(found).rounds_needed} rounds would probably settle it" in found.detail
+
+
+def test_the_rounds_that_would_settle_a_claim_do_so_in_most_runs() -> None:
+    few = judged(with_effect("change", 0.61, 0.12), made_claim(), rounds=8)
+    needed = only(few).rounds_needed
+    assert few.verdict in (OPEN, DIRECTION)
+    needed = needed or 40
+    settled = [judged(with_effect("change", 0.61, 0.12, seed), made_claim(), rounds=needed) for seed in range(20)]
+    assert sum(each.verdict == HELD for each in settled) >= 10
+
+
+def test_across_beds_the_advice_is_a_number_of_beds() -> None:
+    found = judged(with_effect("change", 0.95, 0.2), made_claim(), beds=3)
+    assert found.verdict == OPEN
+    needed = only(found).rounds_needed
+    assert needed is not None
+    assert f"about {needed} rounds on {needed // 4} beds" in found.detail
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_five_rounds_on_one_bed_are_too_few(kind: ClaimKind) -> None:
+    found = judged(with_effect(kind, 0.61), made_claim(kind), rounds=5)
+    assert found.verdict == UNTESTED
+    assert "too few rounds: 5" in found.detail
+    assert judged(with_effect(kind, 0.61), made_claim(kind), rounds=6).verdict == HELD
+    assert judged(with_effect(kind, 0.61), made_claim(kind), rounds=3, beds=3).verdict == HELD
+
+
+def test_a_claim_about_a_direction_alone_takes_a_95_percent_interval_beyond_at_least() -> None:
+    lower = made_claim(low=None, high=0.99, published=())
+    assert judged(with_effect("change", 0.9), lower).verdict == HELD
+    found = judged(with_effect("change", 1.1), lower)
+    assert (found.verdict, found.detail) == (REFUTED, "reversed")
+    found = judged(with_effect("change", 1.0, 0.001), lower)
+    assert (found.verdict, found.detail) == (REFUTED, "")
+    assert judged(with_effect("change", 0.99), lower).verdict == OPEN
+
+
+def test_equivalence_has_no_direction() -> None:
+    alike = made_claim(low=0.95, high=1.05, published=(), side=0, equivalent=True)
+    assert judged(with_effect("change", 1.01), alike).verdict == HELD
+    assert judged(with_effect("change", 1.2), alike).verdict == REFUTED
+    assert judged(with_effect("change", 0.8), alike).verdict == REFUTED
+    assert judged(with_effect("change", 1.05), alike).verdict == OPEN
+
+
+def test_intervals_and_p_values_say_the_same() -> None:
+    for seed in range(40):
+        for beds in (1, 3):
+            place = only(judged(with_effect("change", 0.68, 0.02, seed), made_claim(), beds=beds))
+            made = place.effect
+            assert made is not None
+            assert made.interval_90 is not None
+            assert made.interval_95 is not None
+            assert (made.p_inside <= 0.05) == (made.interval_90.low > 0.53 and made.interval_90.high < 0.69)
+            assert (made.p_direction <= 0.025) == (made.interval_95.high < 0.99)
+            assert (made.p_outside <= 0.05) == (made.interval_95.low > 0.69 or made.interval_95.high < 0.53)
+
+
+# --- counts
+
+
+def connections(*counts: int) -> dict[str, object]:
+    return {"measures": lambda _arm, _rtt, number: {"connections_used": float(counts[(number - 1) % len(counts)])}}
+
+
+@pytest.mark.parametrize(
+    ("counts", "region", "verdict", "detail"),
+    [
+        ((24,), (24, 24), HELD, ""),
+        ((23,), (24, 24), REFUTED, "outside in 12 of 12 rounds"),
+        ((24, 24, 24, 25), (24, 24), REFUTED, "outside in 3 of 12 rounds"),
+        ((4, 5, 6), (4, 6), HELD, ""),
+        ((4, 5, 7), (4, 6), REFUTED, "outside in 4 of 12 rounds"),
+    ],
+)
+def test_a_count_without_a_margin_has_to_hold_in_every_trial(
+    counts: Sequence[int], region: tuple[int, int], verdict: Verdict, detail: str
+) -> None:
+    published = tuple(dict.fromkeys(map(float, region)))
+    claim = made_claim("value", low=region[0], high=region[1], published=published, metric="connections_used")
+    found = judged(with_effect("value", 1.0), claim, **connections(*counts))
+    assert (found.verdict, found.detail) == (verdict, detail)
+    assert found.p == 0
+
+
+def test_a_count_that_varies_within_its_margin_is_judged_by_its_interval() -> None:
+    claim = made_claim("value", low=20, high=30, published=(24.0,), metric="connections_used")
+    assert judged(with_effect("value", 1.0), claim, **connections(24, 25, 31)).verdict == HELD
+    assert judged(with_effect("value", 1.0), claim, **connections(24, 31, 33)).verdict == OPEN
+
+
+def test_a_count_that_never_varies_has_no_interval() -> None:
+    claim = made_claim("value", low=24, high=24, published=(24.0,), metric="connections_used")
+    effect = only(judged(with_effect("value", 1.0), claim, **connections(24))).effect
+    assert effect is not None
+    assert effect.value == pytest.approx(24)
+    assert (effect.interval_90, effect.interval_95) == (None, None)
+
+
+def now_and_then(every: int) -> dict[str, object]:
+    """24 connections, and 23 in one round of a few, so that every bed has a median of 24."""
+    return {"measures": lambda _arm, _rtt, number: {"connections_used": 23.0 if number % every == 0 else 24.0}}
+
+
+def test_beds_with_the_same_number_leave_it_to_their_rounds() -> None:
+    """Beds that agree by chance do not tell how far apart others would be."""
+    claim = made_claim("value", low=20, high=30, published=(24.0,), metric="connections_used")
+    found = judged(with_effect("value", 1.0), claim, rounds=12, beds=3, **now_and_then(4))
+    effect = only(found).effect
+    assert found.verdict == HELD
+    assert effect is not None
+    assert not effect.between_beds
+    assert found.p is not None
+    assert found.p > 0
+
+
+def test_beds_with_the_same_number_and_few_rounds_tell_nothing() -> None:
+    claim = made_claim("value", low=900, high=1100, published=(1000.0,))
+    found = judged(lambda _arm, _rtt, _number: 1000.0, claim, rounds=3, beds=3)
+    assert found.verdict == UNTESTED
+    assert "exactly the same number" in found.detail
+
+
+def test_a_count_that_is_mostly_0_has_no_number_of_a_bed() -> None:
+    claim = made_claim("value", low=2, high=4, published=(3.0,), metric="retransmissions")
+    some = {"measures": lambda _arm, _rtt, number: {"retransmissions": 3.0 if number % 4 == 0 else 0.0}}
+    found = judged(with_effect("value", 1.0), claim, rounds=12, beds=3, **some)
+    assert found.verdict == UNTESTED
+    assert "or its value is 0" in found.detail
+
+
+def test_a_change_of_a_count_from_zero_to_zero_is_no_change() -> None:
+    alike = made_claim(low=0.95, high=1.05, published=(), side=0, equivalent=True, metric="retransmissions")
+    nothing = {"measures": lambda _arm, _rtt, _number: {"retransmissions": 0.0}}
+    assert judged(with_effect("change", 1.0), alike, **nothing).verdict == HELD
+    more = {"measures": lambda arm, _rtt, _number: {"retransmissions": 3.0 if arm == "b" else 0.0}}
+    assert judged(with_effect("change", 1.0), alike, **more).verdict == REFUTED
+
+
+# --- time-outs
+
+
+def late_in(rounds: Sequence[int], arm: str = "b", effect: float = 1.3) -> Loads:
+    usual = with_effect("change", effect)
+    return lambda who, rtt, number: LATE if who == arm and number in rounds else usual(who, rtt, number)
+
+
+def test_a_load_that_timed_out_is_slower_than_every_other() -> None:
+    slower = made_claim(low=1.2, high=1.4, published=(1.3,), side=1)
+    assert judged(late_in([]), slower).verdict == HELD
+    found = judged(late_in([3, 9]), slower)
+    measured = only(found).effect
+    assert measured is not None
+    assert measured.n == 12
+    assert measured.interval_95 is not None
+    assert measured.interval_95.low > 1.2
+    assert judged(late_in([3, 9, 4, 8]), slower).verdict == DIRECTION
+    assert judged(late_in(range(1, 13)), slower).verdict == DIRECTION
+
+
+def test_what_time_outs_leave_open_is_no_question_of_more_rounds() -> None:
+    found = judged(late_in([3, 9, 4], effect=0.61), made_claim(at=places("change")))
+    assert found.verdict == OPEN
+    assert found.detail == "trials that timed out, or whose value is 0, leave its interval without an end"
+
+
+def test_a_round_in_which_both_timed_out_says_nothing() -> None:
+    loads = with_effect("change", 0.61)
+    found = judged(lambda arm, rtt, number: LATE if number < 4 else loads(arm, rtt, number), made_claim())
+    measured = only(found).effect
+    assert found.verdict == HELD
+    assert measured is not None
+    assert measured.n == 9
+
+
+def test_a_bed_that_timed_out_in_half_of_its_rounds_has_no_effect() -> None:
+    found = judged(late_in([1, 2, 3]), made_claim(low=1.2, high=1.4, side=1, published=(1.3,)), beds=3)
+    assert found.verdict == UNTESTED
+    assert "half of the rounds or more have no number" in found.detail
+
+
+def test_a_slope_with_a_time_out_is_not_known() -> None:
+    found = judged(late_in([5]), made_claim("trend"))
+    assert (found.verdict, found.detail) == (
+        UNTESTED,
+        "a trial timed out, or its value is 0, so the trend is not known",
+    )
+
+
+def test_what_both_places_of_a_contrast_share_is_no_effect() -> None:
+    """b takes 61% of the time of a in both places, and a whole round may be slow in one of them."""
+    own = with_effect("change", 0.61, 0.002)
+
+    def loads(arm: str, rtt: int, number: int) -> float:
+        return own(arm, rtt, number) * (1 + (number * rtt) % 7)
+
+    found = only(judged(loads, made_claim("contrast", low=0.95, high=1.05, side=0, published=(), equivalent=True)))
+    assert found.verdict == HELD
+    assert found.effect
+    assert found.effect.value == pytest.approx(1, rel=0.005)
+    assert len(found.trials) == 4 * 12
+
+
+# --- what keeps a claim from being tested
+
+
+def test_a_cell_that_the_run_lacks_is_named() -> None:
+    elsewhere = Place("elsewhere", (Point("", "b999", "a999", None),))
+    found = judged(with_effect("change", 0.61), made_claim(at=[elsewhere]))
+    assert (found.verdict, found.detail) == (UNTESTED, "the run has no cell b999")
+
+
+def test_a_cell_that_contradicts_its_link_is_not_judged() -> None:
+    lossy = {"measures": lambda arm, _rtt, _number: {
+        "told_packets_down": 1000.0, "lost_packets_down": 100.0 if arm == "b" else 0.0,
+        "overflowed_packets_down": 0.0, "told_packets_up": 0.0, "lost_packets_up": 0.0, "overflowed_packets_up": 0.0,
+    }}  # fmt: skip
+    found = judged(with_effect("change", 0.61), made_claim(), **lossy)
+    assert found.verdict == UNTESTED
+    assert "the cell page, 20ms, b is refused: link-loss" in found.detail
+
+
+def test_a_metric_that_no_trial_has_is_no_effect() -> None:
+    found = judged(with_effect("value", 1.0), made_claim("value", metric="connections_used"))
+    assert (found.verdict, found.detail) == (UNTESTED, "no trial of page, 20ms, b counts and has the metric")
+
+
+def test_a_metric_that_this_version_does_not_know_is_refused_with_the_claim() -> None:
+    with pytest.raises(InputError, match="the claim made is about 'warp_factor'"):
+        judged(with_effect("value", 1.0), made_claim("value", metric="warp_factor"))
+
+
+@pytest.mark.parametrize("kind", ["change", "trend", "spike", "contrast"])
+def test_arms_that_were_not_interleaved_are_not_compared(kind: ClaimKind) -> None:
+    found = judged(with_effect(kind, 0.61), made_claim(kind), order="sequential")
+    assert (found.verdict, found.detail) == (UNTESTED, "arms were not interleaved (order: sequential)")
+
+
+def drifting(arm: str, rtt: int, number: int) -> float:
+    return with_effect("change", 0.61)(arm, rtt, number) * (1 + 0.03 * number)
+
+
+def test_drift_spoils_values_and_spares_pairs_and_counts() -> None:
+    found = judged(drifting, made_claim("value"))
+    assert found.verdict == UNTESTED
+    assert "page loads became" in found.detail
+    assert judged(drifting, made_claim()).verdict == HELD
+    count = made_claim("value", low=24, high=24, published=(24.0,), metric="connections_used")
+    assert judged(drifting, count, **connections(24)).verdict == HELD
+
+
+def test_pairs_from_different_beds_count_within_a_run_and_not_across_beds() -> None:
+    moved = {"bed_of": lambda arm, number: (number - 1) // 4 + 1 + (arm == "b" and number == 4)}
+    measured = only(judged(with_effect("change", 0.61), made_claim(), **moved)).effect
+    assert measured is not None
+    assert (measured.n, measured.beds, measured.between_beds) == (11, 3, True)
+
+
+def test_trials_behind_a_verdict_are_those_of_its_cells() -> None:
+    run = made_run(with_effect("change", 0.61), claims=[made_claim()])
+    place = only(judge(run)[0])
+    behind = {trial.cell.id for trial in run.trials if trial.number in place.trials}
+    assert behind == {"a20", "b20"}
+    assert len(place.trials) == 24
+
+
+# --- several places
+
+
+NOISY = 0.75  # an effect between the region and none, where trials are so noisy that nothing is known
+
+
+def in_places(*effects: float, sd: float = 0.005) -> Loads:
+    each = {
+        rtt: with_effect("change", effect, 0.4 if effect == NOISY else sd)
+        for rtt, effect in zip((20, 40, 60), effects, strict=True)
+    }
+    return lambda arm, rtt, number: each[rtt](arm, rtt, number)
+
+
+@pytest.mark.parametrize(
+    ("quantifier", "exceptions", "effects", "verdict"),
+    [
+        ("every", 0, (0.61, 0.61, 0.61), HELD),
+        ("every", 0, (0.61, 0.80, 0.61), DIRECTION),
+        ("every", 0, (0.61, 0.61, 1.30), REFUTED),
+        ("every", 0, (0.61, 0.80, NOISY), OPEN),
+        ("any", 0, (0.61, 1.30, 1.30), HELD),
+        ("any", 0, (0.80, 1.30, 1.30), DIRECTION),
+        ("any", 0, (1.30, 1.30, 1.30), REFUTED),
+        ("any", 0, (NOISY, 1.30, 1.30), OPEN),
+        ("all but", 1, (0.61, 0.61, 1.30), HELD),
+        ("all but", 1, (0.61, 0.80, 1.30), DIRECTION),
+        ("all but", 1, (0.61, 1.30, 1.30), REFUTED),
+        ("all but", 1, (0.61, NOISY, 1.30), OPEN),
+    ],
+)
+@pytest.mark.parametrize("beds", [1, 5])
+def test_a_claim_about_several_places(
+    quantifier: Quantifier, exceptions: int, effects: tuple[float, ...], verdict: Verdict, beds: int
+) -> None:
+    claim = made_claim(quantifier=quantifier, exceptions=exceptions, at=places("change", 3))
+    found = judged(in_places(*effects), claim, beds=beds, rounds=15)
+    assert found.verdict == verdict
+    assert (found.p is None) == (verdict == OPEN)
+
+
+def test_a_place_that_was_not_tested_spoils_every_unless_another_refutes_it() -> None:
+    missing = Place("elsewhere", (Point("", "b999", "a999", None),))
+    claim = made_claim(quantifier="every", at=[*places("change", 2), missing])
+    found = judged(with_effect("change", 0.61), claim)
+    assert (found.verdict, found.detail) == (UNTESTED, "the run has no cell b999 at elsewhere")
+    found = judged(with_effect("change", 1.3), claim)
+    assert (found.verdict, found.detail) == (REFUTED, "reversed at page, 20ms and page, 40ms")
+    assert judged(with_effect("change", 0.61), dataclasses.replace(claim, quantifier="any")).verdict == HELD
+
+
+def test_the_place_that_is_not_as_published_is_named() -> None:
+    claim = made_claim(quantifier="every", at=places("change", 3))
+    assert judged(in_places(0.61, 0.8, 0.61), claim).detail == "magnitude refuted at page, 40ms"
+    found = judged(in_places(0.61, 0.8, NOISY), claim)
+    assert found.detail == "reproduced in 1, direction only in 1 and inconclusive in 1 of 3 places"
+
+
+def test_one_place_of_many_has_to_be_further_off_than_one_alone() -> None:
+    """Of six rounds that all speak against it p is 2^-5, which is below 5% alone, and not three times."""
+    claim = made_claim(quantifier="every", at=places("change", 3))
+    assert judged(in_places(0.61, 0.61, 1.0, sd=0.002), claim, rounds=6).verdict == OPEN
+    alone = made_claim(at=places("change", 3)[2:])
+    assert judged(in_places(0.61, 0.61, 1.0, sd=0.002), alone, rounds=6).verdict == REFUTED
+
+
+# --- several looks
+
+
+def test_a_run_that_may_have_looked_before_needs_more() -> None:
+    planned = looks(8, 30)
+    alone = judged(with_effect("change", 0.685, 0.005), made_claim(), rounds=8)
+    watched = judged(with_effect("change", 0.685, 0.005), made_claim(), rounds=8, looks=planned)
+    one, other = only(alone).effect, only(watched).effect
+    assert one is not None
+    assert other is not None
+    assert one.interval_95 is not None
+    assert other.interval_95 is not None
+    assert other.interval_95.high >= one.interval_95.high
+    assert other.interval_90 is not None
+    assert one.interval_90 is not None
+    assert other.interval_90.high >= one.interval_90.high
+    assert alone.p is not None
+    assert watched.p is None or watched.p > alone.p
+
+
+def test_every_verdict_of_a_look_has_a_p_of_at_most_5_percent() -> None:
+    """And one that is good for all looks: a smaller one takes a factor."""
+    levels = levels_after(looks(8, 30), 8)
+    assert levels.looks > 1
+    assert over_looks(ALPHA, levels) == ALPHA
+    assert over_looks(0.001, levels) == 0.001 * levels.looks
+    assert over_looks(0.06, levels) > ALPHA
+
+
+def test_six_rounds_of_a_run_with_several_looks_are_too_few() -> None:
+    assert judged(with_effect("change", 0.61), made_claim(), rounds=6, looks=looks(8, 30)).verdict == UNTESTED
+
+
+# --- claims that were edited
+
+
+def test_claims_are_held_against_those_of_the_run() -> None:
+    kept = [made_claim(name="kept"), made_claim(name="moved"), made_claim(name="gone")]
+    run = made_run(with_effect("change", 0.61), claims=kept)
+    assert [each.changed for each in judge(run)] == [False, False, False]
+    now = [kept[0], dataclasses.replace(kept[1], high=0.75), made_claim(name="added")]
+    assert [(each.claim.name, each.changed) for each in judge(run, now)] == [
+        ("kept", False), ("moved", True), ("added", True)
+    ]  # fmt: skip
+    assert judge(run, now)[1].claim.high == 0.75
+
+
+def test_claims_that_were_edited_in_the_run_itself_are_marked() -> None:
+    run = made_run(with_effect("change", 0.61), claims=[made_claim()])
+    assert [each.changed for each in judge(dataclasses.replace(run, claims_digest="0" * 64))] == [True]
+
+
+# --- why
+
+
+def parts(**own: float) -> dict[str, float]:
+    return {part.measure: own.get(part.value, 0.0) for part in Part}
+
+
+def explained(kind: ClaimKind, claim: Claim) -> str:
+    """b takes 100 ms of TLS more than a, waits 150 ms less for each 20 ms of round trip, and 40 ms at 40 ms alone."""
+
+    def made(arm: str, rtt: int, number: int) -> dict[str, float]:
+        if arm == "a":
+            return parts(wait=1000.0, transmission=500.0 + number)
+        recovery = 40.0 if rtt == 40 else 0.0
+        return parts(tls=100.0, wait=1000 - 7.5 * rtt, transmission=500.0 + number, recovery=recovery)
+
+    def loads(arm: str, rtt: int, number: int) -> float:
+        return sum(made(arm, rtt, number).values())
+
+    assert claim.kind == kind
+    return judged(loads, claim, measures=made).why
+
+
+def test_why_says_in_which_parts_the_difference_lies() -> None:
+    assert explained("change", made_claim()) == "waiting -150 ms, TLS +100 ms; together -50 ms"
+
+
+def test_why_of_a_trend_says_what_grows() -> None:
+    assert explained("trend", made_claim("trend")) == "waiting -300 ms; together -300 ms"
+
+
+def test_why_of_a_spike_says_what_stands_out() -> None:
+    assert explained("spike", made_claim("spike")) == "recovery from loss +40 ms; together +40 ms"
+
+
+def test_why_of_a_contrast_says_what_the_one_difference_has_more_than_the_other() -> None:
+    assert explained("contrast", made_claim("contrast")) == (
+        "waiting -150 ms, recovery from loss +40 ms; together -110 ms"
+    )
+
+
+def test_why_of_several_places_is_of_the_first_and_the_last() -> None:
+    found = explained("change", made_claim(quantifier="every", at=places("change", 3)))
+    assert found == (
+        "page, 20ms: waiting -150 ms, TLS +100 ms; together -50 ms; "
+        "page, 60ms: waiting -450 ms, TLS +100 ms; together -350 ms"
+    )
+
+
+def test_why_of_a_count_says_what_both_arms_moved() -> None:
+    def moved(arm: str, _rtt: int, _number: int) -> dict[str, float]:
+        used = 1.0 if arm == "b" else 24.0
+        return {"requests": 24.0, "connections_used": used, "bytes": 1_218_000.0}
+
+    claim = made_claim(metric="connections_used")
+    assert judged(with_effect("change", 1.0), claim, measures=moved).why == (
+        "b, 20ms: 1 connection used, 24 requests, 1,218 kB both ways; "
+        "a, 20ms: 24 connections used, 24 requests, 1,218 kB both ways"
+    )
+
+
+def test_why_is_silent_where_nothing_is_known() -> None:
+    assert judged(with_effect("change", 0.61), made_claim()).why == ""
+
+
+# --- all together
+
+
+def test_verdicts_together_are_adjusted_and_those_that_were_not_tested_are_not_counted() -> None:
+    claims = [
+        made_claim(name="holds"),
+        made_claim(name="count", kind="value", low=24, high=24, published=(24.0,), metric="connections_used"),
+        made_claim(name="nowhere", at=[Place("", (point(999, base=True),))]),
+    ]
+    run = made_run(with_effect("change", 0.61), claims=claims, measures=connections(24)["measures"])  # type: ignore[arg-type]
+    found = judge(run)
+    whole = together(found)
+    assert whole.tested == 2
+    assert whole.false_at_most == pytest.approx(0.1)
+    assert whole.adjusted == (found[0].p, 0.0, None)
+
+
+def test_an_inconclusive_claim_counts_among_those_that_were_tested() -> None:
+    claims = [made_claim(name="one"), made_claim(name="open", low=0.61, high=0.69)]
+    found = judge(made_run(with_effect("change", 0.61, 0.002), claims=claims))
+    first = found[0].p
+    assert [each.verdict for each in found] == [HELD, DIRECTION]
+    undecided = dataclasses.replace(found[1], verdict=OPEN, p=None)
+    whole = together([found[0], undecided])
+    assert first is not None
+    assert whole.adjusted == (2 * first, None)
+    assert whole.tested == 2

@@ -1,0 +1,138 @@
+"""Cells whose pooled losses contradict their link."""
+
+import math
+import random
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from lanelab.analysis.results import links
+from lanelab.analysis.results.refusals import (
+    ALPHA,
+    Pooled,
+    at_least,
+    at_most,
+    contradicting,
+    contradiction,
+    interval,
+    refusals,
+)
+from lanelab.analysis.results.report import emulation
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.driver.link import Direction, Link
+from tests.kit.made_run import Made, make_run
+
+
+def asked(**settings: object) -> Direction:
+    return Link.parse({"rtt": "20ms", "rate": "10mbit", **settings}).down
+
+
+def told(lost: int, of: int, *, overflowed: int = 0, trials: int = 12) -> Pooled:
+    return Pooled(trials, of, lost, overflowed)
+
+
+@pytest.mark.parametrize(("events", "trials", "share"), [(0, 10, 0.3), (3, 10, 0.3), (10, 10, 0.9), (7, 40, 0.05)])
+def test_tails_are_those_of_the_binomial(events: int, trials: int, share: float) -> None:
+    terms = [math.comb(trials, k) * share**k * (1 - share) ** (trials - k) for k in range(trials + 1)]
+    assert at_most(events, trials, share) == pytest.approx(sum(terms[: events + 1]))
+    assert at_least(events, trials, share) == pytest.approx(sum(terms[events:]))
+
+
+def test_the_interval_is_that_of_clopper_and_pearson() -> None:
+    """The rule of three, exactly: none of 100 at 5% on each side."""
+    assert interval(0, 100, 0.05) == pytest.approx((0.0, 1 - 0.05 ** (1 / 100)))
+    low, high = interval(5, 100, 0.025)
+    assert (low, high) == pytest.approx((0.0164, 0.1128), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("seen", "settings", "refused"),
+    [
+        (told(0, 8000), {}, False),
+        (told(0, 8000), {"loss": "5%"}, True),
+        (told(400, 8000), {"loss": "5%"}, False),
+        (told(400, 8000), {}, True),
+        (told(400, 8000), {"loss": "1%"}, True),
+        (told(400, 8000, overflowed=400), {}, False),  # its own queue dropped them
+        (told(400, 8000, overflowed=390), {"loss": "5%"}, False),  # nobody can say which of the two
+        (told(3, 8000), {}, False),  # a trace
+        (told(0, 20), {"loss": "5%"}, False),  # too few to tell
+        (told(700, 8000), {"loss": "ge(p=1%, r=10%)"}, False),
+        (told(0, 8000), {"loss": "ge(p=1%, r=10%)"}, True),
+        (told(0, 0, trials=0), {"loss": "5%"}, False),  # no captures
+    ],
+)
+def test_both_ways(seen: Pooled, settings: Mapping[str, object], refused: bool) -> None:
+    detail = contradiction(seen, asked(**settings), ALPHA / 16)
+    assert (detail is not None) == refused
+    assert detail is None or ("99." in detail and "asked for" in detail)
+
+
+def test_right_links_are_refused_as_seldom_as_stated() -> None:
+    """Exactly: the chance of all counts that would be refused, where the link is right."""
+    for share, of in ((0.001, 10_000), (0.01, 3000), (0.05, 700)):
+        direction = asked(loss=f"{share:.1%}")
+        chance = sum(
+            at_most(k, of, share) - (at_most(k - 1, of, share) if k else 0)
+            for k in range(of // 8)
+            if contradicting(told(k, of), direction, 0.01)
+        )
+        assert chance <= 0.02
+
+
+def test_bursts_make_fewer_independent_losses() -> None:
+    """Of 100 right cells with bursts none is refused."""
+    rng = random.Random(3)
+    direction = asked(loss="ge(p=1%, r=10%)")
+    for _ in range(100):
+        lost, bad = 0, False
+        for _ in range(3000):
+            bad = rng.random() < (0.9 if bad else 0.01)
+            lost += bad
+        assert contradicting(told(lost, 3000), direction, ALPHA / 4) is None
+
+
+def made(folder: Path, loss: str, measures: Mapping[str, float]) -> Path:
+    link = {"rate": "10mbit", "rtt": "20ms"} | ({"loss": loss} if loss else {})
+    return make_run(folder, Made(links=[link], machine=measures))
+
+
+@pytest.mark.parametrize(("loss", "lost", "refused"), [("", 0, 0), ("5%", 0, 4), ("5%", 35, 0), ("", 35, 4)])
+def test_the_cells_of_a_run(tmp_path: Path, loss: str, lost: int, refused: int) -> None:
+    """20 ms without loss passed as a loss of 5%, and the other way round, until the trials were added up."""
+    folder = made(tmp_path / "run", loss, {"told_packets_down": 700, "lost_packets_down": lost})
+    run = read_run(folder)
+    found = refusals(run)
+    assert len(found) == refused
+    assert set(found) <= {cell.number for cell in run.cells}
+    for (refusal,) in found.values():
+        assert refusal.reason == "link-loss"
+        assert refusal.detail.startswith("to the client, ")
+
+
+def test_the_report_and_the_terminal_say_which_cells_are_refused(tmp_path: Path) -> None:
+    measures = {"told_packets_down": 700, "lost_packets_down": 35, "emulation_error_ms": 0.04}
+    run = read_run(made(tmp_path / "run", "", measures))
+    rows = links.rows(run)
+    assert all(row.proven == row.trials and row.refused and row.error_ms == 0.04 for row in rows)
+    page = str(emulation.section_of(run))
+    assert page.count("<td>refused</td>") == len(rows)
+    assert "is refused: link-loss: to the client, " in page
+    assert "0.04" in page
+    assert all("is refused" in sentence for sentence in links.sentences(run))
+
+
+@pytest.mark.parametrize("measure", ["capture_rtt_ms", "told_packets_down"])
+def test_what_a_capture_proves_is_not_said_to_be_unproven(tmp_path: Path, measure: str) -> None:
+    """Over HTTP/3 a capture shows round trips, rates and sizes, and no losses."""
+    run = read_run(made(tmp_path / "run", "", {measure: 40.0}))
+    assert links.sentences(run) == []
+
+
+def test_what_no_capture_proves_is_said(tmp_path: Path) -> None:
+    run = read_run(made(tmp_path / "run", "", {}))
+    assert links.rows(run) == []
+    (said,) = links.sentences(run)
+    assert f"In {len(run.ok)} of {len(run.ok)} page loads that count no capture proves the link" in said
+    assert said in str(emulation.section_of(run))

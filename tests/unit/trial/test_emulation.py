@@ -1,0 +1,101 @@
+"""The error of the emulation, and losses: on links that are simulated packet by packet, so that both are known."""
+
+import random
+from collections.abc import Mapping
+
+import pytest
+
+from lanelab.driver.link import Link
+from lanelab.driver.trial.packets.emulation import emulation_error
+from lanelab.driver.trial.packets.link_evidence import link_evidence
+from tests.kit.simulated_link import MS, Load
+
+BASE = {"rtt": "20ms", "rate": "10mbit", "queue": "1000p"}
+
+
+def link(**settings: str) -> Link:
+    return Link.parse({**BASE, **settings})
+
+
+@pytest.mark.parametrize("settings", [
+    {}, {"rate": "1mbit"}, {"rate": "100mbit", "rtt": "1ms"}, {"queue": "20p"}, {"queue": "5p", "rate": "2mbit"},
+    {"rate_down": "8mbit", "rate_up": "100kbit"}, {"delay_down": "90ms", "delay_up": "5ms", "rtt": "95ms"},
+], ids=str)  # fmt: skip
+def test_a_perfect_link_has_no_error(settings: Mapping[str, str]) -> None:
+    """With drops of the queue too: what it drops never was in it."""
+    load = Load(link(**settings))
+    error = emulation_error(load.client, load.server, load.link)
+    assert (error.median_ms, error.worst_99_ms) == (0, 0)
+    assert (error.down.idle_ms, error.up.idle_ms) == (0, 0)
+    assert load.dropped[False] * 0.95 <= error.down.lost <= load.dropped[False]  # the last may be under way
+    assert error.up.lost == load.dropped[True] == 0
+    assert error.down.overflowed == error.down.lost
+    assert error.down.strange == error.up.strange == error.down.passed_full == 0
+    assert error.down.packets > 500
+    assert (load.dropped[False] > 0) == (settings.get("queue") is not None)
+
+
+def test_what_is_late_is_the_error() -> None:
+    """Each tenth packet down by 7 ms, all up by 1 ms."""
+    load = Load(link(rate="100mbit"), late=lambda number, up: 1 * MS if up else 7 * MS * (number % 10 == 0))
+    error = emulation_error(load.client, load.server, load.link)
+    assert error.up.median_ms == pytest.approx(1, abs=0.01)
+    assert error.up.idle_ms == pytest.approx(1, abs=0.01)
+    assert error.down.idle_ms == 0
+    assert error.down.worst_99_ms == pytest.approx(7, abs=0.2)
+    assert error.worst_99_ms == pytest.approx(7, abs=0.2)
+
+
+def test_another_queue_shows_as_drops_that_should_not_be() -> None:
+    load = Load(link(), made=link(queue="20p"))
+    error = emulation_error(load.client, load.server, load.link)
+    assert error.down.lost > 0
+    assert error.down.overflowed == 0
+    load = Load(link(queue="20p"), made=link(queue="1000p"))
+    assert emulation_error(load.client, load.server, load.link).down.passed_full > 20
+
+
+def test_what_is_not_modelled_is_not_told() -> None:
+    load = Load(link())
+    error = emulation_error(load.client, load.server, link(discipline="fq_codel"))
+    assert error.median_ms is None
+    assert error.down.worst_99_ms is None
+    assert error.not_told is not None
+    assert "fq_codel" in error.not_told
+
+
+def test_the_end_of_a_capture_is_no_loss() -> None:
+    load = Load(link(), sizes=(300_000,))
+    for stream in load.client.streams:
+        del stream.packets[-9:]  # the client's capture ended before the server's
+    assert emulation_error(load.client, load.server, load.link).down.lost == 0
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.05])
+@pytest.mark.parametrize("both", [True, False])
+def test_losses_are_counted(share: float, both: bool) -> None:
+    rng = random.Random(11)
+    thrown = {True: 0, False: 0}
+
+    def lost(_number: int, up: bool) -> bool:
+        away = rng.random() < share
+        thrown[up] += away
+        return away
+
+    load = Load(link(), sizes=(900_000, 900_000), lost=lost)
+    seen = link_evidence(load.client, load.server if both else None, load.link)
+    if both:
+        assert 0.8 * thrown[False] <= seen.losses_down.lost <= thrown[False]  # the last may be under way
+        assert 0.8 * thrown[True] <= seen.losses_up.lost <= thrown[True]
+    else:  # what is lost again when it is sent again, and the last of an answer, does not show
+        assert seen.losses_down.told == pytest.approx(1_800_000 / 1448, rel=0.02)
+        assert seen.losses_down.lost == pytest.approx(share * seen.losses_down.told, rel=0.35, abs=1)
+    assert seen.losses_down.overflowed == 0 or not both  # for the client alone it may have been full
+
+
+def test_drops_of_a_full_queue_are_known_by_the_client_alone() -> None:
+    load = Load(link(queue="20p"), sizes=(600_000, 600_000))
+    seen = link_evidence(load.client, None, load.link)
+    assert seen.losses_down.lost > 10
+    assert seen.losses_down.overflowed == seen.losses_down.lost
+    assert seen.losses_up.lost == 0
