@@ -32,7 +32,7 @@ class Outer(Coded):
     ratio: float
     on: bool
     colour: Colour
-    way: Literal["up", "down"]
+    way: Literal["down", "up"]
     path: Path
     pair: tuple[int, str]
     inner: Inner | None
