@@ -36,6 +36,9 @@ class Step:
 
 
 # The linter wants the packages on its path, and only its command knows the contracts in pyproject.toml.
+LINT_WORDS = (
+    f"import sys; sys.path.insert(0, {str(PROJECT)!r}); from tools.words import main; sys.exit(main(sys.argv[1:]))"
+)
 LINT_IMPORTS = "from importlinter.cli import lint_imports_command; lint_imports_command()"
 
 
@@ -85,6 +88,8 @@ def steps(files: Iterable[Path]) -> list[Step]:
 def _python_steps(files: list[str]) -> list[Step]:
     ruff = [sys.executable, "-I", "-m", "ruff"]
     layers = Step("python layers (import-linter)", [sys.executable, "-I", "-c", LINT_IMPORTS])
+    say_words = [sys.executable, "-I", "-c", LINT_WORDS]
+    words = Step("python words (tools/words.py)", say_words, fix=[*say_words, "--lower"])
     return [
         Step("python format (ruff)", [*ruff, "format", "--check", *files], fix=[*ruff, "format", *files]),
         Step(
@@ -94,6 +99,7 @@ def _python_steps(files: list[str]) -> list[Step]:
         ),
         Step("python types (mypy)", [sys.executable, "-I", "-m", "mypy", "--strict", *files]),
         *([layers] if (PROJECT / "pyproject.toml").is_file() else []),  # which has the contracts
+        *([words] if (PROJECT / "tools" / "words.txt").is_file() else []),
     ]
 
 
