@@ -19,7 +19,7 @@ import pytest
 
 from lanelab.driver.base.errors import ClusterAway, ClusterError, InputError
 from lanelab.driver.base.paths import PROJECT, SOURCES, build_folder
-from lanelab.driver.run.events import Event
+from lanelab.driver.run.events import Event, Notice
 from lanelab.driver.run.sweep import children, dask_cluster, own_scheduler
 from lanelab.driver.run.sweep.address import SchedulerAddress, address_of
 from lanelab.driver.run.sweep.cluster import Away, Finished, Happening, Joined, Left, Told
@@ -28,6 +28,7 @@ from lanelab.driver.run.sweep.keys import make_keys
 from lanelab.driver.run.sweep.own_scheduler import OwnScheduler
 from lanelab.driver.run.sweep.probe import require_scheduler
 from lanelab.driver.run.sweep.supervisor import Lent, Supervisor
+from tests.kit.dask_jobs import Order
 
 JOBS = "tests.kit.dask_jobs"
 PATIENCE_S = 90.0  # of a busy machine; nothing here waits so long otherwise
@@ -63,7 +64,7 @@ class Watched:
         raise AssertionError(f"no {kind.__name__} in {PATIENCE_S:g} s, but {self.seen}")
 
     def do(self, worker: str, **payload: Any) -> Finished:
-        number = self.cluster.start(worker, "play", payload)
+        number = self.cluster.start(worker, "play", Order(payload))
         return self.next(Finished, lambda each: each.job == number)
 
 
@@ -98,7 +99,7 @@ def watched(scheduler: OwnScheduler) -> Iterator[Watched]:
 def test_a_worker_does_jobs_and_says_how_they_went(watched: Watched) -> None:
     joined = watched.next(Joined)
     assert joined.name == "rack/1"
-    about = watched.do(joined.worker, do="about").value
+    about: Any = watched.do(joined.worker, do="about").value
     assert about["name"] == "rack/1"
     assert about["processors"] == sorted(os.sched_getaffinity(0))[:1]
     assert about["allowed"] == []
@@ -116,7 +117,7 @@ def test_a_worker_does_jobs_and_says_how_they_went(watched: Watched) -> None:
 @pytest.mark.usefixtures("lent")
 def test_jobs_of_one_worker_are_done_one_after_the_other_in_order(watched: Watched) -> None:
     worker = watched.next(Joined).worker
-    numbers = [watched.cluster.start(worker, "play", {"x": number}) for number in range(20)]
+    numbers = [watched.cluster.start(worker, "play", Order({"x": number})) for number in range(20)]
     assert [watched.next(Finished).job for _ in numbers] == numbers
 
 
@@ -127,7 +128,7 @@ def test_events_reach_the_controller_whose_job_it_is_and_no_other(watched: Watch
         other.next(Joined)
         worker = watched.next(Joined).worker
         watched.do(worker, do="tell")
-        assert watched.next(Told) == Told(worker, {"event": "trial", "number": 7})
+        assert watched.next(Told) == Told(worker, Notice("seven"))
         other.do(worker, do="about")
         assert not [each for each in other.seen if isinstance(each, Told)]
 
@@ -135,7 +136,7 @@ def test_events_reach_the_controller_whose_job_it_is_and_no_other(watched: Watch
 @pytest.mark.usefixtures("lent")
 def test_halting_reaches_a_job_under_way_and_those_that_wait(watched: Watched) -> None:
     worker = watched.next(Joined).worker
-    numbers = [watched.cluster.start(worker, "play", {"do": "until-halted"}) for _ in range(2)]
+    numbers = [watched.cluster.start(worker, "play", Order({"do": "until-halted"})) for _ in range(2)]
     watched.cluster.halt()
     assert {watched.next(Finished).job for _ in numbers} == set(numbers)
 
@@ -144,7 +145,7 @@ def test_halting_reaches_a_job_under_way_and_those_that_wait(watched: Watched) -
 def test_a_job_whose_controller_is_gone_is_halted_and_the_next_controller_is_not(scheduler: OwnScheduler) -> None:
     with dask_cluster.connect(scheduler.where) as cluster:
         first = Watched(cluster)
-        cluster.start(first.next(Joined).worker, "play", {"do": "until-halted"})
+        cluster.start(first.next(Joined).worker, "play", Order({"do": "until-halted"}))
     with dask_cluster.connect(scheduler.where) as cluster:
         second = Watched(cluster)
         worker = second.next(Joined).worker
@@ -153,14 +154,15 @@ def test_a_job_whose_controller_is_gone_is_halted_and_the_next_controller_is_not
 
 def test_a_worker_that_is_killed_has_left_once_and_another_one_comes(lent: Supervisor, watched: Watched) -> None:
     worker = watched.next(Joined).worker
-    watched.cluster.start(worker, "play", {"do": "until-halted"})
+    watched.cluster.start(worker, "play", Order({"do": "until-halted"}))
     pid = watched_pid(lent)
     os.kill(pid, signal.SIGKILL)
     left = watched.next(Left)
     assert left.worker == worker
     again = watched.next(Joined).worker
     assert again != worker
-    assert watched.do(again, do="about").value["pid"] != pid
+    about: Any = watched.do(again, do="about").value
+    assert about["pid"] != pid
     assert not [each for each in watched.seen if isinstance(each, Finished | Left)]
 
 
@@ -176,7 +178,7 @@ def test_a_scheduler_that_is_killed_comes_back_and_its_workers_join_again(tmp_pa
     ):
         watched = Watched(cluster)
         worker = watched.next(Joined).worker
-        cluster.start(worker, "play", {"do": "until-halted"})
+        cluster.start(worker, "play", Order({"do": "until-halted"}))
         os.kill(own.pid, signal.SIGKILL)
         watched.next(Away)
         again = watched.next(Joined).worker

@@ -4,7 +4,7 @@ import base64
 import hashlib
 import os
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from lanelab.driver.base.version import VERSION
 from lanelab.driver.experiment.read import parse_experiment
 from lanelab.driver.experiment.schedule.portions import PlannedPortion, portions_of_round
 from lanelab.driver.run.channel.client import Bed
+from lanelab.driver.run.events import Event
 from lanelab.driver.run.folder import store as stores
 from lanelab.driver.run.start import BegunRun, begin
 from lanelab.driver.run.sweep.enrolment import assignment_of
@@ -46,7 +47,7 @@ class Worker:
 
     begun: BegunRun
     context: WorkerContext
-    events: list[Any] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
     beds: dict[int, int] = field(default_factory=dict)
 
     def ask(self, name: str, payload: dict[str, Any]) -> Any:
@@ -95,7 +96,7 @@ def worker_for(text: str, folder: Path, allowed: frozenset[str] = frozenset()) -
     begun = begin(experiment, VERSION, folder / "run", 1, dict(MADE))
     begun.store.begin_session({}, this_machine())
     (folder / "scratch").mkdir()
-    events: list[Any] = []
+    events: list[Event] = []
     context = WorkerContext("lent", 1, (0,), allowed, "auto", folder / "scratch", events.append)
     return Worker(begun, context, events)
 
@@ -153,7 +154,7 @@ def test_trials_of_a_worker_become_those_of_the_run(worker: Worker, tmp_path: Pa
     assert len({trial.bed for trial in run.trials}) == 1
     for trial in run.trials:
         assert files_in(worker.begun.store.folder / "trials" / f"{trial.number:06d}")
-    assert {event["event"] for event in worker.events} >= {"bed", "self-test", "trial-started", "trial"}
+    assert {event.kind for event in worker.events} >= {"bed", "self-test", "trial-started", "trial"}
 
 
 def test_a_portion_that_cannot_be_stored_leaves_nothing_and_is_made_when_it_can(
@@ -200,9 +201,9 @@ def test_a_portion_whose_bed_is_lost_is_made_on_one_bed(
     worker.ask("site_done", pack.done.to_json())
     killed: list[int] = []
 
-    def kill_its_bed(event: Mapping[str, Any]) -> None:
+    def kill_its_bed(event: Event) -> None:
         worker.events.append(event)
-        if event["event"] == "trial" and not killed:
+        if event.kind == "trial" and not killed:
             killed.append(bed_of(worker).pid)
             os.kill(killed[0], signal.SIGKILL)
 
@@ -210,7 +211,7 @@ def test_a_portion_whose_bed_is_lost_is_made_on_one_bed(
     delivery = worker.play(portions(worker)[0], 1)
     assert killed
     assert delivery.undone == ""
-    assert {event["event"] for event in worker.events} >= {"bed-lost"}
+    assert {event.kind for event in worker.events} >= {"bed-lost"}
     worker.keep(delivery, tmp_path / "delivery")
     run = read_run(worker.begun.store.folder)
     assert are_whole(run, rounds=(1,))
@@ -218,7 +219,9 @@ def test_a_portion_whose_bed_is_lost_is_made_on_one_bed(
 
 
 def bed_of(worker: Worker) -> Bed:
-    return worker.context.kept[jobs.WORK]._run.runner().current.bed  # type: ignore[no-any-return]
+    kept = worker.context.kept
+    assert isinstance(kept, jobs.Kept)
+    return kept.work._run.runner().current.bed
 
 
 def test_what_runs_code_of_its_author_needs_the_owners_word(tmp_path: Path) -> None:

@@ -3,10 +3,23 @@
 import os
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import InputError
+from lanelab.driver.run.events import Notice
 from lanelab.driver.run.sweep.worker.context import WorkerContext
+
+
+@dataclass(frozen=True, slots=True)
+class Order(Coded):
+    """A message of any words."""
+
+    words: Mapping[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        return dict(self.words)
 
 
 def run(name: str, payload: Mapping[str, Any], context: WorkerContext) -> Any:
@@ -26,7 +39,7 @@ def run(name: str, payload: Mapping[str, Any], context: WorkerContext) -> Any:
     if do == "break":
         return 1 // 0
     if do == "tell":
-        context.tell({"event": "trial", "number": 7})
+        context.tell(Notice("seven"))
         return None
     if do == "until-halted":
         deadline = time.monotonic() + 60

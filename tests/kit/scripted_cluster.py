@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lanelab.driver.base.clock import shifted, utc_now
+from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import BedLost, LanelabError
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.link.results import SelfTest
@@ -51,7 +52,7 @@ class ScriptedCluster:
         self.jobs = 0
         self.joined = 0
         self.there: list[str] = []
-        self.pending: list[tuple[int, str, JobName, Mapping[str, Any]]] = []
+        self.pending: list[tuple[int, str, JobName, Coded]] = []
         self.played: list[tuple[str, Portion]] = []
         self.closed = False
 
@@ -89,7 +90,7 @@ class ScriptedCluster:
             return [Finished(job, worker, error=BedLost("the bed is gone"))]
         return [Finished(job, worker, self.answer(worker, name, payload))]
 
-    def start(self, worker: str, name: JobName, payload: Mapping[str, Any]) -> int:
+    def start(self, worker: str, name: JobName, payload: Coded) -> int:
         self.jobs += 1
         self.pending.append((self.jobs, worker, name, payload))
         return self.jobs
@@ -101,13 +102,13 @@ class ScriptedCluster:
 
     # --- what workers answer
 
-    def answer(self, worker: str, name: JobName, payload: Mapping[str, Any]) -> Any:
+    def answer(self, worker: str, name: JobName, payload: Coded) -> Any:
         if name == "assign":
             return {"lacks": []}
         if name == "qualify":
             return self.qualification(worker).to_json()
         if name == "play":
-            portion = Portion.from_json(payload)
+            portion = Portion.from_json(payload.to_json())
             self.played.append((worker, portion))
             return self.delivery(worker, portion).to_json()
         if name == "end_run":

@@ -9,7 +9,7 @@ import functools
 import hashlib
 import random
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -24,7 +24,7 @@ from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.copies import Artifact, TrialCopy
 from lanelab.driver.run.machines import BedFacts, MachineFacts
-from lanelab.driver.run.sweep.messages import Delivery, PieceRequest, Portion, Qualification
+from lanelab.driver.run.sweep.messages import Delivery, PackName, PieceRequest, Portion, Qualification
 from lanelab.driver.run.sweep.worker.outbox import Outbox
 
 WORKLOAD, SLEPT = "sleep", "slept_s"
@@ -84,7 +84,7 @@ class SleepingWorker:
         self._outbox = Outbox(folder / "outbox")
         self._made = 0  # folders of artifacts, which all portions share
 
-    def run(self, name: str, payload: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON, and bytes
+    def run(self, name: str, payload: object) -> object:
         match name:
             case "assign":
                 return {"lacks": []}
@@ -95,7 +95,8 @@ class SleepingWorker:
             case "piece":
                 return self._outbox.piece(PieceRequest.from_json(payload))
             case "drop_pack":
-                return self._outbox.drop(payload["name"])
+                self._outbox.drop(PackName.from_json(payload).name)
+                return None
             case "end_run":
                 return self._delivery(0, ()).to_json()
         raise InputError(f"a simulated worker knows no job {name!r}", "Look at driver/run/sweep/messages.py")

@@ -5,10 +5,9 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.run.sweep.address import SchedulerAddress
@@ -35,7 +34,7 @@ class HostSettings(Coded):
 _WORKERS: dict[str, SleepingWorker] = {}  # by the name of the Dask Worker
 
 
-def run(name: str, payload: Mapping[str, Any], _context: "WorkerContext") -> Any:  # noqa: ANN401 - JSON, and bytes
+def run(name: str, payload: object, _context: "WorkerContext") -> object:
     """Do a job, as lanelab.driver.run.sweep.worker.jobs does."""
     from distributed.worker import get_worker  # noqa: PLC0415
 

@@ -4,8 +4,9 @@ import queue
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Protocol
 
+from lanelab.driver.base.coded import Coded
 from lanelab.driver.run.sweep.cluster import Finished, Happening, JobName, Joined
 
 END = None  # of a worker's jobs
@@ -14,7 +15,7 @@ END = None  # of a worker's jobs
 class DoesJobs(Protocol):
     """What a worker is here. It may raise whatever it likes."""
 
-    def run(self, name: str, payload: Mapping[str, Any]) -> Any: ...  # noqa: ANN401 - JSON, and bytes
+    def run(self, name: str, payload: object) -> object: ...  # JSON, and bytes
 
 
 class ThreadCluster:
@@ -25,7 +26,7 @@ class ThreadCluster:
     def __init__(self, workers: Mapping[str, DoesJobs], on_halt: Callable[[], None] = lambda: None) -> None:
         self._on_halt, self._next = on_halt, 0
         self._happened: queue.SimpleQueue[Happening] = queue.SimpleQueue()
-        self._jobs: dict[str, queue.SimpleQueue[tuple[int, JobName, Mapping[str, Any]] | None]] = {}
+        self._jobs: dict[str, queue.SimpleQueue[tuple[int, JobName, Coded] | None]] = {}
         self._threads = []
         for name, worker in workers.items():
             self._jobs[name] = queue.SimpleQueue()
@@ -42,7 +43,7 @@ class ThreadCluster:
                 happened.append(self._happened.get_nowait())
         return happened
 
-    def start(self, worker: str, name: JobName, payload: Mapping[str, Any]) -> int:
+    def start(self, worker: str, name: JobName, payload: Coded) -> int:
         self._next += 1
         self._jobs[worker].put((self._next, name, payload))
         return self._next
@@ -60,7 +61,7 @@ class ThreadCluster:
         while job := self._jobs[name].get():
             number, what, payload = job
             try:
-                finished = Finished(number, name, worker.run(what, payload))
+                finished = Finished(number, name, worker.run(what, payload.to_json()))
             except Exception as error:  # noqa: BLE001 - as an engine has it: the controller is told
                 finished = Finished(number, name, error=error)
             self._happened.put(finished)

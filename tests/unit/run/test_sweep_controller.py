@@ -1,7 +1,7 @@
 """The controller of a sweep, with workers that fail as a seed decides: no trial lost or doubled, pairs on one bed."""
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ import pytest
 
 from lanelab.analysis.statistics import KNOWN
 from lanelab.driver.base.clock import seconds_between, utc_now
+from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import BedError, Interrupted
 from lanelab.driver.experiment.read import parse_experiment
 from lanelab.driver.run.events import Event
@@ -121,7 +122,7 @@ def test_a_stop_lets_portions_finish_and_the_run_goes_on(sweep: Callable[..., Sw
     asked: list[JobName] = []
 
     class Noting(ScriptedCluster):
-        def answer(self, worker: str, name: JobName, payload: Mapping[str, Any]) -> Any:
+        def answer(self, worker: str, name: JobName, payload: Coded) -> Any:
             asked.append(name)
             return super().answer(worker, name, payload)
 
@@ -210,7 +211,7 @@ def test_an_answer_that_is_not_what_was_asked_for_costs_its_portion_alone(
     class Odd(ScriptedCluster):
         was = False
 
-        def answer(self, worker: str, name: JobName, payload: Mapping[str, Any]) -> Any:
+        def answer(self, worker: str, name: JobName, payload: Coded) -> Any:
             answer = super().answer(worker, name, payload)
             if name != "play" or self.was:
                 return answer
@@ -235,9 +236,29 @@ def test_an_answer_that_is_not_what_was_asked_for_costs_its_portion_alone(
     assert one.kinds().count("portion-undone") == 1
 
 
+def test_a_record_that_is_damaged_does_not_cost_the_self_tests_that_came_with_it(sweep: Callable[..., Sweep]) -> None:
+    class Damaged(ScriptedCluster):
+        sent = 0
+
+        def answer(self, worker: str, name: JobName, payload: Coded) -> Any:
+            answer = super().answer(worker, name, payload)
+            if name == "play":
+                self.sent += len(answer["self_tests"])
+                answer["trials"][0]["record"] = "cut"
+            return answer
+
+    one = sweep()
+    cluster = Damaged(one.experiment, 8)
+    with pytest.raises(BedError, match=r"the last because its answer is of another lanelab: .*record"):
+        one.play(cluster)
+    assert cluster.sent
+    assert one.rows("SELECT count(*) FROM self_tests") == [(cluster.sent,)]
+    assert one.rows("SELECT count(*) FROM trials") == [(0,)]
+
+
 def test_two_machines_of_one_name_are_two(sweep: Callable[..., Sweep]) -> None:
     class Cloned(ScriptedCluster):
-        def answer(self, worker: str, name: JobName, payload: Mapping[str, Any]) -> Any:
+        def answer(self, worker: str, name: JobName, payload: Coded) -> Any:
             answer = super().answer(worker, name, payload)
             if name == "qualify":
                 answer["machine"]["name"] = "localhost"  # its identity is its own

@@ -10,6 +10,7 @@ from lanelab.driver.base.errors import InputError, LanelabError, RecordError, St
 from lanelab.driver.experiment.read import parse_experiment
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.sweep.cluster import Finished, Joined
+from lanelab.driver.run.sweep.messages import PackName
 from tools.bench.sleeping import SleepEvidence, registered, sleeping_experiment
 from tools.bench.sweep import Simulation, measure_sweep, slope
 from tools.bench.thread_cluster import ThreadCluster
@@ -69,11 +70,11 @@ def test_a_thread_answers_and_says_what_it_could_not_do() -> None:
 
     cluster = ThreadCluster({"w": Worker()})
     assert cluster.wait(1) == [Joined("w", "w")]
-    first, second = cluster.start("w", "assign", {"x": 1}), cluster.start("w", "play", {})
+    first, second = cluster.start("w", "assign", PackName("x")), cluster.start("w", "play", PackName("y"))
     happened: list[object] = []
     while len(happened) < 2:
         happened += cluster.wait(1)
-    assert happened[0] == Finished(first, "w", {"x": 1})
+    assert happened[0] == Finished(first, "w", {"name": "x"})
     assert isinstance(happened[1], Finished)
     assert happened[1].job == second
     assert str(happened[1].error) == "no"

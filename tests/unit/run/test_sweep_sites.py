@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from lanelab.driver.base import configuration
+from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import InputError, LanelabError, PackError
 from lanelab.driver.experiment.read import parse_experiment
 from lanelab.driver.run.start import BegunRun, begin
 from lanelab.driver.run.sweep.cluster import Finished, JobName
 from lanelab.driver.run.sweep.enrolment import assignment_of
 from lanelab.driver.run.sweep.member import Member, Then
-from lanelab.driver.run.sweep.messages import Assignment
+from lanelab.driver.run.sweep.messages import Assignment, Lacking
 from lanelab.driver.run.sweep.site_packs import SitePack, SitePacks
 from lanelab.driver.run.sweep.worker import jobs
 from lanelab.driver.run.sweep.worker.context import WorkerContext
@@ -63,10 +64,10 @@ class Line:
     jobs: list[str] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)
 
-    def start(self, member: Member, name: JobName, payload: Mapping[str, Any], then: Then) -> None:
+    def start(self, member: Member, name: JobName, payload: Coded, then: Then) -> None:
         self.jobs.append(name)
         try:
-            jobs.run(name, self.spoil(name, payload), self.context)
+            jobs.run(name, self.spoil(name, payload.to_json()), self.context)
         except LanelabError as error:
             then(member, Finished(1, "w", error=error))
         else:
@@ -79,14 +80,13 @@ class Line:
 
 def assign(begun: BegunRun, context: WorkerContext, **other: object) -> list[str]:
     payload = {**assignment_of(begun).to_json(), **other}
-    lacks: list[str] = jobs.run("assign", payload, context)["lacks"]
-    return lacks
+    return list(Lacking.from_json(jobs.run("assign", payload, context)).lacks)
 
 
 def work_of(context: WorkerContext) -> Work:
-    work = context.kept[jobs.WORK]
-    assert isinstance(work, Work)
-    return work
+    kept = context.kept
+    assert isinstance(kept, jobs.Kept)
+    return kept.work
 
 
 def test_a_machine_that_has_the_sites_is_sent_none(begun: BegunRun, tmp_path: Path) -> None:
@@ -293,7 +293,7 @@ def test_a_worker_that_was_assigned_to_another_run_does_nothing_for_the_first(tm
     """Cells of both may have the same names."""
     worker = new_worker(tmp_path / "worker")
     made: Any = SimpleNamespace(experiment=None)
-    worker.kept |= {jobs.WORK: Work(made, worker), jobs.WHOSE: "second"}
+    worker.kept = jobs.Kept(Work(made, worker), "second")
     worker.begin_job("second")
     jobs.run("drop_pack", {"name": "none"}, worker)
     worker.begin_job("first")

@@ -357,9 +357,9 @@ EVENTS: tuple[type[Event], ...] = (
 _BY_KIND = {each.kind: each for each in EVENTS}
 
 
-def read_event(data: Mapping[str, Any]) -> Event:
+def read_event(data: object) -> Event:
     """The event that this JSON stands for. Raises RecordError for one that this lanelab does not know."""
-    own = dict(data)
+    own = dict(data) if isinstance(data, Mapping) else {}
     kind = own.pop("event", None)
     if kind == TrialStored.kind:
         failures = own.get("failures")

@@ -21,7 +21,7 @@ from lanelab.driver.base.paths import SOURCES
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from lanelab.driver.run.sweep.children import main; main()"
 END_WITHIN_S = 10.0
 
-Told = TypeVar("Told", bound=Coded)
+Said = TypeVar("Said", bound=Coded)
 
 
 class Child:
@@ -39,7 +39,7 @@ class Child:
                 start_new_session=True,  # Ctrl-C on the terminal is for the one that started it
             )
         self._log = log
-        with contextlib.suppress(BrokenPipeError), self._input() as pipe:  # its end is told by `next_line`
+        with contextlib.suppress(BrokenPipeError), self._input() as pipe:  # its end is told by `next_said`
             pipe.write(json.dumps(settings.to_json()).encode() + b"\n")
 
     def _input(self) -> Any:  # noqa: ANN401 - of subprocess
@@ -49,12 +49,10 @@ class Child:
     def pid(self) -> int:
         return self._process.pid
 
-    def next_line(self) -> dict[str, Any] | None:
+    def next_said(self, kind: type[Said]) -> Said | None:
         """What it says next; None once it has ended."""
-        for line in self._process.stdout or ():
-            said: dict[str, Any] = json.loads(line)
-            return said
-        return None
+        line = next(iter(self._process.stdout or ()), None)
+        return None if line is None else kind.from_json(json.loads(line))
 
     def wait(self) -> int:
         """Its status once it has ended."""
@@ -86,10 +84,10 @@ class _Voice:
     fd = 1
 
 
-def say(**words: Any) -> None:  # noqa: ANN401 - JSON
+def say(words: Coded) -> None:
     """To the one that started this process."""
     with contextlib.suppress(OSError):  # it does not listen any more, and we end soon
-        os.write(_Voice.fd, json.dumps(words).encode() + b"\n")
+        os.write(_Voice.fd, json.dumps(words.to_json()).encode() + b"\n")
 
 
 def end_with(pid: int) -> None:

@@ -3,11 +3,22 @@
 Nothing here knows what a job means. A worker does its jobs one after the other.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol, TypedDict
+
+from lanelab.driver.base.coded import Coded
+from lanelab.driver.run.events import Event
 
 JobName = Literal["assign", "site_piece", "site_done", "qualify", "play", "piece", "drop_pack", "end_run"]
+
+
+class JobOrder(TypedDict):
+    """A job on its way to its worker."""
+
+    name: JobName
+    payload: str  # JSON
+    session: str  # of the controller
+    worker: str  # its name; no other one does the job
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +43,7 @@ class Finished:
 
     job: int
     worker: str
-    value: Any = None
+    value: object = None
     error: BaseException | None = None  # a LanelabError as it was raised there
 
 
@@ -41,7 +52,7 @@ class Told:
     """An event of a worker, for whoever watches."""
 
     worker: str
-    event: Mapping[str, Any]
+    event: Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +78,7 @@ class Cluster(Protocol):
         the beginning join in the first calls."""
         ...
 
-    def start(self, worker: str, name: JobName, payload: Mapping[str, Any]) -> int:
+    def start(self, worker: str, name: JobName, payload: Coded) -> int:
         """Give a worker a job. Its number: one Finished comes for it, or Left of its worker."""
         ...
 

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
+from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import BedError, Interrupted, LanelabError, RecordError
 from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.experiment.model import Experiment
@@ -18,7 +18,7 @@ from lanelab.driver.experiment.schedule.portions import PlannedPortion, Spread
 from lanelab.driver.experiment.schedule.until import Statistics
 from lanelab.driver.record.metrics import LOAD
 from lanelab.driver.record.reasons import Reason
-from lanelab.driver.run.events import Listener, read_event
+from lanelab.driver.run.events import Listener
 from lanelab.driver.run.runner import StopRequest
 from lanelab.driver.run.start import BegunRun
 from lanelab.driver.run.sweep.cluster import Away, Cluster, Finished, Happening, JobName, Joined, Left, Told
@@ -34,7 +34,7 @@ from lanelab.driver.run.sweep.events import (
     WorkerLeft,
 )
 from lanelab.driver.run.sweep.member import LONGEST_S, REST_S, Doing, Member, Then
-from lanelab.driver.run.sweep.messages import Delivery, Portion
+from lanelab.driver.run.sweep.messages import Delivery, EndRequest, Portion, of_another_lanelab
 from lanelab.driver.run.trial_keys import digest_of
 
 Versions = Mapping[str, Mapping[str, str]]  # by digest
@@ -133,16 +133,13 @@ class Controller:
                     then(one, happening)
             case Told(worker, event):
                 name = self._members[worker].name if worker in self._members else worker
-                with suppress(RecordError):  # a worker of another lanelab is refused when it qualifies
-                    self._tell(OnWorker(worker, name, read_event(event)))
+                self._tell(OnWorker(worker, name, event))
             case Away(why):
                 self._tell(ClusterAway(why))
                 for worker in list(self._members):
                     self._leave(worker, why, counts=False)  # no portion's own doing
 
-    def _start(
-        self, member: Member, name: JobName, payload: Mapping[str, Any], then: Callable[[Member, Finished], None]
-    ) -> None:
+    def _start(self, member: Member, name: JobName, payload: Coded, then: Then) -> None:
         self._jobs[self._cluster.start(member.worker, name, payload)] = member.worker, then
 
     def _leave(self, worker: str, why: str, *, counts: bool = True) -> None:
@@ -217,7 +214,7 @@ class Controller:
             },
         )
         self._tell(PortionBegun(member.worker, member.name, portion.round, len(portion.cells)))
-        self._start(member, "play", order.to_json(), self._played)
+        self._start(member, "play", order, self._played)
 
     def _give_up(self) -> None:
         """What no worker can make is left out, as a link that is refused on one bed is."""
@@ -240,9 +237,9 @@ class Controller:
         if portion is None:
             return
         try:
-            delivery = Delivery.from_json(finished.value)
+            delivery = Delivery.received(finished.value)
         except RecordError as error:
-            self._undone(member, f"its answer is of another lanelab: {error}", rests=True)
+            self._undone(member, of_another_lanelab(error), rests=True)
             return
         if delivery.portion != member.number:
             self._undone(member, f"it delivered portion {delivery.portion} instead of {member.number}", rests=True)
@@ -316,8 +313,7 @@ class Controller:
 
         for member in ending:
             member.due = time.monotonic() + LONGEST_S
-            order = {"run": self._store.run_id, "measure_links": measure_links}
-            self._start(member, "end_run", order, ended)
+            self._start(member, "end_run", EndRequest(self._store.run_id, measure_links), ended)
         while left & self._members.keys() and time.monotonic() < until:
             for happening in self._cluster.wait(TICK_S):
                 self._take_note(happening)

@@ -25,11 +25,13 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from lanelab.driver.base.errors import ClusterError, LanelabError
+from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.errors import ClusterError, LanelabError, RecordError
 from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.run.channel.protocol import error_from_message
+from lanelab.driver.run.events import read_event
 from lanelab.driver.run.sweep.address import SchedulerAddress, divided
-from lanelab.driver.run.sweep.cluster import Away, Finished, Happening, JobName, Joined, Left, Told
+from lanelab.driver.run.sweep.cluster import Away, Finished, Happening, JobName, JobOrder, Joined, Left, Told
 from lanelab.driver.run.sweep.dask_settings import CONNECT_S, WORKER_LIFE_S, be_quiet
 from lanelab.driver.run.sweep.probe import require_scheduler
 from lanelab.driver.run.sweep.worker.process import topic_of
@@ -60,7 +62,7 @@ class _Job:
     number: int
     worker: _Worker
     name: JobName
-    payload: Mapping[str, Any]
+    payload: Coded
 
 
 def connect(
@@ -69,9 +71,8 @@ def connect(
     """A connection to a scheduler. `dashboard`: None, ask the scheduler; `owned`: what `close` ends, first to last.
     Raises ClusterAway where nothing answers, ClusterError where what answers will not do."""
     be_quiet()
-    identity = require_scheduler(where)
+    port = require_scheduler(where).dashboard_port
     if dashboard is None:
-        port = identity.get("services", {}).get("dashboard")
         host, _ = divided(where.address.partition("://")[2])
         dashboard = _page_there(f"http://{host}:{port}/status") if port else ""
     return DaskCluster(where, dashboard, owned)
@@ -110,7 +111,7 @@ class DaskCluster:
                 happened.append(self._happened.get_nowait())
         return happened
 
-    def start(self, worker: str, name: JobName, payload: Mapping[str, Any]) -> int:
+    def start(self, worker: str, name: JobName, payload: Coded) -> int:
         with self._guard:
             number, self._next = self._next, self._next + 1
         self._soon(self._submit, number, worker, name, payload)
@@ -235,7 +236,8 @@ class DaskCluster:
         said = event[1]
         action = said.get("action") if isinstance(said, Mapping) else None
         if action == "remove-worker":
-            self._reasons[said["worker"]] = _why_removed(said)
+            by, expected = str(said.get("stimulus_id", "")), bool(said.get("expected"))
+            self._reasons[said["worker"]] = _why_removed(by, expected=expected)
         if action in ("add-worker", "remove-worker"):
             self._changed.set()
 
@@ -243,9 +245,10 @@ class DaskCluster:
         said = event[1]
         for identifier, worker in self._workers.items():
             if worker.address == said["worker"]:
-                self._happened.put(Told(identifier, said["event"]))
+                with contextlib.suppress(RecordError):  # a worker of another lanelab is refused when it qualifies
+                    self._happened.put(Told(identifier, read_event(said["event"])))
 
-    def _submit(self, number: int, identifier: str, name: JobName, payload: Mapping[str, Any]) -> None:
+    def _submit(self, number: int, identifier: str, name: JobName, payload: Coded) -> None:
         worker = self._workers.get(identifier)
         if worker is None:
             return  # it left, which the controller was told or is about to be
@@ -255,10 +258,10 @@ class DaskCluster:
             self._begin(jobs[0])
 
     def _begin(self, job: _Job) -> None:
-        client, worker, payload = self._client, job.worker, json.dumps(job.payload)
+        client, worker, payload = self._client, job.worker, json.dumps(job.payload.to_json())
         if client is None:
             return  # and all is forgotten at once
-        order = {"name": job.name, "payload": payload, "session": self._session, "worker": worker.name}
+        order: JobOrder = {"name": job.name, "payload": payload, "session": self._session, "worker": worker.name}
         future = client.submit(
             run_job,
             order,
@@ -332,10 +335,10 @@ def _outcome(job: _Job, kind: str, data: Any) -> Finished:  # noqa: ANN401
     return Finished(job.number, job.worker.identifier, value=data if kind == "bytes" else json.loads(data))
 
 
-def _why_removed(said: Mapping[str, Any]) -> str:
-    if "ttl" in str(said.get("stimulus_id", "")):
+def _why_removed(by: str, *, expected: bool) -> str:
+    if "ttl" in by:
         return f"no sign of life for {WORKER_LIFE_S} s"
-    return "it ended" if said.get("expected") else "its connection broke: its process died, or its network is cut"
+    return "it ended" if expected else "its connection broke: its process died, or its network is cut"
 
 
 # --- functions that travel to workers
@@ -344,7 +347,7 @@ def _why_removed(said: Mapping[str, Any]) -> str:
 # lanelab. So they use nothing but what they import themselves.
 
 
-def _run_job(order: dict[str, Any]) -> tuple[str, Any]:
+def _run_job(order: JobOrder) -> tuple[str, Any]:
     from lanelab.driver.run.sweep.worker.process import run_job  # noqa: PLC0415
 
     return run_job(order)

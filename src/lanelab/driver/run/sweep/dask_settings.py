@@ -2,7 +2,7 @@
 every page load time."""
 
 import logging
-from typing import Any
+from collections.abc import Mapping
 
 # What a lost machine looks like: nothing arrives any more. The kernel finds it on each connection, and the scheduler.
 SILENT_S = 20
@@ -11,7 +11,7 @@ WORKER_LIFE_S = 20  # without a sign of life; looked at as often, so that it is 
 HEARTBEAT_S = 5.0
 SLOW = "10s"
 
-QUIET: dict[str, Any] = {
+QUIET: Mapping[str, bool | int | str] = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": SLOW,
     "distributed.admin.tick.cycle": SLOW,

@@ -23,7 +23,7 @@ from lanelab.driver.run.start import BegunRun
 from lanelab.driver.run.sweep.cluster import Finished
 from lanelab.driver.run.sweep.events import Fetching, PortionStored
 from lanelab.driver.run.sweep.member import Member, Start
-from lanelab.driver.run.sweep.messages import PIECE_BYTES, Delivery, PieceRequest
+from lanelab.driver.run.sweep.messages import PIECE_BYTES, SAME, Delivery, PackName, PieceRequest
 from lanelab.driver.run.sweep.packs import PackFile
 
 AT_ONCE = 4  # packs that are fetched at the same time: more would only fill the network's queues
@@ -88,7 +88,7 @@ class Deliveries:
 
     def _ask(self, member: Member, file: PackFile) -> None:
         request = PieceRequest(file.pack.name, file.have, min(PIECE_BYTES, file.pack.bytes - file.have))
-        self._start(member, "piece", request.to_json(), self._came)
+        self._start(member, "piece", request, self._came)
 
     def _came(self, member: Member, finished: Finished) -> None:
         one = self._fetching.get(member.worker)
@@ -99,7 +99,7 @@ class Deliveries:
             self._done(member, str(finished.error))
             return
         try:
-            one.file.add(finished.value)
+            one.file.add(_piece(finished.value))
         except PackError as error:
             self.drop(member.worker)
             self._done(member, str(error))
@@ -127,7 +127,7 @@ class Deliveries:
         finally:
             shutil.rmtree(content, ignore_errors=True)
         if delivery.pack:
-            self._start(member, "drop_pack", {"name": delivery.pack.name}, _forget)
+            self._start(member, "drop_pack", PackName(delivery.pack.name), _forget)
         self.drop(member.worker)
         self._done(member, why_not)
 
@@ -168,6 +168,12 @@ class Deliveries:
             bed = self._store.bed_that_refused(planned.cell.link.label)
             self._store.add_trial(Stored(number, planned.cell, bed, planned.round, attempt, 0.0, record))
             self.spread.add(planned, attempt_of(False, None, {reason}))
+
+
+def _piece(value: object) -> bytes:
+    if not isinstance(value, bytes):
+        raise PackError("what came is no piece of a pack", SAME)
+    return value
 
 
 def _forget(_member: Member, _finished: Finished) -> None:

@@ -3,12 +3,12 @@
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from lanelab.driver.base import version
 from lanelab.driver.base.clock import seconds_between, utc_now
+from lanelab.driver.base.coded import Coded, encoded
 from lanelab.driver.base.errors import InputError, RecordError, StoreError
 from lanelab.driver.run.events import Listener
 from lanelab.driver.run.folder import format as run_format
@@ -20,13 +20,33 @@ from lanelab.driver.run.start import BegunRun
 from lanelab.driver.run.sweep.cluster import Finished
 from lanelab.driver.run.sweep.events import MachineDiffers, PortionUndone, WorkerQualified, WorkerRefused
 from lanelab.driver.run.sweep.member import LONGEST_S, REST_S, Doing, Member, Start
-from lanelab.driver.run.sweep.messages import SAME, VERSION, Assignment, Qualification, QualifyRequest, cells_digest
+from lanelab.driver.run.sweep.messages import (
+    SAME,
+    VERSION,
+    Assignment,
+    Lacking,
+    Qualification,
+    QualifyRequest,
+    RefusedLink,
+    cells_digest,
+    of_another_lanelab,
+)
 from lanelab.driver.run.sweep.permissions import asked_of
 from lanelab.driver.run.sweep.site_packs import SitePacks
 from lanelab.driver.run.taking import name_of
 
 FAILURES = 3  # in a row, after which a worker is unfit
 CLOCK_EXACT_S = 2.0  # clocks that differ by less are left as they are
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerFacts(Coded):
+    """A worker in the provenance of the run."""
+
+    machine: str
+    processors: str
+    versions: Mapping[str, str]
+    refused_links: tuple[RefusedLink, ...]
 
 
 class Enrolment:
@@ -38,19 +58,23 @@ class Enrolment:
         self._assignment = assignment_of(begun)
         self._sites = SitePacks(begun)
         self.versions: dict[str, Mapping[str, str]] = {}  # by machine
-        self._workers: dict[str, dict[str, Any]] = {}  # for the provenance, by name
+        self._workers: dict[str, WorkerFacts] = {}  # for the provenance, by name
         self.unfit: dict[str, str] = {}  # name -> why
 
     def begin(self, member: Member) -> None:
         member.doing, member.due = Doing.JOINING, time.monotonic() + LONGEST_S
         member.beds.clear()
-        self._start(member, "assign", self._assignment.to_json(), self._assigned)
+        self._start(member, "assign", self._assignment, self._assigned)
 
     def _assigned(self, member: Member, finished: Finished) -> None:
         if finished.error is not None:
             self._failed(member, finished.error)
             return
-        member.lacks = list(finished.value["lacks"])
+        try:
+            member.lacks = list(Lacking.from_json(finished.value).lacks)
+        except RecordError as error:
+            self._refuse(member, of_another_lanelab(error), SAME)
+            return
         self._send_next_site(member)
 
     def _send_next_site(self, member: Member) -> None:
@@ -76,7 +100,7 @@ class Enrolment:
     def qualify(self, member: Member) -> None:
         member.doing, member.asked_utc = Doing.JOINING, utc_now()
         member.due = time.monotonic() + LONGEST_S
-        self._start(member, "qualify", QualifyRequest(member.asked_utc, True).to_json(), self._qualified)
+        self._start(member, "qualify", QualifyRequest(member.asked_utc, True), self._qualified)
 
     def _qualified(self, member: Member, finished: Finished) -> None:
         if finished.error is not None:
@@ -85,7 +109,7 @@ class Enrolment:
         try:
             made = Qualification.from_json(finished.value)
         except RecordError as error:
-            self._refuse(member, f"its answer is of another lanelab: {error}", SAME)
+            self._refuse(member, of_another_lanelab(error), SAME)
             return
         if made.unfit:
             self._refuse(member, made.unfit, made.remedy)
@@ -146,13 +170,8 @@ class Enrolment:
             self._tell(MachineDiffers(member.machine, what))
 
     def _note_worker(self, member: Member, made: Qualification) -> None:
-        self._workers[member.name] = {
-            "machine": member.machine,
-            "processors": made.processors,
-            "versions": dict(made.versions),
-            "refused_links": [each.to_json() for each in made.refused],
-        }
-        self._store.add_provenance("workers", json.loads(json.dumps(self._workers)))
+        self._workers[member.name] = WorkerFacts(member.machine, made.processors, made.versions, made.refused)
+        self._store.add_provenance("workers", encoded(self._workers))
 
 
 def assignment_of(begun: BegunRun) -> Assignment:

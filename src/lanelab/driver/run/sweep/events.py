@@ -3,7 +3,7 @@ beds. `worker` tells workers apart, `name` is for people: machine and number."""
 
 import textwrap
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from lanelab.driver.run.events import BedAwaited, BedReplaced, Event, LinksNotTestedAgain, LinkTested, TrialEnded
 
@@ -119,9 +119,6 @@ class OnWorker(Event):
             case _:
                 words = ""
         return f"{self.name}: {words}" if words else ""
-
-    def to_json(self) -> dict[str, Any]:
-        return {"event": self.kind, "worker": self.worker, "name": self.name, "told": self.told.to_json()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,13 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
-from typing import Any, Protocol
+from typing import Protocol
 
 from lanelab.driver.base.clock import shifted
+from lanelab.driver.base.coded import Coded
 from lanelab.driver.experiment.model import Cell
 from lanelab.driver.experiment.schedule.portions import PlannedPortion
 from lanelab.driver.link import Link
@@ -83,4 +84,4 @@ Then = Callable[[Member, Finished], None]
 class Start(Protocol):
     """Gives a member a job; `then` is called when it is finished, and not where the member is gone before."""
 
-    def __call__(self, member: Member, name: JobName, payload: Mapping[str, Any], then: Then) -> None: ...
+    def __call__(self, member: Member, name: JobName, payload: Coded, then: Then) -> None: ...

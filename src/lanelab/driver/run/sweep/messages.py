@@ -1,24 +1,26 @@
 """What a controller and its workers say to each other. All of it is JSON but the pieces of packs, which are bytes.
 
     controller                          worker (one bed of one machine)
-    assign    Assignment            ->  {"lacks": [names of sites]}: it has read the experiment
+    assign    Assignment            ->  Lacking: names of sites; it has read the experiment
     site_piece SitePiece            ->  nothing
     site_done SiteDone              ->  nothing: the site is there
     qualify   QualifyRequest        ->  Qualification: machine, versions, links that passed
     play      Portion               ->  Delivery: trials, self-tests, and a pack of artifacts on its disk
     piece     PieceRequest          ->  bytes: sha256 of the piece, and the piece (packs.piece_of)
-    drop_pack {"name": …}           ->  nothing: what was delivered is removed
-    end_run   {"run", "measure_links"}  ->  Delivery without trials: the last self-tests. All of the run is removed
+    drop_pack PackName              ->  nothing: what was delivered is removed
+    end_run   EndRequest            ->  Delivery without trials: the last self-tests. All of the run is removed
 
 A worker does one of these at a time and sends nothing by itself but events (driver/run/events.py), for whoever watches.
 """
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
+from lanelab.driver.base import version
 from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.errors import InputError, RecordError
 from lanelab.driver.experiment.model import Cell
 from lanelab.driver.run.folder.copies import SelfTestCopy, TrialCopy
 from lanelab.driver.run.machines import BedFacts, MachineFacts
@@ -41,6 +43,22 @@ class Assignment(Coded):
     cells: str  # digest of their identifiers: cells_digest
     sites: Mapping[str, str]  # digest of each site by its name, as the controller has it, and of each variant
     asks: tuple[str, ...]  # what of it runs code of its author: directives, flags, scripts
+
+    @classmethod
+    def from_json(cls, data: object, where: str = "") -> Self:
+        """Raises InputError for one of another version, whatever else it says."""
+        spoken = data.get("version") if isinstance(data, Mapping) else None
+        if spoken != VERSION:
+            what = f"the controller speaks version {spoken} of the messages of a sweep, and this worker"
+            raise InputError(f"{what} version {VERSION} (lanelab {version.VERSION})", SAME)
+        return super(Assignment, cls).from_json(data, where)
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking(Coded):
+    """Sites that a worker has to be sent."""
+
+    lacks: tuple[str, ...]
 
 
 def cells_digest(cells: Iterable[Cell]) -> str:
@@ -118,6 +136,11 @@ class Pack(Coded):
 
 
 @dataclass(frozen=True, slots=True)
+class PackName(Coded):
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class PieceRequest(Coded):
     pack: str
     offset: int
@@ -140,3 +163,23 @@ class Delivery(Coded):
     versions: Mapping[str, Mapping[str, str]]  # all that the trials name, by their digest
     self_tests: tuple[SelfTestCopy, ...]
     pack: Pack | None
+
+    @classmethod
+    def received(cls, data: object) -> Self:
+        """As it came. Self-tests are told once, and hold whatever became of the trials: where one of those cannot be
+        read, the portion is undone, and the self-tests are there. Raises RecordError where they are not, either."""
+        try:
+            return cls.from_json(data)
+        except RecordError as error:
+            without = {**data, "trials": [], "versions": {}, "pack": None} if isinstance(data, Mapping) else data
+            return replace(cls.from_json(without), undone=of_another_lanelab(error), remedy="", is_workers_fault=True)
+
+
+def of_another_lanelab(error: RecordError) -> str:
+    return f"its answer is of another lanelab: {error}"
+
+
+@dataclass(frozen=True, slots=True)
+class EndRequest(Coded):
+    run: str  # its identifier
+    measure_links: bool

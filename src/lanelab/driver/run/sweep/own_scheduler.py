@@ -26,7 +26,7 @@ from lanelab.driver.run.sweep.address import LISTEN, OWN, SchedulerAddress, divi
 from lanelab.driver.run.sweep.children import Child
 from lanelab.driver.run.sweep.events import SchedulerRestarted
 from lanelab.driver.run.sweep.keys import VERSION, Invitation, make_keys, read_invitation, write_private
-from lanelab.driver.run.sweep.scheduler_process import SchedulerSettings
+from lanelab.driver.run.sweep.scheduler_process import SchedulerSaid, SchedulerSettings
 
 INVITATION, PLACE, LOG, SCRATCH = "invitation.json", "scheduler.json", "scheduler.log", "scratch"
 LOCAL = "127.0.0.1"
@@ -115,14 +115,13 @@ class _Keeper:
     def begin(self) -> str:
         """Start the process. Its address."""
         self._child = child = Child("lanelab.driver.run.sweep.scheduler_process", self._settings, self._log)
-        said = child.next_line()
-        if said and "address" in said:
-            self.dashboard, self.pid = said["dashboard"], child.pid
-            address: str = said["address"]
-            return address
+        said = child.next_said(SchedulerSaid)
+        if said and said.address:
+            self.dashboard, self.pid = said.dashboard, child.pid
+            return said.address
         child.end()
         where = f"{self._settings.host}:{self._settings.port}"
-        why = said["error"] if said else f"its process ended: {child.last_words()}"
+        why = said.error if said else f"its process ended: {child.last_words()}"
         what = f"the run's scheduler cannot listen at {where}: {why}"
         if self._listen:
             raise InputError(what, OWN, key=LISTEN)
@@ -139,7 +138,7 @@ class _Keeper:
         tries = 0
         while not self._ended.is_set():
             child = self._child
-            if child and child.next_line() is not None:
+            if child and child.next_said(SchedulerSaid) is not None:
                 continue
             if self._ended.wait(PAUSES_S[min(tries, len(PAUSES_S) - 1)]):
                 return

@@ -5,7 +5,7 @@ import contextlib
 import socket
 import ssl
 import threading
-from typing import Any
+from dataclasses import dataclass
 
 from lanelab.driver.base.errors import ClusterAway, ClusterError, LanelabError
 from lanelab.driver.base.timeouts import scaled
@@ -15,26 +15,34 @@ from lanelab.driver.run.sweep.dask_settings import CONNECT_S
 HANDSHAKE_S = 5.0
 
 
-def require_scheduler(where: SchedulerAddress) -> dict[str, Any]:
-    """What the scheduler says that it is. Raises ClusterAway where nothing answers, ClusterError where what answers is
+@dataclass(frozen=True, slots=True)
+class Scheduler:
+    """What a scheduler says that it is."""
+
+    dashboard_port: int | None  # of its pages
+
+
+def require_scheduler(where: SchedulerAddress) -> Scheduler:
+    """The scheduler that is there. Raises ClusterAway where nothing answers, ClusterError where what answers is
     not a scheduler for us."""
-    found: list[dict[str, Any] | BaseException] = []
+    answers: list[Scheduler | BaseException] = []
 
     def ask() -> None:  # in a thread of its own: the caller may be within another event loop
         try:
-            found.append(asyncio.run(_ask(where)))
+            answers.append(asyncio.run(_ask(where)))
         except BaseException as error:  # noqa: BLE001 - raised again below
-            found.append(error)
+            answers.append(error)
 
     thread = threading.Thread(target=ask, name="probe")
     thread.start()
     thread.join()
-    if isinstance(found[0], BaseException):
-        raise found[0]
-    return found[0]
+    (answer,) = answers
+    if isinstance(answer, BaseException):
+        raise answer
+    return answer
 
 
-async def _ask(where: SchedulerAddress) -> dict[str, Any]:
+async def _ask(where: SchedulerAddress) -> Scheduler:
     await asyncio.to_thread(_require_handshake, where)
     from distributed.comm import connect  # noqa: PLC0415 - a run on one bed does not load it
     from distributed.core import send_recv  # noqa: PLC0415
@@ -56,7 +64,7 @@ async def _ask(where: SchedulerAddress) -> dict[str, Any]:
         kind = identity.get("type", "something else") if isinstance(identity, dict) else "something else"
         raise ClusterError(f"{what}, but a {kind}", remedy)
     _require_same_version(where, versions)
-    return identity
+    return Scheduler(identity.get("services", {}).get("dashboard"))
 
 
 def _require_same_version(where: SchedulerAddress, versions: object) -> None:

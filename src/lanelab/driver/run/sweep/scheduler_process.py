@@ -25,7 +25,16 @@ class SchedulerSettings(Coded):
     dashboard: Path | None  # the folder of what it is drawn with; None: there is none
 
 
-def serve(data: dict[str, Any]) -> None:
+@dataclass(frozen=True, slots=True)
+class SchedulerSaid(Coded):
+    """What a scheduler says to the run: where it is, or why it is nowhere."""
+
+    address: str = ""
+    dashboard: str = ""  # its page; "": it has none
+    error: str = ""
+
+
+def serve(data: object) -> None:
     """Be a scheduler until SIGTERM, or until the run's process ends."""
     asyncio.run(_serve(SchedulerSettings.from_json(data)))
 
@@ -53,17 +62,17 @@ async def _serve(settings: SchedulerSettings) -> None:
             extensions=_extensions(),
         )
     except (OSError, RuntimeError, ValueError) as error:
-        say(error=_root(error))
+        say(SchedulerSaid(error=_root(error)))
         return
     port = scheduler.http_server and scheduler.http_server.port if settings.dashboard else 0
-    say(address=scheduler.address, dashboard=f"http://127.0.0.1:{port}/status" if port else "")
+    say(SchedulerSaid(scheduler.address, f"http://127.0.0.1:{port}/status" if port else ""))
     finished = asyncio.create_task(scheduler.finished())
     await asyncio.wait([finished, asyncio.create_task(ended.wait())], return_when=asyncio.FIRST_COMPLETED)
     with contextlib.suppress(asyncio.TimeoutError, TimeoutError):
         await asyncio.wait_for(scheduler.close(), 3)
 
 
-def _extensions() -> dict[str, Any]:
+def _extensions() -> dict[str, type]:
     """Those of Dask, with spans that remember nothing: else something stays of each job until the scheduler ends."""
     from distributed.scheduler import DEFAULT_EXTENSIONS  # noqa: PLC0415
     from distributed.spans import SpansSchedulerExtension  # noqa: PLC0415

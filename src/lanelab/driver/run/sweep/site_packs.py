@@ -79,13 +79,13 @@ class _Sending:
     def _send(self) -> None:
         done = self._pack.done
         if self._offset >= done.bytes:
-            self._start(self._member, "site_done", done.to_json(), self._over)
+            self._start(self._member, "site_done", done, self._over)
             return
         data = part_of(self._pack.path, self._offset, min(PIECE_BYTES, done.bytes - self._offset))
         sha256 = hashlib.sha256(data).hexdigest()
         piece = SitePiece(done.digest, self._offset, base64.b64encode(data).decode(), sha256)
         self._offset += len(data)
-        self._start(self._member, "site_piece", piece.to_json(), self._over_piece)
+        self._start(self._member, "site_piece", piece, self._over_piece)
 
     def _over_piece(self, member: Member, finished: Finished) -> None:
         if finished.error is not None:

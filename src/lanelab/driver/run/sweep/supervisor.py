@@ -30,7 +30,7 @@ from lanelab.driver.run.sweep.dask_settings import be_quiet
 from lanelab.driver.run.sweep.events import BedEnded, BedLent, BedProcessStarted, SchedulerAway
 from lanelab.driver.run.sweep.probe import require_scheduler
 from lanelab.driver.run.sweep.processors import divided_here
-from lanelab.driver.run.sweep.worker.process import JOBS, WorkerSettings
+from lanelab.driver.run.sweep.worker.process import JOBS, WorkerSaid, WorkerSettings
 
 PAUSES_S = (0.2, 1.0, 2.0, 5.0, 10.0, 30.0)
 LONG_LIFE_S = 60.0  # a worker that lived so long did not die of how it was started
@@ -167,10 +167,10 @@ class Supervisor:
             child = self._children[number] = Child("lanelab.driver.run.sweep.worker.process", settings, log)
         self._tell(BedProcessStarted(self._machine, number, processors, str(log), child.pid))
         why = ""
-        while (said := child.next_line()) is not None:
-            if "joined" in said:
+        while (said := child.next_said(WorkerSaid)) is not None:
+            if said.joined:
                 self._tell(BedLent(self._machine, number, processors, str(log)))
-            why = said.get("left", why)
+            why = said.left or why
         status = child.wait()
         with self._guard:
             self._children.pop(number, None)

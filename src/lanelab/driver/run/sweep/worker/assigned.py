@@ -4,7 +4,6 @@ import shutil
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from lanelab.driver.base import version
 from lanelab.driver.base.errors import InputError, LanelabError
@@ -13,7 +12,7 @@ from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.served_sites import ServedSites, site_digest
 from lanelab.driver.run.start import load_target, read_back
-from lanelab.driver.run.sweep.messages import SAME, VERSION, Assignment, SiteDone, cells_digest
+from lanelab.driver.run.sweep.messages import SAME, Assignment, SiteDone, cells_digest
 from lanelab.driver.run.sweep.permissions import require_allowed
 from lanelab.driver.run.sweep.worker.site_cache import SiteCache
 from lanelab.driver.site.site import Site
@@ -47,13 +46,9 @@ class Assigned:
         return sites
 
 
-def take(payload: Mapping[str, Any], folder: Path, allowed: Collection[str], machine: str) -> Assigned:
+def take(order: Assignment, folder: Path, allowed: Collection[str], machine: str) -> Assigned:
     """Read what the controller sends. Raises InputError for what this worker cannot or may not do. `folder`: for the
     run's files, and for sites on their way."""
-    if payload.get("version") != VERSION:
-        what = f"the controller speaks version {payload.get('version')} of the messages of a sweep, and this worker"
-        raise InputError(f"{what} version {VERSION} (lanelab {version.VERSION})", SAME)
-    order = Assignment.from_json(payload)
     path = _write(order.files, folder / "given")
     names = {name.partition("/")[0] for name in order.sites}
     experiment = read_back(path, order.meta, names)

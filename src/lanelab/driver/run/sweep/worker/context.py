@@ -5,12 +5,11 @@ Jobs run one after the other in a thread of their own. `halt` and `is_halted` ma
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-Tell = Callable[[Mapping[str, Any]], None]
+from lanelab.driver.run.events import Listener
 
 
 @dataclass(slots=True)
@@ -23,8 +22,8 @@ class WorkerContext:
     allowed: frozenset[str]  # what of a run's file may run code of its author here: directives, flags, scripts
     router: str  # what its owner wants beds made with: auto, uml or kernel
     scratch: Path  # a folder for this process alone, empty at its beginning. Its supervisor removes it
-    tell: Tell  # sends an event to the controller that gave the job; returns at once, and never fails
-    kept: dict[str, Any] = field(default_factory=dict)  # what jobs keep for the next job: a run, its bed. See `closing`
+    tell: Listener  # sends an event to the controller that gave the job; returns at once, and never fails
+    kept: object = None  # what jobs keep for the next job: a run, its bed. See `closing`
     closing: list[Callable[[], None]] = field(default_factory=list)  # called when the process ends in order, last first
     session: str = ""  # of the controller whose job is under way
     _halted: threading.Event = field(default_factory=threading.Event)

@@ -16,7 +16,6 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,8 +23,10 @@ from typing import TYPE_CHECKING, Any
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import ClusterError, LanelabError
 from lanelab.driver.run.channel.protocol import error_to_message
+from lanelab.driver.run.events import Event
 from lanelab.driver.run.sweep.address import SchedulerAddress
 from lanelab.driver.run.sweep.children import say
+from lanelab.driver.run.sweep.cluster import JobOrder
 from lanelab.driver.run.sweep.dask_settings import CONNECT_S, HEARTBEAT_S, be_quiet
 from lanelab.driver.run.sweep.worker.context import WorkerContext
 
@@ -52,6 +53,14 @@ class WorkerSettings(Coded):
     jobs: str  # the module that does them
 
 
+@dataclass(frozen=True, slots=True)
+class WorkerSaid(Coded):
+    """What a worker says to its supervisor."""
+
+    joined: str = ""  # its address
+    left: str = ""  # why it ends
+
+
 @dataclass(slots=True)
 class _Process:
     """What jobs find about the process in which they are done."""
@@ -71,7 +80,7 @@ def do_jobs_of(module: str) -> None:
     _this.jobs = module
 
 
-def serve(data: dict[str, Any]) -> None:
+def serve(data: object) -> None:
     """Be a worker until SIGTERM, or until the scheduler or the supervisor is gone."""
     settings = WorkerSettings.from_json(data)
     os.sched_setaffinity(0, settings.processors)  # threads and children that begin later inherit it
@@ -113,12 +122,13 @@ async def _serve(settings: WorkerSettings) -> None:
     starting: asyncio.Future[Any] = asyncio.ensure_future(worker)
     await asyncio.wait([starting, asking], return_when=asyncio.FIRST_COMPLETED)
     if starting.done() and not starting.exception():
-        say(joined=worker.address)
+        say(WorkerSaid(joined=worker.address))
         finished = asyncio.create_task(worker.finished())
         await asyncio.wait([finished, asking], return_when=asyncio.FIRST_COMPLETED)
-        say(left="asked to end" if ended.is_set() else "the connection to the scheduler broke")
+        why = "asked to end" if ended.is_set() else "the connection to the scheduler broke"
+        say(WorkerSaid(left=why))
     elif starting.done():
-        say(left=f"the scheduler did not let it in: {starting.exception()}")
+        say(WorkerSaid(left=f"the scheduler did not let it in: {starting.exception()}"))
     await _close(worker)
 
 
@@ -171,9 +181,9 @@ def _hush(worker: "distributed.Worker") -> None:
     worker.periodic_callbacks["monitor"].callback_time = 10_000
 
 
-def _tell(worker: "distributed.Worker", event: Mapping[str, Any]) -> None:
+def _tell(worker: "distributed.Worker", event: Event) -> None:
     with contextlib.suppress(Exception):  # whoever watches must not disturb what is watched
-        worker.log_event(topic_of(_this.session), {"worker": worker.address, "event": dict(event)})
+        worker.log_event(topic_of(_this.session), {"worker": worker.address, "event": event.to_json()})
 
 
 def topic_of(session: str) -> str:
@@ -181,7 +191,7 @@ def topic_of(session: str) -> str:
     return f"lanelab-{session}"
 
 
-def run_job(order: Mapping[str, Any]) -> Answer:
+def run_job(order: JobOrder) -> Answer:
     """Do a job. Dask calls this in its one thread for jobs, by lanelab.driver.run.sweep.dask_cluster."""
     from distributed.worker import get_worker, thread_state  # noqa: PLC0415
 

@@ -20,7 +20,7 @@ from lanelab.driver.experiment.model import Cell
 from lanelab.driver.link import Link
 from lanelab.driver.run.built_programs import Programs
 from lanelab.driver.run.channel.client import Bed
-from lanelab.driver.run.events import BedReplaced, Event
+from lanelab.driver.run.events import BedReplaced
 from lanelab.driver.run.folder.copies import SelfTestCopy, TrialCopy
 from lanelab.driver.run.folder.store import Store
 from lanelab.driver.run.machines import BedFacts, MachineFacts
@@ -56,7 +56,7 @@ class ScratchRun:
                 prepare(needs_of(self._experiment))
             programs = Programs.built(self._experiment)
             begun = BegunRun(self._experiment, sites, self.store())
-            self._runner = Runner(begun, self._open_bed, self._tell, self.stop, programs)
+            self._runner = Runner(begun, self._open_bed, self._context.tell, self.stop, programs)
         return self._runner
 
     def store(self) -> Store:
@@ -89,9 +89,6 @@ class ScratchRun:
         with paths.bed_folder() as folder, Bed(BedSettings(folder, router=router, cpus=cpus)) as bed:
             yield bed
 
-    def _tell(self, event: Event) -> None:
-        self._context.tell(event.to_json())
-
     # --- its bed and links
 
     def use_for(self, block: int) -> Runner:
@@ -112,7 +109,7 @@ class ScratchRun:
                 self.forget()
                 if chance == 2:
                     raise
-                self._tell(BedReplaced(str(error)))
+                self._context.tell(BedReplaced(str(error)))
         raise AssertionError  # the second chance returned or raised
 
     def measured(self, cells: Iterable[Cell]) -> list[RefusedLink]:

@@ -6,10 +6,9 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from lanelab.driver.base.errors import InputError, LanelabError, PackError, RecordError
 from lanelab.driver.base.paths import build_folder
@@ -101,7 +100,7 @@ def _read(folder: Path) -> Site:
     return site
 
 
-def _site_of(data: Mapping[str, Any], content: Path) -> Site:
+def _site_of(data: object, content: Path) -> Site:
     """Raises PackError for what would not be a site, or would have files elsewhere."""
     try:
         site = Site.from_json(data, "site")
