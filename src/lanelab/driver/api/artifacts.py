@@ -69,7 +69,7 @@ def _require_unchanged(read: ReadStudyRun, *, captures: bool) -> None:
 
 
 def _files(read: ReadStudyRun, staged: Path, archive: str, *, captures: bool) -> dict[str, Content]:
-    """Every file of the artifact but the list of their digests."""
+    """Return every file of the artifact but the list of their digests."""
     about = read.about
     digests = digests_of_sites(read.folder, about)
     private = private_in(read.folder, about, (socket.gethostname(),))

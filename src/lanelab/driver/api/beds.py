@@ -19,7 +19,7 @@ from lanelab.driver.run.events import Listener, Notice, unheard
 
 @dataclass(frozen=True, slots=True)
 class BedOptions:
-    """How beds are made, as the user asks for it."""
+    """The user's wishes about how beds are made."""
 
     substrate: str = "netns"
     given: Mapping[str, str] = field(
@@ -31,7 +31,7 @@ class BedOptions:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "BedOptions":
-        """From the record of a run; older ones know no substrates."""
+        """Read the options from the record of a run; older ones know no substrates."""
         given = {option.name: data[option.name] for option in registry.options() if option.name in data}
         substrate, accept = data.get("substrate", "netns"), data.get("accept_links", False)
         return cls(substrate, given, data["router"], data["pinned"], accept)
@@ -50,7 +50,7 @@ class BedOptions:
         return replace(self, accept_links=False).is_default
 
     def going_on(self, asked: "BedOptions") -> "BedOptions":
-        """Those that a run began with, in a session that is given `asked`."""
+        """Return the options that a run began with, in a session that is given `asked`."""
         return replace(self, accept_links=self.accept_links or asked.accept_links)
 
     @property
@@ -67,7 +67,7 @@ class BedOptions:
         return of_nodes if self.traits.same_machine else programs(*self.kind.needs)
 
     def facts(self) -> dict[str, Any]:
-        """What of it belongs in the record of a run, once `settings` has looked where the nodes are."""
+        """Return what of it belongs in the record of a run, once `settings` has looked where the nodes are."""
         factor = configuration.current().timeout_factor
         return {"bed_options": self.to_json(), "patience": factor, **self.kind.facts(self.given)}
 
@@ -90,7 +90,7 @@ class BedOptions:
         return replace(self, cpus=placement.placement(processors, workload, direct=direct))
 
     def nodes(self) -> Mapping[str, Any]:
-        """Where the nodes are, as it is now. Raises InputError for an inventory that cannot be read."""
+        """Return where the nodes are, as it is now. Raises InputError for an inventory that cannot be read."""
         return self.kind.settings(self.given)
 
     @contextmanager

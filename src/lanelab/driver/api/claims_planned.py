@@ -21,7 +21,7 @@ def claims_json(experiment: Experiment) -> list[dict[str, object]]:
 
 
 def about(claim: Claim) -> str:
-    """What is compared with what, in words."""
+    """Return what is compared with what, in words."""
     metric = metric_of_claim(claim.metric)
     what = metric.words if metric else claim.metric
     return f"{claim.kind} of {what}: {claim.of}" + (f", over {claim.over}" if claim.over else "")
@@ -49,7 +49,7 @@ def _with_unit(metric: Metric, value: float) -> str:
 
 
 def places(claim: Claim) -> str:
-    """Where, and in how many of these places it has to hold."""
+    """Return where, and in how many of these places it has to hold."""
     shown = [place.words for place in claim.places[:PLACES_SHOWN]]
     more = len(claim.places) - len(shown)
     words = "; ".join([*shown, *([f"{more} more"] if more else [])])

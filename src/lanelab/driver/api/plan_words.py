@@ -47,7 +47,7 @@ def _build_words(first: FirstBuild) -> str:
 
 
 def build_words(first: FirstBuild) -> str:
-    """What is built here before the first trial, and how long that takes."""
+    """Return what is built here before the first trial, and how long that takes."""
     return f"once {minutes(first.seconds)} to build {', '.join(first.programs)}"
 
 
@@ -73,13 +73,13 @@ def _scale(experiment: Experiment) -> list[str]:
 
 
 def _looks(experiment: Experiment) -> str:
-    """When the run may end, and how sure an interval has to be then."""
+    """Say when the run may end, and how sure an interval has to be then."""
     each = [f"{look.trials} ({math.floor(1000 * (1 - look.alpha)) / 10:g}%)" for look in experiment.repeat.looks]
     return f"looks: after {', '.join(each)} trials of each cell, by intervals of that; all looks together hold 95%"
 
 
 def _comparisons(experiment: Experiment) -> list[str]:
-    """How many there are. What is compared with nothing is named."""
+    """Return how many there are. What is compared with nothing is named."""
     pairs = experiment.pairs
     if experiment.order == "sequential":
         return ["compared: nothing, since arms are not interleaved"] if pairs.made else []
@@ -103,7 +103,7 @@ def _beds(experiment: Experiment, made: Estimate) -> str:
 
 
 def spread_words(spread: SpreadEstimate, made: Estimate) -> list[str]:
-    """What it takes on several beds at once."""
+    """Return what it takes on several beds at once."""
     portions, time = str(spread.portions), minutes(spread.seconds)
     faster = f"{made.seconds / spread.seconds:.1f}"
     if spread.most_portions > spread.portions:
@@ -113,6 +113,6 @@ def spread_words(spread: SpreadEstimate, made: Estimate) -> list[str]:
 
 
 def order_of_round(experiment: Experiment, number: int) -> list[int]:
-    """The numbers of the cells, in the order of that round."""
+    """Return the numbers of the cells, in the order of that round."""
     of = {cell.id: place for place, cell in enumerate(experiment.cells, 1)}
     return [of[trial.cell.id] for trial in round_order(experiment, experiment.seed or 0, number)]

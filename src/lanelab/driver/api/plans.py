@@ -32,12 +32,12 @@ class Plan:
     spread: SpreadEstimate | None = None  # on several beds at once
 
     def words(self) -> list[str]:
-        """What it comes to, for a person."""
+        """Return what it comes to, for a person."""
         spread = spread_words(self.spread, self.made) if self.spread else []
         return [*summary(self.experiment, self.made, self.first), *spread]
 
     def to_json(self) -> dict[str, object]:
-        """Everything that the table says, and all settings."""
+        """Return everything that the table says, and all settings."""
         known = self.experiment.order == "sequential" or self.experiment.seed is not None
         return {
             "name": self.experiment.name,
@@ -84,7 +84,7 @@ class Plan:
 def plan(
     file: str | Path, variant: str | None = None, *, scale: float | None = None, workers: int | None = None
 ) -> Plan:
-    """The plan of an experiment file. `workers`: on so many beds at once. Raises InputError."""
+    """Return the plan of an experiment file. `workers`: on so many beds at once. Raises InputError."""
     experiment = read_experiment(Path(file), variant)
     if scale is not None:
         experiment = over_scale(experiment, scale)

@@ -9,7 +9,7 @@ SEEN = 20  # trials whose median length the rest are expected to have
 
 
 class Progress:
-    """What has happened so far, and how long the rest may take."""
+    """The state of a run: what has happened so far, and how long the rest may take."""
 
     def __init__(self, trials: int, done: int, primary: Metric) -> None:
         self.trials, self.done, self.failed = trials, done, 0
@@ -41,7 +41,7 @@ class Progress:
                 self.now = event.activity or self.now
 
     def value(self, trial: TrialEnded) -> str:
-        """Of the primary metric, with its unit."""
+        """Write a value of the primary metric, with its unit."""
         value = "?" if trial.value is None else f"{trial.value / self.primary.scale:.0f}"
         return f"{value} {self.primary.unit}"
 
@@ -52,7 +52,7 @@ class Progress:
         return in_words(max(self.trials - self.done, 0) * statistics.median(self._walls))
 
     def words(self, event: Event) -> str:
-        """A line for a person, or nothing."""
+        """Return a line for a person, or nothing."""
         match event:
             case TrialEnded(failures=()):
                 return f"{self.done}/{self.trials} {event.place}: {self.value(event)} (ETA {self.eta})"
@@ -61,7 +61,7 @@ class Progress:
         return event.words
 
     def _is_told(self, test: LinkTested) -> bool:
-        """Whether it is known that this link is refused. Each round measures it again."""
+        """Return whether it is known that this link is refused. Each round measures it again."""
         if test.passed or test.moment == "after":
             self._refused_links.discard(test.link)
             return False

@@ -72,19 +72,19 @@ class OpenRun:
         return found
 
     def record(self, trial: int) -> TrialRecord:
-        """Everything that is recorded of a trial, its requests and its evidence included."""
+        """Return everything that is recorded of a trial, its requests and its evidence included."""
         return read_record(self.folder, trial)
 
     def artifact(self, trial: int, name: str) -> Path:
-        """The file of a trial: a capture, a HAR, a screenshot."""
+        """Return the file of a trial: a capture, a HAR, a screenshot."""
         return artifact_path(self.folder, trial, name)
 
     def claims(self) -> Sequence[Judged]:
-        """The verdict on each claim of the experiment, as the claims were when the run began."""
+        """Return the verdict on each claim of the experiment, as the claims were when the run began."""
         return judge(self.data)
 
     def results(self) -> dict[str, Any]:
-        """What `lanelab show --json` prints: medians with intervals, comparisons, failures, caveats."""
+        """Return what `lanelab show --json` prints: medians with intervals, comparisons, failures, caveats."""
         return export.results(self.data)
 
     def report(self, path: str | Path | None = None) -> Path:
@@ -93,5 +93,5 @@ class OpenRun:
 
 
 def open_run(name: str | Path = LATEST) -> OpenRun:
-    """The run in a folder, of a name in ./runs, or the latest there. Raises InputError where there is none."""
+    """Return the run in a folder, of a name in ./runs, or the latest there. Raises InputError where there is none."""
     return OpenRun(read_run(find_run(str(name))))

@@ -96,9 +96,9 @@ def resume(
 def play_to_end(
     begun: BegunRun, asked: BedOptions, means: Means, programs: Programs | None = None, source: str = ""
 ) -> TrialsMissing | None:
-    """A session of the run, on beds as it began with, and the end of its folder's use. `asked`: what this session was
-    given; `source`: the file that the experiment is of, where it is not the run's copy. Which cells lack trials
-    afterwards."""
+    """Play a session of the run on beds as it began with, and end the use of its folder. `asked`: what this
+    session was given; `source`: the file that the experiment is of, where it is not the run's copy. Which cells lack
+    trials afterwards."""
     try:
         bed = BedOptions.from_json(json.loads(begun.store.meta("bed"))).going_on(asked)
         return play(begun, programs or ready(begun.experiment, bed, means.sweep), bed, means)
@@ -127,7 +127,7 @@ def links_of(experiment: Experiment) -> list[Link]:
 
 
 def _changed(experiment: Experiment, beds: int | None, scale: float | None) -> Experiment:
-    """The experiment with what is asked for instead."""
+    """Return the experiment with what is asked for instead."""
     with argument("scale"):
         scaled = experiment if scale is None else over_scale(experiment, scale)
     if beds is None:

@@ -33,7 +33,7 @@ STOPPED = "stopped; everything that was finished is stored"
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What the trials of a session are made with, and who hears of it."""
+    """The means by which a session makes its trials, and who hears of it."""
 
     tell: Listener
     stop: StopRequest

@@ -41,7 +41,7 @@ from lanelab.driver.run.study.study import StudyRun
 
 @dataclass(frozen=True, slots=True)
 class AskedStudy:
-    """What a run of a study is begun with."""
+    """The wishes with which a run of a study begins."""
 
     instead: Asked
     variant: str | None
@@ -53,7 +53,7 @@ class AskedStudy:
 
 @dataclass
 class Played:
-    """How the figures went."""
+    """The outcome of the figures that were run."""
 
     folder: Path
     missing: list[int] = field(default_factory=list)
@@ -82,7 +82,7 @@ def begin_study(read: StudyFolder, asked: AskedStudy, tell: Listener) -> tuple[P
 
 
 def study_to_go_on_with(name: str, tell: Listener) -> tuple[Path, StudyRun]:
-    """The run of a study that a name means. Tells what was changed since it began."""
+    """Return the run of a study that a name means. Tells what was changed since it began."""
     folder = find_study_run(name)
     about = read_about(folder)
     _tell_changed(about, tell)
@@ -172,7 +172,7 @@ def _begun(run: OpenStudyRun, numbers: Sequence[int], estimates: Mapping[int, Es
 
 
 def _play_figure(run: OpenStudyRun, number: int, bed: BedOptions, means: Means) -> bool:
-    """Whether every cell has what was asked for."""
+    """Play a figure, and return whether every cell has what was asked for."""
     folder, experiment = run.figure_folder(number), run.experiments[number]
     if means.sweep.is_asked_for:
         require_portions(experiment)

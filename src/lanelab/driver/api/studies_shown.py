@@ -13,7 +13,7 @@ from lanelab.driver.run.study.sources import published_number
 
 
 def checked_by(experiments: Mapping[int, Experiment]) -> dict[int, list[str]]:
-    """Of each published claim, the claims of the experiments."""
+    """Return for each published claim the claims of the experiments."""
     found: dict[int, list[str]] = {}
     for number, experiment in experiments.items():
         for claim in experiment.claims:
@@ -46,7 +46,7 @@ def study_json(
 
 
 def standing_json(read: ReadStudyRun, judged: JudgedStudy) -> dict[str, object]:
-    """How far each figure is, and the verdicts so far."""
+    """Return how far each figure is, and the verdicts so far."""
     figures = [
         {
             "figure": number,

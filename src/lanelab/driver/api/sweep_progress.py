@@ -44,7 +44,8 @@ class BedLine:
     paces: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=PORTIONS_SEEN))
 
     def pace(self, now: float) -> Pace:
-        """Of portions that are stored, with what it takes to get them here; before the first, of this one's trials."""
+        """Return the pace of portions that are stored, with the time that it takes to get them here; before the first,
+        that of this one's trials."""
         trials, seconds = (sum(values) for values in zip(*self.paces, strict=True)) if self.paces else (0, 0.0)
         if not trials and self.made:
             trials, seconds = self.made, now - self.began
@@ -56,7 +57,7 @@ class SweepProgress:
     """All beds, and the whole."""
 
     def __init__(self, trials: int, done: int, rounds: int = 0, clock: Clock = time.monotonic) -> None:
-        """`rounds`: the most that there can be; 0: not known."""
+        """Begin a sweep of which nothing is known yet. `rounds` is the most that there can be; 0: not known."""
         self.trials, self.done, self.failed, self.rounds = trials, done, 0, rounds
         self.beds: dict[str, BedLine] = {}  # by worker
         self.fetched_bytes = 0
@@ -136,7 +137,7 @@ class SweepProgress:
 
     @property
     def rounds_under_way(self) -> str:
-        """As one would say it; "": none."""
+        """Name the rounds that are under way, as one would say it; "": none."""
         numbers = [bed.round for bed in self.beds.values() if bed.round]
         if not numbers:
             return ""
@@ -153,7 +154,7 @@ class SweepProgress:
         return in_words(seconds)
 
     def whole(self) -> str:
-        """The sweep in one line."""
+        """Return the sweep in one line."""
         fit = sum(bed.is_fit for bed in self.beds.values())
         beds = f"{fit} bed{'' if fit == 1 else 's'}"
         if fit < len(self.beds):
@@ -162,7 +163,8 @@ class SweepProgress:
         return ", ".join([*filter(None, words), f"ETA {self.eta}"])
 
     def lines(self, most: int) -> list[tuple[str, str, str]]:
-        """Of each bed its name, what it does, and what it did; where there are more than `most`, of each machine."""
+        """Return for each bed its name, what it does, and what it did; where there are more than `most`, for each
+        machine."""
         beds = sorted(self.beds.values(), key=lambda bed: (bed.machine, bed.name))
         if len(beds) <= most:
             return [(bed.name, self._now(bed), _did(bed.trials, bed.failed)) for bed in beds]

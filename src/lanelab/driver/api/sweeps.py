@@ -31,7 +31,7 @@ AWAY_S = 600.0  # for as long may all workers of others be away, once there were
 
 @dataclass(frozen=True, slots=True)
 class SweepOptions:
-    """Where the beds of a run are, when they are not just the one."""
+    """The place of a run's beds, when they are not just the one."""
 
     workers: int = 0  # on this machine
     listen: str = ""  # where workers of other machines reach the run
@@ -46,7 +46,7 @@ class SweepOptions:
 
     @property
     def words(self) -> str:
-        """As one writes them behind a command."""
+        """Return the options as one writes them behind a command."""
         options = {"--workers": self.workers, "--listen": self.listen, "--cluster": self.cluster}
         given = [f" {option} {shlex.quote(str(value))}" for option, value in options.items() if value]
         flags = {"--insecure": self.insecure, "--accept-disturbance": self.accept_disturbance}
@@ -54,7 +54,7 @@ class SweepOptions:
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether no bed is on this machine."""
+        """Return whether no bed is on this machine."""
         return self.is_asked_for and not self.workers
 
     def check(self, made: BedOptions) -> None:
@@ -130,7 +130,7 @@ def _connected(sweep: SweepOptions, begun: BegunRun, made: BedOptions, tell: Lis
 
 
 def _own_processors(sweep: SweepOptions, store: Store, tell: Listener) -> list[list[int]]:
-    """Of each bed of this machine, once it is known how much they disturb one another."""
+    """Return the processors of each bed of this machine, once it is known how much they disturb one another."""
     division = processors.divided_here(sweep.workers)
     own = sorted(os.sched_getaffinity(0))
     for warning in processors.warnings(division, own, processors.places_here(own)):

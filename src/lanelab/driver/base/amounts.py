@@ -6,7 +6,7 @@ def seconds(value: float) -> str:
 
 
 def minutes(value: float) -> str:
-    """A length of time, as one would say it."""
+    """Return a length of time, as one would say it."""
     whole = round(value)
     if whole < 120:
         return f"{whole} s"
@@ -16,7 +16,7 @@ def minutes(value: float) -> str:
 
 
 def size(value: int) -> str:
-    """An amount of data, to three digits."""
+    """Return an amount of data, to three digits."""
     number = float(value)
     for unit in ("B", "kB", "MB", "GB"):
         if number < 999.5:
@@ -26,5 +26,5 @@ def size(value: int) -> str:
 
 
 def from_to(least_s: float, most_s: float) -> str:
-    """A length of time, or from which to which where it depends on the results."""
+    """Return a length of time, or from which to which where it depends on the results."""
     return minutes(least_s) if minutes(least_s) == minutes(most_s) else f"{minutes(least_s)} to {minutes(most_s)}"

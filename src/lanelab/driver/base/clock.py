@@ -4,17 +4,17 @@ import datetime
 
 
 def utc_now() -> str:
-    """As every record and database has it: ISO 8601 in UTC, to the millisecond."""
+    """Return now as every record and database has it: ISO 8601 in UTC, to the millisecond."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def shifted(utc: str, seconds: float) -> str:
-    """A stamp at another time, in the same form."""
+    """Return a stamp at another time, in the same form."""
     moved = datetime.datetime.fromisoformat(utc) + datetime.timedelta(seconds=seconds)
     return moved.astimezone(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def seconds_between(first: str, second: str) -> float:
-    """From one stamp to another."""
+    """Return the seconds from one stamp to another."""
     began, ended = (datetime.datetime.fromisoformat(text) for text in (first, second))
     return (ended - began).total_seconds()

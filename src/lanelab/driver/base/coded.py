@@ -27,18 +27,18 @@ SHORT = 60  # characters of a wrong value that are shown
 
 
 class Coded:
-    """What a dataclass inherits from to be read and written."""
+    """Makes a dataclass readable from JSON, and writable as JSON."""
 
     __slots__ = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The same as JSON has it."""
+        """Return this value as JSON has it."""
         kind: Any = type(self)
         return {name: encoded(getattr(self, name)) for name in _field_names(kind)}
 
     @classmethod
     def from_json(cls, data: object, where: str = "") -> Self:
-        """The value that this JSON stands for; `where`: the path to it, for RecordError."""
+        """Return the value that this JSON stands for; `where`: the path to it, for RecordError."""
         try:
             return cls.decoded(data)
         except _WrongError as wrong:
@@ -46,7 +46,8 @@ class Coded:
 
     @classmethod
     def decoded(cls, data: object) -> Self:
-        """As from_json, within another value. A class whose fields alone do not say what they hold has its own."""
+        """Return a value from its JSON within another value. A class whose fields alone do not say what they hold has
+        its own."""
         value: Self = _decode_dataclass(cls, data)
         return value
 
@@ -55,13 +56,13 @@ class _WrongError(Exception):
     """Something in the JSON is wrong. The path to it is put together on the way up, so that it costs nothing else."""
 
     def __init__(self, words: str, *rest: tuple[str, str]) -> None:
-        """`words` about this place; `rest`: keys below it, each with words of its own."""
+        """Keep `words` about this place, and `rest`: the keys below it, each with words of its own."""
         super().__init__(words)
         self.words, self.rest = words, rest
         self.path = ""
 
     def below(self, step: str | int) -> "_WrongError":
-        """The same, as it is seen from one level above."""
+        """Return the same error as it is seen from one level above."""
         here = f"[{step}]" if isinstance(step, int) else step
         dot = "." if self.path and not self.path.startswith("[") else ""
         self.path = f"{here}{dot}{self.path}"
@@ -75,7 +76,7 @@ class _WrongError(Exception):
 
 
 def decoded_as(hint: Any, data: object, where: str = "") -> Any:  # noqa: ANN401 - a type, and a value of it
-    """A value of this type from its JSON. RecordError."""
+    """Return a value of this type from its JSON. RecordError."""
     if hint is type(None):
         return None
     try:
@@ -90,7 +91,7 @@ def _field_names(kind: Any) -> tuple[str, ...]:  # noqa: ANN401 - a dataclass
 
 
 def encoded(value: object) -> Any:  # noqa: ANN401 - JSON
-    """The same as JSON has it."""
+    """Return a value as JSON has it."""
     if type(value) in PLAIN:
         return value
     if isinstance(value, Coded):
@@ -127,7 +128,7 @@ def _fields(kind: type) -> Mapping[str, Decoder]:
 
 @functools.cache
 def decoder(hint: Any) -> Decoder:  # noqa: ANN401, PLR0911 - a type; one line for each kind of type
-    """What reads a value of this type."""
+    """Return what reads a value of this type."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if hint is Any:
         return lambda data: data
@@ -165,7 +166,7 @@ def _list(inner: Decoder) -> Decoder:
 
 
 def _row(decoders: list[Decoder]) -> Decoder:
-    """A list of so many values, each of a type of its own."""
+    """Return a list of so many values, each of a type of its own."""
 
     def read(data: object) -> tuple[Any, ...]:
         if not isinstance(data, list | tuple) or len(data) != len(decoders):

@@ -64,7 +64,8 @@ _held: Configuration | None = None
 
 
 def current() -> Configuration:
-    """The configuration of this process. Programs call `load` first; for a library's user the first call reads it."""
+    """Return the configuration of this process. Programs call `load` first; for a library's user the first call reads
+    it."""
     return _held or load()
 
 

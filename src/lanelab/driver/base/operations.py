@@ -24,7 +24,7 @@ OPERATION = "__operation__"
 
 
 class Remote:
-    """What interfaces derive from."""
+    """Makes an interface out of a class that derives from it."""
 
     def ask(self, name: str, arguments: Mapping[str, Any], within_s: float) -> object:
         """Let the other process do it. Everything is as JSON has it."""
@@ -59,12 +59,12 @@ def operation(
 
 
 def operations(interface: type[Remote]) -> frozenset[str]:
-    """The names of an interface's operations."""
+    """Return the names of an interface's operations."""
     return frozenset(name for name, value in vars(interface).items() if hasattr(value, OPERATION))
 
 
 def served(interface: type[Remote], by: Remote, name: str, arguments: Mapping[str, Any]) -> object:
-    """What an operation comes to, for arguments and with an answer as JSON has them."""
+    """Return what an operation comes to, for arguments and with an answer as JSON has them."""
     types = _types(getattr(vars(interface)[name], OPERATION))
     decoded = {each: decoded_as(types[each], value, f"{name}: {each}") for each, value in arguments.items()}
     return encoded(getattr(by, name)(**decoded))

@@ -18,12 +18,12 @@ BEDS_KEPT = 20
 
 
 def build_folder() -> Path:
-    """The folder for everything that can be made again."""
+    """Return the folder for everything that can be made again."""
     return configuration.current().build
 
 
 def sites_folder() -> Path:
-    """The archive of sites: the project's, or the user's own."""
+    """Return the archive of sites: the project's, or the user's own."""
     return configuration.current().sites
 
 

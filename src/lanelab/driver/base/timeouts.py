@@ -11,7 +11,7 @@ ANSWER_WITHIN_S = 120
 
 
 def scaled(seconds: float) -> float:
-    """A time limit, times the factor of this process."""
+    """Return a time limit, times the factor of this process."""
     return seconds * configuration.current().timeout_factor
 
 

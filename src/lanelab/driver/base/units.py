@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*(?P<unit>[^0-9
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """How one kind of quantity is written."""
+    """Says how one kind of quantity is written."""
 
     name: str  # "a duration"
     example: str
@@ -32,7 +32,7 @@ class _Kind:
     traps: Mapping[str, str]  # spellings that people read in two ways -> what to write instead
 
     def unit(self, text: str) -> str | None:
-        """The canonical spelling of a unit, None where there is none."""
+        """Return the canonical spelling of a unit, None where there is none."""
         if text in self.units:
             return text
         if text in self.aliases:
@@ -151,7 +151,7 @@ def _wrong_unit(number: str, unit: str, kind: _Kind, key: str) -> InputError:
 
 
 def _read(value: object, kind: _Kind, key: str, extra: Mapping[str, int] | None = None) -> int:
-    """How many of the smallest unit `value` is, exactly."""
+    """Return how many of the smallest unit `value` is, exactly."""
     text = _text_of(value, kind, key)
     match = _NUMBER.fullmatch(text)
     unit = (match["unit"] or "") if match else ""
@@ -186,7 +186,7 @@ def _decimal(value: Fraction) -> str:
 
 
 def _show(amount: int, kind: _Kind, zero: str) -> str:
-    """The shortest exact text; of equally short ones the largest decimal unit."""
+    """Return the shortest exact text; of equally short ones the largest decimal unit."""
     if amount == 0:
         return zero
     texts = [
@@ -274,11 +274,11 @@ class Rate:
         return self.bps / 1_000_000
 
     def carries(self, time: Duration) -> Size:
-        """How many bytes pass in that time, rounded up."""
+        """Return how many bytes pass in that time, rounded up."""
         return Size(-(-self.bps * time.ns // (8 * NS_PER_S)))
 
     def time_for(self, size: Size) -> Duration:
-        """How long that much takes to pass, rounded up to a nanosecond. The rate must not be 0."""
+        """Return how long that much takes to pass, rounded up to a nanosecond. The rate must not be 0."""
         return Duration(-(-size.bytes * 8 * NS_PER_S // self.bps))
 
     def __bool__(self) -> bool:

@@ -61,7 +61,7 @@ def _bed_options(command: Decorated) -> Decorated:
 
 
 def here_options(command: Decorated) -> Decorated:
-    """How a bed on this machine is made."""
+    """Give a command the options that say how a bed on this machine is made."""
     command = click.option(
         "--pin",
         "pins",

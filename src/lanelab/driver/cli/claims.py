@@ -72,6 +72,6 @@ def claims(name: str, *, file: Path | None, as_json: bool) -> None:
 
 
 def _claims_of(file: Path, variant: str) -> tuple[Claim, ...]:
-    """As the file has them now, with the variant that was run."""
+    """Read the claims as the file has them now, with the variant that was run."""
 
     return read_experiment(file, variant or None).claims

@@ -53,7 +53,7 @@ def _parts(folder: Path, trial: int) -> Parts | None:
 
 
 def _shown(sentences: list[str]) -> str:
-    """The first sentence, and the others below it."""
+    """Return the first sentence, and the others below it."""
     first, *others = sentences
     return "\n".join([
         textwrap.fill(first, WIDTH, subsequent_indent="  "),

@@ -49,13 +49,13 @@ class LazyGroup(click.Group):
         self.table = table
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The same as click's, without the commands themselves."""
+        """Write what click writes, without importing the commands."""
         limit = formatter.width - 6 - max(map(len, self.table))
         with formatter.section("Commands"):
             formatter.write_dl([(name, self._in_short(name, limit)) for name in self.list_commands(ctx)])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Likewise."""
+        """Complete names as click does, without importing the commands."""
         names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
         own = click.Command.shell_complete(self, ctx, incomplete)
         return [*(CompletionItem(name, help=self._in_short(name)) for name in names), *own]

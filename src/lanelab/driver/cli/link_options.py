@@ -55,7 +55,7 @@ def _profiles(_context: click.Context, _parameter: click.Parameter, incomplete: 
 
 
 def as_typed(error: InputError) -> InputError:
-    """An error that names the option instead of the setting."""
+    """Return an error that names the option instead of the setting."""
     if error.key and not error.key.startswith("-"):
         error.key = option_of(error.key)
     return error

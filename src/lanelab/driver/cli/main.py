@@ -95,7 +95,8 @@ def main() -> int:
 
 
 def _open_what_is_closed() -> None:
-    """Standard streams that the caller has closed lead nowhere. Else the next file to be opened takes their place."""
+    """Open standard streams that the caller has closed, so that they lead nowhere. Else the next file to be opened
+    takes their place."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             nowhere = os.open(os.devnull, os.O_RDWR)

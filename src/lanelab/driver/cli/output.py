@@ -16,7 +16,8 @@ VERDICTS = {"ok": "green", "out": "bold red", "shown": "", "not measured": "yell
 
 
 def console() -> Console:
-    """For stdout. Wide enough for a table when it is not a terminal. Brackets are text: addresses have them."""
+    """Return the console for stdout. Wide enough for a table when it is not a terminal. Brackets are text: addresses
+    have them."""
     plain = Console(highlight=False, markup=False)
     return plain if plain.is_terminal else Console(highlight=False, markup=False, width=160, soft_wrap=True)
 
@@ -29,13 +30,13 @@ _says: list[Callable[[str], None]] = [_to_stderr]
 
 
 def note(text: str) -> None:
-    """A line for the person who waits, not for what reads the output."""
+    """Write a line for the person who waits, not for a program that reads the output."""
     _says[-1](f"lanelab: {text}")
 
 
 @contextmanager
 def notes_to(say: Callable[[str], None]) -> Iterator[None]:
-    """Lines go there meanwhile: above what a live display draws, and not into it."""
+    """Send lines there meanwhile: above what a live display draws, and not into it."""
     _says.append(say)
     try:
         yield

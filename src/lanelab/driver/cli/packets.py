@@ -53,7 +53,7 @@ def packets(name: str, *, trial: int | None, cell: str | None, request: int | No
 
 
 def _median_trial(folder: Path, name: str) -> int:
-    """The number of the cell's median trial, which is told."""
+    """Return the number of the cell's median trial, and tell it the user."""
 
     run = read_run(folder)
     cell = cell_named(run, name, "--cell")

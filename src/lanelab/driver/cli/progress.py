@@ -25,7 +25,7 @@ ROOM = 4  # lines of a terminal that are left for what is printed above
 
 @contextmanager
 def watching(*, as_json: bool, many_beds: bool = False) -> Iterator[Listener]:
-    """A listener for one run after the other, each on one bed or on several."""
+    """Yield a listener for one run after the other, each on one bed or on several."""
     if as_json:
         yield _print_json
         return
@@ -147,7 +147,7 @@ def _live_sweep(progress: SweepProgress) -> Iterator[Listener]:
 
 
 def picture_of(progress: SweepProgress, height: int) -> Group:
-    """A line for each bed, and one for the whole."""
+    """Return a line for each bed, and one for the whole."""
     beds = Table.grid(padding=(0, 2))
     beds.add_column(no_wrap=True)
     beds.add_column(no_wrap=True, overflow="ellipsis", style="cyan")
@@ -160,7 +160,8 @@ def picture_of(progress: SweepProgress, height: int) -> Group:
 
 @contextmanager
 def plain(progress: SweepProgress, say: Callable[[str], None], every_s: float = EVERY_S) -> Iterator[Listener]:
-    """A line for what a person wants to know, and at intervals how far it is."""
+    """Yield a listener that writes a line for each thing that a person wants to know, and at intervals how far the run
+    is."""
     guard = threading.RLock()  # Ctrl-C tells something too, in the middle of anything
     over = threading.Event()
 

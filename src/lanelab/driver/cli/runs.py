@@ -138,7 +138,7 @@ def _tell_results(run: OpenRun, *, as_json: bool, open_report: bool) -> None:
 
 
 def write_run_report(run: OpenRun, *, tell: bool = True) -> Path:
-    """The report of a run, in its folder. `tell`: say where it is."""
+    """Write the report of a run into its folder. `tell`: say where it is."""
     started = time.monotonic()
     report = run.report()
     if tell:

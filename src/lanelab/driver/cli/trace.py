@@ -100,7 +100,7 @@ def _told(name: str, trace: Trace) -> dict[str, object]:
 
 
 def picture(trace: Trace) -> str:
-    """One line: the mean of each stretch of time, from nothing to the most."""
+    """Return one line: the mean of each stretch of time, from nothing to the most."""
     edges = [trace.length_us * column / WIDTH for column in range(WIDTH + 1)]
     means = [(trace.total(end) - trace.total(begin)) / (end - begin) for begin, end in itertools.pairwise(edges)]
     return "".join(BARS[min(len(BARS) - 1, round(mean / trace.most * (len(BARS) - 1)))] for mean in means)

@@ -52,7 +52,7 @@ def verify(name: str, *, as_json: bool) -> None:
 
 
 def _folders(name: str) -> list[Path]:
-    """That of the run, or those of the figures of a study's run."""
+    """Return the folder of the run, or those of the figures of a study's run."""
 
     try:
         return [find_run(name)]
@@ -81,7 +81,7 @@ def _json(one: Verification, sites: list[str]) -> dict[str, object]:
 
 
 def _sites(folder: Path) -> Iterator[str]:
-    """Whether each site of the archive is what the run loaded. It is no fault of the run where one is not."""
+    """Yield whether each site of the archive is what the run loaded. It is no fault of the run where one is not."""
 
     meta = read_meta(folder)
     then = json.loads(meta.get("sites") or "{}")

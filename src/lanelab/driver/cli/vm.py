@@ -56,7 +56,7 @@ def status(*, as_json: bool) -> None:
 
 
 class _OnTheClient(click.Command):
-    """Without the name of a machine before them, the words after -- are a command for the client."""
+    """Takes the words after -- for a command on the client, where no machine is named before them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(ctx, ["client", *args] if args[:1] == ["--"] else args)

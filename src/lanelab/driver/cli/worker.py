@@ -86,7 +86,7 @@ def _permissions(allowed: tuple[str, ...]) -> frozenset[str]:
 
 @contextmanager
 def _stopping(supervisor: Supervisor) -> Iterator[None]:
-    """Ctrl-C and SIGTERM end the beds in order."""
+    """End the beds in order at Ctrl-C and SIGTERM."""
 
     def asked(_number: int, _frame: FrameType | None) -> None:
         threading.Thread(target=supervisor.stop, name="stop").start()  # a handler must not wait for a lock

@@ -16,20 +16,20 @@ MOST_CELLS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Combined:
-    """What the file combines."""
+    """The cells, links and arms that a file combines."""
 
     sites: tuple[str, ...]
     links: tuple[LinkCase, ...]
     cells: tuple[Cell, ...]
 
     def with_cells(self, cells: tuple[Cell, ...]) -> "Combined":
-        """The same with these cells, and the links that they have."""
+        """Return the same with these cells, and the links that they have."""
         return Combined(self.sites, tuple({cell.link.label: cell.link for cell in cells}.values()), cells)
 
 
 class ObjectsOf(Collection[str]):
-    """What a server may be asked for: objects of the sites' first hosts, as site/path. Whether a site has the object is
-    known when its manifest is read."""
+    """The objects that a server may be asked for: those of the sites' first hosts, as site/path. Whether a site has the
+    object is known when its manifest is read."""
 
     def __init__(self, sites: Collection[str], *, pages: bool = False) -> None:
         """`pages`: a site alone is one too; what is asked for then is its page."""
@@ -47,7 +47,7 @@ class ObjectsOf(Collection[str]):
 
 
 def combine(entries: Mapping[str, Written], root: Written, arms: Sequence[Arm], known: Collection[str]) -> Combined:
-    """Every site x link x arm, or the listed cells."""
+    """Return every site x link x arm, or the listed cells."""
     sites = read_known(entries["sites"], known, "site") if "sites" in entries else []
     requested = read_links(entries["links"]) if "links" in entries else []
     refuse_repeated(requested)

@@ -34,9 +34,9 @@ class Point(Coded):
 
 @dataclass(frozen=True, slots=True)
 class Place(Coded):
-    """Where a claim is checked. A change and a value take one point, a trend two or more in order of x, a spike
-    three: the neighbour below, the point itself, the neighbour above, and a contrast two: the one, and the other that
-    it is compared with."""
+    """A place at which a claim is checked. A change and a value take one point, a trend two or more in order of x, a
+    spike three: the neighbour below, the point itself, the neighbour above, and a contrast two: the one, and the other
+    that it is compared with."""
 
     words: str
     points: tuple[Point, ...]
@@ -67,11 +67,11 @@ class Claim(Coded):
 
     @property
     def digest(self) -> str:
-        """Of everything in it."""
+        """Return the digest of everything in it."""
         return digest_of([self])
 
 
 def digest_of(claims: Sequence[Claim]) -> str:
-    """Changes with any edit of any of the claims."""
+    """Return a digest that changes with any edit of any of the claims."""
     text = json.dumps([claim.to_json() for claim in claims], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

@@ -20,7 +20,7 @@ Rest = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """What the change or the value of a claim is compared with."""
+    """The other side with which the change or the value of a claim is compared."""
 
     written: Written
     other: Written | None  # the claim; None: the same
@@ -31,15 +31,15 @@ class Contrast:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What its two places differ in."""
+        """Return what its two places differ in."""
         return tuple(name for name, _ in self.at)
 
     def takes(self, cell: Cell) -> bool:
-        """Whether the one may be there."""
+        """Return whether the one may be there."""
         return all(dimension_of(cell, name) == value for name, value in self.at)
 
     def words(self, of: str, to: str | None) -> str:
-        """Of the arms of the one: what is compared with what."""
+        """Say what is compared with what, of the arms of the one."""
         return f"{_side(of, to, self.at)}, compared with {_side(self.of, self.to, self.to_at)}"
 
 
@@ -70,7 +70,7 @@ def _chosen(written: Written, cells: Sequence[Cell]) -> Chosen:
 
 
 def paired(contrast: Contrast, points: Sequence[CellPair], others: Sequence[CellPair]) -> list[list[CellPair]]:
-    """Each point with the other that it is compared with."""
+    """Return each point with the other that it is compared with."""
     there: dict[Rest, list[CellPair]] = {}
     for pair in others:
         if all(dimension_of(pair[0], name) == value for name, value in contrast.to_at):
@@ -107,7 +107,7 @@ def _plain(written: Written, left: Cell, own: Cell | None, base: Cell | None, he
 
 
 def _rest(cell: Cell, names: Sequence[str]) -> Rest:
-    """Everything of a place but these."""
+    """Return everything of a place but these."""
     link = () if "link" in names else settings_without(cell.link, [name for name in names if name != "site"])
     return (None if "site" in names else cell.site, link)
 

@@ -27,7 +27,7 @@ class Margin:
 
 
 def read_percent(written: Written) -> float:
-    """-39% as -0.39."""
+    """Read -39% as -0.39."""
     text = written.text().strip()
     found = _PERCENT.fullmatch(text)
     if not found and _TYPESET.search(text):
@@ -42,7 +42,7 @@ def read_percent(written: Written) -> float:
 
 
 def read_share(written: Written) -> float:
-    """5% as 0.05: how large an effect may be and still be none."""
+    """Read 5% as 0.05: how large an effect may be and still be none."""
     value = read_percent(written)
     if not 0 < value < 1:
         raise written.error("it is no distance from no effect", "Write a margin like 5%, above 0% and below 100%")
@@ -56,7 +56,7 @@ def _finite(value: float, written: Written) -> float:
 
 
 def read_value(written: Written, metric: Metric) -> float:
-    """A value of a metric, as it is stored."""
+    """Return a value of a metric, as it is stored."""
     text = written.text().strip()
     found = _VALUE.fullmatch(text)
     units = {metric.unit: metric.scale} | _UNITS.get(metric.unit, {})

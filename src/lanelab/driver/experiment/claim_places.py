@@ -21,7 +21,7 @@ _FOR = re.compile(r"(every|any|all but ([0-9]+))(?: ([a-z_]+))?")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a claim is about."""
+    """The subject of a claim, as the file has it."""
 
     kind: ClaimKind
     of: str | None  # arms
@@ -35,14 +35,14 @@ class Asked:
 
     @property
     def words(self) -> str:
-        """What is compared with what."""
+        """Return what is compared with what."""
         of = str(self.of)
         return self.contrast.words(of, self.to) if self.contrast else f"{of} against {self.to}" if self.to else of
 
 
 @dataclass(frozen=True, slots=True)
 class Quantified:
-    """In how many of its places a claim has to hold, and what these may differ in."""
+    """Says in how many of its places a claim has to hold, and what these may differ in."""
 
     kind: Quantifier
     exceptions: int = 0
@@ -60,7 +60,7 @@ class Where:
 
     @property
     def says_for(self) -> Written:
-        """Where the quantifier is written, if it is."""
+        """Say where the quantifier is written, if it is."""
         return self.quantifier or self.entry
 
     def takes(self, cell: Cell) -> bool:
@@ -87,7 +87,7 @@ def read_quantifier(written: Written | None) -> Quantified:
 
 
 def places_of(asked: Asked, quantifier: Quantified, where: Where, cells: Sequence[Cell]) -> tuple[Place, ...]:
-    """Every place that the claim has to be checked at, in the experiment's order."""
+    """Return every place that the claim has to be checked at, in the experiment's order."""
     _refuse_one_value(asked, quantifier, where)
     places = _places(asked, where, cells)
     _refuse_several(quantifier, where, [place[0][0] for place in places])
@@ -123,7 +123,7 @@ def _refuse_one_value(asked: Asked, quantifier: Quantified, where: Where) -> Non
 
 
 def _points(asked: Asked, where: Where, cells: Sequence[Cell]) -> list[CellPair]:
-    """Every cell of the arm there, with that of the other arm."""
+    """Return every cell of the arm there, with that of the other arm."""
     bases = {(cell.site, cell.link.label): cell for cell in cells if cell.arm.name == asked.to}
     own = [cell for cell in cells if cell.arm.name == asked.of and where.takes(cell)]
     if asked.contrast:
@@ -141,7 +141,7 @@ def _points(asked: Asked, where: Where, cells: Sequence[Cell]) -> list[CellPair]
 
 
 def _gathered(asked: Asked, where: Where, points: Sequence[CellPair]) -> list[list[CellPair]]:
-    """Points that differ in the setting alone that the claim is over, in its order."""
+    """Return points that differ in the setting alone that the claim is over, in its order."""
     over = asked.over or ""
     found: dict[tuple[object, ...], list[CellPair]] = {}
     for cell, base in points:
@@ -161,7 +161,7 @@ def _gathered(asked: Asked, where: Where, points: Sequence[CellPair]) -> list[li
 
 
 def _around(written: Written, over: str, place: Sequence[CellPair]) -> list[CellPair]:
-    """The point itself between its neighbours."""
+    """Return the point itself between its neighbours."""
     with written.placed({}):
         wanted = canonical(over, written.text().strip())
     values = [dimension_of(cell, over) for cell, _ in place]
@@ -174,7 +174,7 @@ def _around(written: Written, over: str, place: Sequence[CellPair]) -> list[Cell
 
 
 def _refuse_several(quantifier: Quantified, where: Where, cells: Sequence[Cell]) -> None:
-    """Places differ in what `for` names, and in nothing else."""
+    """Refuse places that differ in anything but what `for` names."""
     if quantifier.kind == "one":
         if len(cells) > 1:
             what = f"this is {len(cells)} places: {_place_words(cells[0])}; {_place_words(cells[1])}; …"
@@ -207,7 +207,7 @@ def _place_words(cell: Cell, without: str | None = None) -> str:
 
 
 def _words_of(asked: Asked, place: Sequence[CellPair]) -> str:
-    """Of a contrast in two places both, without what they have in common."""
+    """Name a place; of a contrast in two places both, without what they have in common."""
     first, last = place[0][0], place[-1][0]
     words = _place_words(first, without=asked.over)
     if not asked.contrast or (first.site, first.link.label) == (last.site, last.link.label):
@@ -221,7 +221,7 @@ def _point(asked: Asked, cell: Cell, base: Cell | None) -> Point:
 
 
 def number_of(cell: Cell, name: str) -> float:
-    """What the cell's link has of a setting, in the setting's smallest unit."""
+    """Return what the cell's link has of a setting, in the setting's smallest unit."""
     value = DIMENSIONS.read(name, dimension_of(cell, name))
     if isinstance(value, Duration):
         return float(value.ns)

@@ -13,7 +13,7 @@ SIDES = {"lower": -1, "decreasing": -1, "higher": 1, "increasing": 1}
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """What counts as reproduced, and what was published."""
+    """The values that count as reproduced, and what was published."""
 
     published: tuple[float, ...] = ()
     low: float | None = None

@@ -51,7 +51,7 @@ class About:
 
 
 def read_claims(written: Written, about: About) -> tuple[Claim, ...]:
-    """The claims in the file's order."""
+    """Return the claims in the file's order."""
     if not written.entries():
         raise written.error("there are no claims", "Write at least one, or leave claims out")
     entries = {name: (entry, CLAIM.entries(entry)) for name, entry in written.entries().items()}
@@ -66,7 +66,7 @@ def read_claims(written: Written, about: About) -> tuple[Claim, ...]:
 
 
 def _asked(entry: Written, keys: Mapping[str, Written], about: About) -> Asked:
-    """What the claim is about, before it is looked up in other claims."""
+    """Return what the claim is about, before it is looked up in other claims."""
     kinds = [kind for kind in KINDS if kind in keys]
     if len(kinds) != 1:
         what = f"it has both {' and '.join(kinds)}" if kinds else f"it has none of {', '.join(KINDS)}"
@@ -97,7 +97,7 @@ def _asked(entry: Written, keys: Mapping[str, Written], about: About) -> Asked:
 
 
 def _resolved(name: str, asked: Mapping[str, Asked], entries: Mapping[str, object]) -> Asked:
-    """Trends and contrasts take their arms and their metric from the claims that they name."""
+    """Give trends and contrasts the arms and the metric of the claims that they name."""
     one = asked[name]
     if one.claim is None:
         return one
@@ -113,7 +113,7 @@ def _resolved(name: str, asked: Mapping[str, Asked], entries: Mapping[str, objec
 
 
 def _followed(written: Written, kind: str, asked: Mapping[str, Asked], entries: Mapping[str, object]) -> Asked:
-    """The claim of that name."""
+    """Return the claim of that name."""
     name = written.text().strip()
     if name not in asked:
         remedy = f"{near_miss(name, entries)}There are {', '.join(entries)}"
@@ -163,7 +163,7 @@ def _one_of(written: Written, known: Sequence[str], what: str, of: str = "") -> 
 
 
 def _metric_or_place(where: Written, parts: Mapping[str, Written], about: About) -> Metric:
-    """Of whole trials, or of a series at one place."""
+    """Read the metric of whole trials, or that of a series at one place."""
     if "series" not in parts:
         if "at" in parts and "over" not in parts:
             raise parts["at"].error("it says where to look at a series, and there is none", "Write series too")

@@ -14,7 +14,7 @@ Group = dict[str, Cell]  # cells of one site and link, by their arm
 
 
 def default_pairs(cells: Sequence[Cell]) -> Pairs:
-    """Every arm with the first of the experiment, where that is there, and else with the first that is."""
+    """Return every arm with the first of the experiment, where that is there, and else with the first that is."""
     made: list[tuple[Cell, Cell]] = []
     left_out: list[str] = []
     for where, group in _groups(cells).items():
@@ -26,7 +26,7 @@ def default_pairs(cells: Sequence[Cell]) -> Pairs:
 
 
 def read_pairs(written: Written, cells: Sequence[Cell]) -> Pairs:
-    """The pairs that the file names, on every site and link that has both arms."""
+    """Return the pairs that the file names, on every site and link that has both arms."""
     wanted = _wanted(written, list(dict.fromkeys(cell.arm.name for cell in cells)))
     made: list[tuple[Cell, Cell]] = []
     left_out: list[str] = []
@@ -48,7 +48,7 @@ def read_pairs(written: Written, cells: Sequence[Cell]) -> Pairs:
 
 
 def _wanted(written: Written, arms: Sequence[str]) -> Mapping[tuple[str, str], Written]:
-    """(arm, base) -> where it is written, each once."""
+    """Return for each (arm, base) where it is written, each once."""
     wanted: dict[tuple[str, str], Written] = {}
     for where, ofs, tos in _written_pairs(written, arms):
         for of in ofs:
@@ -76,7 +76,7 @@ def _written_pairs(written: Written, arms: Sequence[str]) -> list[tuple[Written,
 
 
 def _groups(cells: Sequence[Cell]) -> dict[str, Group]:
-    """Cells that differ in their arm only, by the words for what they share."""
+    """Return cells that differ in their arm only, by the words for what they share."""
     groups: dict[str, Group] = {}
     for cell in cells:
         groups.setdefault(f"{cell.site}, {cell.link.label}", {})[cell.arm.name] = cell

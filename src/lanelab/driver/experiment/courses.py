@@ -25,7 +25,7 @@ ZERO = Duration.parse("0s")
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """What a figure of a series has besides what all figures have."""
+    """The settings that a figure of a series has besides those that all figures have."""
 
     x: str
     every_s: float | None
@@ -81,7 +81,7 @@ def _limit(entries: Mapping[str, Written], plain: Mapping[str, Any], cells: Sequ
 def read_load_place(
     where: Written, parts: Mapping[str, Written], workload: str, cells: Sequence[Cell], recorders: Mapping[str, Coded]
 ) -> LoadPlace:
-    """Of a claim about a series at one place."""
+    """Read the place at which a claim about a series looks."""
     if workload != LOAD:
         raise parts["series"].error(f"trials of a {workload} have no series", "Write metric")
     series = _known_series(parts["series"])

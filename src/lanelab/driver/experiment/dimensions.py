@@ -14,7 +14,7 @@ MOST_ARRIVALS = 100_000
 
 
 def _rate(value: object, key: str) -> float:
-    """As the file has it a whole number; of a load that is scaled perhaps a fraction."""
+    """Read a rate: in a file a whole number, of a load that is scaled perhaps a fraction."""
     text = str(value).strip()
     if not re.fullmatch(NUMBER, text) or not 0 < float(text) <= MOST_ARRIVALS:
         remedy = f"Write a number of arrivals per second, {MOST_ARRIVALS} at most"
@@ -43,14 +43,14 @@ def lies_on_axis(name: str, text: str) -> bool:
 
 
 def value_of(settings: Mapping[str, T], name: str) -> T | None:
-    """What settings have of a dimension. One value for both directions is that of each."""
+    """Return what settings have of a dimension. One value for both directions is that of each."""
     key = DIMENSIONS.get(name)
     plain = settings.get(key.setting.name) if key and key.side else None
     return settings.get(name, plain)
 
 
 def without(settings: Mapping[str, T], name: str) -> Mapping[str, T]:
-    """The other settings. Without one direction's, the other direction's is left."""
+    """Return the other settings. Without one direction's, the other direction's is left."""
     key = DIMENSIONS[name]
     by_side = _by_side(settings, {key.setting.name} if key.side else set())
     return {one: value for one, value in by_side.items() if one != name}

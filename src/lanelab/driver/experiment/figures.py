@@ -25,7 +25,7 @@ OF_ONE_METRIC = {
 def read_figures(
     written: Written, cells: Sequence[Cell], workload: str, compared: Collection[Cell]
 ) -> tuple[Figure, ...]:
-    """`compared`: the cells that have a change, since they are held against another arm."""
+    """Read the figures. `compared` are the cells that have a change, since they are held against another arm."""
     figures: dict[Figure, Written] = {}
     for one in written.elements():
         figure = _read(one, FIGURE.entries(one), cells, workload, compared)
@@ -96,7 +96,8 @@ def _refuse_what_does_not_go_together(entries: Mapping[str, Written], kind: str,
 
 
 def _complete(figure: Figure, cells: Sequence[Cell], named: Mapping[str, str | None], drawn: Sequence[Cell]) -> Figure:
-    """What the user left open: the likeliest x, series, facet and kind. `drawn`: without the bases of a change."""
+    """Return what the user left open: the likeliest x, series, facet and kind. `drawn`: without the bases of a
+    change."""
     taken = {name for name in named.values() if name}
     if figure.kind == "sequence":
         return figure
@@ -148,7 +149,7 @@ def _of_grid(cells: Sequence[Cell], named: Mapping[str, str | None]) -> dict[str
 
 
 def _with_more(figure: Figure, cells: Sequence[Cell], slots: Sequence[str]) -> Iterator[Figure]:
-    """The figure with one more thing told apart, in the first slot that is free."""
+    """Yield the figure with one more thing told apart, in the first slot that is free."""
     free = next((slot for slot in slots if getattr(figure, slot) is None), None)
     taken = (figure.x, figure.series, figure.facet)
     for name in ("site", "arm", *varying_cases(cell.link for cell in cells), "link") if free else ():
@@ -158,7 +159,7 @@ def _with_more(figure: Figure, cells: Sequence[Cell], slots: Sequence[str]) -> I
 
 
 def _likely_x(cells: Sequence[Cell], taken: set[str]) -> str | None:
-    """The number of the links that takes most values; of equals the first of the reference."""
+    """Return the number of the links that takes most values; of equals the first of the reference."""
     candidates = [
         key
         for key in varying_cases(cell.link for cell in cells)
@@ -176,7 +177,7 @@ def _likely_series(cells: Sequence[Cell], taken: set[str]) -> str | None:
 
 
 def _rivals(figure: Figure, cells: Sequence[Cell]) -> tuple[Cell, Cell] | None:
-    """Two cells that nothing in the figure tells apart."""
+    """Return two cells that nothing in the figure tells apart."""
     places: dict[tuple[str | None, ...], Cell] = {}
     for cell in cells:
         place = tuple(dimension_of(cell, name) for name in (figure.x, figure.series, figure.facet) if name)
@@ -191,12 +192,12 @@ def _values(cells: Sequence[Cell], name: str) -> list[str]:
 
 
 def is_number(name: str | None) -> bool:
-    """Whether values of it may lie on an axis."""
+    """Return whether values of it may lie on an axis."""
     return name is not None and name in DIMENSIONS and DIMENSIONS[name].setting.numeric
 
 
 def is_axis(name: str | None, cells: Sequence[Cell]) -> bool:
-    """Whether all values that these cells have of it do."""
+    """Return whether all values that these cells have of it do."""
     return is_number(name) and all(lies_on_axis(str(name), text) for text in _values(cells, str(name)))
 
 
@@ -251,7 +252,8 @@ def title_of(figure: Figure) -> str:
 
 
 def default_figures(cells: Sequence[Cell], workload: str) -> tuple[Figure, ...]:
-    """The metric that trials are for over what varies most; where more varies than a chart can show, several charts."""
+    """Draw the metric that trials are for over what varies most; where more varies than a chart can show, in several
+    charts."""
     plain = Figure("", None, primary_of(workload).key, None, "", None, ())
     try:
         figures = [_complete(plain, cells, {}, cells)]
@@ -261,7 +263,7 @@ def default_figures(cells: Sequence[Cell], workload: str) -> tuple[Figure, ...]:
 
 
 def _split(plain: Figure, cells: Sequence[Cell]) -> list[Figure]:
-    """A chart for each combination of the link settings that are neither x nor facet."""
+    """Return a chart for each combination of the link settings that are neither x nor facet."""
     x = _likely_x(cells, set())
     others = [key for key in varying_cases(cell.link for cell in cells) if key != x]
     combinations = dict.fromkeys(tuple(dimension_of(cell, key) for key in others) for cell in cells)

@@ -33,12 +33,12 @@ class RequestedLink:
 
 
 def read_links(written: Written) -> list[RequestedLink]:
-    """Every link of a grid, or of a list of grids."""
+    """Return every link of a grid, or of a list of grids."""
     return [requested for grid in written.elements() for requested in _read_grid(grid)]
 
 
 def _read_grid(grid: Written) -> list[RequestedLink]:
-    """Single values, or lists of them, of each setting; or the name of a profile alone."""
+    """Read single values, or lists of them, of each setting; or the name of a profile alone."""
     if not (grid.is_mapping or grid.is_list or grid.absent):
         if (name := grid.text()) not in PROFILES:
             what = f"{name!r} is no profile, and no mapping of settings"
@@ -78,7 +78,7 @@ def _read_label(label: Written) -> str:
 
 @functools.lru_cache(MOST_LINKS)
 def stated(link: Link) -> Mapping[str, str]:
-    """The effective settings without those that just follow from others, as a queue does by default."""
+    """Return the effective settings without those that just follow from others, as a queue does by default."""
     mapping: dict[str, str] = link.to_mapping()
     for name in {SETTINGS[key].setting.name for key in mapping if SETTINGS[key].setting.needs}:
         fewer = {key: text for key, text in mapping.items() if SETTINGS[key].setting.name != name}
@@ -87,7 +87,8 @@ def stated(link: Link) -> Mapping[str, str]:
 
 
 def settings_without(case: LinkCase, names: Sequence[str]) -> tuple[object, ...]:
-    """What a link states besides these, and what load it is under: two that agree in it differ in nothing else."""
+    """Return what a link states besides these, and what load it is under: two that agree in it differ in nothing
+    else."""
     rest = stated(case.link)
     for name in names:
         rest = without(rest, name)
@@ -103,12 +104,12 @@ def _is_that(link: Link, mapping: Mapping[str, str]) -> bool:
 
 
 def varying(links: Iterable[Link]) -> list[str]:
-    """Settings that are not the same on all links, in the order of the reference."""
+    """Return settings that are not the same on all links, in the order of the reference."""
     return _varying([stated(link) for link in links])
 
 
 def varying_cases(cases: Iterable[LinkCase]) -> list[str]:
-    """The same, and what is not the same of loads."""
+    """Return the dimensions in which these cases differ: settings of the link and of the load."""
     return _varying([{**stated(case.link), **(case.load.dimensions() if case.load else {})} for case in cases])
 
 
@@ -174,7 +175,7 @@ def _label(requested: RequestedLink, keys: Sequence[str]) -> str:
 
 
 def _follow(mapping: Mapping[str, str]) -> set[str]:
-    """Settings that follow from a trace, which says more."""
+    """Return settings that follow from a trace, which says more."""
     traces = [key for key in mapping if "_trace" in key]
     found = {key.replace("_trace", "") for key in traces}
     for name in FOLLOWS:
@@ -186,7 +187,7 @@ def _follow(mapping: Mapping[str, str]) -> set[str]:
 
 
 def short(text: str) -> str:
-    """In a label: of a trace its name."""
+    """Write a value for a label: of a trace its name."""
     known = {str(radio): name for name, radio in RADIOS.items()}
     return shortened(text).partition(" (")[0] if text.startswith("trace(") else known.get(text, text)
 
@@ -218,7 +219,7 @@ def _words(link: Link) -> str:
 
 
 def find_link(label: Written, cases: Sequence[LinkCase]) -> LinkCase:
-    """The link with that label."""
+    """Return the link with that label."""
     text = label.text().strip()
     for case in cases:
         if case.label == text:
@@ -228,7 +229,7 @@ def find_link(label: Written, cases: Sequence[LinkCase]) -> LinkCase:
 
 
 def canonical(key: str, text: str) -> str:
-    """A setting of the link, or of a load, as it is printed."""
+    """Return a setting of the link, or of a load, as it is printed."""
     value = DIMENSIONS.read(key, text)
     if isinstance(value, bool):
         return str(value).lower()

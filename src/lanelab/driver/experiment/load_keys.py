@@ -34,7 +34,7 @@ class LoadCase:
 
 
 def workload_of(written: Written | None) -> tuple[str, dict[str, Written]]:
-    """What a trial does, and the keys beside `kind`."""
+    """Return what a trial does, and the keys beside `kind`."""
     if written is None:
         return PAGE_LOAD, {}
     if not written.is_mapping:
@@ -62,7 +62,7 @@ def refuse_streams(written: Written, arms: Sequence[Arm]) -> None:
 
 
 def read_loads(written: Written, entries: Mapping[str, Written]) -> tuple[LoadCase, ...]:
-    """Every load of the grid that `users`, `arrivals` or `connections` make. `written`: the key itself."""
+    """Return every load of the grid that `users`, `arrivals` or `connections` make. `written`: the key itself."""
     values = WORKLOAD.values_of({name: entry for name, entry in entries.items() if name != "connections"})
     generator = GENERATORS[values["generator"]]
     for name in entries:
@@ -94,7 +94,7 @@ def read_loads(written: Written, entries: Mapping[str, Written]) -> tuple[LoadCa
 
 
 def over_loads(cells: Sequence[Cell], cases: Sequence[LoadCase]) -> tuple[Cell, ...]:
-    """Each cell with each load."""
+    """Return each cell with each load."""
     return tuple(replace(cell, link=_loaded(cell.link, case)) for cell, case in itertools.product(cells, cases))
 
 
@@ -130,7 +130,7 @@ def _of_users(
 
 
 def _lasts_s(duration: Duration | None, generator: Generator) -> float:
-    """Where neither users nor a number of requests say it."""
+    """Return for how long a load goes on where neither users nor a number of requests say it."""
     return duration.seconds if duration and generator.usual_s else generator.usual_s
 
 
@@ -173,7 +173,7 @@ def _stage(values: Mapping[str, Any]) -> Stage:
 
 
 def label_of(load: LoadSettings) -> str:
-    """Of a load of users or arrivals, beside others."""
+    """Label a load of users or arrivals, beside others."""
     stages, unit = load.users or load.arrivals, "users" if load.users else "arrivals/s"
     if len({stage.target for stage in stages}) == 1:
         return f"{stages[0].target:g} {unit}"
@@ -201,7 +201,7 @@ def _refuse_twice(written: Written, cases: Sequence[LoadCase]) -> None:
 
 
 def _read_script(written: Written | None) -> tuple[str, str]:
-    """The name of a script of lanelab's; or the path of a user's, below the experiment file, and its text."""
+    """Return the name of a script of lanelab's; or the path of a user's, below the experiment file, and its text."""
     if written is None:
         return PAGE, ""
     name = written.text().strip()
@@ -250,7 +250,7 @@ def _read_thresholds(written: Written | None) -> tuple[tuple[str, float], ...]:
 
 
 def _check(entries: Mapping[str, Written], settings: LoadSettings) -> None:
-    """What cannot go together."""
+    """Refuse settings of a load that cannot go together."""
     if not GENERATORS[settings.generator].has_users:
         return
     if settings.request_timeout_s <= 0:

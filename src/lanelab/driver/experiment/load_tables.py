@@ -23,7 +23,7 @@ def _most(value: object, key: str) -> int:
 
 
 def read_long_duration(value: object, key: str) -> Duration:
-    """A duration, also in minutes: loads take that long."""
+    """Return a duration, also in minutes: loads take that long."""
     minutes = _MINUTES.fullmatch(value) if isinstance(value, str) else None
     if minutes:
         return Duration(int(Fraction(minutes["number"]) * 60 * 10**9))

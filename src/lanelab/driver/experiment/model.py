@@ -31,7 +31,7 @@ class LinkCase:
     load: LoadSettings | None = None
 
     def to_mapping(self) -> dict[str, str]:
-        """Every effective setting of the link, and what loads differ in, as text with units."""
+        """Return every effective setting of the link, and what loads differ in, as text with units."""
         return {**self.link.to_mapping(), **(self.load.dimensions() if self.load else {})}
 
 
@@ -49,7 +49,8 @@ class Cell:
 
     @property
     def id(self) -> str:
-        """The same for the same effective settings, whatever things are called and in which order they are written."""
+        """Identify the cell: the same for the same effective settings, whatever things are called and in which order
+        they are written."""
         if not self._id:
             settings = {"site": self.site, **self.settings()}
             text = json.dumps(settings, sort_keys=True, separators=(",", ":"))
@@ -57,8 +58,8 @@ class Cell:
         return self._id
 
     def settings(self) -> dict[str, object]:
-        """What identifies it, beside its site: the settings of link and arm that are not the default ones, and the
-        load. So a setting that lanelab gets later changes no identifier."""
+        """Return what identifies it, beside its site: the settings of link and arm that are not the default ones, and
+        the load. So a setting that lanelab gets later changes no identifier."""
         load = {"load": self.link.load.to_json()} if self.link.load else {}
         return {"link": self.link.link.changed(), "arm": self.arm.changed(), **load}
 
@@ -69,7 +70,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """How many trials a cell gets: a fixed number, or until intervals are narrow."""
+    """Says how many trials a cell gets: a fixed number, or until intervals are narrow."""
 
     trials: int | None
     ci: Ratio | None
@@ -85,7 +86,7 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Which cells are compared with which. They differ in their arm only."""
+    """Says which cells are compared with which. They differ in their arm only."""
 
     made: tuple[tuple[Cell, Cell], ...]  # (base, arm)
     left_out: tuple[str, ...] = ()  # sentences: what is compared with nothing, and why
@@ -93,7 +94,7 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class Published(Coded):
-    """What was published in a figure's place, in the unit of its values."""
+    """The values that were published in a figure's place, in the unit of its values."""
 
     source: str
     axis: float | None  # where the published axis of the values ended

@@ -19,7 +19,7 @@ ONE_SERIES = ""  # of a figure without series
 
 
 def read_published(written: Written, figure: Figure, cells: Sequence[Cell]) -> Published:
-    """`cells`: those that the figure shows. Values are in the unit of the figure's axis."""
+    """Read published values. `cells` are those that the figure shows. Values are in the unit of the figure's axis."""
     entries = PUBLISHED.entries(written)
     plain = PUBLISHED.values_of(entries)
     if "points" not in entries and "axis" not in entries:
@@ -51,7 +51,7 @@ def _points(written: Written, figure: Figure, cells: Sequence[Cell]) -> tuple[tu
 
 
 def _known(where: Written, text: str, dimension: str, cells: Sequence[Cell]) -> str:
-    """A value of the figure's, as links print it."""
+    """Return a value of the figure's, as links print it."""
     known = list(dict.fromkeys(value for cell in cells if (value := dimension_of(cell, dimension)) is not None))
     if dimension in DIMENSIONS and text not in known:
         with contextlib.suppress(InputError):

@@ -41,7 +41,7 @@ OF_PAGE_LOADS = (
 
 
 def read_experiment(path: Path, variant: str | None = None) -> Experiment:
-    """The experiment in that file, with the sites of the archive; of its variants that one, else the first."""
+    """Return the experiment in that file, with the sites of the archive; of its variants that one, else the first."""
     if path.name == STUDY_FILE:
         what = "it describes a study, and is no experiment"
         raise InputError(what, f"Write lanelab study run {path.parent}, or name a file of one figure", key=str(path))
@@ -181,7 +181,7 @@ def _known_sites(sites: Collection[str], workload: str, loads: Sequence[LoadCase
 
 
 def _read_timeout(entries: Mapping[str, Written], timeout: Duration, loads: Sequence[LoadCase]) -> Duration:
-    """How long a trial may take. A load that takes its time gets that and what it is given besides."""
+    """Return how long a trial may take. A load that takes its time gets that and what it is given besides."""
     longest_s = max((case.settings.duration_s for case in loads), default=0.0)
     whole = Duration(timeout.ns + round(longest_s * 1e9))
     if whole > LONGEST_LOAD:
@@ -251,7 +251,7 @@ def _read_arm(name: str, entry: Written, defaults: dict[str, object], shared: Ma
 
 
 def _value(entry: Written) -> str | list[str]:
-    """As the kinds take it: a list where one is written, else the text."""
+    """Return a value as the kinds take it: a list where one is written, else the text."""
     return entry.texts() if entry.is_list else entry.text()
 
 
@@ -272,8 +272,8 @@ def _read_repeat(entries: Mapping[str, Written], trials: int) -> Repeat:
 
 
 def _read_pairs(entries: Mapping[str, Written], combined: Combined, order: str, repeat: Repeat) -> Pairs:
-    """What is compared. Arms that are not interleaved cannot be: what changes with time would look like a change by
-    them."""
+    """Return what is compared. Arms that are not interleaved cannot be: what changes with time would look like a change
+    by them."""
     pairs = read_pairs(entries["compare"], combined.cells) if "compare" in entries else default_pairs(combined.cells)
     if order == "sequential" and "compare" in entries:
         what = "with order: sequential arms are not interleaved, so they cannot be compared"
@@ -295,14 +295,15 @@ def _read_beds(entries: Mapping[str, Written], beds: int, repeat: Repeat) -> int
 
 
 def over_beds(experiment: Experiment, beds: int, key: str = "beds") -> Experiment:
-    """The experiment over another number of beds than it says itself."""
+    """Return the experiment over another number of beds than it says itself."""
     if beds > experiment.repeat.min:
         raise InputError(*_too_many_beds(beds, experiment.repeat), key=key)
     return replace(experiment, beds=beds)
 
 
 def over_trials(experiment: Experiment, trials: int) -> Experiment:
-    """The experiment with that many trials in each cell, whatever it says itself; over no more beds than that."""
+    """Return the experiment with that many trials in each cell, whatever it says itself; over no more beds than
+    that."""
     repeat = Repeat(trials, None, trials, trials)
     return replace(experiment, repeat=repeat, beds=min(experiment.beds, trials))
 

@@ -23,8 +23,8 @@ Cases = Mapping[LinkCase, LinkCase]  # likewise
 
 
 def over_scale(experiment: Experiment, scale: float, key: str = "--scale") -> Experiment:
-    """The experiment with each number of users or arrivals, and each time of a load, multiplied by `scale`. How many
-    users come per second stays the same."""
+    """Return the experiment with each number of users or arrivals, and each time of a load, multiplied by `scale`. How
+    many users come per second stays the same."""
     if scale == experiment.scale:
         return experiment
     loads = dict.fromkeys(cell.link.load for cell in experiment.cells)
@@ -49,7 +49,7 @@ def over_scale(experiment: Experiment, scale: float, key: str = "--scale") -> Ex
 
 
 def words_of_scale(scale: float) -> str:
-    """What a reader of numbers must know of the scale."""
+    """Return what a reader of numbers must know of the scale."""
     share = f"{scale:g} of"
     words = f"{share} the users or arrivals that its experiment says, in {share} the time"
     return f"The load is scaled (--scale {scale:g}): {words}."
@@ -74,7 +74,7 @@ def _users(number: float, scale: float) -> float:
 
 
 def _rate(number: float, scale: float) -> float:
-    """As exact as generators take it."""
+    """Return a rate as exactly as generators take it."""
     return round(number * scale * RATE_UNIT_S) / RATE_UNIT_S
 
 
@@ -91,7 +91,7 @@ def _check(scaled: Loads, scale: float, key: str) -> None:
 
 
 def _problem(load: LoadSettings, less: LoadSettings) -> str:
-    """What the smaller load cannot be used for; "": nothing."""
+    """Return what the smaller load cannot be used for; "": nothing."""
     if not load.dimensions() and less.dimensions():
         return f"would be no ramp, but {label_of(less)} all the time"
     if less.duration_s - less.warm_up_s < LEAST_S:
@@ -103,7 +103,7 @@ def _problem(load: LoadSettings, less: LoadSettings) -> str:
 
 
 def _pages_due(load: LoadSettings) -> float:
-    """How many pages begin in all."""
+    """Return how many pages begin in all."""
     return sum((one.target + two.target) / 2 * two.over_s for one, two in itertools.pairwise(load.arrivals))
 
 
@@ -136,7 +136,7 @@ def _with_place(sentence: str, places: Mapping[str, str]) -> str:
 
 
 def _renamed(cases: Cases) -> Mapping[str, Mapping[str, str]]:
-    """What cells have of a dimension -> what they have of it now."""
+    """Return what cells have of a dimension -> what they have of it now."""
     renamed: dict[str, dict[str, str]] = {"link": {case.label: less.label for case, less in cases.items()}}
     for case, less in cases.items():
         if case.load and less.load:

@@ -32,12 +32,12 @@ CLAIMS_REFERENCE = PROJECT / "docs" / "reference" / "claims.md"
 
 
 def schema() -> Schema:
-    """Draft 7: what editors understand."""
+    """Return the schema as editors understand it, in Draft 7."""
     return with_definitions(_whole(), _kinds())
 
 
 def _kinds() -> dict[str, Schema]:
-    """The kinds of values that many keys share, and lists of them."""
+    """Return the kinds of values that many keys share, and lists of them."""
     one: dict[str, Schema] = {
         "text": {"type": "string"},
         "value": dict(PROSE.schema),
@@ -83,7 +83,7 @@ def _whole() -> Schema:
 
 
 def _claims() -> dict[str, Schema]:
-    """A claim and its kinds. What has to be there in the experiment is checked by lanelab itself."""
+    """Return a claim and its kinds. What has to be there in the experiment is checked by lanelab itself."""
     change: Schema = {"type": "string", "pattern": r"^\s*[+-]?[0-9.]+\s*%\s*$"}
     value: Schema = {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": r"^\s*\+?[0-9.]"}]}
     text: Schema = {"type": ["string", "number"]}
@@ -126,7 +126,7 @@ def _claims() -> dict[str, Schema]:
 
 
 def _with_keys() -> list[str]:
-    """The recorders that have keys of their own."""
+    """Return the recorders that have keys of their own."""
     return [name for name, recorder in RECORDERS.items() if recorder.keys]
 
 
@@ -152,14 +152,14 @@ def _of_setting(name: str) -> Schema:
 
 
 def _with_mapping(name: str, schema: Schema) -> Schema:
-    """What of a link that moves may be written as a mapping, too."""
+    """Return what of a link that moves may be written as a mapping, too."""
     keys = mapping_keys(name)
     value: Schema = {"type": ["string", "number"]}
     return {"anyOf": [schema, _object(dict.fromkeys(keys, value))]} if keys else schema
 
 
 def _shapes() -> dict[str, dict[str, Schema]]:
-    """The keys that are not single values."""
+    """Return the keys that are not single values."""
     text: Schema = {"type": "string"}
     value: Schema = {"type": ["string", "number", "boolean"]}
     drawn_over: Schema = {"enum": [*PLAIN, *DIMENSIONS, "time"]}
@@ -246,7 +246,7 @@ def schema_text() -> str:
 
 
 def reference_tables() -> dict[Path, dict[str, str]]:
-    """Every generated table, by the page that has it."""
+    """Return every generated table, by the page that has it."""
     return {
         REFERENCE: {"arm": ARM.markdown(), **{name: table.markdown() for name, table in SECTIONS.items()}},
         CLAIMS_REFERENCE: {name: table.markdown() for name, table in CLAIM_SECTIONS.items()},

@@ -25,13 +25,13 @@ FOLLOWS = ("rate", "delay")  # what a trace may give
 
 
 def library() -> dict[str, Path]:
-    """The traces that come with lanelab, by name."""
+    """Return the traces that come with lanelab, by name."""
     return {path.stem: path for path in sorted(LIBRARY.glob("*.csv"))}
 
 
 def trace_from(where: str, what: What | None, folder: Path, *, key: str, step: Duration | None = None) -> Trace:
-    """The trace of that file, or of that name in the library. A path is one from `folder` on. `what`: of what it has to
-    be; None: as its header says. `step`: None unless the user chose one."""
+    """Return the trace of that file, or of that name in the library. A path is one from `folder` on. `what`: of what it
+    has to be; None: as its header says. `step`: None unless the user chose one."""
     path = library().get(where) or (folder / Path(where).expanduser())
     try:
         if path.exists() and not path.is_file():
@@ -66,7 +66,7 @@ def what_of(key: str) -> What | None:
 
 
 def with_traces(values: Mapping[str, object], folder: Path) -> dict[str, object]:
-    """The settings of a link with each trace's content in place of its file."""
+    """Return the settings of a link with each trace's content in place of its file."""
     read: dict[str, object] = {}
     for key, value in values.items():
         what = what_of(key)

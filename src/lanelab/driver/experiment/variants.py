@@ -26,7 +26,7 @@ def variants_of(entries: Mapping[str, Written]) -> dict[str, dict[str, Written]]
 
 
 def read_variants(entries: Mapping[str, Written], read: Callable[[Written], T]) -> dict[str, T]:
-    """What `read` makes of each variant, by its name."""
+    """Return what `read` makes of each variant, by its name."""
     if "variants" not in entries:
         return {}
     found = {}
@@ -56,7 +56,7 @@ def _refuse_grids(variant: Mapping[str, Written]) -> None:
 
 
 def error_in_variant(error: InputError, variants: Written, name: str) -> InputError:
-    """The error with the variant that has it, where its line is one that is right without the variant."""
+    """Return the error with the variant that has it, where its line is one that is right without the variant."""
     entry = variants.entries()[name]
     place = re.match(rf"{re.escape(entry.source)}:([0-9]+)", error.key)
     if place and entry.line <= int(place[1]) <= entry.node.end_mark.line + 1:
@@ -66,7 +66,7 @@ def error_in_variant(error: InputError, variants: Written, name: str) -> InputEr
 
 
 def chosen_variant(entries: Mapping[str, Written], wanted: str | None) -> str:
-    """The variant that is run; "" where there are none."""
+    """Return the variant that is run; "" where there are none."""
     names = list(variants_of(entries))
     if wanted is None:
         return names[0] if names else ""
@@ -77,7 +77,7 @@ def chosen_variant(entries: Mapping[str, Written], wanted: str | None) -> str:
 
 
 def overlaid(entries: Mapping[str, Written], variant: str) -> dict[str, Written]:
-    """The entries of the file with the variant's settings laid over them."""
+    """Return the entries of the file with the variant's settings laid over them."""
     if not variant:
         return dict(entries)
     over, merged = variants_of(entries)[variant], dict(entries)
@@ -93,7 +93,7 @@ def overlaid(entries: Mapping[str, Written], variant: str) -> dict[str, Written]
 
 
 def _over(below: Written, above: Written) -> Written:
-    """A mapping with the settings of another over its own."""
+    """Return a mapping with the settings of another over its own."""
     if below.absent:
         return above
     others = above.entries()
@@ -102,7 +102,7 @@ def _over(below: Written, above: Written) -> Written:
 
 
 def _pairs(written: Written) -> list[tuple[str, NodePair]]:
-    """Each key with its nodes."""
+    """Return each key with its nodes."""
     names = written.entries()  # raises unless it is a mapping
     return list(zip(names, written.node.value, strict=True))
 
@@ -139,7 +139,7 @@ def _with_links(cell: Written, links: Written) -> Written:
 
 
 def _each(written: Written, change: Callable[[Written], Written]) -> Written:
-    """The same with every element of a list, or with the one that stands there alone."""
+    """Apply a function to every element of a list, or to the one that stands there alone."""
     if not written.is_list:
         return change(written)
     nodes = [change(element).node for element in written.elements()]
@@ -149,7 +149,7 @@ def _each(written: Written, change: Callable[[Written], Written]) -> Written:
 
 
 def _over_arms(below: Written, above: Written) -> Written:
-    """The arms of the file, those that the variant names with its settings over their own."""
+    """Return the arms of the file, those that the variant names with its settings over their own."""
     own, others = below.entries(), above.entries()
     for name, entry in others.items():
         if name not in own:

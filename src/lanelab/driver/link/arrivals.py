@@ -27,12 +27,12 @@ class Arrivals:
 
     @property
     def lost(self) -> int:
-        """How many the link lost."""
+        """Return how many the link lost."""
         return max(0, self.sent - len(self.once) - self.dropped_here)
 
 
 class Losses(NamedTuple):
-    """How packets were lost, one behind the other."""
+    """Counts how packets were lost, one behind the other."""
 
     lost: int
     runs: int
@@ -52,12 +52,12 @@ def losses(trains: Sequence[Arrivals]) -> Losses:
 
 
 def overtaking(packets: Sequence[Packet]) -> int:
-    """How many packets arrived before one that was sent earlier."""
+    """Return how many packets arrived before one that was sent earlier."""
     return len(packets) - len(in_order(packets))
 
 
 def in_order(packets: Sequence[Packet]) -> list[Packet]:
-    """By arrival, without those that arrived before one that was sent earlier."""
+    """Return the packets by arrival, without those that arrived before one that was sent earlier."""
     ordered: list[Packet] = []
     lowest_later = float("inf")
     for packet in sorted(packets, key=lambda packet: (packet[2], packet[0]), reverse=True):

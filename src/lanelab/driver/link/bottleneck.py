@@ -34,14 +34,14 @@ LEAST_TIME, LONGEST_TIME = Duration.parse("1ms"), Duration.parse("10s")
 
 @dataclass(frozen=True, slots=True)
 class Aqm:
-    """How a discipline manages its queue; None where the discipline has no such thing."""
+    """The way in which a discipline manages its queue; None where the discipline has no such thing."""
 
     target: Duration | None
     interval: Duration | None
     ecn: bool | None  # whether it marks packets of flows that understand it, instead of dropping them
 
     def texts(self) -> dict[str, str | None]:
-        """Each setting as a user would write it."""
+        """Return each setting as a user would write it."""
         return {
             "aqm_target": None if self.target is None else str(self.target),
             "aqm_interval": None if self.interval is None else str(self.interval),
@@ -114,7 +114,7 @@ class Queue:
         return cls(Fraction(Size.parse(value, key=key).bytes), "bytes")
 
     def resolve(self, rate: Rate, rtt: Duration) -> tuple[int | None, int | None]:
-        """Packets or bytes: exactly one of the two."""
+        """Resolve the queue to packets or bytes: exactly one of the two."""
         if self.unit == "packets":
             return int(self.amount), None
         factor = {
@@ -130,7 +130,7 @@ QUEUE = Kind("QUEUE", "`100p`, `64kB`, `50ms`, `1.5bdp`", lambda value, key: Que
 
 
 def read_queue(written: WrittenLink, side: str, rtt: Duration, mtu: int) -> tuple[int | None, int | None]:
-    """The queue in packets or in bytes, neither where there is no rate."""
+    """Return the queue in packets or in bytes, neither where there is no rate."""
     rate: Rate | None = written.value("rate", side)
     queue: Queue | None = written.value("queue", side)
     frame, key = mtu + HEADER, written.key("queue", side)
@@ -156,7 +156,7 @@ def read_queue(written: WrittenLink, side: str, rtt: Duration, mtu: int) -> tupl
 
 
 def _default_queue(rate: Rate, rtt: Duration, frame: int, key: str) -> int:
-    """In packets, since those are emulated most exactly."""
+    """Return the default queue in packets, since those are emulated most exactly."""
     in_a_second = rate.bps // (8 * frame)
     enough = max(min(DEFAULT_QUEUE_PACKETS, in_a_second), SMALLEST_DEFAULT_QUEUE_PACKETS)
     packets = max(-(-rate.carries(rtt).bytes // frame), enough)

@@ -7,9 +7,9 @@ _FARTHEST = 12  # standard deviations: beyond them there is nothing to add up
 
 
 def likely(tries: float, share: float, alpha: float = ALPHA) -> tuple[float, float]:
-    """Between which shares of `tries` the events lie, each of which comes with the chance `share`, in all but `alpha`
-    of cases: exact (binomial), half of alpha beyond either end. `tries` need not be whole, where events come together:
-    then the ends are half an event farther out."""
+    """Return between which shares of `tries` the events lie, each of which comes with the chance `share`, in all but
+    `alpha` of cases: exact (binomial), half of alpha beyond either end. `tries` need not be whole, where events come
+    together: then the ends are half an event farther out."""
     count = max(1, round(tries))
     low, high = _binomial(count, share, alpha / 2)
     spare = 0.0 if count == tries else 0.5
@@ -17,7 +17,7 @@ def likely(tries: float, share: float, alpha: float = ALPHA) -> tuple[float, flo
 
 
 def _binomial(count: int, share: float, tail: float) -> tuple[int, int]:
-    """The fewest and the most events of which neither is rarer than `tail`, taken with all beyond it."""
+    """Return the fewest and the most events of which neither is rarer than `tail`, taken with all beyond it."""
     if share <= 0:
         return 0, 0
     if share >= 1:

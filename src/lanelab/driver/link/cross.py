@@ -17,7 +17,7 @@ TEXT = re.compile(r"([0-9]{1,6}) +(?:x +)?([a-z0-9_]{1,15})(?: +([a-z]+))?")
 
 @dataclass(frozen=True, slots=True)
 class CrossTraffic:
-    """So many flows, in one direction. Without any: nobody else uses the link."""
+    """Other users of the link: so many flows, in one direction. With no flow nobody else uses it."""
 
     flows: int
     congestion_control: str = "cubic"

@@ -42,12 +42,12 @@ class Direction:
 
     @property
     def moves(self) -> bool:
-        """Whether anything changes over time."""
+        """Return whether anything changes over time."""
         return bool(self.rate_trace or self.delay_trace or self.outage or self.radio)
 
     @property
     def still(self) -> "Direction":
-        """The same between trials: at its mean rate and its least delay."""
+        """Return this direction as it is between trials: at its mean rate and its least delay."""
         return replace(self, rate_trace=None, delay_trace=None, outage=None, radio=None)
 
     @property
@@ -100,12 +100,12 @@ class Direction:
 
     @property
     def skips_delay(self) -> bool:
-        """Whether some packets arrive without the delay."""
+        """Return whether some packets arrive without the delay."""
         return any(each.skips_delay for each in self.impairments)
 
     @property
     def chances(self) -> list[Chance]:
-        """What happens to a packet by chance."""
+        """Return what happens to a packet by chance."""
         return [chance for each in self.impairments if (chance := each.chance)]
 
     @property
@@ -114,7 +114,7 @@ class Direction:
         return float(sum(each.deviation_ms**2 for each in self.impairments) ** 0.5)
 
     def texts(self) -> dict[str, str | None]:
-        """Each setting as a user would write it; None where it means nothing."""
+        """Return each setting as a user would write it; None where it means nothing."""
         return {
             "delay": str(self.delay),
             "rate": str(self.rate or "unlimited"),
@@ -142,7 +142,7 @@ def read_direction(written: WrittenLink, side: str, delay: Duration, rtt: Durati
 
 
 def with_moving(way: Direction, written: WrittenLink, side: str) -> Direction:
-    """With what changes over time. Settings that could not both hold are refused."""
+    """Return the direction with what changes over time. Settings that could not both hold are refused."""
     way = replace(
         way,
         rate_trace=written.value("rate_trace", side),
@@ -171,7 +171,8 @@ def with_moving(way: Direction, written: WrittenLink, side: str) -> Direction:
 
 
 def implied(written: WrittenLink, side: str) -> dict[str, Rate | Duration]:
-    """What the traces of a direction say of `rate` and `delay`. Whoever writes these too has to write the same."""
+    """Return what the traces of a direction say of `rate` and `delay`. Whoever writes these too has to write the
+    same."""
     found: dict[str, Rate | Duration] = {}
     rates: Trace | None = written.value("rate_trace", side)
     delays: Trace | None = written.value("delay_trace", side)

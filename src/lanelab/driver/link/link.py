@@ -38,7 +38,7 @@ class Described(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Link(Coded):
-    """What lies between client and server. Two equal links are the same link: it can be a key."""
+    """The link: everything that lies between client and server. Two equal links are the same link: it can be a key."""
 
     down: Direction
     up: Direction
@@ -50,7 +50,7 @@ class Link(Coded):
 
     @classmethod
     def parse(cls, mapping: Mapping[str, object]) -> "Link":
-        """The link that these settings ask for; a setting for one side wins over one for both."""
+        """Return the link that these settings ask for; a setting for one side wins over one for both."""
         written = WrittenLink(mapping, SETTINGS)
         if written.value("path") != DIRECT:
             for side in DIRECTIONS.words:
@@ -81,12 +81,12 @@ class Link(Coded):
 
     @property
     def moves(self) -> bool:
-        """Whether anything on it changes over time."""
+        """Return whether anything on it changes over time."""
         return self.down.moves or self.up.moves
 
     @property
     def still(self) -> "Link":
-        """The same between trials, when nothing changes."""
+        """Return the link as it is between trials, when nothing changes."""
         return replace(self, down=self.down.still, up=self.up.still)
 
     @property
@@ -105,7 +105,7 @@ class Link(Coded):
         return {key.name: text for key, text in self._effective()}
 
     def changed(self) -> dict[str, str]:
-        """The effective settings that are not those of a link without any."""
+        """Return the effective settings that are not those of a link without any."""
         usual = _usual()
         return {name: text for name, text in self.to_mapping().items() if usual.get(name) != text}
 
@@ -113,7 +113,7 @@ class Link(Coded):
         return [Described(key.name, shortened(text), self._meaning(key)) for key, text in self._effective()]
 
     def _effective(self) -> Iterator[tuple[Key, str]]:
-        """The keys that would be written, each with its value: the plain name where both sides are alike."""
+        """Yield the keys that would be written, each with its value: the plain name where both sides are alike."""
         alike = self.down.delay == self.up.delay
         path = DIRECT if self.direct else ROUTER
         radio = str(self.radio) if self.radio else None
@@ -134,7 +134,7 @@ class Link(Coded):
             yield from ((key, text) for key, text in zip(setting.keys, texts, strict=True) if text is not None)
 
     def _meaning(self, key: Key) -> str:
-        """The help text, with what the value comes to where that is not plain."""
+        """Return the help text, with what the value comes to where that is not plain."""
         ways = [getattr(self, side) for side in DIRECTIONS.words if key.side in (None, side)]
         if key.setting.name == "queue":
             notes = {_queue_note(way, way.rate, self.mtu) for way in ways if way.rate}
@@ -167,7 +167,7 @@ def _refuse_of_router(written: WrittenLink) -> None:
 
 
 def _delays(written: WrittenLink) -> tuple[Duration, Duration]:
-    """One-way delays, down and up."""
+    """Return one-way delays, down and up."""
     rtt, down, up = (cast("Duration | None", written.values.get(key)) for key in ("rtt", "delay_down", "delay_up"))
     if rtt is not None:
         down, up = _split(rtt, down, up)

@@ -26,7 +26,7 @@ class Profile:
         return Link.parse(self.settings)
 
     def __str__(self) -> str:
-        """The name, always with its values: names alone mean different things to different tools."""
+        """Return the name, always with its values: names alone mean different things to different tools."""
         return f"{self.name} ({', '.join(f'{key} {value}' for key, value in self.settings.items())})"
 
 
@@ -75,7 +75,7 @@ PROFILES: Mapping[str, Profile] = {
 
 
 def resolve(name: str | None, overrides: Mapping[str, object]) -> Link:
-    """The link of a profile with some settings changed; without a name, of the settings alone.
+    """Return the link of a profile with some settings changed; without a name, of the settings alone.
 
     A setting for both sides replaces the profile's for either; one for a single side leaves the other side as the
     profile has it.
@@ -124,7 +124,7 @@ def _replace_delays(base: dict[str, object], link: Link, overrides: Mapping[str,
 
 
 def profiles_table() -> str:
-    """The reference of every profile, in Markdown."""
+    """Return the reference of every profile, in Markdown."""
     rows = ["| profile | settings | source |", "| --- | --- | --- |"]
     for profile in PROFILES.values():
         settings = ", ".join(f"`{key}: {value}`" for key, value in profile.settings.items())

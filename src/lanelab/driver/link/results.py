@@ -30,7 +30,7 @@ class Result(Coded):
 
     @property
     def off_by(self) -> float:
-        """How far achieved is from the target."""
+        """Return how far achieved is from the target."""
         return (self.achieved or 0) - (self.target or 0)
 
 
@@ -47,12 +47,12 @@ class SelfTest(Coded):
 
     @property
     def not_measured(self) -> list[str]:
-        """Which properties could not be told."""
+        """Return which properties could not be told."""
         return [result.name for result in self.results if result.verdict == "not measured"]
 
     @property
     def failures(self) -> list[str]:
-        """Which property is out of tolerance, and by how much."""
+        """Return which property is out of tolerance, and by how much."""
         return [describe_failure(result) for result in self.results if result.verdict == "out"]
 
     def to_json(self) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class SelfTest(Coded):
 
     @classmethod
     def decoded(cls, data: object) -> "SelfTest":
-        """Without what follows from the results."""
+        """Return a self-test from its JSON, without what follows from the results."""
         whole = decoded_as(Mapping[str, Any], data, "self-test")
         return super(SelfTest, cls).decoded({name: whole[name] for name in ("results", "took_s") if name in whole})
 
@@ -81,7 +81,7 @@ def describe_failure(result: Result) -> str:
 
 
 def number(value: float | None) -> str:
-    """Four significant digits, as a person would write them."""
+    """Write four significant digits, as a person would."""
     if value is None:
         return "-"
     if value == 0:
@@ -91,7 +91,7 @@ def number(value: float | None) -> str:
 
 
 def within(name: str, unit: str, target: float, achieved: float, tolerance: float, note: str = "") -> Result:
-    """A property that must be within `tolerance` of its target."""
+    """Return a property that must be within `tolerance` of its target."""
     low, high = target - tolerance, target + tolerance
     return Result(name, unit, target, achieved, low, high, "ok" if low <= achieved <= high else "out", note)
 
@@ -102,7 +102,7 @@ def at_most(name: str, unit: str, achieved: float, most: float) -> Result:
 
 
 def shown(name: str, unit: str, achieved: float, note: str = "") -> Result:
-    """A property without a target, worth seeing."""
+    """Return a property without a target, worth seeing."""
     return Result(name, unit, None, achieved, None, None, "shown", note)
 
 
@@ -115,7 +115,7 @@ def not_measured(name: str, unit: str, target: float | None, why: str) -> Result
 
 
 def wilson(events: float, trials: float, z: float) -> tuple[float, float]:
-    """The interval for a proportion (Wilson's score interval), which holds for few events too."""
+    """Return the interval for a proportion (Wilson's score interval), which holds for few events too."""
     if trials <= 0:
         return 0.0, 1.0
     share = events / trials
@@ -125,9 +125,9 @@ def wilson(events: float, trials: float, z: float) -> tuple[float, float]:
 
 
 def chance(name: str, target: float, events: int, trials: int, *, bunched: float = 1.0) -> Result:
-    """Something that happens to a packet with a given chance. `bunched`: how many events come together on average,
-    since then there are fewer independent ones. In percent. What is tolerated is what this target gives in all but one
-    of a thousand tests; where nothing is asked for, what a trace of 0.1% would give."""
+    """Return something that happens to a packet with a given chance. `bunched`: how many events come together on
+    average, since then there are fewer independent ones. In percent. What is tolerated is what this target gives in all
+    but one of a thousand tests; where nothing is asked for, what a trace of 0.1% would give."""
     if trials == 0:
         return failed(name, "%", target * 100, "no packet arrived")
     low_95, high_95 = wilson(events / bunched, trials / bunched, Z_95)
@@ -144,9 +144,9 @@ def chance(name: str, target: float, events: int, trials: int, *, bunched: float
 
 
 def bursts(name: str, share: float, losses: Losses, *, alone: float, bunched: float = 1.0) -> Result:
-    """How losses follow each other, told as the mean length of their runs. `share`: the part of lost packets behind
-    which the next one is lost too; `alone`: the same if each were lost by itself; `bunched`: how many of those pairs
-    come together."""
+    """Return how losses follow each other, told as the mean length of their runs. `share`: the part of lost packets
+    behind which the next one is lost too; `alone`: the same if each were lost by itself; `bunched`: how many of those
+    pairs come together."""
     target = 1 / (1 - share)
     if losses.lost < 2:
         return not_measured(name, "packets", target, f"{_lost(losses.lost)}: two are needed at least")

@@ -30,7 +30,7 @@ class WrittenLink:
             self.values[name] = setting.read(value, name)
 
     def key(self, name: str, side: str | None = None) -> str:
-        """The key that decides: the one to name in an error."""
+        """Return the key that decides: the one to name in an error."""
         specific = f"{name}_{side}"
         return specific if specific in self.values else name
 

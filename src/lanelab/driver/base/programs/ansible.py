@@ -5,7 +5,7 @@ from lanelab.driver.base.programs.needs import PLAYBOOKS
 
 
 def ansible_settings() -> dict[str, str]:
-    """The environment that Ansible needs to behave the same everywhere, and to leave no files behind."""
+    """Return the environment that Ansible needs to behave the same everywhere, and to leave no files behind."""
     home = build_folder() / "ansible"
     (home / "tmp").mkdir(parents=True, exist_ok=True)  # made by us: under sudo it would become root's
     return {

@@ -8,12 +8,12 @@ from lanelab.driver.base.system_path import SYSTEM_PATH
 
 
 def search_path() -> str:
-    """PATH with the folders of `ip` and `tc`, which an ordinary user's PATH lacks."""
+    """Return PATH with the folders of `ip` and `tc`, which an ordinary user's PATH lacks."""
     own = os.environ.get("PATH", "").split(":")
     return ":".join([*own, *(folder for folder in SYSTEM_PATH.split(":") if folder not in own)])
 
 
 def find(name: str) -> Path | None:
-    """Where a program is that may be executed, or None. A name with a slash is looked for at that place only."""
+    """Return where a program is that may be executed, or None. A name with a slash is looked for at that place only."""
     path = shutil.which(name, path=search_path())
     return Path(path) if path else None

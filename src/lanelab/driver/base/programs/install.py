@@ -92,12 +92,12 @@ def administrators_command(missing: Iterable[Program]) -> str:
 
 
 def packages_for(missing: Iterable[Program]) -> list[str]:
-    """The packages of this system that bring these programs."""
+    """Return the packages of this system that bring these programs."""
     return needs.packages(missing, family())
 
 
 def family() -> str:
-    """What runs here, as the keys of lanelab_families have it: debian-12, ubuntu-24.04."""
+    """Return what runs here, as the keys of lanelab_families have it: debian-12, ubuntu-24.04."""
     try:
         release = platform.freedesktop_os_release()
     except OSError:
@@ -145,7 +145,7 @@ def _install(missing: list[Program], out: TextIO, *, ask: bool) -> str:
 
 
 def _become(*, ask: bool) -> list[str] | None:
-    """What to put before ansible-playbook; None where we cannot install packages."""
+    """Return what to put before ansible-playbook; None where we cannot install packages."""
     if os.geteuid() == 0:
         return []
     sudo = find("sudo")

@@ -64,18 +64,18 @@ class Program:
         )
 
     def path(self) -> Path | None:
-        """Where it is; None too where there is only a snap, which does not run inside a bed."""
+        """Return where it is; None too where there is only a snap, which does not run inside a bed."""
         commands = map(find, (self.chosen,) if self.chosen else self.commands)
         files = (path for pattern in self.files for path in _matching(pattern))
         return next((path for path in (*commands, *files) if path and not is_snap(path)), None)
 
     @property
     def chosen(self) -> str:
-        """What the user has set its variable to; "": nothing."""
+        """Return what the user has set its variable to; "": nothing."""
         return os.environ.get(self.variable, "") if self.variable else ""
 
     def belongs_here(self) -> bool:
-        """Whether this machine's architecture has it."""
+        """Return whether this machine's architecture has it."""
         return not self.machines or platform.machine() in self.machines
 
     def is_missing(self) -> bool:
@@ -88,7 +88,7 @@ def all_programs() -> tuple[Program, ...]:
 
 
 def programs(*purposes: str) -> tuple[Program, ...]:
-    """The programs for these purposes, in the table's order."""
+    """Return the programs for these purposes, in the table's order."""
     unknown = set(purposes) - {purpose for each in all_programs() for purpose in each.purposes}
     if unknown:
         raise ValueError(f"no program is for {', '.join(sorted(unknown))}")
@@ -96,7 +96,7 @@ def programs(*purposes: str) -> tuple[Program, ...]:
 
 
 def programs_on(*nodes: str) -> tuple[Program, ...]:
-    """The programs that machines of these kinds have."""
+    """Return the programs that machines of these kinds have."""
     return tuple(each for each in all_programs() if not set(nodes).isdisjoint(each.nodes))
 
 
@@ -130,7 +130,7 @@ def packages(wanted: Iterable[Program], family: str) -> list[str]:
 
 
 def is_snap(path: Path) -> bool:
-    """Whether it is a snap's program, or the script that an Ubuntu package has in its place."""
+    """Return whether it is a snap's program, or the script that an Ubuntu package has in its place."""
     if path.resolve().name == "snap" or path.is_relative_to("/snap"):
         return True
     try:
@@ -142,7 +142,7 @@ def is_snap(path: Path) -> bool:
 
 
 def _matching(pattern: str) -> list[Path]:
-    """The files of a pattern, with ~ and $VARIABLE filled in."""
+    """Return the files of a pattern, with ~ and $VARIABLE filled in."""
     whole = os.path.expanduser(os.path.expandvars(pattern))  # noqa: PTH111 - a pattern is no path
     return sorted(Path("/").glob(whole.lstrip("/"))) if whole.startswith("/") else []
 

@@ -16,7 +16,7 @@ LONGEST_LINE, MOST_LINES = 1000, 100
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How values of one kind are written and read. `schema` is JSON's: it gives editors a first check."""
+    """Says how values of one kind are written and read. `schema` is JSON's: it gives editors a first check."""
 
     metavar: str
     written: str
@@ -26,7 +26,7 @@ class Kind:
 
 
 def near_miss(name: str, known: Iterable[str]) -> str:
-    """A question for the remedy, with a blank behind it; nothing where no name is near."""
+    """Return a question for the remedy, with a blank behind it; nothing where no name is near."""
     names = {other.lower(): other for other in known}
     near = difflib.get_close_matches(name.lower(), names, n=1)
     return f"Did you mean {names[near[0]]}? " if near else ""
@@ -61,7 +61,7 @@ def count(metavar: str, what: str, lowest: int, highest: int) -> Kind:
 
 
 def _flag(value: object, key: str) -> bool:
-    """`on` and `off` too: `keepalive: off` beside `tls: off`."""
+    """Read `true` and `false`, and `on` and `off` too: `keepalive: off` beside `tls: off`."""
     if isinstance(value, bool):
         return value
     if not isinstance(value, str) or value not in FLAGS:
@@ -72,7 +72,7 @@ def _flag(value: object, key: str) -> bool:
 
 
 def pattern(regex: str) -> dict[str, Any]:
-    """The schema of a quantity, which may be a bare 0."""
+    """Return the schema of a quantity, which may be a bare 0."""
     return {"anyOf": [{"type": "string", "pattern": regex}, {"const": 0}]}
 
 
@@ -96,7 +96,7 @@ PERCENT = Kind(
 
 
 def one_line(value: object, key: str, what: str) -> str:
-    """One line of text, which can go into a configuration or a command without meaning anything else there."""
+    """Return one line of text, which can go into a configuration or a command without meaning anything else there."""
     text = str(value).strip()
     if isinstance(value, list | tuple | dict) or value is None or not text:
         raise InputError(f"it is no {what}", f"Write one line of text as the {what}", key=key)
@@ -115,7 +115,7 @@ PROSE = Kind("TEXT", "text", prose, {"type": ["string", "number", "boolean"]})
 
 
 def lines(what: str, pattern: str, like: str, refused: dict[str, str] | None = None) -> Kind:
-    """Several lines, or one; those that begin with a key of `refused` are, with its reason."""
+    """Return several lines, or one; those that begin with a key of `refused` are, with its reason."""
 
     def parse(value: object, key: str) -> tuple[str, ...]:
         entries = list(value) if isinstance(value, list | tuple) else [value]
@@ -135,7 +135,8 @@ def lines(what: str, pattern: str, like: str, refused: dict[str, str] | None = N
 
 
 def whole_milliseconds(least: Duration, longest: Duration, refusal: str, *, numeric: bool = False) -> Kind:
-    """`refusal`: what is said of another time, which stands in it as {time}."""
+    """Return a kind of whole milliseconds. `refusal` is the message about another time, which stands in it as
+    {time}."""
 
     def parse(value: object, key: str) -> Duration:
         time = Duration.parse(value, key=key)

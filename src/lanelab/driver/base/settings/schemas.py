@@ -41,7 +41,7 @@ def with_definitions(schema: Mapping[str, Any], kinds: Mapping[str, Mapping[str,
 
 
 def _canonical(part: Mapping[str, Any]) -> str:
-    """What says whether two parts accept the same. A description accepts nothing."""
+    """Return what says whether two parts accept the same. A description accepts nothing."""
     accepting = {key: value for key, value in part.items() if key != "description" or isinstance(value, Mapping)}
     return json.dumps(accepting, sort_keys=True)
 

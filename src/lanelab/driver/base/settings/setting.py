@@ -76,12 +76,12 @@ class Setting:
 
     @property
     def numeric(self) -> bool:
-        """Whether values lie on an axis."""
+        """Return whether values lie on an axis."""
         return self.kind is not None and self.kind.numeric
 
     @property
     def keys(self) -> "tuple[Key, ...]":
-        """What a user may write for it."""
+        """Return what a user may write for it."""
         sides = tuple(Key(f"{self.name}_{side}", self, side) for side in (self.sides.words if self.sides else ()))
         return (Key(self.name, self), *sides) if self.both_sides else sides
 
@@ -97,7 +97,7 @@ ROW = "row"  # key of a field's metadata
 
 
 def rows_of(kind: type) -> tuple[Setting, ...]:
-    """The settings that a dataclass declares with its fields: `field(metadata={ROW: Setting(…)})`."""
+    """Return the settings that a dataclass declares with its fields: `field(metadata={ROW: Setting(…)})`."""
     return tuple(each.metadata[ROW] for each in fields(kind) if ROW in each.metadata)
 
 
@@ -131,7 +131,7 @@ class Key:
 
     @property
     def description(self) -> str:
-        """For editors: the help and the default."""
+        """Return the help and the default, for editors."""
         default = self.setting.default or self.setting.default_words
         return f"{self.help} (default: {self.setting.default_text})".replace("`", "") if default else self.help
 
@@ -148,8 +148,8 @@ class Table(Mapping[str, Key]):
         of: str = "",
         elsewhere: Mapping[str, tuple[str, str]] | None = None,
     ) -> None:
-        """`noun` and `of` name what is unknown: "there is no such setting of an arm". `elsewhere`: error and
-        remedy for names that belong to another table."""
+        """Keep the settings. `noun` and `of` name what is unknown: "there is no such setting of an arm". `elsewhere`:
+        error and remedy for names that belong to another table."""
         self.settings = tuple(settings)
         self.by_name = {setting.name: setting for setting in self.settings}
         self._keys = {key.name: key for setting in self.settings for key in setting.keys}
@@ -178,7 +178,7 @@ class Table(Mapping[str, Key]):
         raise InputError(*self._unknown(name), key=shown)
 
     def _unknown(self, name: str) -> tuple[str, str]:
-        """What is wrong with a name that is not in the table, and the remedy."""
+        """Return what is wrong with a name that is not in the table, and the remedy."""
         if name in self._elsewhere:
             return self._elsewhere[name]
         plain = name.lower().replace("-", "_")
@@ -189,11 +189,11 @@ class Table(Mapping[str, Key]):
         return f"there is no such {self._noun}{self._of}", near or f"{self._all_are} {', '.join(usual)}"
 
     def read(self, name: str, value: object) -> Any:  # noqa: ANN401 - what it is depends on the kind
-        """One value, by the name that the user wrote."""
+        """Return one value, by the name that the user wrote."""
         return self.key(name).setting.read(value, name)
 
     def entries(self, written: Written) -> dict[str, Written]:
-        """The entries of a mapping in a file: known keys, each once, and every required one."""
+        """Return the entries of a mapping in a file: known keys, each once, and every required one."""
         entries = written.entries(expected=list(self))
         for name, entry in entries.items():
             if name not in self:
@@ -205,7 +205,7 @@ class Table(Mapping[str, Key]):
         return entries
 
     def values_of(self, entries: Mapping[str, Written]) -> dict[str, Any]:
-        """The single values of a mapping in a file, else their defaults. Errors name file, line and key."""
+        """Return the single values of a mapping in a file, else their defaults. Errors name file, line and key."""
         read: dict[str, Any] = {}
         for setting in self.settings:
             entry = entries.get(setting.name)
@@ -219,7 +219,7 @@ class Table(Mapping[str, Key]):
         return read
 
     def markdown(self) -> str:
-        """The table of the reference."""
+        """Return the table of the reference."""
         rows = [f"| {self._noun} | written as | default | meaning | example |", "| --- | --- | --- | --- | --- |"]
         for setting in self.settings:
             keys = ", ".join(f"`{key.name}`" for key in setting.keys)

@@ -35,13 +35,13 @@ class Written:
     node: yaml.Node
 
     def error(self, what: str, remedy: str = "", *, place: str = "") -> InputError:
-        """`place`: in another file, that this value names."""
+        """Return an error that names the place of this value, or another `place` that it names."""
         here = f"{self.source}:{self.line}"
         return PlacedError(what, remedy, key=f"{here}: {self.path}" if self.path else here, place=place)
 
     @property
     def absent(self) -> bool:
-        """Whether the key stands there with no value."""
+        """Return whether the key stands there with no value."""
         node = self.node
         return isinstance(node, yaml.ScalarNode) and node.style is None and node.value in _NOTHING
 
@@ -54,7 +54,7 @@ class Written:
         return isinstance(self.node, yaml.SequenceNode)
 
     def text(self) -> str:
-        """A single value, as it was typed."""
+        """Return a single value, as it was typed."""
         if not isinstance(self.node, yaml.ScalarNode):
             shape = "a list" if self.is_list else "a mapping"
             raise self.error(f"there is {shape} where one value is needed", "Write one value")
@@ -91,7 +91,7 @@ class Written:
         return None if self.absent else str(self.node.value)
 
     def entries(self, expected: Collection[str] = ()) -> "dict[str, Written]":
-        """The entries of a mapping, each key once. `expected` names the usual keys, for the error; a `Table` of
+        """Return the entries of a mapping, each key once. `expected` names the usual keys, for the error; a `Table` of
         settings refuses others."""
         if not isinstance(self.node, yaml.MappingNode):
             keys = f" with {', '.join(expected)}" if expected else ""
@@ -115,7 +115,7 @@ class Written:
 
     @contextlib.contextmanager
     def placed(self, entries: "Mapping[str, Written]") -> Iterator[None]:
-        """Errors that name a setting get the line on which it is written; others the line of this."""
+        """Put the line of a setting into errors that name it; others get the line of this value."""
         try:
             yield
         except PlacedError:
@@ -137,7 +137,7 @@ def error_at_its_line(error: InputError, text: str, source: str) -> InputError:
 
 
 def read_known(written: Written, known: Collection[str], what: str) -> list[str]:
-    """A name or a list of names, each of them known and there once."""
+    """Return a name or a list of names, each of them known and there once."""
     names: list[str] = []
     for element in written.elements():
         name = element.text().strip()
@@ -151,8 +151,8 @@ def read_known(written: Written, known: Collection[str], what: str) -> list[str]
 
 
 def read_yaml(text: str, source: str, example: str, *, scale: int = 1) -> Written:
-    """The whole file, checked for what would surprise later: tags, loops, aliases that make it huge. `example`: where a
-    right file can be seen, for errors. `scale`: by how much the file may be larger than an experiment."""
+    """Return the whole file, checked for what would surprise later: tags, loops, aliases that make it huge. `example`:
+    where a right file can be seen, for errors. `scale`: by how much the file may be larger than an experiment."""
     largest, most_values = LARGEST_FILE * scale, MOST_VALUES * scale
     if len(text) > largest:
         raise InputError(f"the file is longer than {largest} characters", example, key=source)

@@ -57,7 +57,7 @@ def import_site(  # noqa: PLR0913 - each is an option
 
 
 def tell(site: NewSite) -> None:
-    """What came of it, for a person."""
+    """Tell a person what came of it."""
     left_out = site.manifest.left_out
     for words in left_out[:TOLD]:
         note(f"left out: {words}")

@@ -105,6 +105,6 @@ def _write(folder: Path, report: MinifyReport, made: Minified) -> None:
 
 
 def _file_name(number: int, each: StoredObject) -> str:
-    """Its place among the objects, and its address in characters that every file system takes."""
+    """Return its place among the objects, and its address in characters that every file system takes."""
     address = quote(each.object.url, safe="").replace("%2F", "_")[-LONGEST_NAME:]
     return f"{number:03}-{address}"

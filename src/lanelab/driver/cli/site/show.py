@@ -73,7 +73,7 @@ def _few(words: tuple[str, ...]) -> Iterable[str]:
 
 
 def protocols_table(protocols: Iterable[ProtocolFidelity]) -> object:
-    """The evidence and the score of each protocol."""
+    """Return the evidence and the score of each protocol."""
     columns = ("protocol", "score", "loads", "exact", "inexact", "missing", "extra", "bytes off", "same", "picture")
     return table(columns, map(_protocol, protocols), right=columns[2:])
 

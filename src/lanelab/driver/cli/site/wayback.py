@@ -52,6 +52,6 @@ def wayback_site(  # noqa: PLR0913 - each is an option
 
 
 def _period(imported: Imported) -> str:
-    """How far the parts of the page are apart."""
+    """Return how far the parts of the page are apart."""
     days = sorted(each.at_utc[:10] for each in imported.exchanges)
     return days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"

@@ -50,7 +50,7 @@ def compare_runs_of_study(first: str, other: str, *, markdown: Path | None, as_j
 
 
 def show(made: StudyComparison) -> None:
-    """Both runs on a terminal."""
+    """Print both runs on a terminal."""
 
     out, names = console(), names_of(made)
     for name, read in zip(names, (made.first, made.other), strict=True):

@@ -74,13 +74,13 @@ def tell_report(folder: Path) -> None:
 
 
 def tell_unwritten(folder: Path, study: Study) -> None:
-    """What its author has left as the skeleton has it."""
+    """Tell the author what still is as the skeleton has it."""
     if words := unwritten(folder, study):
         note(f"mind: {words}")
 
 
 def claims_now(about: StudyRun) -> dict[int, Sequence[Claim]] | None:
-    """The claims of each figure as the study has them now; None where it cannot be read."""
+    """Return the claims of each figure as the study has them now; None where it cannot be read."""
     try:
         now = read_study_folder(about.study.name)
         experiments = now.experiments(about.variant)

@@ -10,7 +10,7 @@ class Agenda(Protocol):
     """The trials that remain: of a whole experiment (rounds.Schedule) or of one portion of it (portions)."""
 
     def batch(self) -> list[PlannedTrial]:
-        """Those that come next, in order. Empty: all is made."""
+        """Return those that come next, in order. Empty: all is made."""
         ...
 
     @property
@@ -19,7 +19,7 @@ class Agenda(Protocol):
         ...
 
     def attempts(self, planned: PlannedTrial) -> int:
-        """How many attempts were made."""
+        """Return how many attempts were made."""
         ...
 
     def add(self, planned: PlannedTrial, attempt: Attempt) -> None:

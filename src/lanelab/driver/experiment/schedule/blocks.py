@@ -23,7 +23,7 @@ class Stage:
 
 
 def blocks(repeat: Repeat, beds: int) -> list[tuple[int, int]]:
-    """The first and the last round of each block."""
+    """Return the first and the last round of each block."""
     if beds == 1:
         return [(1, repeat.max)]
     if repeat.ci is None:
@@ -34,8 +34,8 @@ def blocks(repeat: Repeat, beds: int) -> list[tuple[int, int]]:
 
 
 def stages(experiment: Experiment) -> list[Stage]:
-    """All rounds in their order: a block at a time, and within it phase by phase. So every cell has trials on every
-    bed, also where cells come one after the other."""
+    """Return all rounds in their order: a block at a time, and within it phase by phase. So every cell has trials on
+    every bed, also where cells come one after the other."""
     return [
         Stage(number, phase, first, last)
         for number, (first, last) in enumerate(blocks(experiment.repeat, experiment.beds), 1)
@@ -44,5 +44,5 @@ def stages(experiment: Experiment) -> list[Stage]:
 
 
 def beds_used(experiment: Experiment, rounds: int) -> int:
-    """How many beds that many rounds take, where none is lost."""
+    """Return how many beds that many rounds take, where none is lost."""
     return sum(first <= rounds for first, _ in blocks(experiment.repeat, experiment.beds))

@@ -26,7 +26,7 @@ RECORD_BYTES, HAR_BYTES = 4000, 500  # per request: in the database, and in the 
 
 @dataclass(frozen=True, slots=True)
 class SiteLoad:
-    """How much one load of a site is."""
+    """Says how much one load of a site is."""
 
     objects: int
     hosts: int
@@ -34,7 +34,7 @@ class SiteLoad:
 
     @classmethod
     def of(cls, objects: Sequence[SiteObject]) -> "SiteLoad":
-        """The whole site, once."""
+        """Return the load of a whole site, each object once."""
         return cls(len(objects), len({each.host for each in objects}), sum(each.size for each in objects))
 
 
@@ -49,7 +49,7 @@ class CellEstimate:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a run will take: with the fewest trials, and (with `until`) with the most."""
+    """The time and disk that a run will take: with the fewest trials, and (with `until`) with the most."""
 
     trials: int
     most_trials: int
@@ -87,7 +87,7 @@ def estimate(experiment: Experiment, loads: Mapping[str, SiteLoad]) -> Estimate:
 
 @dataclass(frozen=True, slots=True)
 class SpreadEstimate:
-    """What a run on several beds at once will take."""
+    """The time that a run on several beds at once will take."""
 
     workers: int
     portions: int  # with the fewest trials
@@ -115,7 +115,7 @@ def estimate_spread(experiment: Experiment, made: Estimate, workers: int) -> Spr
 
 
 def _spread_s(lengths: Sequence[float], rounds: int, beds: int) -> float:
-    """Until the last portion is made, where whoever is free takes the next one."""
+    """Return the seconds until the last portion is made, where whoever is free takes the next one."""
     free_at = [0.0] * beds
     for _ in range(rounds):
         for length in lengths:
@@ -138,7 +138,7 @@ def _estimate_cell(experiment: Experiment, cell: Cell, load: SiteLoad) -> CellEs
 
 
 def expected_plt(load: SiteLoad, link: Link, arm: Arm) -> float:
-    """Seconds: the first response, then the longer of what round trips and what the rate allow for the rest."""
+    """Estimate seconds: the first response, then the longer of what round trips and the rate allow for the rest."""
     rtt = link.rtt.seconds
     connect = {"off": 1, "1.3": 2, "1.2": 3}[arm.tls] + (arm.dns == "resolver")
     others = max(load.objects - 1, 0)
@@ -159,8 +159,8 @@ def expected_plt(load: SiteLoad, link: Link, arm: Arm) -> float:
 
 
 def lossy_transfer_s(size: int, link: Link, flows: int) -> float:
-    """How long so many bytes take, divided over so many connections, where packets on their way down are lost: by
-    the model of Padhye, Firoiu, Towsley and Kurose (PFTK), for Reno and long transfers. CUBIC and short pages are
+    """Return how long so many bytes take, divided over so many connections, where packets on their way down are lost:
+    by the model of Padhye, Firoiu, Towsley and Kurose (PFTK), for Reno and long transfers. CUBIC and short pages are
     faster."""
     lost = link.down.loss.mean_loss
     if not lost or not size:

@@ -18,7 +18,7 @@ class Lacking:
 
 
 def lacking(experiment: Experiment, history: History) -> list[Lacking]:
-    """The cells that lack trials, in the experiment's order."""
+    """Return the cells that lack trials, in the experiment's order."""
     asked = experiment.repeat.min
     found = []
     for cell in short_cells(experiment, history):

@@ -22,7 +22,7 @@ class PlannedTrial:
 
 
 def phases(experiment: Experiment) -> list[tuple[Cell, ...]]:
-    """Cells whose rounds run together: all of them, or one after the other."""
+    """Return cells whose rounds run together: all of them, or one after the other."""
     if experiment.order == "sequential":
         return [(cell,) for cell in experiment.cells]
     return [experiment.cells]
@@ -34,7 +34,7 @@ def round_order(
     round: int,  # noqa: A002 - its name in everything else here
     phase: Sequence[Cell] | None = None,
 ) -> list[PlannedTrial]:
-    """Every cell of the phase once, in the order of that round."""
+    """Return every cell of the phase once, in the order of that round."""
     cells = list(experiment.cells if phase is None else phase)
     chance = random.Random(f"{seed}/{round}")  # noqa: S311 - an order, not a secret
     if experiment.order == "random":

@@ -45,7 +45,7 @@ def require_portions(experiment: Experiment) -> None:
 
 
 def portions_of_round(experiment: Experiment, seed: int, number: int, block: int) -> list[PlannedPortion]:
-    """All portions of a round, in the order in which one bed would make them."""
+    """Return all portions of a round, in the order in which one bed would make them."""
     order = [planned.cell for planned in round_order(experiment, seed, number)]
     if experiment.order == "random":
         return [PlannedPortion(number, block, tuple(order))]
@@ -96,13 +96,13 @@ class Spread:
         return list(itertools.takewhile(lambda portion: portion.round in rounds, self._waiting)) or self._waiting
 
     def _rank(self, portion: PlannedPortion, machine: str, block: int) -> tuple[bool, int, int]:
-        """The bed's own block first, then the round; of a round what this machine has made least often, so that every
-        machine can say something of every comparison."""
+        """Rank the bed's own block first, then the round; of a round what this machine has made least often, so that
+        every machine can say something of every comparison."""
         cells = tuple(sorted(cell.id for cell in portion.cells))
         return bool(block) and portion.block != block, portion.round, self._made[machine, cells]
 
     def _open_next_round(self) -> bool:
-        """Whether there is another round that may begin now."""
+        """Open another round, and return whether there was one that may begin now."""
         if self._is_over_at_a_look(self._opened):
             return False
         for number, block in self._rounds:
@@ -126,7 +126,7 @@ class Spread:
         return bool(self._waiting or self._under_way) or self.results.is_enough(cells, look)
 
     def _remaining(self, portion: PlannedPortion) -> PlannedPortion | None:
-        """The portion with the cells that still have to be made; None where there is none."""
+        """Return the portion with the cells that still have to be made; None where there is none."""
         cells = tuple(each.cell for each in portion.trials if self.results.is_needed(each))
         return PlannedPortion(portion.round, portion.block, cells) if cells else None
 
@@ -156,7 +156,8 @@ class Spread:
             self._forget(portion)
 
     def _forget(self, portion: PlannedPortion) -> None:
-        """What is made. A run that ends when enough is known still asks for its values, and whether rounds began."""
+        """Forget what is made. A run that ends when enough is known still asks for its values, and whether rounds
+        began."""
         if self._experiment.repeat.ci is None:
             for planned in portion.trials:
                 self.results.forget(planned.key)
@@ -180,7 +181,7 @@ class Spread:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether there are portions that no bed has begun, in rounds that may begin."""
+        """Return whether there are portions that no bed has begun, in rounds that may begin."""
         return bool(self._waiting)
 
 
@@ -191,7 +192,7 @@ class PortionAgenda:
     def __init__(
         self, trials: Sequence[PlannedTrial], block: int, retries: int, before: Mapping[str, tuple[int, int]]
     ) -> None:
-        """`before`: by cell, the attempts that were made and those that used up a retry."""
+        """Begin a schedule. `before` has for each cell the attempts that were made and those that used up a retry."""
         self._trials, self.block, self._retries = list(trials), block, retries
         self._before = before
         self._attempts: dict[tuple[str, int], list[Attempt]] = {}

@@ -14,8 +14,9 @@ class Pace:
 
 
 def remaining_s(trials: int, beds: Sequence[Pace], usual_per_s: float | None = None) -> float | None:
-    """Seconds until so many trials are made by these beds together, each at its own pace; None where nothing is known.
-    `usual_per_s`: of beds that there were before; it holds for those of which nothing is known, where no other tells.
+    """Return seconds until so many trials are made by these beds together, each at its own pace; None where nothing is
+    known. `usual_per_s`: of beds that there were before; it holds for those of which nothing is known, where no other
+    tells.
 
     Whoever has finished takes of what is left, so all end at about the same time; but none ends before its own portion.
     """

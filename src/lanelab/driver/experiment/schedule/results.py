@@ -24,8 +24,8 @@ class Attempt:
 
     @property
     def is_result(self) -> bool:
-        """Whether the round has what it asks for in this cell. A time-out is not tried again: of the trials that were,
-        only those that were fast enough would be left."""
+        """Return whether the round has what it asks for in this cell. A time-out is not tried again: of the trials that
+        were, only those that were fast enough would be left."""
         return self.ok or self.timed_out
 
     def result(self, worst: float) -> float | None:
@@ -33,7 +33,7 @@ class Attempt:
 
 
 def is_needed(attempts: Sequence[Attempt], retries: int) -> bool:
-    """Whether a trial with these attempts is made (again)."""
+    """Return whether a trial with these attempts is made (again)."""
     if any(attempt.is_result for attempt in attempts):
         return False
     return sum(attempt.uses_retry for attempt in attempts) <= retries

@@ -21,9 +21,9 @@ class Schedule:
         self._stage, self._round = 0, 1  # of the round that is under way: all before it are complete
 
     def batch(self) -> list[PlannedTrial]:
-        """What remains of the first round that is not complete, in its order. Empty: the experiment has what it asks
-        for. A trial that failed is in the next batch again, while it has retries left. One that was given up is in a
-        batch once more when all others are made."""
+        """Return what remains of the first round that is not complete, in its order. Empty: the experiment has what it
+        asks for. A trial that failed is in the next batch again, while it has retries left. One that was given up is in
+        a batch once more when all others are made."""
         while self._stage < len(self._stages) or self._begin_second_pass():
             stage = self._stages[self._stage]
             self._round = max(self._round, stage.first)
@@ -61,7 +61,7 @@ class Schedule:
         return 0 if self._is_second_pass else self._stages[self._stage].block
 
     def attempts(self, planned: PlannedTrial) -> int:
-        """How many attempts were made."""
+        """Return how many attempts were made."""
         return len(self._results.of(planned.key))
 
     def add(self, planned: PlannedTrial, attempt: Attempt) -> None:

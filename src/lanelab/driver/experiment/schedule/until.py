@@ -16,21 +16,21 @@ Known = tuple[float, float, float]  # low end of an interval, estimate, high end
 
 
 class Statistics(Protocol):
-    """How well something is known from trials. `alpha`: how often the interval may miss."""
+    """Says how well a value is known from trials. `alpha`: how often the interval may miss."""
 
     def median(self, values: Sequence[float], alpha: float) -> Known:
-        """Of a cell. Without ends, where the values are too few for such an interval."""
+        """Return the median of a cell. Without ends, where the values are too few for such an interval."""
 
     def change(
         self, base: Values, arm: Values, alpha: float, machines: tuple[MadeOn, MadeOn] | None = None
     ) -> Known | None:
-        """The ratio of an arm's values to the base's, by round. None where no round has both. `machines`: which made
-        the trials of the base, and of the arm, since a round of two machines is no pair; None: one made all."""
+        """Return the ratio of an arm's values to the base's, by round. None where no round has both. `machines`: which
+        made the trials of the base, and of the arm, since a round of two machines is no pair; None: one made all."""
 
 
 def unknown_cells(values: Mapping[str, Values], repeat: Repeat, look: Look, statistics: Statistics) -> list[str]:
-    """The cells whose median is not known well enough yet. One in which no trial ever counted is not among them: more
-    trials would not help."""
+    """Return the cells whose median is not known well enough yet. One in which no trial ever counted is not among them:
+    more trials would not help."""
     if repeat.ci is None:
         return []
     known = {cell: statistics.median(list(own.values()), look.alpha) for cell, own in values.items() if own}
@@ -45,8 +45,8 @@ def unknown_changes(
     statistics: Statistics,
     made_on: Mapping[str, MadeOn] | None = None,
 ) -> list[tuple[str, str]]:
-    """The (base, arm) pairs of cells whose change is not known well enough yet. `made_on`: the machines of the values;
-    None: one made all."""
+    """Return the (base, arm) pairs of cells whose change is not known well enough yet. `made_on`: the machines of the
+    values; None: one made all."""
 
     def change(base: str, arm: str) -> Known | None:
         machines = None if made_on is None else (made_on.get(base, {}), made_on.get(arm, {}))
@@ -57,7 +57,7 @@ def unknown_changes(
 
 
 def _is_within(low: float, middle: float, high: float, repeat: Repeat, whole: float) -> bool:
-    """Whether the interval reaches no further than the wanted share of the whole. One without ends does."""
+    """Return whether the interval reaches no further than the wanted share of the whole. One without ends does."""
     if repeat.ci is None:
         return True
     if not all(map(math.isfinite, (low, middle, high))):

@@ -14,7 +14,7 @@ ENOUGH_BEDS = 3
 
 
 def has_enough(experiment: Experiment) -> bool:
-    """Whether intervals can be worked out at all."""
+    """Return whether intervals can be worked out at all."""
     rounds = experiment.repeat.max
     return rounds >= ENOUGH_ROUNDS or beds_used(experiment, rounds) >= ENOUGH_BEDS
 

@@ -14,7 +14,7 @@ FEW_TRIALS = 5  # below this the interval of a median says next to nothing
 
 
 def warnings(experiment: Experiment, made: Estimate) -> list[str]:
-    """A sentence for each thing that is allowed, and perhaps not what was meant."""
+    """Return a sentence for each thing that is allowed, and perhaps not what was meant."""
     warned = []
     repeat = experiment.repeat
     if repeat.max < FEW_TRIALS and not has_enough(experiment):
@@ -28,7 +28,7 @@ def warnings(experiment: Experiment, made: Estimate) -> list[str]:
 
 
 def _of_page_loads(experiment: Experiment, made: Estimate) -> list[str]:
-    """About browsers and what is between them and the servers."""
+    """Warn about browsers and what is between them and the servers."""
     warned = []
     each_own = [one for one in made.cells if one.cell.arm.addresses == "per-origin"]
     alone = sorted({one.cell.site for one in each_own if one.load.hosts == 1})
@@ -78,13 +78,13 @@ def _rounds_for(comparisons: int) -> int:
 
 
 def _same_but_for_the_way(experiment: Experiment) -> bool:
-    """Whether the run measures what the gateway costs."""
+    """Return whether the run measures what the gateway costs."""
     settings = [{**cell.arm.settings(), "via": ""} for cell in experiment.cells if cell.arm.via == "browser"]
     return any({**cell.arm.settings(), "via": ""} in settings for cell in experiment.cells if cell.arm.via == "gateway")
 
 
 def _never_ahead(one: CellEstimate) -> bool:
-    """Whether a pipelined arm has a connection for each object, so that none is asked for ahead of an answer."""
+    """Return whether a pipelined arm has a connection for each object, so that none is asked for ahead of an answer."""
     arm = one.cell.arm
     return arm.pipelining > 1 and arm.pipelining_policy != "firefox" and one.load.objects <= arm.connections_per_host
 
@@ -94,7 +94,7 @@ def _deeper_than_chromium(one: CellEstimate) -> bool:
 
 
 def _with_tls_only(coding: str, experiment: Experiment) -> bool:
-    """Whether TLS and compression differ together. The gateway takes these codings without TLS too."""
+    """Return whether TLS and compression differ together. The gateway takes these codings without TLS too."""
     schemes = {cell.arm.scheme for cell in experiment.cells}
     schemes_with = {cell.arm.scheme for cell in experiment.cells if cell.arm.compression == coding}
     return schemes_with == {"https"} and "http" in schemes

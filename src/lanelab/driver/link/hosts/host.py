@@ -53,7 +53,7 @@ _RECEIVE_WINDOW = Kind("SIZE", "`kB`, `MB`, `KiB`; `kernel`", _window, numeric=T
 
 
 def _buffer(size: Size | None) -> str | None:
-    """The least, the first and the most of a connection's buffer."""
+    """Return the least, the first and the most of a connection's buffer."""
     return None if size is None else f"{SMALLEST_BUFFER} {min(FIRST_BUFFER, size.bytes)} {size.bytes}"
 
 
@@ -68,7 +68,8 @@ def _route(**own: Any) -> Mapping[str, OfRoute]:  # noqa: ANN401 - OfRoute's fie
 
 
 def _switch(row: Setting, name: str, on: tuple[str, ...], off: tuple[str, ...], means: str) -> Mapping[str, OfKernel]:
-    """A setting of the kernel that is usually on. `on`, `off`: what the kernel says then, first what is written."""
+    """Return a setting of the kernel that is usually on. `on`, `off`: what the kernel says then, first what is
+    written."""
     return {
         "setting": OfKernel(
             row, name, lambda value: on[0] if value else off[0], lambda shown: shown in on, lambda _: means, on[0]
@@ -156,30 +157,30 @@ class Host:
     # fmt: on
 
     def texts(self) -> dict[str, str | None]:
-        """Each setting as a user would write it."""
+        """Return each setting as a user would write it."""
         return {each.row.name: text_of(value) for each, value in self._values()}
 
     def route(self) -> Words:
-        """What its routes say, and what that means."""
+        """Return what its routes say, and what that means."""
         route = ((each, value) for each, value in self._values() if isinstance(each, OfRoute))
         words = [words for each, value in route if (words := each.words(value))]
         *several, last = (each.meaning for each in words)
         return Words(" ".join(each.text for each in words), f"TCP on this route {', '.join(several)} and {last}")
 
     def kernel(self) -> list[Words]:
-        """Each `name=value` that is not as a new namespace has it."""
+        """Return each `name=value` that is not as a new namespace has it."""
         kernel = ((each, value) for each, value in self._values() if isinstance(each, OfKernel))
         return [words for each, value in kernel if (words := each.words(value))]
 
     def first_window(self, segment_bytes: int) -> int:
-        """How many full segments it takes, at least, before it knows a connection. A kernel offers half of its buffer,
-        or more."""
+        """Return how many full segments it takes, at least, before it knows a connection. A kernel offers half of its
+        buffer, or more."""
         own = self.receive_window
         packets = min(FIRST_WINDOW_BYTES, own.bytes // 2 if own else FIRST_WINDOW_BYTES) // segment_bytes
         return min(packets, self.initial_receive_window or packets)
 
     def own_files(self) -> frozenset[str]:
-        """What it decides of what kernels have of their own, as paths below /proc/sys."""
+        """Return what it decides of what kernels have of their own, as paths below /proc/sys."""
         return frozenset(
             each.name.replace(".", "/")
             for each, value in self._values()
@@ -187,13 +188,13 @@ class Host:
         )
 
     def route_differences(self, metrics: Mapping[str, str]) -> Iterator[str]:
-        """In what a route is not as it should be; `metrics` as `ip -j route show` names them."""
+        """Yield in what a route is not as it should be; `metrics` as `ip -j route show` names them."""
         for each, asked in self._values():
             if isinstance(each, OfRoute) and (wrong := difference(each, each.shown(metrics), asked)):
                 yield wrong
 
     def kernel_differences(self, told: Mapping[str, str]) -> Iterator[str]:
-        """In what a kernel is not as it should be; `told`: each of USUAL_KERNEL and KERNELS_OWN."""
+        """Yield in what a kernel is not as it should be; `told` has each of USUAL_KERNEL and KERNELS_OWN."""
         for each, asked in self._values():
             if isinstance(each, OfKernel) and each.writes(asked) is not None:
                 shown = " ".join(told.get(each.name, "").split())
@@ -213,7 +214,7 @@ KERNELS_OWN = tuple(each.name for each in KINDS if isinstance(each, OfKernel) an
 
 
 def shown_metrics(routes: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """What `ip -j route show` has of these routes, by name."""
+    """Return what `ip -j route show` has of these routes, by name."""
     return {name: str(value) for each in routes for more in each.get("metrics", []) for name, value in more.items()}
 
 

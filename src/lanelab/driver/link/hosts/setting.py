@@ -15,7 +15,7 @@ Value = Any  # a setting's own type: that of its field in Host
 
 
 def text_of(value: Value) -> str:
-    """A value as a user would write it."""
+    """Return a value as a user would write it."""
     if value is None:
         return "kernel"
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -23,7 +23,7 @@ def text_of(value: Value) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OfRoute:
-    """What the host's routes to the link carry: `ip route replace … WORD VALUE`."""
+    """A setting that the host's routes to the link carry: `ip route replace … WORD VALUE`."""
 
     row: Setting
     word: str
@@ -61,7 +61,7 @@ class OfKernel:
 
 
 def difference(setting: OfRoute | OfKernel, shown: Value, asked: Value) -> str | None:
-    """What a host is set to, where that is not what was asked for."""
+    """Return what a host is set to, where that is not what was asked for."""
     if shown == asked:
         return None
     return f"{setting.row.name} is {text_of(shown)} instead of {text_of(asked)}"

@@ -29,14 +29,14 @@ class Words(NamedTuple):
 
 
 class Chance(NamedTuple):
-    """What happens to a packet by chance. `bunched`: how many such packets come together on average."""
+    """An event that happens to a packet by chance. `bunched`: how many such packets come together on average."""
 
     share: float
     bunched: float = 1.0
 
 
 class Way(Protocol):
-    """What an impairment has to know of its direction, to judge what arrived there."""
+    """The facts of its direction by which an impairment judges what arrived there."""
 
     @property
     def delay(self) -> Duration: ...
@@ -59,7 +59,7 @@ class Way(Protocol):
 
     @property
     def skips_delay(self) -> bool:
-        """Whether some packets arrive without the delay."""
+        """Return whether some packets arrive without the delay."""
         ...
 
 
@@ -75,7 +75,7 @@ class Impairment(ABC):
 
     @classmethod
     def read(cls, written: "WrittenLink", side: str, delay: Duration) -> Self:
-        """The impairment of one direction, as the user wrote it."""
+        """Return the impairment of one direction, as the user wrote it."""
         made = cls(**{setting.name: written.value(setting.name, side) for setting in cls.SETTINGS})
         made.check(written, side, delay)
         return made
@@ -84,7 +84,7 @@ class Impairment(ABC):
         """Raises an InputError where it cannot be with this delay."""
 
     def texts(self) -> dict[str, str | None]:
-        """Each setting as a user would write it; None where it means nothing."""
+        """Return each setting as a user would write it; None where it means nothing."""
         shown: dict[str, str | None] = {}
         for setting in self.SETTINGS:
             value = getattr(self, setting.name)
@@ -93,14 +93,14 @@ class Impairment(ABC):
         return shown
 
     def note(self) -> str:
-        """What its value comes to, where that is not plain."""
+        """Return what its value comes to, where that is not plain."""
         return ""
 
     # ------------------------------------------------------------------------------------------------------ shaping
 
     @abstractmethod
     def netem(self) -> list[Words]:
-        """Words for netem; none where it does nothing."""
+        """Return words for netem; none where it does nothing."""
 
     @property
     def extra_delay(self) -> Duration:
@@ -119,7 +119,7 @@ class Impairment(ABC):
 
     @property
     def skips_delay(self) -> bool:
-        """Whether some packets arrive without the delay."""
+        """Return whether some packets arrive without the delay."""
         return False
 
     # ---------------------------------------------------------------------------------------------------- measuring
@@ -131,17 +131,17 @@ class Impairment(ABC):
 
     @property
     def mean_shift_ms(self) -> float:
-        """By how much it moves the mean of the delay."""
+        """Return by how much it moves the mean of the delay."""
         return 0.0
 
     @property
     def skewed(self) -> bool:
-        """Whether delays are so unsymmetrical that their mean tells more than their median."""
+        """Return whether delays are so unsymmetrical that their mean tells more than their median."""
         return False
 
     @property
     def chance(self) -> Chance | None:
-        """What the self-test must see often enough: it lengthens the train of small packets."""
+        """Return what the self-test must see often enough: it lengthens the train of small packets."""
         return None
 
     def measure(self, way: Way, name: str, trains: "Sequence[Arrivals]") -> "list[Result]":  # noqa: ARG002

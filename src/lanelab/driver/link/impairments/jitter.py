@@ -96,12 +96,12 @@ class Jitter(Impairment):
 
     @property
     def packets_to_tell(self) -> int:
-        """How many delays tell this jitter from one and a half times as much, nearly always."""
+        """Return how many delays tell this jitter from one and a half times as much, nearly always."""
         return TO_TELL[self.jitter_distribution]
 
     def judge(self, way: Way, name: str, trains: "Sequence[Arrivals]", noise_ms: float) -> list[Result]:
-        """What delays of packets at a constant pace say: how much they vary, whether they are distributed as in tc's
-        table, and how much each is like the one before. `noise_ms`: what the machine itself adds."""
+        """Return what delays of packets at a constant pace say: how much they vary, whether they are distributed as in
+        tc's table, and how much each is like the one before. `noise_ms`: what the machine itself adds."""
         target = self.jitter.milliseconds
         if way.skips_delay:
             why = "packets that skip the delay hide it"

@@ -22,7 +22,7 @@ Z_DISTANCE = 4.4  # the same of a distance between distributions, which has a lo
 
 
 def quantile(distribution: str, share: float) -> float:
-    """Of tc's table, in units of the jitter."""
+    """Return a quantile of tc's table, in units of the jitter."""
     if distribution == "uniform":
         return 2 * share - 1
     normal = max(-4.0, min(4.0, statistics.NormalDist().inv_cdf(share)))
@@ -49,7 +49,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """What a right link gives, and between what in all but one of a thousand samples."""
+    """The value that a right link gives, and the range that holds in all but one of a thousand samples."""
 
     mean: float
     low: float
@@ -58,7 +58,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """Of a sample of one size, in units of the jitter."""
+    """The bands for a sample of one size, in units of the jitter."""
 
     deviation: Band
     likeness: Band  # correlation of a delay with the one before
@@ -81,7 +81,7 @@ def expected(sent: Sent, count: int) -> Expected:
 
 
 def simulated(rng: random.Random, sent: Sent, count: int) -> list[float]:
-    """Delays as netem gives them, around their mean."""
+    """Return delays as netem gives them, around their mean."""
     drawn = rng.choices(table(sent.distribution), k=count)
     delays, held = [], -math.inf
     for each in drawn:
@@ -96,7 +96,7 @@ def deviation(values: Sequence[float]) -> float:
 
 
 def likeness(trains: Sequence[Sequence[float]]) -> float:
-    """The correlation of each value with the one before it in its train."""
+    """Return the correlation of each value with the one before it in its train."""
     whole = [value for train in trains for value in train]
     mean = math.fsum(whole) / len(whole)
     variance = math.fsum((value - mean) ** 2 for value in whole)
@@ -105,7 +105,8 @@ def likeness(trains: Sequence[Sequence[float]]) -> float:
 
 
 def distance(values: Sequence[float], quantiles: Sequence[float]) -> float:
-    """The largest difference between the shares of both that lie below any value, once both have the same median."""
+    """Return the largest difference between the shares of both that lie below any value, once both have the same
+    median."""
     shift = statistics.median(values) - quantiles[len(quantiles) // 2]
     ordered = sorted(value - shift for value in values)
     count, all_of_them = len(ordered), len(quantiles)

@@ -24,7 +24,7 @@ NONE, ALL = Ratio(0), Ratio(PPB)
 
 
 class Loss(ABC):
-    """How packets are lost: RandomLoss or GilbertElliott."""
+    """A way in which packets are lost: RandomLoss or GilbertElliott."""
 
     __slots__ = ()
 
@@ -40,12 +40,12 @@ class Loss(ABC):
 
     @property
     def bunched(self) -> float:
-        """By how much the number of losses varies more than if each packet were lost by itself (its variance)."""
+        """Return how much more the number of losses varies than if each packet were lost by itself (its variance)."""
         return 1.0
 
     @property
     def pairs_bunched(self) -> float:
-        """The same of how many lost packets are followed by another."""
+        """Return the same ratio for the number of lost packets that are followed by another."""
         return 1.0
 
     @classmethod
@@ -139,7 +139,7 @@ class GilbertElliott(Loss):
 
     @property
     def mean_burst(self) -> float:
-        """How many packets a stay in the bad state lasts."""
+        """Return how many packets a stay in the bad state lasts."""
         return PPB / self.r.ppb
 
     def __str__(self) -> str:
@@ -207,7 +207,7 @@ class PacketLoss(Impairment):
 
     @property
     def bunched(self) -> float:
-        """How many losses come together: so many times more packets tell as much."""
+        """Return how many losses come together: so many times more packets tell as much."""
         return self.loss.bunched
 
     @property
@@ -215,8 +215,8 @@ class PacketLoss(Impairment):
         return Chance(self.lost, self.bunched) if self.lost else None
 
     def measure(self, way: Way, name: str, trains: "Sequence[Arrivals]") -> list[Result]:
-        """Losses, also where none are asked for, with those that other impairments cause; and whether they come one by
-        one or in bursts."""
+        """Return losses, also where none are asked for, with those that other impairments cause; and whether they come
+        one by one or in bursts."""
         lost, sent = sum(train.lost for train in trains), sum(train.sent for train in trains)
         results = [chance(f"loss {name}", way.mean_loss, lost, sent, bunched=self.bunched)]
         if self.lost:

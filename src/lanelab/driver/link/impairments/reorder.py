@@ -43,7 +43,7 @@ class Reordering(Impairment):
         return Chance(self.reorder.fraction) if self.reorder else None
 
     def measure(self, way: Way, name: str, trains: "Sequence[Arrivals]") -> list[Result]:
-        """Overtaking, where it is asked for or happens."""
+        """Return the results about overtaking, where it is asked for or happens."""
         why_not = why_no_overtaking(way, trains[0].gap_s) if self.reorder else ""
         if why_not:
             return [not_measured(f"reorder {name}", "%", self.reorder.percent, why_not)]

@@ -18,7 +18,7 @@ class LinkActivity:
         self._player: LinkPlayer | None = None
 
     def begin(self) -> None:
-        """First the cross traffic, which takes seconds to settle; then the traces."""
+        """Begin the cross traffic, which takes seconds to settle; then the traces."""
         self._link.require_whole()
         if self._flows or self._player:
             raise BedError("the link's traces and its cross traffic have begun already", "End them first")
@@ -35,7 +35,7 @@ class LinkActivity:
             raise
 
     def end(self) -> LinkEnded:
-        """How late the latest step of a trace was, and how many flows of the cross traffic had ended before."""
+        """Return how late the latest step of a trace was, and how many flows of the cross traffic had ended before."""
         try:
             played = self._player.end() if self._player else None
             return LinkEnded(played.worst_late_us if played else 0, self._flows_ended())

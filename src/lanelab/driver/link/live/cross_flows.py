@@ -22,7 +22,7 @@ ENDS = {"down": ("server", "client"), "up": ("client", "server")}  # sender and 
 
 
 def settles_s(link: Link) -> float:
-    """How long the cross traffic of a link takes until it has what it can get."""
+    """Return how long the cross traffic of a link takes until it has what it can get."""
     return SETTLE_S + SETTLE_TRIPS * link.rtt.ns / 1e9 if link.cross else 0.0
 
 
@@ -51,12 +51,12 @@ class CrossFlows:
         time.sleep(settles_s(self._link))
 
     def tell(self, word: str) -> None:
-        """`begin` or `end`: what both ends count lies between the two."""
+        """Tell both ends `begin` or `end`: what they count lies between the two."""
         for end in self._ends():
             end.tell(word)
 
     def seen(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What the receiver and the sender saw, once they were told the end."""
+        """Return what the receiver and the sender saw, once they were told the end."""
         if self._receiver is None or self._sender is None:
             raise NodeError("there is no cross traffic that could be read")
         return self._receiver.answer(), self._sender.answer()
@@ -71,6 +71,6 @@ class CrossFlows:
 
 
 def _program(node: Node, *words: object) -> LineProgram:
-    """One of the two ends."""
+    """Return one of the two ends."""
     title = f"the program of cross traffic on {node.name}"
     return LineProgram(node, PROGRAM, title, NodeError, *words, answers_within_s=scaled(ANSWER_TIMEOUT_S))

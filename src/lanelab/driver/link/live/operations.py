@@ -16,7 +16,7 @@ SELF_TEST_WITHIN_S = 1800.0  # a slow link with a deep queue takes minutes
 
 @dataclass(frozen=True, slots=True)
 class LinkChange(Coded):
-    """What made a link."""
+    """The lines that made a link."""
 
     tc: tuple[str, ...]  # the lines that shaped it
     compensation_us: int  # what was taken off each direction's delay
@@ -58,12 +58,12 @@ class LinkOperations(Remote):
 
     @operation(lambda pings: usual_limit() + pings.count * pings.gap_us / 1e6)
     def ping(self, pings: Pings) -> Pinged:
-        """Packets from client to server and back, without a verdict."""
+        """Return packets from client to server and back, without a verdict."""
         raise NotImplementedError
 
     @operation(lambda seconds, **_: usual_limit() + seconds)
     def transfer(self, way: Way, seconds: float) -> Transfer:
-        """As many bytes as go over one connection in that time, without a verdict."""
+        """Send as many bytes as go over one connection in that time, without a verdict."""
         raise NotImplementedError
 
     @operation()

@@ -32,7 +32,7 @@ class LinkPlayer:
         return self._program.failed
 
     def _clock(self) -> tuple[int, int]:
-        """By how much the router's clock is ahead of this one, and how uncertain that is."""
+        """Return by how much the router's clock is ahead of this one, and how uncertain that is."""
         looks = []
         for _ in range(CLOCK_LOOKS):
             before = time.time_ns()
@@ -43,7 +43,7 @@ class LinkPlayer:
         return ahead, uncertain
 
     def begin(self) -> None:
-        """The traces begin."""
+        """Begin the traces."""
         self._ahead_ns, self._uncertain_ns = self._clock()
         self._began = int(self._program.ask("begin")["unix_ns"]) - self._ahead_ns, self._uncertain_ns
 

@@ -37,8 +37,8 @@ FORGET = ["ip", "tcp_metrics", "flush"]
 
 
 class LinkState:
-    """Which link the bed has. While it changes, and after a change that could be neither made nor undone, the router
-    forwards nothing: no packet ever crosses half a link."""
+    """Knows which link the bed has. While it changes, and after a change that could be neither made nor undone, the
+    router forwards nothing: no packet ever crosses half a link."""
 
     def __init__(self, substrate: Substrate) -> None:
         self._substrate = substrate
@@ -115,7 +115,7 @@ class LinkState:
             empty = empty + 1 if self._waiting() == 0 else 0
 
     def _waiting(self) -> int:
-        """Packets in the router's queues and delays."""
+        """Return packets in the router's queues and delays."""
         shown = json.loads(self._substrate.router.node.run(["tc", "-s", "-j", "qdisc", "show"]).stdout or "[]")
         return sum(int(entry.get("qlen", 0)) for entry in shown)
 
@@ -162,7 +162,7 @@ class LinkState:
             _set_kernel(self._substrate.node(name), {**USUAL_KERNEL, **self._kept(name, asked), **asked})
 
     def _kept(self, name: str, asked: Mapping[str, str]) -> dict[str, str]:
-        """What an earlier link changed of the host's own. What this one is about to change is remembered."""
+        """Return what an earlier link changed of the host's own. What this one is about to change is remembered."""
         for setting in KERNELS_OWN:
             if setting in asked and (name, setting) not in self.kept:
                 path = f"/proc/sys/{setting.replace('.', '/')}"
@@ -180,7 +180,7 @@ class LinkState:
             raise LinkError(f"the router holds {present} where {wanted} was asked for")
 
     def mover(self) -> LinkPlayer | None:
-        """The player of a link that moves; another one where it has ended. Raises LinkError."""
+        """Return the player of a link that moves; another one where it has ended. Raises LinkError."""
         if self.player and self.player.failed and self._link:
             self._end_player()
             self._start_player(self._link)
@@ -222,7 +222,7 @@ class LinkState:
                 )
 
     def _require_forgetting(self, link: Link) -> None:
-        """What one trial's connections learnt must not help the next one's."""
+        """See to it that what one trial's connections learnt does not help the next one's."""
         for name, host in (("client", link.client), ("server", link.server)):
             if not host.saved_metrics:
                 continue

@@ -27,7 +27,8 @@ CSV_LIKE = (
 
 
 def read_trace(text: str, name: str, what: What, *, source: str, step: Duration | None = None) -> Trace:
-    """`source`: what errors call the file; `step`: of Mahimahi's, `DEFAULT_STEP` unless the user chose one."""
+    """Read the text of a trace. `source` is what errors call the file; `step` is for Mahimahi's, `DEFAULT_STEP` unless
+    the user chose one."""
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
     lines = [(number, line) for number, line in lines if line and not line.startswith("#")]
     if not lines:
@@ -45,7 +46,7 @@ def read_trace(text: str, name: str, what: What, *, source: str, step: Duration 
 
 
 def what_is_told(text: str) -> What:
-    """Of what a file says itself that it has values. Mahimahi's have rates."""
+    """Return which values a file says that it has. Mahimahi's have rates."""
     lines = (line.strip() for line in text.splitlines())
     header = next((line for line in lines if line and not line.startswith("#")), "")
     return "delay" if header.lower().replace(" ", "") == "seconds,ms" else "rate"

@@ -109,7 +109,7 @@ class Satellites:
             at += 1
 
     def slant_km(self, elevation_deg: float) -> float:
-        """How far a satellite is that stands so high."""
+        """Return how far a satellite is that stands so high."""
         rise = EARTH_KM * math.sin(math.radians(elevation_deg))
         return math.sqrt(rise**2 + 2 * EARTH_KM * self.height_km + self.height_km**2) - rise
 
@@ -119,7 +119,7 @@ Model = Fading | Tunnels | Sharing | Square | Satellites
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a trace of the library is made."""
+    """The way in which a trace of the library is made."""
 
     title: str
     what: What
@@ -135,7 +135,7 @@ class Recipe:
         return made(self.what, name, steps, count * step_us)
 
     def about(self) -> str:
-        """The comment at the head of its file."""
+        """Return the comment at the head of its file."""
         return (
             f"{self.title}\nMade by a model, not recorded: {self.model}\nsteps of {self.step_s:g} s, seed {self.seed}"
         )

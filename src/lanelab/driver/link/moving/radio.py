@@ -33,7 +33,7 @@ class Radio:
 
     @property
     def longest(self) -> Duration:
-        """What it may add to a packet's delay."""
+        """Return what it may add to a packet's delay."""
         return max(self.promotion, self.resume)
 
     def note(self) -> str:

@@ -41,12 +41,12 @@ class Trace:
         object.__setattr__(self, "_sums", (*sums, total))
 
     def spans(self) -> Iterator[tuple[int, int, int]]:
-        """(from, to, value) of one round."""
+        """Yield (from, to, value) of one round."""
         ends = [*(at for at, _ in self.steps[1:]), self.length_us]
         yield from ((at, end, value) for (at, value), end in zip(self.steps, ends, strict=True))
 
     def at(self, us: float) -> int:
-        """The value at that time."""
+        """Return the value at that time."""
         return self.steps[self._index(us % self.length_us)][1]
 
     def _index(self, us: float) -> int:
@@ -62,7 +62,7 @@ class Trace:
         return rounds * self._sums[-1] + self._sums[index] + (rest - begins) * value
 
     def until(self, total: float) -> float:
-        """The first time in us at which `total` reaches this."""
+        """Return the first time in us at which `total` reaches this."""
         if total <= 0:
             return 0.0
         rounds, rest = divmod(total, self._sums[-1])
@@ -86,12 +86,12 @@ class Trace:
 
     @property
     def standstill_us(self) -> int:
-        """How long nothing passes altogether, in one round."""
+        """Return how long nothing passes altogether, in one round."""
         return sum(end - begin for begin, end, value in self.spans() if not value)
 
     @property
     def digest(self) -> str:
-        """Of its content, whatever it is called."""
+        """Return the digest of its content, whatever it is called."""
         return hashlib.sha256(self._content().encode()).hexdigest()[:12]
 
     def _content(self) -> str:
@@ -102,7 +102,7 @@ class Trace:
         return f"trace({self.name}; {self._content()})"
 
     def note(self) -> str:
-        """In a few words."""
+        """Describe the trace in a few words."""
         length = f"{self.length_us / 1e6:g} s, {len(self.steps)} steps"
         if self.what == "delay":
             return f"{self.least / 1000:g} to {self.most / 1000:g} ms, mean {self.mean / 1000:.4g} ms, {length}"
@@ -111,7 +111,7 @@ class Trace:
 
 
 def shortened(text: str) -> str:
-    """A setting as people are to read it: of a trace the name, and the digest of its content."""
+    """Return a setting as people are to read it: of a trace the name, and the digest of its content."""
     match = _INLINE.fullmatch(text)
     if not match:
         return text
@@ -121,7 +121,7 @@ def shortened(text: str) -> str:
 def made(
     what: What, name: str, steps: list[tuple[int, int]], length_us: int, *, key: str = "", place: str = ""
 ) -> Trace:
-    """A trace whose steps can be followed; equal neighbours become one step. Errors name `key` and `place`."""
+    """Return a trace whose steps can be followed; equal neighbours become one step. Errors name `key` and `place`."""
     try:
         return _made(what, name, steps, length_us)
     except InputError as error:

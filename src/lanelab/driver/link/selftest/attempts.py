@@ -29,14 +29,15 @@ class Attempts:
     """The attempts of one self-test. Several threads may measure at a time."""
 
     def __init__(self, most: int, lost_at_input: Callable[[], int], pause_s: float = PAUSE_S) -> None:
-        """`lost_at_input`: how many packets the router did not take in since it was last asked."""
+        """Keep what attempts need. `lost_at_input` asks how many packets the router did not take in since it was last
+        asked."""
         self._most, self._lost_at_input, self._pause_s = most, lost_at_input, pause_s
         self._asking = threading.Lock()
         self.lost = 0  # in attempts that count
         self._lost()  # what was lost before is not this test's
 
     def settled(self, measure_once: Callable[[], list[Result]], most: int | None = None) -> list[Result]:
-        """The results of the first attempt that is fine, else of the last."""
+        """Return the results of the first attempt that is fine, else of the last."""
         return self.pooled(measure_once, lambda samples: samples[-1], most, said="")
 
     def pooled(
@@ -47,8 +48,9 @@ class Attempts:
         disturbed: Callable[[Sample], str] = lambda _: "",
         said: str = ", pooled with those before",
     ) -> list[Result]:
-        """What is judged of all attempts together, as soon as that is fine, else after the last. An attempt that was
-        disturbed does not count, unless all were. `disturbed`: what of the machine's shows in a sample that is out."""
+        """Return what is judged of all attempts together, as soon as that is fine, else after the last. An attempt that
+        was disturbed does not count, unless all were. `disturbed`: what of the machine's shows in a sample that is
+        out."""
         most = self._most if most is None else min(most, self._most)
         samples: list[Sample] = []
         discarded: list[str] = []

@@ -61,7 +61,7 @@ def _round_trip(link: Link, client: Node, server: Node) -> list[Result]:
 
 
 def throughput(name: str, marks: Sequence[tuple[float, int]]) -> Result:
-    """What one TCP connection carried, by what its receiver had when: (s, bytes)."""
+    """Return what one TCP connection carried, by what its receiver had when: (s, bytes)."""
     what = f"throughput {name}"
     if len(marks) < 2 or marks[-1][0] <= marks[0][0]:
         return failed(what, "Gbit/s", None, "nothing came through, or it was over at once")
@@ -71,8 +71,8 @@ def throughput(name: str, marks: Sequence[tuple[float, int]]) -> Result:
 
 
 def _state(node: Node, host: BedHost, link: Link) -> dict[str, Any]:
-    """What a host is set to: its route to the other side, the MTU there, packets that it sent to the router, and the
-    kernel's settings by their names."""
+    """Return what a host is set to: its route to the other side, the MTU there, packets that it sent to the router, and
+    the kernel's settings by their names."""
     names = [name.replace(".", "/") for name in (*USUAL_KERNEL, *KERNELS_OWN)]
     argv = ["sh", "-c", STATE, "sh", LINK_NETWORK, device_of(host, link), host.port.device, *names]
     routes, mtu, to_router, *kernel = (line for line in node.run(argv).stdout.splitlines() if line.strip())
@@ -91,7 +91,7 @@ def _to_router(client: Node, server: Node, link: Link) -> int:
 
 
 def settings(name: str, link: Link, asked: Host, state: Mapping[str, Any]) -> Result:
-    """Whether a host is set to what its link says."""
+    """Return whether a host is set to what its link says."""
     wrong = "; ".join(_differences(name, link, asked, state))
     told = f"{asked.congestion_control}, initial window {asked.initial_window}, mtu {link.mtu}"
     return Result(f"settings {name}", "", None, None, None, None, "out" if wrong else "ok", wrong or told)

@@ -11,7 +11,7 @@ MOST_NOISE = 0.02  # of the rate: noisier, and it is not tolerated but measured 
 
 
 class Pace(NamedTuple):
-    """How long a packet takes in a train, and by what part that may be off."""
+    """The time that a packet takes in a train, and by what part it may be off."""
 
     packet_s: float
     uncertain: float
@@ -29,8 +29,9 @@ def pace_by_ends(packets: Sequence[Packet]) -> Pace | None:
 
 
 def pace_by_neighbours(packets: Sequence[Packet]) -> Pace | None:
-    """For a train of which some should be lost. Between packets with consecutive numbers nothing was, neither in a full
-    queue, which takes no time, nor after it, which does: their gaps tell the rate whatever is missing elsewhere."""
+    """Estimate the pace of a train of which some should be lost. Between packets with consecutive numbers nothing was,
+    neither in a full queue, which takes no time, nor after it, which does: their gaps tell the rate whatever is missing
+    elsewhere."""
     ordered = in_order(packets)
     gaps_s, runs, before = [], 0, -2
     for first, second in pairwise(ordered):
@@ -70,14 +71,15 @@ def pace_by_slope(packets: Sequence[Packet], jitter_s: float, *, numbered: bool)
 
 
 def queue_depth(waited_s: float, packet_s: float, gap_s: float) -> float:
-    """In packets, from how much longer the last packets of an overflowing burst waited than the first. The queue's
-    limit counts the packet that is being sent, which the first one did not wait for either: one more. And a packet is
-    taken in only once another has left, half a gap of the burst before on average, which it did not wait for."""
+    """Return the depth of the queue in packets, from how much longer the last packets of an overflowing burst waited
+    than the first. The queue's limit counts the packet that is being sent, which the first one did not wait for either:
+    one more. And a packet is taken in only once another has left, half a gap of the burst before on average, which it
+    did not wait for."""
     return waited_s / packet_s + 1 + min(gap_s, packet_s) / packet_s / 2
 
 
 def undisturbed(times_ms: Sequence[float], delay_ms: float) -> list[float]:
-    """Without those of packets that skipped the delay."""
+    """Return delays without those of packets that skipped the delay."""
     ordered = sorted(times_ms)
     usual = ordered[int(len(ordered) * 0.9)] if ordered else 0.0
     return [value for value in times_ms if value > usual - delay_ms / 2]

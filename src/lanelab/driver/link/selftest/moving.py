@@ -54,7 +54,7 @@ class _Case:
         return self.link.mtu + HEADER
 
     def send(self, train: plan.Train) -> tuple[list[tuple[float, float]], Played]:
-        """(when sent, when arrived) in us since the traces began, of each packet once."""
+        """Return (when sent, when arrived) in us since the traces began, of each packet once."""
         self.player.begin()
         try:
             linger_s = plan.linger_s(self.way) + self.way.later.seconds
@@ -77,7 +77,7 @@ def measure(
     thorough: bool = False,
     brief: bool = False,
 ) -> list[Result]:
-    """`ends`: client, server."""
+    """Measure a link that moves. `ends` are client and server."""
     client, server = ends
     results = []
     for name, way, sender, receiver in (("down", link.down, server, client), ("up", link.up, client, server)):
@@ -99,7 +99,7 @@ def measure(
 
 
 def _rates(case: _Case, rates: Trace) -> list[Result]:
-    """By windows of a second, which begin at any time."""
+    """Return the results for rates, by windows of a second, which begin at any time."""
     name = f"rate trace {case.name}"
     seconds = min(case.seconds, max(2.5, rates.length_us / 1e6 * 1.5))
     packet_s = case.frame * 8 / (rates.most * FASTER)
@@ -129,7 +129,7 @@ def _rates(case: _Case, rates: Trace) -> list[Result]:
 
 
 def _noise(case: _Case, bits: float) -> float:
-    """Bits by which chance may change a second."""
+    """Return bits by which chance may change a second."""
     return float(4 * (case.way.mean_loss * bits * case.frame * 8) ** 0.5)
 
 
@@ -148,7 +148,7 @@ def _count(packets: Sequence[tuple[float, float]], from_us: float, to_us: float)
 
 
 def _outage(case: _Case, rates: Trace, packets: Sequence[tuple[float, float]]) -> list[Result]:
-    """How long nothing came, where the trace has such a time and the train met it."""
+    """Return how long nothing came, where the trace has such a time and the train met it."""
     spans = list(rates.spans())
     first, last, delay = packets[0][1] + SETTLES_S * 1e6, packets[-1][1], case.way.delay.ns / 1000
     found = []

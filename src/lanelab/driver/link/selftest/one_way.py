@@ -24,7 +24,7 @@ Send = Callable[[plan.Train], Arrivals]
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """How much is measured, and how much is tolerated."""
+    """Says how much is measured, and how much is tolerated."""
 
     attempts: Attempts
     thorough: bool
@@ -57,7 +57,7 @@ def measure(name: str, way: Direction, mtu: int, send: Send, scope: Scope) -> li
 
 
 def sent_late(train: Arrivals) -> str:
-    """Whether the sender was often kept from its processor: then so was the router. Empty: it was not."""
+    """Return whether the sender was often kept from its processor: then so was the router. Empty: it was not."""
     sent = [at for _, at, _ in sorted(train.once)]
     late = sum(second - first > (train.gap_s + LATE_S) * 1e9 for first, second in pairwise(sent))
     lost = train.sent - len(sent)  # leaves a gap too
@@ -66,8 +66,8 @@ def sent_late(train: Arrivals) -> str:
 
 
 def stood_still(way: Direction, train: Arrivals) -> str:
-    """Whether a packet was on its way for longer than anything that the link does explains: those that came meanwhile
-    met a full queue. Empty: none was."""
+    """Return whether a packet was on its way for longer than anything that the link does explains: those that came
+    meanwhile met a full queue. Empty: none was."""
     waits_s = sorted((arrived - sent) / 1e9 for _, sent, arrived in train.once)
     longest_s = waits_s[-1] - waits_s[len(waits_s) // 2] if waits_s else 0.0
     return (
@@ -104,8 +104,8 @@ def _rate(name: str, way: Direction, train: plan.Train | str, send: Send, slack:
 
 
 def _pace(way: Direction, train: plan.Train, seen: Arrivals) -> tuple[estimate.Pace | None, float]:
-    """How long a packet takes; and with jitter, which hides the gaps, what part of the train is missing beyond what the
-    loss explains: a bottleneck that is slower than the train drops it."""
+    """Return how long a packet takes; and with jitter, which hides the gaps, what part of the train is missing beyond
+    what the loss explains: a bottleneck that is slower than the train drops it."""
     packets, loss = seen.once, way.mean_loss
     if plan.is_fast(way):  # overflows on purpose: what arrives is what passes, less the loss
         pace = (
@@ -130,7 +130,7 @@ def _pace(way: Direction, train: plan.Train, seen: Arrivals) -> tuple[estimate.P
 
 
 def _queue(name: str, way: Direction, mtu: int, burst: plan.Train | str, send: Send, slack: float) -> Result:
-    """How long the last packets of an overflowing burst waited, in full-size packets at the link's rate."""
+    """Return how long the last packets of an overflowing burst waited, in full-size packets at the link's rate."""
     assert way.rate is not None  # noqa: S101 - the caller has asked
     frame = mtu + HEADER
     target = way.queue_bytes / frame if way.queue_bytes is not None else float(way.queue_packets or 0)
@@ -152,5 +152,5 @@ def _queue(name: str, way: Direction, mtu: int, burst: plan.Train | str, send: S
 
 
 def _impairments(name: str, way: Direction, trains: Sequence[Arrivals]) -> list[Result]:
-    """What each impairment says of the small packets that arrived."""
+    """Return what each impairment says of the small packets that arrived."""
     return [result for each in way.impairments for result in each.measure(way, name, trains)]

@@ -76,7 +76,7 @@ def serialization_ms(way: Direction, frame: int) -> float:
 
 
 def linger_s(way: Direction) -> float:
-    """How long after a train's END a packet may come that it has overtaken."""
+    """Return how long after a train's END a packet may come that it has overtaken."""
     skipped_s = way.delay.seconds if way.skips_delay else 0.0
     return LINGER_S + skipped_s + way.extra_delay.seconds
 
@@ -105,15 +105,15 @@ def jitter_train(way: Direction, *, thorough: bool) -> Train:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """How long TCP sends one way; and why that does not tell the queue, where it does not."""
+    """The time for which TCP sends one way; and why that does not tell the queue, where it does not."""
 
     seconds: float
     why_not: str = ""
 
 
 def fills(link: Link, *, thorough: bool) -> tuple[Fill, Fill]:
-    """Down and up. The first flight needs little more than a round trip. The queue needs as long as slow start takes to
-    overflow it, and a round trip more in which it is full; an AQM, until it has settled."""
+    """Return the fills down and up. The first flight needs little more than a round trip. The queue needs as long as
+    slow start takes to overflow it, and a round trip more in which it is full; an AQM, until it has settled."""
     ways = ((link.down, link.server), (link.up, link.client))
     short = Fill(1.3 * link.rtt.seconds + SHORT_FILL_S)
     found = [_fill(link, way, host.initial_window, thorough=thorough) for way, host in ways]
@@ -173,17 +173,17 @@ def rate_train(way: Direction, mtu: int) -> Train | str:
 
 
 def is_fast(way: Direction) -> bool:
-    """Whether a train overflows the queue on purpose, so that what is lost tells nothing."""
+    """Return whether a train overflows the queue on purpose, so that what is lost tells nothing."""
     return way.rate is not None and way.rate.bps > FAST_BPS
 
 
 def queue_packets(way: Direction, frame: int) -> int:
-    """The queue in full-size packets."""
+    """Return the queue in full-size packets."""
     return way.queue_packets or (way.queue_bytes or 0) // frame
 
 
 def queue_burst(way: Direction, mtu: int, *, thorough: bool) -> Train | str:
-    """A burst that overflows the queue, or why there is none."""
+    """Return a burst that overflows the queue, or why there is none."""
     if way.rate is None:
         return "without a rate nothing waits"
     if way.discipline != "fifo":
@@ -202,8 +202,8 @@ def queue_burst(way: Direction, mtu: int, *, thorough: bool) -> Train | str:
 
 
 def chance_train(way: Direction, *, thorough: bool) -> Train:
-    """Small packets at half the rate: enough of them for about 30 events of the rarest kind, within a few seconds; and
-    where nothing is asked for, enough to see that nothing happens."""
+    """Return a train of small packets at half the rate: enough of them for about 30 events of the rarest kind, within a
+    few seconds; and where no impairment is asked for, enough to see that there is none."""
     pps, catch_up = float(CHANCE_MAX_PPS), CATCH_UP
     if way.rate:
         depth = queue_packets(way, SMALL_FRAME)

@@ -42,8 +42,9 @@ def measure(link: Link, client: Node, server: Node, traits: Traits) -> list[Resu
 
 
 def _time(name: str, ways: Sequence[Direction], times_ms: Sequence[float], tolerance: float) -> Result:
-    """Over one direction or both, without the time on the wire. A distribution that is skewed has a median of its own,
-    and that of a sum is not the sum: there the mean is compared with the mean of tc's table."""
+    """Judge the time of packets over one direction or both, without the time on the wire. A distribution that is skewed
+    has a median of its own, and that of a sum is not the sum: there the mean is compared with the mean of tc's
+    table."""
     asked = sum(way.delay.milliseconds for way in ways)
     skipping = [way.delay.milliseconds for way in ways if way.skips_delay]
     used = estimate.undisturbed(times_ms, min(skipping)) if skipping else list(times_ms)
@@ -73,7 +74,7 @@ def _deviation(link: Link, times_ms: Sequence[float], slack: float) -> Result:
 
 
 def _deviation_ms(ways: Sequence[Direction]) -> float:
-    """The standard deviation that these directions give to the time of a packet."""
+    """Return the standard deviation that these directions give to the time of a packet."""
     return float(sum(way.deviation_ms**2 for way in ways) ** 0.5)
 
 

@@ -140,7 +140,7 @@ def fill(sender: Node, receiver: Node, address: str, seconds: float, rtt_s: floa
 
 
 def tcp(sender: Node, receiver: Node, address: str, seconds: float) -> list[tuple[float, int]]:
-    """A TCP transfer: (time in s, bytes so far) as the receiver saw it."""
+    """Return a TCP transfer: (time in s, bytes so far) as the receiver saw it."""
     with Probe(receiver, "tcp-sink", TCP_PORT) as sink:
         sink.ready()
         with Probe(sender, "tcp-send", address, TCP_PORT, seconds) as source:

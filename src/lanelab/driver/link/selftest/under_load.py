@@ -39,7 +39,7 @@ class Case:
 
     @property
     def drains_s(self) -> float:
-        """How long packets that nobody wants any more may still be on their way."""
+        """Return how long packets that nobody wants any more may still be on their way."""
         return min(_depth(self) * self.packet_s, self.fill.seconds) + self.way.delay.seconds
 
     @property
@@ -108,7 +108,7 @@ def _queue(case: Case, seen: Filled) -> Result:
 
 
 def _standing(case: Case, seen: Filled, name: str) -> Result:
-    """What an AQM lets stand once it has settled."""
+    """Return what an AQM lets stand once it has settled."""
     most_s = max(AQM_KEEPS_S, AQM_KEEPS_PACKETS * case.packet_s) + case.slack * AQM_TOLERANCE_S
     if case.fill.why_not:
         return not_measured(name, "ms", 0.0, case.fill.why_not)
@@ -121,6 +121,6 @@ def _standing(case: Case, seen: Filled, name: str) -> Result:
 
 
 def _depth(case: Case) -> float:
-    """In full-size packets."""
+    """Return the depth in full-size packets."""
     frame = case.link.mtu + HEADER
     return case.way.queue_bytes / frame if case.way.queue_bytes is not None else float(case.way.queue_packets or 0)

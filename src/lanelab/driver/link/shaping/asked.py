@@ -20,13 +20,13 @@ Values = dict[str, float]
 
 
 def asked_queues(link: Link, compensation: Duration) -> list[QueueSettings]:
-    """The queueing disciplines that make this link."""
+    """Return the queueing disciplines that make this link."""
     lines = shape(link, compensation).router_tc
     return [_asked(line.split()) for line in lines if line.startswith("qdisc add") and not line.endswith("ingress")]
 
 
 def shown_queues(shown: Sequence[Mapping[str, Any]]) -> list[QueueSettings]:
-    """Those that tc shows, without what a device has by itself (handle 0:)."""
+    """Return those that tc shows, without what a device has by itself (handle 0:)."""
     return [
         QueueSettings(each["dev"], each["kind"], _numbers(each.get("options") or {}))
         for each in shown
@@ -35,7 +35,7 @@ def shown_queues(shown: Sequence[Mapping[str, Any]]) -> list[QueueSettings]:
 
 
 def differences(asked: Sequence[QueueSettings], shown: Sequence[QueueSettings]) -> list[str]:
-    """In what the router's queues are not what was asked for."""
+    """Return in what the router's queues are not what was asked for."""
     wanted = {(each.device, each.kind): each.values for each in asked}
     present = {(each.device, each.kind): each.values for each in shown}
     found = [f"{device} lacks {kind}" for device, kind in sorted(wanted.keys() - present.keys())]
@@ -51,7 +51,7 @@ def differences(asked: Sequence[QueueSettings], shown: Sequence[QueueSettings]) 
 
 
 def _in_words(kind: str, name: str, shown: Mapping[str, float], asked: Mapping[str, float]) -> tuple[str, float, float]:
-    """What differs, and both numbers. Of a tbf, `tc` shows its limit as the time that so many bytes wait."""
+    """Return what differs, and both numbers. Of a tbf, `tc` shows its limit as the time that so many bytes wait."""
     if (kind, name) == ("tbf", "lat"):
         return "limit (bytes)", round(_tbf_limit(shown), -1), round(_tbf_limit(asked), -1)
     return name, shown.get(name, 0.0), asked.get(name, 0.0)
@@ -70,7 +70,8 @@ def _alike(name: str, asked: float, shown: float) -> bool:
 
 
 def _numbers(options: Mapping[str, Any]) -> Values:
-    """{"delay": {"delay": 0.01, "jitter": 0.002}} -> {"delay": 0.01, "delay.jitter": 0.002}, without zeros."""
+    """Flatten nested numbers, without zeros: {"delay": {"delay": 0.01, "jitter": 0.002}} -> {"delay": 0.01,
+    "delay.jitter": 0.002}."""
     values: Values = {}
     for name, value in options.items():
         group = NAMES.get(name, name)
@@ -138,7 +139,7 @@ def _tbf(words: list[str]) -> Values:
 
 
 def _managed(words: list[str]) -> Values:
-    """A discipline that manages its queue: codel, fq_codel, pie."""
+    """Return a discipline that manages its queue: codel, fq_codel, pie."""
     return {**_pairs([word for word in words if word not in MARKING]), "ecn": float("ecn" in words)}
 
 

@@ -60,7 +60,7 @@ def bottleneck(way: Direction, rate: Rate, mtu: int) -> list[Words]:
 
 
 def _managed(way: Direction, rate: Rate, packets: int, frame: int) -> Words:
-    """The discipline behind a shaper that drops or marks early."""
+    """Return the discipline behind a shaper that drops or marks early."""
     aqm, marks = way.aqm, "ecn" if way.aqm.ecn else "noecn"
     does = "drops or marks" if way.aqm.ecn else "drops"
     where = f"parent 1: handle 2: {way.discipline}"
@@ -104,8 +104,8 @@ def _red(rate: Rate, packets: int, frame: int, where: str, marks: str, does: str
 
 
 def _bucket(way: Direction, rate: Rate, frame: int) -> tuple[int, int]:
-    """How much the shaper may send at once, and how much waits in it. What it sends at once waits in the second netem
-    while that sends at the rate, so it is a part of the queue."""
+    """Return how much the shaper may send at once, and how much waits in it. What it sends at once waits in the second
+    netem while that sends at the rate, so it is a part of the queue."""
     queue = way.queue_bytes or 0
     burst = frame + min(rate.carries(SHAPER_BURST).bytes, max(0, queue - 2 * frame) // 2)
     return burst, max(queue - burst, frame) if pace_bps(way) else queue
@@ -131,7 +131,7 @@ def pace_ppb(way: Direction) -> int | None:
 
 
 def pace_bps(way: Direction) -> int | None:
-    """The rate of the second netem behind a shaper."""
+    """Return the rate of the second netem behind a shaper."""
     return None if is_exact(way) else wire_bps(way)
 
 

@@ -40,7 +40,8 @@ def _burst(way: Direction) -> Duration:
 
 
 def moving_lines(device: str, way: Direction, rate: Rate, mtu: int, usual: Sequence[Words]) -> list[Words]:
-    """Whole `tc` lines. `usual`: those of a link that stands still, of which the queue is taken."""
+    """Return whole `tc` lines. `usual` are those of a link that stands still, from which the queue is taken. `usual`:
+    those of a link that stands still, of which the queue is taken."""
     frame = mtu + HEADER
     extra = burst_packets(way, rate, frame)
     burst = frame * (1 + extra)
@@ -77,13 +78,14 @@ def _queue(way: Direction, frame: int, extra: int, usual: Sequence[Words]) -> tu
 
 
 def handle_number(text: str) -> int:
-    """A handle as the kernel has it."""
+    """Return a handle as the kernel has it."""
     major, _, minor = text.partition(":")
     return int(major, 16) << 16 | int(minor or "0", 16)
 
 
 def player_settings(link: Link, devices: Mapping[str, tuple[str, str]], delays_ns: Mapping[str, int]) -> dict[str, Any]:
-    """What the player is told: of each direction its devices, its steps, and what holds when it does not play."""
+    """Return what the player is told: of each direction its devices, its steps, and what holds when it does not
+    play."""
     frame = link.mtu + HEADER
     ways = {}
     for name, (queue, leave) in devices.items():

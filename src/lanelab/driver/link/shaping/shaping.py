@@ -34,7 +34,7 @@ ORDER_KEEPING_BPS = 100_000_000_000  # netem with a rate never lets a packet ove
 
 @dataclass(frozen=True, slots=True)
 class Shaping:
-    """Everything that makes a link: lines for `ip -batch` and `tc -batch`."""
+    """The commands that make a link: lines for `ip -batch` and `tc -batch`."""
 
     router_ip: tuple[str, ...]
     router_tc: tuple[str, ...]
@@ -58,8 +58,8 @@ _UP = _Side(QUEUE_UP, TO_CLIENT, TO_SERVER, "the server")
 
 
 def shape(link: Link, compensation: Duration) -> Shaping:
-    """The lines for a link on an unshaped router. `compensation` is what the router itself adds to each direction's
-    delay by waking late; it is taken off the delay that netem is asked for."""
+    """Return the lines for a link on an unshaped router. `compensation` is what the router itself adds to each
+    direction's delay by waking late; it is taken off the delay that netem is asked for."""
     return Shaping(
         router_ip=_texts(_device_lines(link)),
         router_tc=_texts(_tc_lines(link, compensation)),
@@ -71,7 +71,8 @@ def shape(link: Link, compensation: Duration) -> Shaping:
 
 
 def explain(link: Link, compensation: Duration) -> list[Words]:
-    """Each line of `shape` as one would type it, with one sentence for it, in the order in which they are applied."""
+    """Return each line of `shape` as one would type it, with one sentence for it, in the order in which they are
+    applied."""
     parts = (
         ("In the router", "ip", _device_lines(link)),
         ("In the router", "tc", _tc_lines(link, compensation)),
@@ -88,7 +89,7 @@ def explain(link: Link, compensation: Duration) -> list[Words]:
 
 
 def played(link: Link, compensation: Duration) -> dict[str, Any]:
-    """What the player in the router needs to know of a link that moves."""
+    """Return what the player in the router needs to know of a link that moves."""
     ways = {"down": (link.down, _DOWN), "up": (link.up, _UP)}
     return player_settings(
         link,
@@ -110,7 +111,7 @@ def _texts(lines: list[Words]) -> tuple[str, ...]:
 
 
 def device_of(host: BedHost, link: Link) -> str:
-    """The interface that carries what a host sends over this link."""
+    """Return the interface that carries what a host sends over this link."""
     return host.direct_port.device if link.direct else host.port.device
 
 
@@ -174,7 +175,7 @@ def _direction_lines(way: Direction, mtu: int, side: _Side, compensation: Durati
 
 
 def _way_there(way: Direction, compensation: Duration) -> Words:
-    """The second qdisc: the delay, the impairments in their order, and the rate where it is needed."""
+    """Return the second qdisc: the delay, the impairments in their order, and the rate where it is needed."""
     varying = [words for each in way.impairments if each.VARIES_DELAY for words in each.netem()]
     others = [words for each in way.impairments if not each.VARIES_DELAY for words in each.netem()]
     parts = [*_delay(way, compensation), *varying, *others]
@@ -208,7 +209,8 @@ def compensated(delay: Duration, compensation: Duration) -> Duration:
 
 
 def held_packets(way: Direction) -> int:
-    """How many packets can be under way in the delay: its limit, so that it never drops. Even when all are small."""
+    """Return how many packets can be under way in the delay: its limit, so that it never drops. Even when all are
+    small."""
     rate_bps = way.fastest.bps if way.fastest else ROUTER_MAX_BPS
     longest_ns = way.delay.ns + way.extra_delay.ns + way.later.ns + SHAPER_BURST.ns
     small = rate_bps * longest_ns // (8 * SMALLEST_FRAME * NS_PER_S)

@@ -47,7 +47,7 @@ def module(name: str, *, sanitize: bool = False, out: TextIO | None = None) -> P
 
 
 def is_built(name: str) -> bool:
-    """Whether it is there, as it would be built now. What builds it may not be there either."""
+    """Return whether it is there, as it would be built now. What builds it may not be there either."""
     if needs.missing(needs.programs("module")):
         return False
     key = _key(name, _apache_version(apxs_program()), sanitize=False)
@@ -60,7 +60,8 @@ def _key(name: str, apache: str, *, sanitize: bool) -> str:
 
 
 def environment() -> dict[str, str]:
-    """PATH with administrators' folders, and without make's own variables, which would change what it builds."""
+    """Return the environment of make: PATH with administrators' folders, and without make's own variables, which would
+    change what it builds."""
     taken_out = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CFLAGS", "LDFLAGS", "CPPFLAGS")
     variables = {name: value for name, value in os.environ.items() if name not in taken_out}
     return {**variables, "PATH": search_path(), "LC_ALL": "C.UTF-8"}
@@ -75,7 +76,7 @@ def require_tools(name: str) -> None:
 
 
 def apxs_program() -> Path:
-    """The distribution's tool for building modules."""
+    """Return the distribution's tool for building modules."""
     apxs = needs.program("apxs")
     path = apxs.path()
     if path is None:
@@ -84,7 +85,7 @@ def apxs_program() -> Path:
 
 
 def _apache_version(apxs: Path) -> str:
-    """The Apache of the headers, with the interface number that a module has to agree with."""
+    """Return the Apache of the headers, with the interface number that a module has to agree with."""
     include = _query(apxs, "INCLUDEDIR")
     text = "\n".join(
         file.read_text() for file in (Path(include) / "ap_release.h", Path(include) / "ap_mmn.h") if file.is_file()
@@ -120,10 +121,10 @@ def _compiler_version() -> str:
 
 
 def _irrelevant(path: Path) -> bool:
-    """Files that do not go into the module."""
+    """Return files that do not go into the module."""
     return path.parts[0] in NOT_IN_THE_MODULE or path.suffix == ".md"
 
 
 def _is_c(path: Path) -> bool:
-    """What modules share in C is for their tests."""
+    """Return whether a file is C. What modules share in C is for their tests."""
     return path.suffix in (".c", ".h")

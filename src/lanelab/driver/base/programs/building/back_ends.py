@@ -27,7 +27,7 @@ BEGINNING = (1980, 1, 1, 0, 0, 0)  # of a zip's time: the same files make the sa
 
 
 def back_end(name: str, *, out: TextIO | None = None) -> Path:
-    """The zip of a back end."""
+    """Return the zip of a back end."""
     lacking = needs.missing(needs.programs("back-end"))
     if lacking:
         names = ", ".join(program.name for program in lacking)
@@ -47,7 +47,7 @@ def back_end(name: str, *, out: TextIO | None = None) -> Path:
 
 
 def is_built(name: str) -> bool:
-    """Whether it is there, as it would be built now. What builds it may not be there either."""
+    """Return whether it is there, as it would be built now. What builds it may not be there either."""
     return not needs.missing(needs.programs("back-end")) and once.is_made(_folder(), _key(name))
 
 

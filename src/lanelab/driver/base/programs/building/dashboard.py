@@ -11,7 +11,7 @@ INSTALLING_S = 20
 
 
 def installed(*, out: TextIO | None = None) -> Path:
-    """The folder with the packages, which belongs at the end of sys.path. Installed on first use."""
+    """Return the folder with the packages, which belongs at the end of sys.path. Installed on first use."""
     return once.made_once(
         "installing what Dask's dashboard is drawn with",
         build_folder() / "dashboard",

@@ -26,7 +26,7 @@ def gateway_program(name: str = PROGRAM, *, out: TextIO | None = None) -> Path:
 
 
 def is_built(name: str = PROGRAM) -> bool:
-    """Whether it is there, as it would be built now."""
+    """Return whether it is there, as it would be built now."""
     go = toolchain_here()
     return go is not None and once.is_made(_folder(name), _key(name, go))
 
@@ -40,5 +40,5 @@ def _key(name: str, go: Go) -> str:
 
 
 def irrelevant(path: Path) -> bool:
-    """Files that do not go into the program."""
+    """Return files that do not go into the program."""
     return path.name.endswith(("_test.go", ".md")) or "testdata" in path.parts

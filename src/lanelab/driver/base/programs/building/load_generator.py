@@ -26,7 +26,7 @@ def load_generator(*, out: TextIO | None = None) -> Path:
 
 
 def is_built() -> bool:
-    """Whether it is there, as it would be built now."""
+    """Return whether it is there, as it would be built now."""
     go = toolchain_here()
     return go is not None and once.is_made(program_folder(), _key(go))
 

@@ -59,15 +59,15 @@ class Log:
             raise self.failure(f"{Path(words[0]).name} ended with status {done.returncode}")
 
     def failure(self, why: str) -> BuildError:
-        """The typed error, with the last lines and a remedy that suits them."""
+        """Return the typed error, with the last lines and a remedy that suits them."""
         output = self.path.read_text(errors="replace")
         last = "\n".join(f"    {line}" for line in output.splitlines()[-SHOWN_LINES:])
         return BuildError(f"{self.what} failed: {why}", _remedy(output, self.path), output=last)
 
 
 def made_once(what: str, folder: Path, key: str, make: Make, *, about_s: int, out: TextIO | None = None) -> Path:
-    """The folder that `make` fills, below `folder`: made now where no other lanelab has made it before. `key` is all
-    that it is made from, `about_s` how long someone who waits has to expect."""
+    """Return the folder that `make` fills, below `folder`: made now where no other lanelab has made it before. `key` is
+    all that it is made from, `about_s` how long someone who waits has to expect."""
     folder = folder.absolute()
     place = folder / key
     if place.is_dir():
@@ -87,12 +87,12 @@ def made_once(what: str, folder: Path, key: str, make: Make, *, about_s: int, ou
 
 
 def is_made(folder: Path, key: str) -> bool:
-    """Whether `made_once` would make nothing."""
+    """Return whether `made_once` would make nothing."""
     return (folder / key).is_dir()
 
 
 def key_of(*parts: str | bytes) -> str:
-    """A name for what is made from these."""
+    """Return a name for what is made from these."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
