@@ -1,53 +1,63 @@
+#define _POSIX_C_SOURCE 200809L /* getline */
 #include "corpus.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
 
-enum { MOST_BYTES = 1 << 20 };
-
-/* Read into memory of just its size, so that a read beyond its end is found. */
-static uint8_t *read_whole(const char *path, size_t *length)
+static void refuse(const char *line)
 {
-    static uint8_t room[MOST_BYTES];
-    FILE *file = fopen(path, "rb");
-    uint8_t *bytes;
+    fprintf(stderr, "corpus: not a name, a space and hexadecimal digits: %s\n", line);
+    exit(1);
+}
+
+static unsigned digit(const char *at)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *is = *at ? strchr(digits, *at) : NULL;
+
+    if (!is)
+        refuse(at);
+    return (unsigned)(is - digits);
+}
+
+/* One line. The memory is of just its size, so that a read beyond its end is noticed. */
+static void run_input(const char *hex, int (*run)(const uint8_t *, size_t))
+{
+    size_t length = (strlen(hex) + 1) / 2;
+    uint8_t *bytes = malloc(length ? length : 1);
     size_t i;
 
-    if (!file)
-        return NULL;
-    *length = fread(room, 1, sizeof room, file);
-    fclose(file);
-    bytes = malloc(*length ? *length : 1);
-    for (i = 0; i < *length; i++)
-        bytes[i] = room[i];
-    return bytes;
+    for (i = 0; bytes && i < length; i++)
+        bytes[i] = (uint8_t)(digit(hex + 2 * i) << 4 | digit(hex + 2 * i + 1));
+    if (bytes)
+        run(bytes, length);
+    free(bytes);
 }
 
 size_t run_inputs(const char *folder, const char *name, int (*run)(const uint8_t *, size_t))
 {
     char path[4096];
+    char *line = NULL;
+    size_t room = 0;
     size_t count = 0;
-    DIR *listing;
-    const struct dirent *entry;
+    FILE *file;
 
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    listing = opendir(path);
-    while (listing && (entry = readdir(listing))) {
-        uint8_t *bytes;
-        size_t length;
+    snprintf(path, sizeof path, "%s/%s.txt", folder, name);
+    file = fopen(path, "r");
+    while (file && getline(&line, &room, file) >= 0) {
+        char *hex = strchr(line, ' ');
 
-        if (entry->d_name[0] == '.')
-            continue;
-        snprintf(path, sizeof path, "%s/%s/%s", folder, name, entry->d_name);
-        bytes = read_whole(path, &length);
-        if (!bytes)
-            continue;
-        run(bytes, length);
-        free(bytes);
+        if (!hex)
+            refuse(line);
+        hex++;
+        hex[strcspn(hex, "\n")] = 0;
+        run_input(hex, run);
         count++;
     }
-    if (listing)
-        closedir(listing);
+    free(line);
+    if (file)
+        fclose(file);
     return count;
 }

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// Seeds are added here; what the fuzzers found worth keeping is below testdata/fuzz. Run one with
-// `go test -run '^$' -fuzz FuzzSession -fuzztime 10m ./internal/spdy`.
+// Seeds are added here; what the fuzzers met that is worth keeping is in testdata/NAME.txt. Run one with
+// `go test -run '^$' -fuzz FuzzSession -fuzztime 10m ./internal/spdy`. What it writes below testdata/fuzz,
+// `python -m tools.corpus pack` adds to that file.
 
 func versionOf(choice byte) Version { return Versions[int(choice)%len(Versions)] }
 
@@ -30,6 +31,7 @@ func whole(frames []Frame) (joined []Frame) {
 
 // A frame is the same in whichever pieces it comes, and encodes to what decodes to the same again.
 func FuzzDecoder(f *testing.F) {
+	addKept(f)
 	for choice, version := range Versions {
 		var wire []byte
 		for _, frame := range append(someFrames(version), Data{StreamID: 1, Fin: true, Payload: []byte("body")}) {
@@ -76,6 +78,7 @@ func sameOnWire(version Version, frame Frame) Frame {
 }
 
 func FuzzBlock(f *testing.F) {
+	addKept(f)
 	for choice, version := range Versions {
 		f.Add(byte(choice), appendBlock(nil, version, version.RequestFields(RequestHead{"GET", "http", "a", "/", []Field{{Name: "cookie", Value: "a=b"}}})))
 		f.Add(byte(choice), appendBlock(nil, version, []Field{{Name: "a", Value: "1"}, {Name: "a", Value: "2"}, {Name: "b"}}))
@@ -98,6 +101,7 @@ func FuzzBlock(f *testing.F) {
 
 // A block expands to the same in one piece and in two, and never to more than the limit.
 func FuzzExpander(f *testing.F) {
+	addKept(f)
 	for choice, version := range Versions {
 		compressor := newCompressor(version, 9)
 		f.Add(byte(choice), bytes.Clone(compressor.compress([]byte("accept-encoding gzip"))), 3)
@@ -127,6 +131,7 @@ func FuzzExpander(f *testing.F) {
 
 // Whatever a peer sends, a session does not panic, what it says can be decoded, and its accounts are right.
 func FuzzSessionBytes(f *testing.F) {
+	addKept(f)
 	for choice, version := range Versions {
 		client := NewSession(ClientRole, version, testConfig)
 		id, _, _ := client.Request(version.RequestFields(RequestHead{"POST", "http", "a", "/", nil}), 1, false)
@@ -150,6 +155,7 @@ const mostPlanned = 500
 
 // FuzzSession gives frames whose header blocks are readable, which bytes found by chance hardly are: each five bytes of input are one frame.
 func FuzzSession(f *testing.F) {
+	addKept(f)
 	f.Add(byte(0), true, []byte("\x01\x01\x01\x00\x00\x00\x01\x00\x09\x00\x09\x00\x00\x00\x08"))
 	f.Add(byte(1), false, []byte("\x02\x01\x00\x00\x00\x00\x01\x00\x09\x00\x03\x01\x00\x00\x05\x07\x03\x00\x00\x00"))
 	f.Add(byte(2), false, []byte("\x04\x04\x00\x00\x07\x09\x00\x7f\xff\xff\x08\x01\x01\x00\x00\x06\x00\x00\x00\x02"))
