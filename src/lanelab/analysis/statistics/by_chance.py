@@ -14,7 +14,7 @@ DRAWS = 10_000  # so a share is known within a per cent
 
 
 def one_way(pairs: Sequence[Pair]) -> float:
-    """How often at least one of these pairs has one cell lower in all of its rounds, where no cells differ."""
+    """Return how often at least one of these pairs has one cell lower in all of its rounds, where no cells differ."""
     none = 1.0
     for part in _connected(pairs):
         none *= 1 - _of_part(part)
@@ -22,7 +22,7 @@ def one_way(pairs: Sequence[Pair]) -> float:
 
 
 def _connected(pairs: Sequence[Pair]) -> list[tuple[Pair, ...]]:
-    """The pairs that share cells with each other, with their cells numbered from 0, so that links look alike."""
+    """Return the pairs that share cells with each other, with their cells numbered from 0, so that links look alike."""
     parts: list[list[Pair]] = []
     for pair in pairs:
         touching = [part for part in parts if any({*other[:2]} & {*pair[:2]} for other in part)]

@@ -32,13 +32,14 @@ class Named(Generic[G]):
 
 
 def p_apart(own: Sequence[float], others: Sequence[float]) -> float:
-    """How likely two samples as far apart are where values of one are as often above those of the other as below."""
+    """Return how likely two samples as far apart are where values of one are as often above those of the other as
+    below."""
     finite = all(map(math.isfinite, (*own, *others)))
     return max(p_of_shift(own, others), welch(own, others) if finite else brunner_munzel(own, others))
 
 
 def welch(own: Sequence[float], others: Sequence[float]) -> float:
-    """Of two means that are equal, where variances need not be."""
+    """Return p for two means that are equal, where variances need not be."""
     m, n = len(own), len(others)
     if m < 2 or n < 2:
         return 1.0
@@ -47,7 +48,7 @@ def welch(own: Sequence[float], others: Sequence[float]) -> float:
 
 
 def brunner_munzel(own: Sequence[float], others: Sequence[float]) -> float:
-    """Of values of one sample that are as often above those of the other as below."""
+    """Return p for values of one sample that are as often above those of the other as below."""
     m, n = len(own), len(others)
     if m < 2 or n < 2:
         return 1.0
@@ -57,7 +58,8 @@ def brunner_munzel(own: Sequence[float], others: Sequence[float]) -> float:
 
 
 def _by_t(far: float, first: float, second: float, m: int, n: int) -> float:
-    """Student's t with the degrees of freedom of Welch and Satterthwaite, from two squared standard errors."""
+    """Return p by Student's t with the degrees of freedom of Welch and Satterthwaite, from two squared standard
+    errors."""
     spread = first + second
     if not spread:  # wholly apart, or all the same: what the exact test says of that holds
         return 0.0 if far else 1.0
@@ -66,15 +68,15 @@ def _by_t(far: float, first: float, second: float, m: int, n: int) -> float:
 
 
 def _places(values: Sequence[float], among: Sequence[float]) -> list[float]:
-    """Of each value, the share of the others that lie below it; of equal ones, half."""
+    """Return for each value the share of the others that lie below it; of equal ones, half."""
     order = sorted(among)
     return [(bisect_left(order, value) + bisect_right(order, value)) / 2 / len(order) for value in values]
 
 
 def apart(groups: Mapping[G, Sequence[float]], family: int, alpha: float) -> list[Named[G]]:
-    """The groups whose middle is another than that of the rest, the farthest first. `family`: how many tests are made
-    at once, here and elsewhere (Bonferroni). Of two groups none can be said to be the one that is off: then both are
-    named, each against the other."""
+    """Return the groups whose middle is another than that of the rest, the farthest first. `family`: how many tests are
+    made at once, here and elsewhere (Bonferroni). Of two groups none can be said to be the one that is off: then both
+    are named, each against the other."""
     left, named = dict(groups), list[Named[G]]()
     while len(left) >= 2:
         ps = {

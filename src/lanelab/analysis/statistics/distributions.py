@@ -11,14 +11,14 @@ _STEPS = 400
 
 
 def t_above(t: float, df: float) -> float:
-    """How likely Student's t is above this."""
+    """Return how likely Student's t is above this."""
     half = incomplete_beta(df / 2, 0.5, df / (df + t * t)) / 2
     return half if t >= 0 else 1 - half
 
 
 @functools.cache
 def t_quantile(share: float, df: float) -> float:
-    """The t below which it is with this chance, of 0.5 and more."""
+    """Return the t below which it is with this chance, of 0.5 and more."""
     low, high = 0.0, 1.0
     while t_above(high, df) > 1 - share:
         high *= 2
@@ -34,12 +34,12 @@ def t_quantile(share: float, df: float) -> float:
 
 
 def f_above(f: float, df1: float, df2: float) -> float:
-    """How likely Fisher's F is above this."""
+    """Return how likely Fisher's F is above this."""
     return 1.0 if f <= 0 else incomplete_beta(df2 / 2, df1 / 2, df2 / (df2 + df1 * f))
 
 
 def incomplete_beta(a: float, b: float, x: float) -> float:
-    """The regularised incomplete beta function, by its continued fraction (Lentz's method)."""
+    """Return the regularised incomplete beta function, by its continued fraction (Lentz's method)."""
     if x <= 0 or x >= 1:
         return float(x >= 1)
     ways = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)

@@ -20,21 +20,21 @@ _NORMAL = NormalDist()
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """At the results, after so many trials of each cell."""
+    """A look at the results, after so many trials of each cell."""
 
     trials: int
     alpha: float  # its intervals may miss with this chance: those of all looks together miss with 5% at most
 
 
 def only_look(trials: int) -> tuple[Look, ...]:
-    """Of a run with a fixed number of trials."""
+    """Return the look of a run with a fixed number of trials."""
     return (Look(trials, ALPHA),)
 
 
 @functools.cache
 def looks(least: int, most: int) -> tuple[Look, ...]:
-    """After `least` trials, twice as many, and so on, and after `most`. Those are left out that come so early that no
-    interval can be as sure as it would have to be: n trials have none above 1 - 2^(1-n)."""
+    """Return the looks after `least` trials, twice as many, and so on, and after `most`. Those are left out that come
+    so early that no interval can be as sure as it would have to be: n trials have none above 1 - 2^(1-n)."""
     planned = [least]
     while planned[-1] * 2 < most:
         planned.append(planned[-1] * 2)
@@ -56,8 +56,8 @@ def look_after(planned: Sequence[Look], trials: int) -> Look:
 
 
 def alone(shares: Sequence[float], spent: Sequence[float] = ()) -> list[float]:
-    """The two-sided alpha of each look by itself, where looks come at these shares of the most trials. `spent`: what
-    all looks until then may be wrong together, where that is not an equal part for each."""
+    """Return the two-sided alpha of each look by itself, where looks come at these shares of the most trials. `spent`:
+    what all looks until then may be wrong together, where that is not an equal part for each."""
     together = spent or [ALPHA * number / len(shares) for number in range(1, len(shares) + 1)]
     levels: list[float] = []
     within: _Within | None = None
@@ -76,7 +76,8 @@ def alone(shares: Sequence[float], spent: Sequence[float] = ()) -> list[float]:
 
 @dataclass(frozen=True)
 class _Within:
-    """Where a random walk may be at a look (its time is the share of trials), if it never left the boundaries."""
+    """The places where a random walk may be at a look (its time is the share of trials), if it never left the
+    boundaries."""
 
     share: float
     places: Sequence[float]
@@ -100,7 +101,7 @@ class _Within:
         return _Within(share, places, _weighted(places, densities))
 
     def leaves(self, share: float, boundary: float) -> float:
-        """The chance that it stayed until now and is beyond the boundary then."""
+        """Return the chance that it stayed until now and is beyond the boundary then."""
         law = NormalDist(0, math.sqrt(share - self.share))
         return 2 * math.fsum(
             weight * law.cdf(before - boundary) for before, weight in zip(self.places, self.weights, strict=True)

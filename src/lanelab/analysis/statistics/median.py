@@ -21,7 +21,7 @@ LEAST_SPREAD = 0.006  # of the median: what is within 3% of it is no outlier, ho
 
 
 class Interval(Protocol):
-    """What has an interval: a median, or a change."""
+    """A result with an interval: a median, or a change."""
 
     @property
     def n(self) -> int: ...
@@ -42,11 +42,11 @@ class Estimate:
 
     @property
     def name(self) -> str:
-        """What it may be called: 95% interval, or what so few values make of it."""
+        """Return what it may be called: 95% interval, or what so few values make of it."""
         return interval_of(self.confidence)
 
     def meaning(self) -> str:
-        """What the interval means for this n, in plain words."""
+        """Return what the interval means for this n, in plain words."""
         if self.n == 0:
             return "no trial counts"
         if self.n == 1:
@@ -66,7 +66,7 @@ def interval_of(confidence: float) -> str:
 
 
 def interval_name(intervals: Iterable[Interval]) -> str:
-    """The name of a column of intervals: a 95% interval only where every one of them is that."""
+    """Return the name of a column of intervals: a 95% interval only where every one of them is that."""
     several = [one for one in intervals if one.n >= 2]
     return "95% interval" if several and all(one.confidence >= LEVEL for one in several) else "interval"
 
@@ -102,7 +102,7 @@ class Summary:
 
 
 def summarise(values: Iterable[float], alpha: float = ALPHA, looks: int = 1) -> Summary | None:
-    """The values of a cell as a summary; None where there are no values."""
+    """Return the values of a cell as a summary; None where there are no values."""
     ordered = sorted(values)
     if not ordered:
         return None
@@ -132,8 +132,9 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
 
 
 def estimate(values: Iterable[float], alpha: float = ALPHA, looks: int = 1) -> Estimate:
-    """The median, and the narrowest interval between two of the values that holds the true one in all but `alpha` of
-    such runs; of too few values the whole range. With several looks at a run, `alpha` is what this one may spend."""
+    """Return the median, and the narrowest interval between two of the values that holds the true one in all but
+    `alpha` of such runs; of too few values the whole range. With several looks at a run, `alpha` is what this one may
+    spend."""
     ordered = sorted(values)
     if not ordered:
         raise ValueError("there is no median of nothing")
@@ -172,7 +173,7 @@ def innermost(n: int, alpha: float = ALPHA) -> tuple[int, float]:
 
 
 def outliers(values: Sequence[float]) -> list[int]:
-    """Positions of values far from their median. They are noted, never removed: a median does not mind them."""
+    """Return positions of values far from their median. They are noted, never removed: a median does not mind them."""
     if len(values) < 5:
         return []
     middle = median(values)

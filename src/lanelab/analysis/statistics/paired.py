@@ -22,8 +22,8 @@ LEAST_SO_FAR = 3  # rounds, all one way, before anything is said so far
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What an arm changes, with the interval that its n pairs speak for. Ends may be infinite, where trials timed
-    out."""
+    """The change that an arm brings, with the interval that its n pairs speak for. Ends may be infinite, where trials
+    timed out."""
 
     n: int
     value: float  # Hodges and Lehmann's estimate
@@ -38,7 +38,7 @@ class Change:
         return interval_of(self.confidence)
 
     def meaning(self) -> str:
-        """What the interval means for this n, in plain words."""
+        """Return what the interval means for this n, in plain words."""
         if self.n == 1:
             return "n = 1: a single round has no interval"
         if self.confidence < LEVEL:
@@ -65,7 +65,7 @@ class Change:
 
     @classmethod
     def of_logarithms(cls, shift: Shift) -> "Change":
-        """The ratio whose logarithm it is."""
+        """Return the ratio whose logarithm it is."""
         low, high = (_exp(shift.low), _exp(shift.high)) if shift.n > 1 else (None, None)
         return cls(shift.n, _exp(shift.value), low, high, shift.confidence if shift.n > 1 else 0.0, shift.p)
 
@@ -102,7 +102,7 @@ class Comparison:
 
     @property
     def is_final(self) -> bool:
-        """Whether a verdict is one. Below 6 rounds, and while the run may go on, it is so far."""
+        """Return whether a verdict is one. Below 6 rounds, and while the run may go on, it is so far."""
         return self.n >= ENOUGH and not self.so_far
 
     @property

@@ -19,7 +19,7 @@ from lanelab.analysis.statistics.strata import MadeOn, strata
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """What an arm changes over all strata."""
+    """The change that an arm brings over all strata."""
 
     ratio: Change
     strata: int  # sites and links
@@ -32,8 +32,8 @@ def pool(
     alpha: float = ALPHA,
     machines: Sequence[tuple[MadeOn, MadeOn]] | None = None,
 ) -> Pooled | None:
-    """(base, arm) by round of each site and link, and which machines made them; None: one made all. None where none
-    has a round with both."""
+    """Pool (base, arm) by round of each site and link, and which machines made them; None: one made all. None where
+    none has a round with both."""
     known_of: Sequence[tuple[MadeOn, MadeOn] | None] = machines or [None] * len(pairs)
     places, most = [], 1
     for (base, arm), made_on in zip(pairs, known_of, strict=True):

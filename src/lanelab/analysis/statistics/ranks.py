@@ -9,7 +9,7 @@ Groups = Sequence[Sequence[float]]
 
 
 def ranks(values: Sequence[float]) -> list[float]:
-    """The ranks of the values, from 1. Equal values share the mean of their ranks."""
+    """Return the ranks of the values, from 1. Equal values share the mean of their ranks."""
     places: dict[float, list[int]] = {}
     for place, value in enumerate(sorted(values), 1):
         places.setdefault(value, []).append(place)
@@ -17,7 +17,7 @@ def ranks(values: Sequence[float]) -> list[float]:
 
 
 def squares(groups: Groups) -> tuple[float, float]:
-    """The sums of squares between groups and within."""
+    """Return the sums of squares between groups and within."""
     middle = statistics.fmean(value for group in groups for value in group)
     means = [statistics.fmean(group) for group in groups]
     among = sum(len(group) * (mean - middle) ** 2 for group, mean in zip(groups, means, strict=True))

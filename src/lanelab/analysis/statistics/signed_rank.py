@@ -27,7 +27,7 @@ _NORMAL = NormalDist()
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """By how much values lie above 0."""
+    """The amount by which values lie above 0."""
 
     n: int
     value: float
@@ -38,8 +38,8 @@ class Shift:
 
 
 def signed_rank(strata: Sequence[Sequence[float]], alpha: float = ALPHA) -> Shift:
-    """The shift of values that are alike within a stratum but for it. One stratum is the common signed-rank test; of
-    several the statistics are added up."""
+    """Return the shift of values that are alike within a stratum but for it. One stratum is the common signed-rank
+    test; of several the statistics are added up."""
     walsh = _Walsh([sorted(values) for values in strata if values])
     law = law_of(tuple(sorted(len(values) for values in walsh.strata)))
     k = law.outside(alpha)
@@ -55,9 +55,9 @@ def signed_rank(strata: Sequence[Sequence[float]], alpha: float = ALPHA) -> Shif
 
 
 def one_sided(strata: Sequence[Sequence[float]], bound: float) -> tuple[float, float]:
-    """How likely values as far above the bound are where they lie around it or below, and as far below where they lie
-    around it or above. An end of the interval of `signed_rank` is beyond the bound exactly where one of these is at
-    most half of its alpha."""
+    """Return how likely values as far above the bound are where they lie around it or below, and as far below where
+    they lie around it or above. An end of the interval of `signed_rank` is beyond the bound exactly where one of these
+    is at most half of its alpha."""
     walsh = _Walsh([sorted(value - bound for value in values) for values in strata if values])
     law = law_of(tuple(sorted(len(values) for values in walsh.strata)))
     return law.at_least(walsh.above()), law.at_least(walsh.below())
@@ -77,7 +77,7 @@ class Law:
             self._below = _summed(_chances(rank for size in sizes for rank in range(1, size + 1)))
 
     def at_most(self, value: int) -> float:
-        """How likely the statistic is no larger."""
+        """Return how likely the statistic is no larger."""
         if value < 0:
             return 0.0
         if value >= self.ways:
@@ -91,8 +91,8 @@ class Law:
         return self.at_most(self.ways - value)
 
     def outside(self, alpha: float) -> int:
-        """The k for which the k-th lowest and highest Walsh averages make the narrowest interval of 1 - alpha; 1, the
-        whole range, where none does."""
+        """Return the k for which the k-th lowest and highest Walsh averages make the narrowest interval of 1 - alpha;
+        1, the whole range, where none does."""
         low, high = 1, self.ways // 2 + 1  # k is at least low, and less than high
         while high - low > 1:
             k = (low + high) // 2
@@ -109,7 +109,7 @@ def law_of(sizes: tuple[int, ...]) -> Law:
 
 
 def _chances(ranks: Iterable[int]) -> list[float]:
-    """Sum of the ranks whose coins fall on heads -> its chance."""
+    """Return sum of the ranks whose coins fall on heads -> its chance."""
     chances = [1.0]
     for rank in ranks:
         nothing = [0.0] * rank
@@ -156,7 +156,7 @@ class _Walsh:
         return self._at_most(math.nextafter(0.0, -1.0))
 
     def middle(self) -> float:
-        """The median of those that are known."""
+        """Return the median of those that are known."""
         known = self.count - self._unknown
         low, high = self._ranked((known + 1) // 2), self._ranked(known // 2 + 1)
         return 0.0 if low == -high else (low + high) / 2  # also where these are infinities of both signs
@@ -170,7 +170,7 @@ class _Walsh:
         return math.inf if k <= self._unknown else self._ranked(known + 1 - (k - self._unknown))
 
     def _ranked(self, k: int) -> float:
-        """The k-th lowest of those that are known, from 1."""
+        """Return the k-th lowest of those that are known, from 1."""
         if self._listed:
             return self._listed[k - 1]
         finite = [value for values in self.strata for value in values if math.isfinite(value)]
@@ -185,13 +185,13 @@ class _Walsh:
         return high
 
     def _at_most(self, limit: float) -> int:
-        """How many are no more than the limit, without those that are unknown."""
+        """Return how many are no more than the limit, without those that are unknown."""
         return sum(_pairs_at_most(values, limit) for values in self.strata)
 
 
 def _pairs_at_most(values: Sequence[float], limit: float) -> int:
-    """Of values in order, how many pairs (each with itself too) have an average of at most the limit. An average of
-    infinities of both signs is none."""
+    """Count the pairs of values in order (each with itself too) that have an average of at most the limit. An average
+    of infinities of both signs is none."""
     found, first, last = 0, 0, len(values) - 1
     least = bisect_right(values, -math.inf)
     most = bisect_left(values, math.inf)

@@ -22,7 +22,7 @@ MOST_DIFFERENCES = 10_000  # up to which the distribution is exact; beyond, the 
 
 @dataclass(frozen=True, slots=True)
 class TwoSamples:
-    """By how much the other sample lies above the first."""
+    """The amount by which the other sample lies above the first."""
 
     n_first: int
     n_other: int
@@ -44,13 +44,13 @@ class TwoSamples:
         return interval_of(self.confidence)
 
     def exponential(self) -> "TwoSamples":
-        """The ratio, where this is a difference of logarithms."""
+        """Return the ratio, where this is a difference of logarithms."""
         value, low, high = (_exp(end) for end in (self.value, self.low, self.high))
         return TwoSamples(self.n_first, self.n_other, value, low, high, self.confidence)
 
 
 def shift(first: Sequence[float], other: Sequence[float], alpha: float = ALPHA) -> TwoSamples:
-    """The shift from one sample to the other, neither of them empty."""
+    """Return the shift from one sample to the other, neither of them empty."""
     differences = [b - a for a in first for b in other]
     known = sorted(one for one in differences if not math.isnan(one))
     unknown = len(differences) - len(known)
@@ -79,8 +79,8 @@ def _exp(value: float) -> float:
 
 @functools.cache
 def innermost(m: int, n: int, alpha: float = ALPHA) -> tuple[int, float]:
-    """The k for which the interval from the k-th lowest to the k-th highest difference is the narrowest that holds the
-    true shift in all but `alpha` of cases, and in how many it does. 1, the whole range, where none does."""
+    """Return the k for which the interval from the k-th lowest to the k-th highest difference is the narrowest that
+    holds the true shift in all but `alpha` of cases, and in how many it does. 1, the whole range, where none does."""
     if m * n > MOST_DIFFERENCES:
         deviation = math.sqrt(m * n * (m + n + 1) / 12)
         k = max(1, math.floor(m * n / 2 + NormalDist().inv_cdf(alpha / 2) * deviation - 0.5) + 1)
@@ -92,7 +92,7 @@ def innermost(m: int, n: int, alpha: float = ALPHA) -> tuple[int, float]:
 
 @functools.lru_cache(maxsize=256)
 def _cumulative(m: int, n: int) -> list[float]:
-    """The chance of at most u differences above 0, for every u: the coefficients of the Gaussian binomial."""
+    """Return the chance of at most u differences above 0, for every u: the coefficients of the Gaussian binomial."""
     ways = [1]
     for i in range(1, m + 1):
         ways = _divided(_times(ways, n + i), i)
@@ -112,15 +112,15 @@ def _times(ways: Sequence[int], power: int) -> list[int]:
 
 
 def _divided(ways: list[int], power: int) -> list[int]:
-    """The polynomial by 1 - q^power, which divides it."""
+    """Return the polynomial by 1 - q^power, which divides it."""
     for i in range(power, len(ways)):
         ways[i] += ways[i - power]
     return ways[: len(ways) - power]
 
 
 def p_of_shift(first: Sequence[float], other: Sequence[float]) -> float:
-    """Two-sided, of no shift: how likely samples as far apart are where neither lies above the other. Equal values
-    count against it."""
+    """Return the two-sided p of no shift: how likely samples as far apart are where neither lies above the other. Equal
+    values count against it."""
     differences = [b - a for a in first for b in other]
     above, below = sum(one > 0 for one in differences), sum(one < 0 for one in differences)
     m, n = sorted((len(first), len(other)))

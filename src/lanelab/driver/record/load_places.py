@@ -24,7 +24,7 @@ class LoadPlace:
 
     @property
     def name(self) -> str:
-        """Of the metric that it is."""
+        """Return the name of the metric that it is."""
         return f"{self.series}@{self.along}={self.at:g}"
 
     @property
@@ -35,7 +35,7 @@ class LoadPlace:
         return Metric(self.name, f"{kind.words} {where}", kind.unit, (LOAD,), kind.scale)
 
     def value(self, series: Mapping[str, Series]) -> float | None:
-        """Of 30 s around it. None where the load did not get there, or nothing was read then."""
+        """Return the mean of 30 s around the place. None where the load did not get there, or nothing was read then."""
         at_ms = 1000 * self.at if self.along == TIME else _reached_at(series, self.at)
         if at_ms is None or self.series not in series:
             return None
@@ -51,7 +51,7 @@ def _reached_at(series: Mapping[str, Series], users: float) -> float | None:
 
 
 def place_named(name: str) -> LoadPlace | None:
-    """What a metric of this name is about; None where it is about whole trials."""
+    """Return what a metric of this name is about; None where it is about whole trials."""
     found = _NAME.fullmatch(name)
     if found is None or found[1] not in SERIES:
         return None
@@ -59,6 +59,6 @@ def place_named(name: str) -> LoadPlace | None:
 
 
 def metric_of_claim(name: str) -> Metric | None:
-    """The metric that a claim is about: one of whole trials, or of one place of a load's course."""
+    """Return the metric that a claim is about: one of whole trials, or of one place of a load's course."""
     place = place_named(name)
     return place.metric if place else metric_named(name)

@@ -13,8 +13,8 @@ Lines = Sequence[tuple[float, float | None]]  # ms of the middle of a span, valu
 
 
 def combined(series: Mapping[str, Series], name: str, begin_ms: float, end_ms: float) -> float | None:
-    """What several points of a series are together, from `begin_ms` until before `end_ms`; None where there are none.
-    A mean of means counts each as often as values are in it: a second that says nothing of that is left out."""
+    """Return what several points of a series are together, from `begin_ms` until before `end_ms`; None where there are
+    none. A mean of means counts each as often as values are in it: a second that says nothing of that is left out."""
     points = _within(series[name].points, begin_ms, end_ms) if name in series else ()
     kind = SERIES[name]
     if kind.weight:
@@ -32,19 +32,19 @@ def combined(series: Mapping[str, Series], name: str, begin_ms: float, end_ms: f
 
 
 def line(series: Mapping[str, Series], name: str, every_ms: float, begin_ms: float, end_ms: float) -> Lines:
-    """A value for each span. A last one that is cut short counts where half of it is there."""
+    """Return a value for each span. A last one that is cut short counts where half of it is there."""
     return [((begin + end) / 2, combined(series, name, begin, end)) for begin, end in spans(every_ms, begin_ms, end_ms)]
 
 
 def spans(every_ms: float, begin_ms: float, end_ms: float) -> Iterator[tuple[float, float]]:
-    """Where they begin and end, one after the other."""
+    """Yield where spans begin and end, one after the other."""
     for number in range(max(0, int((end_ms - begin_ms) / every_ms + 0.5))):
         begin = begin_ms + number * every_ms
         yield begin, begin + every_ms
 
 
 def value_at(points: Points, t_ms: float) -> float | None:
-    """On the straight line between points; before the first and after the last that one's value."""
+    """Interpolate on the straight line between points; before the first and after the last that one's value."""
     if not points:
         return None
     after = bisect.bisect_left(points, t_ms, key=lambda point: point[0])
@@ -55,8 +55,8 @@ def value_at(points: Points, t_ms: float) -> float | None:
 
 
 def first_reached(along: Lines, level: float) -> float | None:
-    """When a line first comes to this level, in ms: between two spans on the straight line between their middles; at a
-    span whose value is infinite, or that stands behind a gap, as soon as it is certain."""
+    """Find when a line first comes to this level, in ms: between two spans on the straight line between their middles;
+    at a span whose value is infinite, or that stands behind a gap, as soon as it is certain."""
     if not along:
         return None
     if along[0][1] is not None and along[0][1] >= level:

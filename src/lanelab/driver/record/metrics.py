@@ -33,12 +33,13 @@ class Metric:
 
     @property
     def worst(self) -> float:
-        """What a trial has that did not come to an end in its time: further than every other, to the bad side."""
+        """Return what a trial has that did not come to an end in its time: further than every other, to the bad
+        side."""
         return 0.0 if self.higher_is_better else math.inf
 
     @property
     def key(self) -> str:
-        """What experiment files call it."""
+        """Return what experiment files call it."""
         return self.name.removesuffix(MILLISECONDS)
 
     @property
@@ -55,7 +56,7 @@ class Metric:
 
 
 def _captured(name: str) -> Callable[[TrialRecord], float | None]:
-    """A number of the client's capture."""
+    """Return a number of the client's capture."""
 
     def of(record: TrialRecord) -> float | None:
         packets = record.page_load.packets.get("client") if record.page_load else None
@@ -247,13 +248,14 @@ TRIALS: Mapping[str, str] = {
 
 
 def primary_of(workload: str) -> Metric:
-    """The metric that trials of a workload are for. One that the table does not know has no words but its name."""
+    """Return the metric that trials of a workload are for. One that the table does not know has no words but its
+    name."""
     name = PRIMARY[workload]
     return next((metric for metric in METRICS if metric.name == name), Metric(name, name, workloads=(workload,)))
 
 
 def metric_named(name: str) -> Metric | None:
-    """The metric of this name or key."""
+    """Return the metric of this name or key."""
     return next((metric for metric in METRICS if name in (metric.name, metric.key)), None)
 
 

@@ -76,8 +76,9 @@ OF_A_TIME_OUT = frozenset(  # reasons that a trial has because its time was over
 
 
 def timed_out(reasons: Collection[str]) -> bool:
-    """Whether a trial failed because it took too long, and for nothing else. It does not count, and yet says something
-    of its cell: that it can take longer than the time it was given. To leave it out would make the cell look faster."""
+    """Return whether a trial failed because it took too long, and for nothing else. It does not count, and yet says
+    something of its cell: that it can take longer than the time it was given. To leave it out would make the cell look
+    faster."""
     return Reason.TIMEOUT in reasons and OF_A_TIME_OUT.issuperset(reasons)
 
 

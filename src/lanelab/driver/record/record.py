@@ -74,36 +74,36 @@ class TrialRecord(Coded):
 
     @property
     def server_program(self) -> str | None:
-        """As the server calls itself; None where it did not say."""
+        """Return the name that the server gives itself; None where it did not say."""
         said = self.page_load.server if self.page_load else self.load.server if self.load else None
         return said.program if said else None
 
     @property
     def machine(self) -> MachineEvidence | None:
-        """What the machines did; None where the recorder was off."""
+        """Return what the machines did; None where the recorder was off."""
         recorded = self.recordings.get("machine")
         return recorded if isinstance(recorded, MachineEvidence) else None
 
     @property
     def cross(self) -> CrossEvidence | None:
-        """What the link's cross traffic did; None where it has none."""
+        """Return what the link's cross traffic did; None where it has none."""
         recorded = self.recordings.get("cross")
         return recorded if isinstance(recorded, CrossEvidence) else None
 
     @property
     def trace(self) -> TraceEvidence | None:
-        """What the browser's trace told; None where the recorder was off."""
+        """Return what the browser's trace told; None where the recorder was off."""
         recorded = self.recordings.get("trace")
         return recorded if isinstance(recorded, TraceEvidence) else None
 
     @classmethod
     def not_started(cls, workload: str, started_utc: str, reason: Reason, detail: str) -> Self:
-        """A trial that failed before its workload began."""
+        """Return a trial that failed before its workload began."""
         return cls(workload, started_utc, {}, {}, (), (Failure(reason, detail),), (), {}, None)
 
     @classmethod
     def decoded(cls, data: object) -> Self:
-        """With the evidence of its workload and of its recorders."""
+        """Return a record with the evidence of its workload and of its recorders."""
         if not isinstance(data, Mapping):
             raise RecordError("the record is no mapping")
         plain: dict[str, Any] = {**data}

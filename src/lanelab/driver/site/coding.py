@@ -18,7 +18,7 @@ CODINGS = ("gzip", "x-gzip", "deflate", "br", "zstd")
 
 
 def decoded(stored: StoredObject) -> StoredObject:
-    """The object with its body as the page sees it. One with a coding that nobody knows stays as it is. Raises
+    """Return the object with its body as the page sees it. One with a coding that nobody knows stays as it is. Raises
     InputError for a body that is not what its coding says."""
     body = stored.body
     for coding in reversed(_codings(stored)):
@@ -32,7 +32,7 @@ def decoded(stored: StoredObject) -> StoredObject:
 
 
 def encoded(stored: StoredObject, coding: str) -> StoredObject:
-    """A decoded object with that coding."""
+    """Return a decoded object with that coding."""
     body = encode(stored.body, coding)
     headers: Headers = (*stored.object.sent_headers, ("Content-Encoding", coding))
     return StoredObject(replace(stored.object, headers=headers, size=len(body)), body)
@@ -51,7 +51,7 @@ def decode(body: bytes, coding: str, what: str = "a body") -> bytes:
 
 
 def encode(body: bytes, coding: str) -> bytes:
-    """The same bytes for the same body, as long as the libraries are the same."""
+    """Encode a body: to the same bytes each time, as long as the libraries are the same."""
     if coding in ("gzip", "x-gzip"):
         return gzip.compress(body, GZIP_LEVEL, mtime=0)
     if coding == "deflate":

@@ -37,7 +37,7 @@ Composition = Mapping[str, Part]
 
 
 def type_of(mime: str) -> str:
-    """One of TYPES."""
+    """Return one of TYPES."""
     family, _, kind = mime.lower().partition("/")
     if mime.lower() in _OF_MIME:
         return _OF_MIME[mime.lower()]

@@ -20,7 +20,7 @@ GENERATOR_TIMEOUT_S = 300
 
 
 def make(folder: Path, manifest: Manifest) -> Iterator[StoredObject]:
-    """The objects with their bodies, exactly as the manifest says."""
+    """Yield the objects with their bodies, exactly as the manifest says."""
     if manifest.generate is None:
         content = folder / CONTENT
         verify(content, manifest.objects, f"Bring it back, or correct {folder / MANIFEST}")

@@ -84,7 +84,7 @@ def _counted(words: Iterable[str]) -> dict[str, int]:
 
 
 def _origins(site: Site) -> tuple[Origin, ...]:
-    """The entry's first, then in order of appearance."""
+    """Return the entry's first, then in order of appearance."""
     found: dict[tuple[str, str], list[int]] = {(site.entry_scheme, site.entry_host): []}
     for each in site.objects:
         found.setdefault((each.scheme, each.host), []).append(each.size)

@@ -34,7 +34,7 @@ class Difference(Coded):
 
 
 def difference(old: Iterable[SiteObject], new: Iterable[SiteObject]) -> Difference:
-    """From one to the other. Objects are the same by method, URL without scheme, and the request's body."""
+    """Compare one site with another. Objects are the same by method, URL without scheme, and the request's body."""
     before, after = ({_key(each): each for each in objects} for objects in (old, new))
     both = [key for key in before if key in after]
     changes = (Change(before[key].method, before[key].url, tuple(_what(before[key], after[key]))) for key in both)

@@ -41,7 +41,7 @@ def kind_of(manifest: Manifest) -> str:
 
 
 def facts_of(name: str, manifest: Manifest) -> SiteFacts:
-    """By the manifest alone: where it lists no objects, by its composition."""
+    """Return the facts by the manifest alone: where it lists no objects, by its composition."""
     composition = composition_of(manifest.objects) if manifest.objects else manifest.composition
     parts = None if composition is None else composition.values()
     return SiteFacts(
@@ -68,7 +68,7 @@ def _known_digest(manifest: Manifest) -> str | None:
 
 
 def about(site: Site) -> AboutSite:
-    """What a run notes of a site of the archive."""
+    """Return what a run notes of a site of the archive."""
     manifest, digest = read_site_manifest(site.name), digest_of(site.objects)
     facts = facts_of(site.name, manifest)
     current = manifest.fidelity is not None and manifest.fidelity.digest == digest

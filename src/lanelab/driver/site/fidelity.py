@@ -7,7 +7,7 @@ from lanelab.driver.base.coded import Coded
 
 @dataclass(frozen=True, slots=True)
 class ProtocolFidelity(Coded):
-    """Of the loads over one protocol. Counts are sums over all loads."""
+    """The fidelity of the loads over one protocol. Counts are sums over all loads."""
 
     protocol: str
     loads: int
@@ -52,8 +52,8 @@ NOT_VERIFIED = "not verified"
 
 
 def told(fidelity: Fidelity | None, digest: str | None, archive: str | None = None) -> str:
-    """For a list or a report. `digest`: the site's, where it is known; `archive`: the sha256 of its recording, by which
-    a list knows without reading it that it is another one."""
+    """Say how faithful a site is, for a list or a report. `digest`: the site's, where it is known; `archive`: the
+    sha256 of its recording, by which a list knows without reading it that it is another one."""
     if fidelity is None:
         return NOT_VERIFIED
     stale = digest is not None and digest != fidelity.digest

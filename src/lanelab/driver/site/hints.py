@@ -30,12 +30,12 @@ class Hint:
 
     @property
     def header(self) -> str:
-        """As a value of `Link`."""
+        """Return the hint as a value of `Link`."""
         return f"<{self.path}>; rel=preload; as={self.kind}" + ("; crossorigin" if self.crossorigin else "")
 
 
 def hints(site: Site, wish: str, key: str) -> tuple[Hint, ...]:
-    """What this wish is for, in the words of server push. `key`: the setting. Raises InputError."""
+    """Return what this wish is for, in the words of server push. `key`: the setting. Raises InputError."""
     return tuple(_hint(site, path, key) for path in pushed_paths(site, wish, key))
 
 
@@ -55,7 +55,7 @@ def _hint(site: Site, path: str, key: str) -> Hint:
 
 
 def hinted(site: Site, *, preload: str, fetchpriority: str) -> Site:
-    """The site as it was prepared, with a page that says these things. Raises InputError."""
+    """Return the site as it was prepared, with a page that says these things. Raises InputError."""
     page = page_of(site, "preload" if preload != OFF else "fetchpriority")
     stored = bodies.read(site.content, page)
     plain = decoded(stored)
@@ -75,8 +75,8 @@ def hinted(site: Site, *, preload: str, fetchpriority: str) -> Site:
 
 
 def with_links(body: bytes, told: Sequence[Hint], path: str) -> bytes:
-    """Links that preload these, first in the head; behind the charset where a meta tag says that, since browsers look
-    for it near the beginning."""
+    """Return links that preload these, first in the head; behind the charset where a meta tag says that, since browsers
+    look for it near the beginning."""
     page = Page.read(body)
     base = urljoin(f"{_ORIGIN}{path}", page.base or "")
     modules = {_joined(base, src) for src in _modules(page)}
@@ -102,7 +102,7 @@ def _link(each: Hint, modules: Collection[str]) -> Node:
 
 
 def levels_of(text: str) -> Mapping[str, str]:
-    """Kind of element -> level."""
+    """Return kind of element -> level."""
     return dict(word.split("=") for word in text.split(","))
 
 
@@ -132,7 +132,7 @@ def _elements(page: Page, kind: str) -> list[Element]:
 
 
 def urgencies(site: Site) -> Mapping[str, str]:
-    """What the site's page says of the urgency of its images and scripts: address without a scheme -> level."""
+    """Return what the site's page says of the urgency of its images and scripts: address without a scheme -> level."""
     stored = decoded(bodies.read(site.content, page_of(site, "fetchpriority")))
     page = Page.read(stored.body)
     base = urljoin(f"http://{site.entry_host}{site.entry_path}", page.base or "")

@@ -37,7 +37,7 @@ FORMAT = "2"  # of the cache; another one is made anew
 
 
 def site_names(archive: Path | None = None) -> list[str]:
-    """Every folder with a manifest."""
+    """Return every folder with a manifest."""
     archive = archive or sites_folder()
     try:
         folders = [folder for folder in archive.iterdir() if not folder.name.startswith(".")]  # those are not finished
@@ -56,14 +56,15 @@ def require_site(name: str, archive: Path) -> None:
 
 
 def read_site_manifest(name: str, archive: Path | None = None) -> Manifest:
-    """What a site consists of, without its files."""
+    """Return what a site consists of, without its files."""
     archive = archive or sites_folder()
     require_site(name, archive)
     return read_manifest(archive / name / MANIFEST)
 
 
 def load_site(name: str, archive: Path | None = None) -> Site:
-    """The site, ready to be served. Makes its bodies where they are not there; refuses what is not the manifest's."""
+    """Return the site, ready to be served. Makes its bodies where they are not there; refuses what is not the
+    manifest's."""
     archive = archive or sites_folder()
     manifest = read_site_manifest(name, archive)
     made = _made(name, archive / name, manifest)
@@ -92,7 +93,7 @@ def load_site(name: str, archive: Path | None = None) -> Site:
 
 
 def objects_of(folder: Path, manifest: Manifest) -> Iterable[StoredObject]:
-    """What the site's maker gives."""
+    """Return what the site's maker gives."""
     return MAKERS[_maker(manifest)](folder, manifest)
 
 
@@ -102,13 +103,13 @@ def _maker(manifest: Manifest) -> str:
 
 
 def _marked(manifest: Manifest, objects: Iterable[SiteObject]) -> tuple[SiteObject, ...]:
-    """With the manifest's word on what is late."""
+    """Return the objects with the manifest's word on what is late."""
     late = frozenset(manifest.late)
     return tuple(replace(each, late=True) if each.url in late else each for each in objects)
 
 
 def _made(name: str, folder: Path, manifest: Manifest) -> Path:
-    """The folder of the cache with this site, whole."""
+    """Return the folder of the cache with this site, whole."""
     made = build_folder() / CACHE / f"{name}-{_key(folder, manifest)}"
     if manifest.objects and manifest.generate is None:
         content.verify(folder / content.CONTENT, manifest.objects, f"Bring it back, or correct {folder / MANIFEST}")

@@ -27,7 +27,7 @@ SCALE = 50  # a site may have many objects, so its manifest may be so many times
 
 
 def _text(what: str, pattern: str = ".*", metavar: str = "TEXT") -> Kind:
-    """A text of one line that the pattern describes."""
+    """Return a text of one line that the pattern describes."""
 
     def parse(value: object, key: str) -> str:
         if not isinstance(value, str) or not value.strip() or not value.isprintable():
@@ -122,7 +122,7 @@ Plain = Any  # what YAML and JSON consist of
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What site.yaml says."""
+    """The content of site.yaml."""
 
     title: str
     source: str
@@ -183,7 +183,7 @@ class Manifest:
 
 
 def file_of(each: SiteObject) -> str:
-    """Where it lies below `content/`. A query is a part of the file's name, as in an archive of wget's."""
+    """Return where it lies below `content/`. A query is a part of the file's name, as in an archive of wget's."""
     path, mark, query = each.path.partition("?")
     named = path + INDEX if path.endswith("/") else path
     return f"{each.host}{named}{mark}{query.replace('/', '%2F')}"
@@ -200,7 +200,7 @@ def read_manifest(file: Path) -> Manifest:
 
 
 def parse_manifest(text: str, source: str) -> Manifest:
-    """The manifest in that text. Errors name `source`, the line and the key."""
+    """Return the manifest in that text. Errors name `source`, the line and the key."""
     root = read_yaml(text, source, REFERENCE, scale=SCALE)
     entries = SITE.entries(root)
     values = SITE.values_of(entries)
@@ -261,7 +261,8 @@ def _objects(entries: Mapping[str, Written], entry: str) -> tuple[SiteObject, ..
 
 
 def _require_single(objects: Sequence[SiteObject], written: Sequence[Written]) -> None:
-    """Each URL once. Two URLs may share a file (/ and /index.html), and then they have the same size and sha256."""
+    """Refuse a URL that is there twice. Two URLs may share a file (/ and /index.html), and then they have the same size
+    and sha256."""
     urls: set[str] = set()
     files: dict[str, tuple[int, str]] = {}
     for each, where in zip(objects, written, strict=True):

@@ -19,7 +19,7 @@ _PLAIN = re.compile(r"/[A-Za-z0-9._~!&()*+:=@/?-]*")
 
 
 def pushed_paths(site: Site, wish: str, key: str = "push") -> tuple[str, ...]:
-    """The paths, of the page's own host, that are pushed with it, in order; or hinted at, where `key` is another
+    """Return the paths, of the page's own host, that are pushed with it, in order; or hinted at, where `key` is another
     setting. Raises InputError where the wish is for nothing that there is."""
     if wish == OFF:
         return ()
@@ -37,7 +37,7 @@ def pushed_paths(site: Site, wish: str, key: str = "push") -> tuple[str, ...]:
 
 
 def page_of(site: Site, key: str) -> SiteObject:
-    """The page of a site."""
+    """Return the page of a site."""
     for each in site.objects:
         if (each.method, each.host, each.path, each.status) == ("GET", site.entry_host, site.entry_path, OK):
             return each
@@ -46,7 +46,7 @@ def page_of(site: Site, key: str) -> SiteObject:
 
 
 def _of_host(site: Site) -> list[SiteObject]:
-    """What a server may push with the page: GETs of its host that are found."""
+    """Return what a server may push with the page: GETs of its host that are found."""
     found: dict[str, SiteObject] = {}
     for each in site.objects:
         if (each.method, each.host, each.status) == ("GET", site.entry_host, OK):
@@ -75,7 +75,7 @@ def _chosen(site: Site, page: SiteObject, able: Iterable[SiteObject], wish: str,
 
 
 def _named(site: Site, page: SiteObject, key: str) -> Iterator[str]:
-    """The paths of the page's own host that its HTML names, each once, in order."""
+    """Yield the paths of the page's own host that its HTML names, each once, in order."""
     try:
         body = site.file(page).read_bytes()
         text = (decode(body, page.encoding) if page.encoding else body).decode("utf-8", "replace")

@@ -13,7 +13,7 @@ OF_SITE = r"-[0-9a-f]{12}"  # what the cache adds to a site's name; other sites 
 
 
 def folders_of(name: str, archive: Path | None = None) -> list[Path]:
-    """The site's folder, then those of the cache. Raises InputError where there is no such site."""
+    """Return the site's folder, then those of the cache. Raises InputError where there is no such site."""
     archive = archive or sites_folder()
     require_site(name, archive)  # one that cannot be read, above all, has to be removable
     cache = build_folder() / CACHE

@@ -45,7 +45,7 @@ class SiteObject(Coded):
 
     @property
     def sent_headers(self) -> Headers:
-        """What the server sends with it."""
+        """Return what the server sends with it."""
         return self.headers or (("Content-Type", self.mime),)
 
 
@@ -87,7 +87,7 @@ class Site(Coded):
 
     @property
     def recorded_ms(self) -> int | None:
-        """When it was recorded, in ms since 1970."""
+        """Return when it was recorded, in ms since 1970."""
         if self.date is None:
             return None
         when = datetime.datetime.fromisoformat(self.date)
@@ -102,10 +102,10 @@ class Site(Coded):
         return f"{scheme}://{self.entry_host}{self.entry_path}"
 
     def file(self, each: SiteObject) -> Path:
-        """Where its body is, as it is stored."""
+        """Return where its body is, as it is stored."""
         return self.content / each.sha256
 
 
 def hosts_of(entry_host: str, objects: Iterable[SiteObject]) -> tuple[str, ...]:
-    """The entry's first, then in order of appearance."""
+    """Return the entry's first, then in order of appearance."""
     return tuple(dict.fromkeys([entry_host, *(each.host for each in objects)]))

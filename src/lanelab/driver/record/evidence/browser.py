@@ -25,7 +25,7 @@ class Timings(Coded):
 
 @dataclass(frozen=True, slots=True)
 class OnTheLink(Coded):
-    """How the gateway carried a request over the link; a part of GatewayRequest."""
+    """Says how the gateway carried a request over the link; a part of GatewayRequest."""
 
     protocol: str
     tls: str | None
@@ -91,7 +91,7 @@ class ConsoleLine(Coded):
 
 @dataclass(frozen=True, slots=True)
 class BrowserFacts(Coded):
-    """What the browser was, and how it was started."""
+    """Says what the browser was, and how it was started."""
 
     product: str
     chromedriver: str
@@ -130,7 +130,7 @@ class LoadClock(Coded):
 
 @dataclass(frozen=True, slots=True)
 class View(Coded):
-    """What the page was told of the screen."""
+    """The screen that the page was told of."""
 
     width: int  # of what is seen, in the pixels of a page that is as wide as the device
     pixel_ratio: float
@@ -139,8 +139,8 @@ class View(Coded):
 
 @dataclass(frozen=True, slots=True)
 class Slowdown(Coded):
-    """How long a fixed piece of work took on the page's own thread after the load, and how much processor time that
-    thread had for it, in ms: each run."""
+    """The time that a fixed piece of work took on the page's own thread after the load, and how much processor time
+    that thread had for it, in ms: each run."""
 
     slowed_ms: tuple[float, ...]  # as the load had it
     plain_ms: tuple[float, ...]  # without the slowdown
@@ -149,7 +149,7 @@ class Slowdown(Coded):
 
     @property
     def factor(self) -> float | None:
-        """How many times slower it was. By the fastest runs, since whatever else a machine does only makes them
+        """Return how many times slower it was. By the fastest runs, since whatever else a machine does only makes them
         slower."""
         if not self.slowed_ms or not self.plain_ms or min(self.plain_ms) <= 0:
             return None
@@ -157,8 +157,8 @@ class Slowdown(Coded):
 
     @property
     def cpu_factor(self) -> float | None:
-        """The same of the thread's processor time. Chromium slows a thread down by letting it work at nothing, so this
-        time grows with the slowdown, and is the same whatever else the machine does."""
+        """Return the same factor for the thread's processor time. Chromium slows a thread down by letting it work at
+        nothing, so this time grows with the slowdown, and is the same whatever else the machine does."""
         if not self.slowed_cpu_ms or not self.plain_cpu_ms or min(self.plain_cpu_ms) <= 0:
             return None
         return median(self.slowed_cpu_ms) / median(self.plain_cpu_ms)

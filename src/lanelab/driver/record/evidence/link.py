@@ -16,8 +16,9 @@ class RoundTrip(Coded):
 
 @dataclass(frozen=True, slots=True)
 class Arrivals(Coded):
-    """When one direction's frames came out of the link. Each block is a part of them in their order, with those of its
-    points (bytes so far, us) that are the earliest by one rate or another: a rate can be tested with nothing else."""
+    """The moments at which one direction's frames came out of the link. Each block is a part of them in their order,
+    with those of its points (bytes so far, us) that are the earliest by one rate or another: a rate can be tested with
+    nothing else."""
 
     frames: int
     blocks: tuple[tuple[tuple[int, int], ...], ...]
@@ -30,7 +31,7 @@ class Arrivals(Coded):
 
 @dataclass(frozen=True, slots=True)
 class Windows(Coded):
-    """How many packets one side sent before it had heard of any: bounds for its initial window."""
+    """Says how many packets one side sent before it had heard of any: bounds for its initial window."""
 
     least: int  # it was at least this, since so many were under way
     stopped: int | None  # it was no more than this, since the side waited with more to send; None: it never did
@@ -79,7 +80,7 @@ class WayError(Coded):
 
 @dataclass(frozen=True, slots=True)
 class EmulationError(Coded):
-    """Of each packet that client and server captured."""
+    """The error for each packet that client and server captured."""
 
     down: WayError
     up: WayError

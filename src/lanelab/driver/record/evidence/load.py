@@ -51,7 +51,7 @@ class Tally(Coded):
 
 @dataclass(frozen=True, slots=True)
 class GeneratorUse(Coded):
-    """What the generator had of its machine."""
+    """The share of its machine that the generator had."""
 
     cpu_s: float
     seconds: float
@@ -67,7 +67,7 @@ class GeneratorUse(Coded):
 
 @dataclass(frozen=True, slots=True)
 class ScriptMetric(Coded):
-    """What a user's script measured by itself: a metric of its own, a check, or a group."""
+    """A measurement of a user's script: a metric, a check, or a group."""
 
     name: str  # with the check or group in braces, as k6 writes it: checks{check:status is 200}
     kind: Literal["trend", "counter", "gauge", "rate"]
@@ -95,7 +95,7 @@ class Threshold(Coded):
 
 @dataclass(frozen=True, slots=True)
 class LoadReport(Coded):
-    """What a generator says of a load."""
+    """Says what a generator reports of a load."""
 
     generator: str  # name and version: k6 1.8.1
     protocol: str  # that was spoken: http/1.1, h2, spdy/3.1
@@ -127,7 +127,7 @@ class ServedBy(Coded):
 
 @dataclass(frozen=True, slots=True)
 class WireWitness(Coded):
-    """What the first packets show, as counts of connections that began in them."""
+    """Counts of connections that began in the first packets, by what these show."""
 
     connections: int
     spoken_up: Mapping[str, int]  # the protocol that the client began with
@@ -138,7 +138,7 @@ class WireWitness(Coded):
 
 @dataclass(frozen=True, slots=True)
 class LoadEvidence(Coded):
-    """By who gives it. None: it gave nothing, or was not there."""
+    """The evidence of a load by who gives it. None: it gave nothing, or was not there."""
 
     generator: LoadReport | None
     server: ServedBy | None

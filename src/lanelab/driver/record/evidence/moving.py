@@ -29,14 +29,15 @@ class Played(Coded):
 
 @dataclass(frozen=True, slots=True)
 class Carried(Coded):
-    """What came out of one direction: (us since the traces began, bytes so far), at most one pair each 10 ms."""
+    """The bytes that came out of one direction: (us since the traces began, bytes so far), at most one pair each 10
+    ms."""
 
     points: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class MovingEvidence(Coded):
-    """Of a link that moves."""
+    """The evidence about a link that moves."""
 
     played: Played
     down: Carried | None  # None: the client was not captured

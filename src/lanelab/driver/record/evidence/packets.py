@@ -51,7 +51,7 @@ class Connection(Coded):
 
 @dataclass(frozen=True, slots=True)
 class QuicSummary(Coded):
-    """What QUIC shows in clear. Connection ids in hexadecimal digits; "" where there is none."""
+    """The connections that QUIC shows in clear. Connection ids in hexadecimal digits; "" where there is none."""
 
     version: str  # 1, 2, or its number
     first_server_id: str  # which the client makes up for its first packets
@@ -79,7 +79,7 @@ class QuicSummary(Coded):
 
     @property
     def complete(self) -> bool:
-        """Whether its handshake was, so that it could carry requests."""
+        """Return whether its handshake was, so that it could carry requests."""
         return self.short_up > 0 and self.short_down > 0
 
 
@@ -121,7 +121,7 @@ class PacketSummary(Coded):
 
     @property
     def connections(self) -> int:
-        """Those that a client asked for within the capture, over TCP or QUIC."""
+        """Return those that a client asked for within the capture, over TCP or QUIC."""
         return sum(each.syn for each in self.by_connection) + sum(each.initials_up > 0 for each in self.quic)
 
     @property
@@ -130,8 +130,8 @@ class PacketSummary(Coded):
 
     @property
     def connections_used(self) -> int:
-        """Those that carried a request: not a spare one, which a browser opened ahead and had no use for. Within QUIC
-        requests cannot be told from the rest, so these are those that could have carried one."""
+        """Return those that carried a request: not a spare one, which a browser opened ahead and had no use for. Within
+        QUIC requests cannot be told from the rest, so these are those that could have carried one."""
         return sum(each.used for each in self.by_connection) + sum(each.complete for each in self.quic)
 
     @property
@@ -160,5 +160,5 @@ class PacketSummary(Coded):
 
     @property
     def retransmissions(self) -> int | None:
-        """None where there was QUIC, which shows none."""
+        """Count packets that TCP sent again; None where there was QUIC, which shows none."""
         return None if self.quic else self.retransmissions_down + self.retransmissions_up

@@ -17,8 +17,8 @@ from lanelab.driver.record.evidence.settings import SettingsEvidence
 
 @dataclass(frozen=True, slots=True)
 class WitnessNames(Coded):
-    """Who could tell what was spoken on the link, by which TLS, over which connections: the
-    browser or the gateway, server, capture."""
+    """The witnesses who could tell what was spoken on the link, by which TLS, over which connections: the browser or
+    the gateway, server, capture."""
 
     protocol: tuple[str, ...]
     tls: tuple[str, ...]
@@ -27,7 +27,8 @@ class WitnessNames(Coded):
 
 @dataclass(frozen=True, slots=True)
 class PageLoadEvidence(Coded):
-    """By who gives it. None, or a node that is not there: it gave nothing, or was not asked."""
+    """The evidence of a page load by who gives it. None, or a node that is not there: it gave nothing, or was not
+    asked."""
 
     browser: BrowserEvidence | None
     server: ServerLog | None

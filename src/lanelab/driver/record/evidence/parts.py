@@ -7,7 +7,8 @@ from lanelab.driver.base.coded import Coded
 
 
 class Part(StrEnum):
-    """In the order in which they are shown: as a load begins, then what carries the page."""
+    """A part of a load time. Parts are in the order in which they are shown: as a load begins, then what carries the
+    page."""
 
     DNS = "dns"
     CONNECT = "connect"

@@ -51,7 +51,7 @@ Line = ServedRequest | LoggedRequest
 
 @dataclass(frozen=True, slots=True)
 class ServerLog(Coded):
-    """What the web server was, and what it says of the trial."""
+    """Says what the web server was, and what it reports of the trial."""
 
     program: str  # as it calls itself
     configuration: str

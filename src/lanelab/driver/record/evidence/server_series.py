@@ -8,7 +8,7 @@ from lanelab.driver.base.coded import Coded
 
 @dataclass(frozen=True, slots=True)
 class ServerSeriesEvidence(Coded):
-    """What was looked at during a load, and what it cost."""
+    """Says what was looked at during a load, and how much that took."""
 
     seconds: float  # from the first look to the end
     samples: int

@@ -16,7 +16,7 @@ class RouteSettings(Coded):
 
 @dataclass(frozen=True, slots=True)
 class HostSettings(Coded):
-    """Of client or server: what shapes the packets that it sends."""
+    """The settings of client or server that shape the packets that it sends."""
 
     mtu: int | None
     routes: tuple[RouteSettings, ...]

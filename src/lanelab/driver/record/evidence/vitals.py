@@ -9,7 +9,7 @@ from lanelab.driver.base.coded import Coded
 
 @dataclass(frozen=True, slots=True)
 class LayoutShift(Coded):
-    """What was to be seen moved, without having been asked to."""
+    """A shift of content that could be seen."""
 
     at_ms: float
     value: float  # share of the view that moved, times how far as a share of the view
@@ -31,7 +31,7 @@ class LargestPaint(Coded):
 
 @dataclass(frozen=True, slots=True)
 class BusyTask(Coded):
-    """What kept the main thread for 50 ms or more."""
+    """A task that kept the main thread busy for 50 ms or more."""
 
     from_ms: float
     to_ms: float

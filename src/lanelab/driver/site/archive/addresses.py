@@ -55,7 +55,8 @@ def address_of(url: str) -> Address:
 
 
 def require_host(host: str) -> None:
-    """A name that the bed may answer for. What means this machine, or an address, would lead past the bed's names."""
+    """Refuse a name that the bed may not answer for. What means this machine, or an address, would lead past the bed's
+    names."""
     if host == "localhost" or host.endswith(".localhost"):
         raise NotServedError("its host is this machine itself")
     if host.startswith("[") or ":" in host or _NUMBER.fullmatch(host.rstrip(".").rpartition(".")[2]):
@@ -65,8 +66,8 @@ def require_host(host: str) -> None:
 
 
 def in_ascii(host: str) -> str:
-    """A name of any alphabet as browsers ask for it. They take more than IDNA 2008 does, such as a heart: what UTS 46
-    leaves of a name is written in Punycode, whatever it is. Raises ValueError."""
+    """Return a name of any alphabet as browsers ask for it. They take more than IDNA 2008 does, such as a heart: what
+    UTS 46 leaves of a name is written in Punycode, whatever it is. Raises ValueError."""
     if host.isascii():
         return host
     labels = idna.uts46_remap(host, std3_rules=False, transitional=False).split(".")

@@ -8,7 +8,7 @@ _EXACT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z")
 
 
 def utc_of(text: str) -> str | None:
-    """As 2026-11-22T10:00:00Z, with a fraction where there is one; None where it is no date."""
+    """Write a date as 2026-11-22T10:00:00Z, with a fraction where there is one; None where it is no date."""
     text = text.strip()
     try:
         if _DIGITS.fullmatch(text):

@@ -8,9 +8,10 @@ ALGORITHMS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512")
 
 
 def agrees(said: str, *readings: bytes) -> bool | None:
-    """Whether it is the digest of one of these. None: it says nothing, or names what nobody here knows.
+    """Return whether it is the digest of one of these. None: it says nothing, or names what nobody here knows.
 
-    `said` is an algorithm, a colon and the digest as hexadecimal digits, base32 or base64: tools differ."""
+    `said` is an algorithm, a colon and the digest as hexadecimal digits, base32 or base64: tools differ.
+    """
     name, _, text = said.strip().partition(":")
     algorithm, text = name.lower().replace("-", ""), text.strip()
     if algorithm not in ALGORITHMS or not text:

@@ -44,7 +44,7 @@ class Expanded:
         return b"".join(parts)
 
     def readline(self, length: int | None = None) -> bytes:
-        """A line of a record's head, of which there are only so many bytes."""
+        """Return a line of a record's head, of which there are only so many bytes."""
         parts: list[bytes] = []
         while self._fill():
             end = self._ready.find(b"\n", self._ready_at) + 1
@@ -74,7 +74,7 @@ class Expanded:
         return False
 
     def go_on(self) -> bool:
-        """After damage: to where the next record seems to begin. False: nowhere."""
+        """Go on after damage to where the next record seems to begin. False: nowhere."""
         mark = GZIP if self.compressed else NEXT_RECORD
         at = self._data.find(mark, self._begun + 1)
         if at < 0:
@@ -89,7 +89,7 @@ class Expanded:
         return self._ready[self._ready_at : self._ready_at + length]
 
     def _fill(self) -> bool:
-        """Whether there is something to read."""
+        """Return whether there is something to read."""
         while self._ready_at >= len(self._ready):
             if self._at >= len(self._data):
                 if self._member is not None:
@@ -123,7 +123,7 @@ class Expanded:
         return out
 
     def _next_member(self) -> bool:
-        """Some tools fill up with zeros."""
+        """Go on to the next member of the file, past the zeros with which some tools fill up."""
         while self._at < len(self._data) and self._data[self._at] == 0:
             self._at += 1
         if self._at >= len(self._data):

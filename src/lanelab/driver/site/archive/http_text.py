@@ -50,7 +50,7 @@ def request_head(block: bytes, longest: int) -> Head:
 
 
 def _fields(block: bytes, at: int, longest: int) -> tuple[Headers, int]:
-    """The fields below the first line, and where the body begins. Folded lines become one, as in a browser."""
+    """Return the fields below the first line, and where the body begins. Folded lines become one, as in a browser."""
     first = _LINE_END.search(block, at, at + longest)
     if not first:
         return (), min(len(block), at + longest)
@@ -76,8 +76,8 @@ def values_of(fields: Headers, name: str) -> list[str]:
 
 
 def dechunked(body: bytes) -> bytes | None:
-    """Without chunks; None where it has none: some tools remove them and leave the field. What was cut off in its last
-    chunk raises DamagedError."""
+    """Return a body without chunks; None where it has none: some tools remove them and leave the field. What was cut
+    off in its last chunk raises DamagedError."""
     parts: list[bytes] = []
     at = 0
     while True:
@@ -102,5 +102,5 @@ def dechunked(body: bytes) -> bytes | None:
 
 
 def chunked(body: bytes) -> bytes:
-    """As one chunk, for an archive whose heads say so."""
+    """Return a body as one chunk, for an archive whose heads say so."""
     return (b"%x\r\n%s\r\n" % (len(body), body) if body else b"") + b"0\r\n\r\n"

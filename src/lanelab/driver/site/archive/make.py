@@ -13,7 +13,7 @@ from lanelab.driver.site.site import StoredObject
 
 
 def make(folder: Path, manifest: Manifest) -> Iterator[StoredObject]:
-    """The objects of a site with an archive, which has to be the one that its manifest names."""
+    """Yield the objects of a site with an archive, which has to be the one that its manifest names."""
     file = folder / str(manifest.archive)
     try:
         data = file.read_bytes()

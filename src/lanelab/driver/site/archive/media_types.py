@@ -53,12 +53,12 @@ def media_type(said: str, path: str, body: bytes) -> str:
 
 
 def is_media_type(said: str) -> bool:
-    """Whether nothing else has to be looked at."""
+    """Return whether nothing else has to be looked at."""
     return _TYPE.fullmatch(said) is not None
 
 
 def sniffed(path: str, body: bytes) -> str:
-    """By the first bytes, then by the end of the path, then text or not."""
+    """Tell the type by the first bytes, then by the end of the path, then text or not."""
     for start, name in MAGIC:
         if body.startswith(start):
             return name

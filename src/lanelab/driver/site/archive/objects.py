@@ -34,7 +34,7 @@ Key = tuple[str, str, str, str, str | None]  # method, scheme, host, path, sha1 
 
 @dataclass(frozen=True, slots=True)
 class Objects:
-    """What a site has of its recording, in its order."""
+    """The objects that a site has of its recording, in its order."""
 
     stored: tuple[StoredObject, ...]
     left_out: tuple[str, ...]  # words on what it has not, for people
@@ -42,8 +42,9 @@ class Objects:
 
 
 def objects_of(exchanges: Iterable[Exchange], limits: Limits = LIMITS, *, own: bool = False) -> Objects:
-    """One object for each request. Of several answers to one request the best: a whole one above a part, and above
-    "not modified"; of equals the first. `own`: of an archive that lanelab wrote, when it had decoded every body."""
+    """Return one object for each request. Of several answers to one request the best: a whole one above a part, and
+    above "not modified"; of equals the first. `own`: of an archive that lanelab wrote, when it had decoded every
+    body."""
     bodies = _Bodies(limits, own=own)
     groups: dict[Key, list[tuple[Exchange, Address]]] = {}
     left_out: list[str] = []
@@ -130,7 +131,7 @@ def _key(each: Exchange, address: Address) -> Key:
 
 
 def _best(answers: Sequence[Exchange]) -> tuple[Exchange, list[Exchange], list[str]]:
-    """The answer to serve, what it is made of, and words on what is lost."""
+    """Return the answer to serve, what it is made of, and words on what is lost."""
     whole = [each for each in answers if each.status not in (PARTIAL, NOT_MODIFIED)]
     if whole:
         best = min(whole, key=lambda each: each.status != OK)
@@ -170,7 +171,7 @@ def _stored(each: Exchange, address: Address, bodies: _Bodies) -> StoredObject:
 
 
 def _served(fields: Headers) -> Headers:
-    """Those of the answer itself."""
+    """Return those of the answer itself."""
     return tuple(
         (name, value)
         for name, value in fields

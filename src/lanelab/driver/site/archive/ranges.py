@@ -13,7 +13,8 @@ _VALIDATORS = ("etag", "last-modified", "content-encoding", "content-type")
 
 
 def joined(parts: Sequence[Exchange]) -> Exchange | None:
-    """The answer to a request for all of it; None where bytes are missing, or where the parts are of several files."""
+    """Return the answer to a request for all of it; None where bytes are missing, or where the parts are of several
+    files."""
     pieces: list[tuple[int, bytes]] = []
     totals = set()
     for part in parts:

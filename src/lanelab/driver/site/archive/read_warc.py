@@ -25,7 +25,7 @@ _SPOKEN = ("http/", "h2", "h3", "spdy/")
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """What an archive has: answers in its order, and words on what could not be used."""
+    """The content of an archive: answers in its order, and words on what could not be used."""
 
     exchanges: tuple[Exchange, ...]
     left_out: tuple[str, ...] = ()
@@ -33,12 +33,13 @@ class Archive:
 
 
 def read_warc(data: bytes, what: str, limits: Limits = LIMITS) -> Archive:
-    """Every answer that can be read, with its request where there is one. Raises InputError where there is none."""
+    """Return every answer that can be read, with its request where there is one. Raises InputError where there is
+    none."""
     return read_warcs([(what, data)], limits)
 
 
 def read_warcs(files: Sequence[tuple[str, bytes]], limits: Limits = LIMITS) -> Archive:
-    """Of several files, which may refer to each other."""
+    """Read several files, which may refer to each other."""
     damages = Damages(limits)
     records = []
     size = 0
@@ -59,7 +60,7 @@ def read_warcs(files: Sequence[tuple[str, bytes]], limits: Limits = LIMITS) -> A
 
 @dataclass(slots=True)
 class _Joined:
-    """Everything by what others call it."""
+    """The records by all names that others call them."""
 
     limits: Limits
     damages: Damages
@@ -113,8 +114,8 @@ class _Joined:
         return self._answer(record, head, body)
 
     def _is_other_payload(self, record: Record, stored: bytes, body: bytes) -> bool:
-        """Whether its payload has another digest than its head says, however that is read: tools differ in what they
-        take for the payload."""
+        """Return whether its payload has another digest than its head says, however that is read: tools differ in what
+        they take for the payload."""
         return agrees(record.get("warc-payload-digest"), stored, body, record.block) is False
 
     def _answer(self, record: Record, head: Head, body: bytes) -> Exchange:
@@ -134,13 +135,14 @@ class _Joined:
         )
 
     def _resource(self, record: Record) -> Exchange:
-        """A file without a head."""
+        """Return a file without a head."""
         media_type = record.get("content-type")
         fields = (("Content-Type", media_type),) if media_type else ()
         return Exchange("GET", record.url, (), b"", 200, "OK", fields, record.block, "http/1.1", _date(record))
 
     def _revisit(self, record: Record) -> Exchange:
-        """An answer with the body of another. Where it has no head, or one that says "as before", the other's."""
+        """Return an answer with the body of another. Where it has no head, or one that says "as before", the
+        other's."""
         before = self._repeated(record)
         if before is None:
             raise DamagedError("what it repeats is not in the archive")
@@ -205,7 +207,7 @@ class _Requests:
 
 
 def without_chunks(stored: bytes, fields: Headers) -> bytes:
-    """Without transfer coding. Some tools remove it and leave the field."""
+    """Return a body without transfer coding. Some tools remove it and leave the field."""
     transfer = ",".join(values_of(fields, "transfer-encoding")).lower()
     if "chunked" not in transfer:
         return stored
@@ -222,7 +224,8 @@ def as_encoded(fields: Headers, body: bytes) -> tuple[Headers, bytes]:
 
 
 def _restored(fields: Headers) -> Headers:
-    """With its own name for the field that archives rename, where they do not store the body as it says."""
+    """Return headers with their own name for the field that archives rename, where they do not store the body as it
+    says."""
     return tuple((TRANSFER if name.lower() == RENAMED else name, value) for name, value in fields)
 
 
@@ -248,6 +251,6 @@ def _sha1(body: bytes) -> str:
 
 
 def shown(url: str) -> str:
-    """Safe to print, and short."""
+    """Make a text safe to print, and short."""
     text = "".join(each if each.isprintable() else "?" for each in url)
     return text if len(text) <= 120 else text[:117] + "…"

@@ -45,7 +45,7 @@ class Record:
 
 @dataclass(slots=True)
 class Damages:
-    """What could not be read."""
+    """Counts what could not be read."""
 
     limits: Limits
     words: list[str] = field(default_factory=list)
@@ -62,7 +62,7 @@ def is_zstd(data: bytes) -> bool:
 
 
 def is_archive(data: bytes) -> bool:
-    """Whether it begins as a WARC or ARC file does, compressed or not."""
+    """Return whether it begins as a WARC or ARC file does, compressed or not."""
     try:
         start = Expanded(data[:8_192], LIMITS, "").read(64)
     except DamagedError:
@@ -71,7 +71,7 @@ def is_archive(data: bytes) -> bool:
 
 
 def read_records(data: bytes, what: str, damages: Damages) -> Iterator[Record]:
-    """Every record that can be read. `what`: names the file, for errors."""
+    """Yield every record that can be read. `what`: names the file, for errors."""
     if is_zstd(data):
         raise InputError(f"{what} is compressed with zstd", "Expand it: zstd --decompress FILE")
     limits = damages.limits

@@ -29,7 +29,7 @@ HTTP_1_0 = "http/1.0"
 
 
 def write_warc(out: BinaryIO, exchanges: Iterable[Exchange], description: str = "") -> None:
-    """A record about the file, then each answer with its request."""
+    """Write a record about the file, then each answer with its request."""
     writer = WARCWriter(out, gzip=True, warc_version=VERSION_OF_WARC)
     for number, exchange in enumerate(exchanges):
         if not number:
@@ -82,7 +82,8 @@ def _payload_digest(payload: bytes) -> tuple[str, str]:
 
 
 def _as_written(fields: Headers, body: bytes) -> tuple[Headers, bytes]:
-    """The body as the fields describe it: in chunks where they say so. Another transfer coding is not made again."""
+    """Return the body as the fields describe it: in chunks where they say so. Another transfer coding is not made
+    again."""
     transfer = ",".join(values_of(fields, TRANSFER)).strip().lower()
     if transfer == "chunked":
         return fields, chunked(body)
@@ -109,5 +110,5 @@ def _target(url: str) -> str:
 
 
 def _sha1(data: bytes) -> str:
-    """As tools for WARC write it."""
+    """Write a digest as tools for WARC do."""
     return "sha1:" + base64.b32encode(hashlib.sha1(data, usedforsecurity=False).digest()).decode()

@@ -18,7 +18,7 @@ TEXT = ("text/", "application/javascript", "application/json", "image/svg+xml")
 
 
 def make(folder: Path, manifest: Manifest) -> Iterable[StoredObject]:
-    """The objects that the manifest in that folder lists, out of its packages."""
+    """Return the objects that the manifest in that folder lists, out of its packages."""
     fetch = read_fetch(folder / MANIFEST)
     return list(_objects(fetch, manifest.entry_host, folder / MANIFEST))
 
@@ -55,7 +55,7 @@ def _object(address: Address, body: bytes, entry_host: str) -> StoredObject:
 
 
 def _headers(mime: str, digest: str, *, others: bool) -> Headers:
-    """What a web server says of a file; hosts that serve files for other sites let these have them."""
+    """Return what a web server says of a file; hosts that serve files for other sites let these have them."""
     charset = "; charset=utf-8" if mime.startswith(TEXT) else ""
     headers = (
         ("Last-Modified", MODIFIED),

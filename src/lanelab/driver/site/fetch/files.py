@@ -24,7 +24,7 @@ BROKEN = (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, zsta
 
 
 def files_of(package: Path, kind: str, wanted: Collection[str]) -> dict[str, bytes]:
-    """The wanted files that are there, by name. Links are followed inside the package."""
+    """Return the wanted files that are there, by name. Links are followed inside the package."""
     try:
         if kind == "pypi":
             return _of_zip(package, wanted)
@@ -51,7 +51,7 @@ def _of_tar(opened: IO[bytes], wanted: Collection[str]) -> dict[str, bytes]:
 
 
 def _resolved(name: str, members: Mapping[str, tarfile.TarInfo], links: int = 0) -> str | None:
-    """The name of the file itself, where links lead to it. None: they lead out of the package, or nowhere."""
+    """Return the name of the file itself, where links lead to it. None: they lead out of the package, or nowhere."""
     done = ""
     parts = name.split("/")
     for place, part in enumerate(parts):
@@ -88,7 +88,7 @@ def _limited(name: str, size: int, content: IO[bytes]) -> bytes:
 
 
 def _data_of_deb(package: Path) -> bytes:
-    """The archive of files inside, unpacked."""
+    """Return the archive of files inside, unpacked."""
     for name, data in _ar(package.read_bytes()):
         if name == "data.tar.xz":
             return _bounded(lzma.LZMADecompressor().decompress(data, MOST_BYTES + 1))

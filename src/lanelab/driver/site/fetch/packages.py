@@ -32,7 +32,7 @@ def kept_at(package: Package) -> Path:
 
 
 def package_file(package: Package) -> Path:
-    """The package, as the manifest knows it: fetched now where it was not fetched before."""
+    """Return the package, as the manifest knows it: fetched now where it was not fetched before."""
     place = kept_at(package)
     try:
         if place.is_file() and _sha256(place) == package.sha256:
@@ -100,7 +100,7 @@ def _run(package: Package, argv: Sequence[str], folder: Path) -> None:
 
 
 def _npm(folder: Path) -> list[str]:
-    """The system's npm, else the one that comes with Node from the Python package index."""
+    """Return the system's npm, else the one that comes with Node from the Python package index."""
     system = shutil.which("npm")
     if system and shutil.which("node"):
         return [system]

@@ -84,11 +84,11 @@ class Package:
         return f"{self.name} {self.version}"
 
     def has(self, address: Address) -> bool:
-        """Whether the file could be in it."""
+        """Return whether the file could be in it."""
         return address.url.startswith(self.at)
 
     def member(self, address: Address) -> str:
-        """The name of the file in the package."""
+        """Return the name of the file in the package."""
         path = address.url.removeprefix(self.at).partition("?")[0]
         path += INDEX if not path or path.endswith("/") else ""
         return posixpath.normpath(f"{self.root}/{path}" if self.root else path)
@@ -101,7 +101,7 @@ class Fetch:
 
 
 def read_fetch(file: Path) -> Fetch:
-    """From a manifest. Errors name the file, the line and the key."""
+    """Read the packages of a manifest. Errors name the file, the line and the key."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -16,14 +16,14 @@ MODIFIED = "Sun, 01 Jul 2012 12:00:00 GMT"
 
 
 def make(folder: Path, manifest: Manifest) -> Iterable[StoredObject]:
-    """The objects of the site whose recipe lies in that folder."""
+    """Return the objects of the site whose recipe lies in that folder."""
     if manifest.recipe is None:
         raise TypeError(f"{folder} has no recipe")
     return generated(read_recipe(folder / manifest.recipe))
 
 
 def generated(recipe: Recipe) -> Iterator[StoredObject]:
-    """All objects of a recipe, the page first."""
+    """Yield all objects of a recipe, the page first."""
     pieces = planned(recipe)
     dimensions = {each.index: _dimensions(each) for each in pieces if each.type == "image"}
     for piece in pieces:
@@ -47,7 +47,7 @@ def _object(piece: Piece, body: bytes) -> SiteObject:
 
 
 def _headers(piece: Piece, digest: str) -> Headers:
-    """What a web server says of a file."""
+    """Return what a web server says of a file."""
     charset = "; charset=utf-8" if piece.type in TEXTS and piece.type != "data" else ""
     headers = [
         ("Last-Modified", MODIFIED),

@@ -13,7 +13,7 @@ RULES = 9  # of ten bytes that are free, so many go to rules; the others are a c
 
 
 def sheet(pieces: Sequence[Piece], piece: Piece) -> bytes:
-    """A style sheet of exactly its size."""
+    """Return a style sheet of exactly its size."""
     asked = [pieces[index] for index in piece.asks]
     imports = "".join(f'@import url("{each.address_for(piece)}");\n' for each in asked if each.type == "css")
     used = "".join(rules_for(piece, each) for each in asked if each.type != "css")
@@ -49,7 +49,7 @@ def rules_for(piece: Piece, each: Piece) -> str:
 
 
 def _rules(seed: str) -> Iterator[str]:
-    """Rules without end, from the numbers of `seed`."""
+    """Yield rules without end, from the numbers of `seed`."""
     chance = numbers(f"{seed} rules", 1 << 24)
     while True:
         place = next(chance)

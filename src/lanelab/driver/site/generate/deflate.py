@@ -93,7 +93,7 @@ def _distance(bits: Bits, distance: int) -> None:
 
 
 def _prefix(value: int, per_step: int) -> tuple[int, tuple[int, int]]:
-    """The number of the code for a value, and the bits behind it: codes reach twice as far each `per_step`."""
+    """Return the number of the code for a value, and the bits behind it: codes reach twice as far each `per_step`."""
     if value < 2 * per_step:
         return value, (0, 0)
     step = per_step.bit_length() - 1

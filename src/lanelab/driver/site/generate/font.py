@@ -18,7 +18,7 @@ CREATED = 3_400_000_000  # seconds since 1904
 
 
 def least(seed: str) -> int:
-    """The smallest font's size."""
+    """Return the smallest font's size."""
     return len(_file({**_tables(seed), PRIVATE: b""}))
 
 
@@ -50,7 +50,8 @@ def _tables(seed: str) -> dict[bytes, bytes]:
 
 
 def _file(tables: Mapping[bytes, bytes]) -> bytes:
-    """The directory and the tables, with their sums. The last one is not padded, so that every size can be had."""
+    """Return the directory and the tables, with their sums. The last one is not padded, so that every size can be
+    had."""
     power = len(tables).bit_length() - 1
     head = struct.pack(">IHHHH", 0x10000, len(tables), 16 << power, power, 16 * len(tables) - (16 << power))
     start = len(head) + ROW * len(tables)
@@ -70,7 +71,7 @@ def _sum(data: bytes) -> int:
 
 
 def _contour(points: list[tuple[int, int]]) -> bytes:
-    """A glyph of one closed line through these points."""
+    """Return a glyph of one closed line through these points."""
     xs, ys = [x for x, _ in points], [y for _, y in points]
     out = struct.pack(">hhhhh", 1, min(xs), min(ys), max(xs), max(ys)) + struct.pack(">HH", len(points) - 1, 0)
     out += bytes([1]) * len(points)

@@ -20,7 +20,7 @@ ITEM = '<li class="item"><a class="item-link" href="/sections/part/index.html">'
 
 
 def page(pieces: Sequence[Piece], piece: Piece, dimensions: dict[int, tuple[int, int]]) -> bytes:
-    """A page of exactly its size. `dimensions`: width and height of each image."""
+    """Return a page of exactly its size. `dimensions`: width and height of each image."""
     asked = [pieces[index] for index in piece.asks]
     shown = [each for each in asked if each.group.place == "body" and each.type in SHOWN and not _by_itself(each)]
     count = max(LEAST_SECTIONS, len(shown), piece.size // PER_SECTION)
@@ -66,7 +66,7 @@ def _head(piece: Piece, asked: Sequence[Piece]) -> str:
 
 
 def _by_itself(each: Piece) -> bool:
-    """Whether the page asks for it in another way than its tag."""
+    """Return whether the page asks for it in another way than its tag."""
     return bool(each.group.inline or each.group.rel)
 
 
@@ -97,7 +97,7 @@ def _include(piece: Piece, each: Piece) -> str:
 
 
 def _places(pieces: Sequence[Piece], piece: Piece) -> str:
-    """An element for each background and each font of the page's style sheets, so that they are used."""
+    """Return an element for each background and each font of the page's style sheets, so that they are used."""
     sheets = (each for each in below(pieces, piece) if each.type == "css")
     own = (index for index in piece.asks if pieces[index].group.inline == "style")
     lines = []

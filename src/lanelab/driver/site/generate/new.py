@@ -57,7 +57,7 @@ def _text(file: Path) -> str:
 
 
 def _with_seed(text: str, seed: int | None) -> str:
-    """The recipe with another seed, and else as it was written: comments say why it is as it is."""
+    """Return the recipe with another seed, and else as it was written: comments say why it is as it is."""
     if seed is None:
         return text
     if _SEED.search(text):

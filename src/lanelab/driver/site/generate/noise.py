@@ -20,13 +20,13 @@ WORDS: Sequence[str] = tuple(dict.fromkeys(_TEXT.split()))
 
 
 def noise(seed: str, count: int) -> bytes:
-    """`count` bytes that do not compress."""
+    """Return `count` bytes that do not compress."""
     blocks = (hashlib.sha256(f"{seed}/{block}".encode()).digest() for block in range((count + 31) // 32))
     return b"".join(blocks)[:count]
 
 
 def letters(seed: str, count: int) -> str:
-    """Letters, digits, _ and -: 6 bits in each, so a quarter of it can be compressed."""
+    """Return letters, digits, _ and -: 6 bits in each, so a quarter of it can be compressed."""
     return noise(seed, count).translate(_LETTERS).decode("ascii")
 
 
@@ -45,7 +45,7 @@ def words(seed: str) -> Iterator[str]:
 
 
 def prose(seed: str, size: int) -> str:
-    """Text of exactly that many characters, in sentences."""
+    """Return text of exactly that many characters, in sentences."""
     if size <= 0:
         return ""
     parts: list[str] = []
@@ -64,7 +64,7 @@ def prose(seed: str, size: int) -> str:
 
 
 def lognormal(seed: str, count: int, spread: Decimal) -> list[Decimal]:
-    """Factors around 1. Decimal rounds in one way everywhere, which floats do not."""
+    """Return factors around 1. Decimal rounds in one way everywhere, which floats do not."""
     chance = numbers(seed, 1 << 20)
     with localcontext() as context:
         context.prec = 12

@@ -65,7 +65,7 @@ class Piece:
         return self.host + self.path
 
     def address_for(self, other: "Piece") -> str:
-        """As `other` refers to it: without a scheme, which an arm decides."""
+        """Return the address as `other` refers to it: without a scheme, which an arm decides."""
         return self.path if self.host == other.host else f"//{self.host}{self.path}"
 
     def too_small(self, least: int) -> TooSmallError:
@@ -74,7 +74,7 @@ class Piece:
 
 
 def planned(recipe: Recipe) -> tuple[Piece, ...]:
-    """The page first."""
+    """Plan the pieces of a recipe, the page first."""
     pieces = [_page(recipe)]
     of_group = {PAGE: [INDEX]}
     for group in recipe.groups:

@@ -75,7 +75,7 @@ def read_recipe(file: Path, seed: int | None = None) -> Recipe:
 
 
 def parse_recipe(text: str, source: str, seed: int | None = None) -> Recipe:
-    """The recipe in that text. Errors name `source`, the line and the key."""
+    """Return the recipe in that text. Errors name `source`, the line and the key."""
     root = read_yaml(text, source, REFERENCE)
     entries = RECIPE.entries(root)
     values = RECIPE.values_of(entries)

@@ -33,7 +33,7 @@ function loaded(then) {
 
 
 def script(pieces: Sequence[Piece], piece: Piece) -> bytes:
-    """A script or module of exactly its size."""
+    """Return a script or module of exactly its size."""
     asked = [pieces[index] for index in piece.asks]
     module = piece.type == "module"
     imported = [each for each in asked if module and each.type == "module" and not _waits(each)]
@@ -59,7 +59,7 @@ def script(pieces: Sequence[Piece], piece: Piece) -> bytes:
 
 
 def data(piece: Piece) -> bytes:
-    """JSON of exactly its size."""
+    """Return JSON of exactly its size."""
     head, middle, tail = '{"key": "', '", "text": "', '"}\n'
     noise_bytes = piece.size * piece.group.noise.ppb // 10**9
     rest = piece.size - len(head + middle + tail) - noise_bytes
@@ -74,7 +74,7 @@ def _waits(each: Piece) -> bool:
 
 
 def asked_by_script(each: Piece) -> str:
-    """The lines that ask for one object when its time has come."""
+    """Return the lines that ask for one object when its time has come."""
     group = each.group
     # With its host: a path alone would be one of the page's host, whoever's script this is.
     line = f'ask("{each.type}", "//{each.url}");'
@@ -88,7 +88,8 @@ def asked_by_script(each: Piece) -> str:
 
 
 def _functions(seed: str) -> Iterator[str]:
-    """Functions without end, each of which is called once. A result is kept, so that no engine leaves them out."""
+    """Yield functions without end, each of which is called once. A result is kept, so that no engine leaves them
+    out."""
     chance = numbers(f"{seed} functions", 1 << 16)
     number = 0
     while True:

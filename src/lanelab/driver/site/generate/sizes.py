@@ -6,12 +6,12 @@ from lanelab.driver.site.generate.noise import lognormal
 
 
 def drawn(seed: str, median: int, count: int, spread: Decimal, step: int = 1) -> tuple[int, ...]:
-    """Around a median; multiples of `step`."""
+    """Draw numbers around a median; multiples of `step`."""
     return tuple(int(median * factor) // step * step for factor in lognormal(seed, count, spread))
 
 
 def shared(seed: str, total: int, count: int, spread: Decimal, step: int = 1) -> tuple[int, ...]:
-    """Parts of a sum, which stays to the byte. What rounding leaves goes to the largest part."""
+    """Divide a sum into parts, which stay its sum to the byte. What rounding leaves goes to the largest part."""
     factors = lognormal(seed, count, spread)
     whole = sum(factors)
     sizes = [int(total * factor / whole) // step * step for factor in factors]

@@ -25,21 +25,21 @@ class Address:
 
     @property
     def folder(self) -> str:
-        """With the slash at its end."""
+        """Return the folder, with the slash at its end."""
         return self.path.split("?")[0].rpartition("/")[0] + "/"
 
     @property
     def leaf(self) -> str:
-        """With the query."""
+        """Return the last part of the address, with the query."""
         return self.path[len(self.folder) :]
 
     @property
     def rewritten(self) -> bool:
-        """Whether it is a name of ours already."""
+        """Return whether it is a name of ours already."""
         return bool(REWRITTEN.search(self.path))
 
     def resolve(self, written: str) -> "Address | None":
-        """Where a reference of this object leads. None: to nothing that a server has."""
+        """Return where a reference of this object leads. None: to nothing that a server has."""
         written = re.sub(r"[\t\r\n]", "", written.strip(" \t\r\n\f"))
         try:
             parts = urlsplit(urljoin(f"http://{self.host}{self.path}", written))
@@ -52,7 +52,7 @@ class Address:
         return Address(parts.netloc.lower(), path + query)
 
     def relative_to(self, page: "Address") -> str:
-        """As short as a page there can say it, or with the host where that is another one."""
+        """Write the address as short as a page there can say it, or with the host where that is another one."""
         if self.host != page.host:
             return f"//{self.host}{self.path}"
         rest = self.path.removeprefix(page.folder)
@@ -62,13 +62,13 @@ class Address:
 
 
 def hash_of(body: bytes) -> str:
-    """Ten characters of MD5 in web-safe base64, as the module names contents."""
+    """Return ten characters of MD5 in web-safe base64, as the module names contents."""
     digest = hashlib.md5(body, usedforsecurity=False).digest()
     return base64.urlsafe_b64encode(digest).decode()[:HASH_CHARACTERS]
 
 
 def escape_segment(text: str) -> str:
-    """Text as part of one segment of a path."""
+    """Return text as part of one segment of a path."""
     text = text.replace("http://", "\0").replace(".pagespeed.", "\1")
     short = {"\0": ",h", "\1": ",M"}
     return "".join(
@@ -77,12 +77,12 @@ def escape_segment(text: str) -> str:
 
 
 def joined_names(leaves: Sequence[str]) -> str:
-    """The name of what consists of several: theirs with + between them."""
+    """Return the name of what consists of several: theirs with + between them."""
     return escape_segment("+".join(leaf.replace("=", "==").replace("+", "=+") for leaf in leaves))
 
 
 def names_in_common_folder(addresses: Sequence[Address]) -> tuple[Address, list[str]]:
-    """The folder that all are in, and their paths from there."""
+    """Return the folder that all are in, and their paths from there."""
     common = posixpath.commonpath([each.folder for each in addresses])
     folder = common if common.endswith("/") else common + "/"
     return Address(addresses[0].host, folder), [each.path[len(folder) :] for each in addresses]

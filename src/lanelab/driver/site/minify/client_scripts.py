@@ -12,7 +12,7 @@ BLANK_IMAGE = "data:image/gif;base64,R0lGODlhAQABAIAAAP///////yH+B2xhbmVsYWIALAA
 
 @cache
 def client_script(name: str) -> str:
-    """`lazyload_images`, `delay_images` or `defer_javascript`, shortened."""
+    """Return `lazyload_images`, `delay_images` or `defer_javascript`, shortened."""
     return str(rjsmin.jsmin((_FOLDER / f"{name}.js").read_text()))
 
 

@@ -11,7 +11,7 @@ LARGEST = 2**31 - 1
 
 
 def length_of(value: str | None) -> int | None:
-    """Whole pixels; None for percentages, other units, nothing and 0, all of which browsers treat otherwise."""
+    """Return whole pixels; None for percentages, other units, nothing and 0, all of which browsers treat otherwise."""
     match = _NUMBER.fullmatch(value) if value is not None else None
     if match is None:
         return None
@@ -25,7 +25,7 @@ def length_of(value: str | None) -> int | None:
 
 
 def wanted_of(width: str | None, height: str | None, style: str | None) -> Wanted:
-    """What the page says. A style whose size is no number of pixels means that nobody knows."""
+    """Return what the page says. A style whose size is no number of pixels means that nobody knows."""
     styled: dict[str, int] = {}
     for name, value in _DECLARATION.findall(style or ""):
         match = _STYLE_SIZE.fullmatch(value.strip())

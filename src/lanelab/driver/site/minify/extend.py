@@ -25,7 +25,7 @@ def extend_cache(work: Work) -> None:
 
 
 def _reference(tag: StartTag) -> str:
-    """The attribute that names what this tag loads; "": none."""
+    """Return the attribute that names what this tag loads; "": none."""
     if tag.name == "link":
         return "href" if is_sheet(tag) else ""
     if tag.name == "input":
@@ -35,7 +35,7 @@ def _reference(tag: StartTag) -> str:
 
 
 def extended(work: Work, old: Resource) -> Resource | None:
-    """The same content under the name that says so. None: it lives long enough, or was rewritten already."""
+    """Return the same content under the name that says so. None: it lives long enough, or was rewritten already."""
     name = CSS if old.is_css else IMAGES if old.is_image else SCRIPTS if old.is_script else ""
     limits = work.wish.generation
     if not name or not work.wish.has(name) or old.address.rewritten:

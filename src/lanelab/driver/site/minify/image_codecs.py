@@ -47,7 +47,7 @@ class Undecodable(Exception):
 
 
 def decode(body: bytes) -> Image.Image:
-    """Every pixel of it. What is cut short, damaged or too large is Undecodable."""
+    """Return every pixel of it. What is cut short, damaged or too large is Undecodable."""
     box = size_of(body)
     if box is None:
         raise Undecodable("its head has no size")
@@ -90,7 +90,7 @@ def is_animated_png(body: bytes) -> bool:
 
 
 def optimize_png(body: bytes) -> bytes:
-    """The same pixels in fewer bytes. All that goes along but the gamma is dropped, as the module did."""
+    """Pack the same pixels into fewer bytes. All that goes along but the gamma is dropped, as the module did."""
     try:
         return bytes(
             oxipng.optimize_from_memory(
@@ -125,7 +125,7 @@ def optimize_jpeg(body: bytes, *, progressive: bool = False) -> bytes:
 
 
 def to_jpeg(image: Image.Image, quality: int, *, progressive: bool = False, subsampled: bool = True) -> bytes:
-    """With losses. `subsampled`: a colour for four pixels."""
+    """Convert to JPEG, with losses. `subsampled`: a colour for four pixels."""
     plain = image if image.mode in ("L", "RGB", "CMYK") else image.convert("RGB")
     return _saved(
         plain, "JPEG", quality=quality, optimize=True, progressive=progressive, subsampling=2 if subsampled else 0
@@ -133,7 +133,7 @@ def to_jpeg(image: Image.Image, quality: int, *, progressive: bool = False, subs
 
 
 def to_webp(image: Image.Image, quality: int | None) -> bytes:
-    """None: without losses."""
+    """Convert to WebP. A quality of None is without losses."""
     mode = "RGB" if is_opaque(image) else "RGBA"
     plain = image if image.mode == mode else image.convert(mode)
     lossless = quality is None
@@ -150,7 +150,7 @@ def resized(image: Image.Image, box: Box) -> Image.Image:
 
 
 def jpeg_quality(image: Image.Image) -> int | None:
-    """The quality, up to 100, at which it was saved, as far as its tables tell; None where it has none."""
+    """Return the quality, up to 100, at which it was saved, as far as its tables tell; None where it has none."""
     if not isinstance(image, JpegImagePlugin.JpegImageFile):
         return None
     shares = []
@@ -162,7 +162,7 @@ def jpeg_quality(image: Image.Image) -> int | None:
 
 
 def _share(step: int, usual: int) -> float:
-    """The quality, from 0 to 1, that turns the standard's step into this one."""
+    """Return the quality, from 0 to 1, that turns the standard's step into this one."""
     if step <= 1:
         return 1.0
     percent = 100 * step / usual
@@ -184,7 +184,7 @@ def _saved(image: Image.Image, form: str, **options: object) -> bytes:
 
 @cache
 def _jpegtran() -> str:
-    """Where it is. Raises MissingProgram."""
+    """Return where it is. Raises MissingProgram."""
     path = shutil.which(JPEGTRAN) or shutil.which(JPEGTRAN, path=SYSTEM_PATH)
     if path is None:
         what = f"JPEG images cannot be recompressed: the program {JPEGTRAN} is not installed"

@@ -62,7 +62,7 @@ def size_of(body: bytes) -> Box | None:
 
 
 def png_chunks(body: bytes) -> tuple[bytes, ...]:
-    """The names of a PNG's chunks in order, as far as it is whole."""
+    """Return the names of a PNG's chunks in order, as far as it is whole."""
     names = []
     at = len(PNG_HEADER)
     while at + 8 <= len(body):

@@ -22,7 +22,7 @@ _cached: Callable[[bytes, ImageRules, Wanted], Rewritten | Kept] = lru_cache(max
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What stands for an image: another body, or its own."""
+    """The picture that stands for an image: another body, or its own."""
 
     body: bytes
     kind: Kind | None
@@ -52,7 +52,7 @@ def rules_of(wish: Wish) -> ImageRules:
 
 
 def picture_of(work: Work, resource: Resource, wanted: Wanted = (None, None)) -> Picture:
-    """The image as the filters leave it. Notes what was not possible."""
+    """Return the image as the filters leave it. Notes what was not possible."""
     original = Picture(resource.body, kind_of(resource.body), size_of(resource.body), rewritten=False)
     if not work.wish.has(*FILTERS) or resource.address.rewritten:
         return original
@@ -64,7 +64,7 @@ def picture_of(work: Work, resource: Resource, wanted: Wanted = (None, None)) ->
 
 
 def stored(work: Work, resource: Resource, picture: Picture, wanted: Wanted = (None, None)) -> Resource:
-    """The rewritten image as an object of the site; notes it once."""
+    """Return the rewritten image as an object of the site; notes it once."""
     if not picture.rewritten or picture.kind is None:
         return resource
     before = len(work.resources.made)
@@ -85,7 +85,7 @@ def inlined(work: Work, picture: Picture, below: int) -> str | None:
 
 
 def written_in_css(work: Work, written: str, base: Address) -> str | None:
-    """What a style sheet at `base` says instead of this reference to an image; None: the same."""
+    """Return what a style sheet at `base` says instead of this reference to an image; None: the same."""
     resource = work.find(written, base)
     if resource is None or kind_of(resource.body) is None or resource.address.rewritten:
         return None
@@ -103,7 +103,7 @@ def written_in_css(work: Work, written: str, base: Address) -> str | None:
 
 
 def name_of(address: Address, wanted: Wanted) -> str:
-    """`[WxH]x` and the leaf; N for a side that the page does not say."""
+    """Name a rewritten image: `[WxH]x` and the leaf; N for a side that the page does not say."""
     sides = "x".join("N" if side is None else str(side) for side in wanted)
     return f"{'' if wanted == (None, None) else sides}x{escape_segment(address.leaf)}"
 

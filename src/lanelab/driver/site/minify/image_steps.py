@@ -71,7 +71,7 @@ def inline_previews(work: Work) -> None:
 
 
 def lazyload_images(work: Work) -> None:
-    """Images load when they come into sight."""
+    """Load images when they come into sight."""
     head = next((index for index, node in enumerate(work.page.nodes) if _ends_head(node)), None)
     scripts = (element.tag.get("src") or "" for element in work.page.elements("script"))
     if head is None or any(NOT_LAZY_SCRIPT in each for each in scripts):
@@ -105,7 +105,7 @@ def _images(work: Work) -> Iterator[Element]:
 
 
 def _with_uri(tag: StartTag, uri: str, picture: Picture, wanted: Wanted) -> StartTag:
-    """Width and height go where they are the image's own."""
+    """Return the tag with the address. Its width and height go where they are the image's own."""
     new = tag.with_value("src", uri)
     own = picture.box and wanted == (picture.box.width, picture.box.height)
     return new.without("width").without("height") if own else new

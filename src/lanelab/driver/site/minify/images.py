@@ -50,7 +50,7 @@ Wanted = tuple[int | None, int | None]  # width and height that the page says, i
 
 
 def rewrite(body: bytes, rules: ImageRules, wanted: Wanted = (None, None)) -> Rewritten | Kept:
-    """The image with fewer bytes, or why it is kept."""
+    """Return the image with fewer bytes, or why it is kept."""
     kind = kind_of(body)
     if kind is None:
         return Kept("it is no JPEG, PNG, GIF or WebP")
@@ -75,7 +75,7 @@ def _made(body: bytes, kind: Kind, rules: ImageRules, wanted: Wanted) -> Rewritt
 
 
 def smaller_box(box: Box, wanted: Wanted) -> Box | None:
-    """The size that the page shows it in, with a missing side in proportion, if that has a smaller area."""
+    """Return the size that the page shows it in, with a missing side in proportion, if that has a smaller area."""
     width, height = wanted
     if width is None:
         if height is None:
@@ -164,7 +164,7 @@ def _jpeg(body: bytes, image: Image.Image, box: Box, rules: ImageRules) -> Rewri
 
 
 def _converted(image: Image.Image, box: Box, rules: ImageRules, size: str = "") -> Rewritten | None:
-    """A PNG or GIF as another kind: with losses where it is a photo, without where it is none."""
+    """Return a PNG or GIF as another kind: with losses where it is a photo, without where it is none."""
     opaque = codecs.is_opaque(image)
     end = f" {size}".rstrip() or " instead of PNG or GIF"
     if rules.png_to_jpeg and opaque and is_photo(image):

@@ -65,7 +65,7 @@ def is_javascript(type_: str | None, language: str | None) -> bool:
 
 
 def shorten(script: bytes) -> Shortened | Unchanged:
-    """Without comments and white space that say nothing. Names and structure stay."""
+    """Return a script without comments and white space that say nothing. Names and structure stay."""
     doubt = _doubt(script)
     if doubt:
         return Unchanged(doubt)
@@ -119,12 +119,13 @@ def not_combined(script: bytes) -> str | None:
 
 
 def variable_of(path: str) -> str:
-    """The variable that holds the script of this path in a combination: a hash, as the module names it."""
+    """Return the variable that holds the script of this path in a combination: a hash, as the module names it."""
     return "mod_pagespeed_" + web_safe_hash(path.encode()).replace("-", "$")
 
 
 def combination(scripts: Sequence[tuple[str, bytes]]) -> bytes:
-    """Every script, by its path, as text in a variable. The page runs them where they were, one after the other."""
+    """Return every script, by its path, as text in a variable. The page runs them where they were, one after the
+    other."""
     lines = (f"var {variable_of(path)} = {_literal(script)};\n" for path, script in scripts)
     return "".join(lines).encode("utf-8", "surrogateescape")
 
@@ -171,7 +172,7 @@ def _without_comments(script: bytes) -> bytes:
 
 
 def _pattern_after_header(script: bytes) -> bool:
-    """`if (x) /pattern/.test(y)`: a slash after the parentheses of a statement."""
+    """Tell whether a slash begins a pattern, as behind the parentheses of a statement in `if (x) /pattern/.test(y)`."""
     for match in _HEADER.finditer(script):
         end = _closing(script, match.end())
         follows = script[end:].lstrip()[:2]
@@ -181,7 +182,7 @@ def _pattern_after_header(script: bytes) -> bool:
 
 
 def _closing(script: bytes, at: int) -> int:
-    """Just behind the parenthesis that closes the one before `at`; the end where there is none near."""
+    """Find the place just behind the parenthesis that closes the one before `at`; the end where there is none near."""
     depth = 1
     for match in _PARENTHESIS.finditer(script, at, at + LONGEST_HEADER):
         depth += 1 if match[0] == b"(" else -1

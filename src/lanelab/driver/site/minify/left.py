@@ -19,7 +19,7 @@ TEXTS = CSS | SCRIPTS | {"text/html", "application/xhtml+xml", "application/json
 def objects_left(
     resources: Resources, pages: Mapping[Address, StoredObject], entry: Address
 ) -> tuple[StoredObject, ...]:
-    """In the original order, each rewritten object in the place of its first source.
+    """Return what is left, in the original order, each rewritten object in the place of its first source.
 
     An original that was replaced goes, unless something still refers to it. Where that can only be a script, it stays
     as one that a load may do without.
@@ -50,7 +50,7 @@ def _with_late(found: Sequence[StoredObject], resources: Resources, entry: Addre
 
 
 def _due(found: Iterable[StoredObject], later: set[Address], entry: Address) -> set[Address]:
-    """What markup and style sheets ask for, beginning with the entry."""
+    """Return what markup and style sheets ask for, beginning with the entry."""
     objects = {Address(each.object.host.lower(), each.object.path): each for each in found}
     due, waiting = {entry}, [entry]
     while waiting:
@@ -72,8 +72,8 @@ def _late(each: StoredObject) -> StoredObject:
 def _reached(
     kept: Mapping[Address, StoredObject], made: Mapping[Address, StoredObject], candidates: set[Address]
 ) -> dict[Address, bool]:
-    """Of what was made and of the candidates: what is referred to from what stays. True: by a reference in markup or a
-    style sheet; False: a text holds its name."""
+    """Find which results and candidates are referred to from what stays. True: by a reference in markup or a style
+    sheet; False: a text holds its name."""
     wanted: dict[Address, bool] = {}
     waiting = [address for address in kept if address not in candidates]
     open_ones = {**{each: kept[each] for each in candidates}, **made}
@@ -94,7 +94,7 @@ def _reached(
 
 
 def _mentions(each: StoredObject, address: Address) -> tuple[set[Address], frozenset[str]]:
-    """The addresses that an object refers to, and words of it that could be the last part of one."""
+    """Return the addresses that an object refers to, and words of it that could be the last part of one."""
     if each.object.mime.lower() not in TEXTS:
         return set(), frozenset()
     text = each.body.decode("latin-1")

@@ -24,7 +24,7 @@ def is_photo(image: Image.Image) -> bool:
 
 
 def _strength(grey: Image.Image, weights: tuple[int, ...]) -> Image.Image:
-    """How steep it is in one direction. A filter cuts off what is below 0, so both signs are asked for."""
+    """Return how steep it is in one direction. A filter cuts off what is below 0, so both signs are asked for."""
     up = grey.filter(ImageFilter.Kernel((3, 3), weights, scale=_GAIN))
     down = grey.filter(ImageFilter.Kernel((3, 3), tuple(-each for each in weights), scale=_GAIN))
     return ImageChops.add(up, down)

@@ -19,7 +19,7 @@ PAGE_LOSES = frozenset({"last-modified", "content-length", "content-md5", "cache
 
 
 def minify(objects: Sequence[StoredObject], entry_host: str, entry_path: str, wish: Wish) -> Minified:
-    """The site as the module would serve it with everything in its cache. Bodies are decoded, not compressed."""
+    """Return the site as the module would serve it with everything in its cache. Bodies are decoded, not compressed."""
     resources = Resources(objects, wish.generation)
     effects: list[Effect] = []
     pages: dict[Address, StoredObject] = {}
@@ -52,7 +52,8 @@ def _minified(each: StoredObject, resources: Resources, wish: Wish) -> Work:
 
 
 def _page_object(each: StoredObject, work: Work) -> StoredObject:
-    """Compressed by the server, and for no cache, as the module serves what it has rewritten."""
+    """Make the page an object that the server compresses and no cache keeps, as the module serves what it has
+    rewritten."""
     body = work.page.written()
     headers = page_headers(work.headers, work.wish.generation)
     return StoredObject(

@@ -78,12 +78,12 @@ def _asked_for(before: Iterable[StoredObject], after: Iterable[StoredObject]) ->
 
 
 def sent(each: StoredObject) -> int:
-    """Bytes of its body on the wire."""
+    """Return bytes of its body on the wire."""
     return gzipped(each.body) if each.object.compressed else len(each.body)
 
 
 def gzipped(body: bytes) -> int:
-    """What mod_deflate makes of it."""
+    """Return what mod_deflate makes of it."""
     packer = zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, zlib.MAX_WBITS + 16)
     return len(packer.compress(body)) + len(packer.flush())
 

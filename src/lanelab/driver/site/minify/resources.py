@@ -64,25 +64,25 @@ class Resource:
         return self.mime in IMAGES
 
     def header(self, name: str) -> str:
-        """Its values, joined; "" where it has none."""
+        """Return its values, joined; "" where it has none."""
         return ", ".join(value for key, value in self.object.sent_headers if key.lower() == name)
 
     @property
     def charset(self) -> str:
-        """What the header says, in lower case; "" where it says nothing."""
+        """Return what the header says, in lower case; "" where it says nothing."""
         parameters = self.header(CONTENT_TYPE).lower().split(";")[1:]
         pairs = (each.strip().partition("=") for each in parameters)
         return next((value.strip("\"' ") for key, _, value in pairs if key.strip() == "charset"), "")
 
     @property
     def cacheable(self) -> bool:
-        """Whether a cache that many share may keep it: only that is rewritten."""
+        """Return whether a cache that many share may keep it: only that is rewritten."""
         control = self.header("cache-control").lower()
         forbidden = any(word in control for word in NOT_SHARED) or "no-cache" in self.header("pragma").lower()
         return not forbidden and self.header("vary").strip() != "*" and self.lifetime_s(1) > 0
 
     def lifetime_s(self, implicit_s: int) -> int:
-        """How long a cache may keep it, by its headers; `implicit_s` where they say nothing."""
+        """Return how long a cache may keep it, by its headers; `implicit_s` where they say nothing."""
         for part in self.header("cache-control").lower().split(","):
             key, _, value = part.strip().partition("=")
             if key == "max-age" and value.strip('" ').isdigit():
@@ -120,7 +120,7 @@ class Resources:
         return Resource(each.object, each.body, (address,)) if each else None
 
     def add(self, sources: Sequence[Resource], name: str, filter_id: str, body: bytes, extension: str) -> Resource:
-        """A rewritten resource. It lies beside the first source; its type is that of the extension."""
+        """Return a rewritten resource. It lies beside the first source; its type is that of the extension."""
         first = sources[0]
         folder = Address(first.address.host, first.address.folder)
         return self.add_at(folder, sources, rewritten_leaf(name, filter_id, body, extension), body)
@@ -145,7 +145,7 @@ class Resources:
         return resource
 
     def _headers(self, sources: Sequence[Resource], mime: str) -> Headers:
-        """As the module sets them. Of one source it keeps what has nothing to do with caching."""
+        """Set headers as the module does. Of one source it keeps what has nothing to do with caching."""
         first = sources[0]
         charset = f"; charset={first.charset}" if len(sources) == 1 and first.charset and "text" in mime else ""
         kept = (

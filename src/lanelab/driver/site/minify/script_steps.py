@@ -46,7 +46,7 @@ def rewrite_javascript(work: Work) -> None:
 
 
 def inline_javascript(work: Work) -> None:
-    """Small script files become part of the page."""
+    """Make small script files part of the page."""
     edits: dict[int, list[Node]] = {}
     for element in _scripts(work):
         found = _file(work, element)
@@ -86,7 +86,7 @@ def combine_javascript(work: Work) -> None:
 
 
 def defer_javascript(work: Work) -> None:
-    """Scripts run after the page has loaded, in their order."""
+    """Run scripts after the page has loaded, in their order."""
     ends = (index for index, node in enumerate(work.page.nodes) if isinstance(node, EndTag) and node.name == "head")
     head = next(ends, None)
     if head is None or not takes_deferred_scripts(work.wish.user_agent):
@@ -111,7 +111,7 @@ def defer_javascript(work: Work) -> None:
 
 
 def runs_at_once(tag: StartTag) -> bool:
-    """Neither async nor defer, nor Internet Explorer's for and event."""
+    """Tell whether a script runs at once: neither async nor defer, nor Internet Explorer's for and event."""
     if tag.has("async") or tag.has("defer"):
         return False
     if not (tag.has("for") and tag.has("event")):
@@ -227,7 +227,8 @@ def _charset(work: Work, tag: StartTag, found: Resource) -> str:
 
 
 def _fits(work: Work, run: _Run, tag: StartTag, found: Resource) -> bool:
-    """Whether the run may take one more: of its encoding, not too large, and with a name that is not too long."""
+    """Return whether the run may take one more: of its encoding, not too large, and with a name that is not too
+    long."""
     if not run.members:
         return True
     generation = work.wish.generation

@@ -53,7 +53,7 @@ def steps(generation: Generation) -> tuple[Step, ...]:
 
 
 def _last_2012() -> tuple[Step, ...]:
-    """What ran on the page as it was sent, in each generation."""
+    """Return what ran on the page as it was sent, in each generation."""
     return (TRIM, DEFER, QUOTES, META, *LOADING)
 
 

@@ -93,7 +93,7 @@ class Wish:
     user_agent: str = ""  # as the browser says it; "": its own, which is a recent Chromium's
 
     def has(self, *names: str) -> bool:
-        """Whether one of these filters is asked for."""
+        """Return whether one of these filters is asked for."""
         return not self.filters.isdisjoint(names)
 
     @property
@@ -111,7 +111,8 @@ SETS = {
 
 
 def parse_minify(value: object, key: str = "minify") -> Wish | None:
-    """What an arm says: `off`, a set, or a list of filters, which may begin with a set. None: nothing is asked for."""
+    """Return what an arm says: `off`, a set, or a list of filters, which may begin with a set. None: nothing is asked
+    for."""
     if isinstance(value, bool) and not value:
         return None  # as YAML reads a bare off
     values = value if isinstance(value, list | tuple) else [value]

@@ -27,13 +27,13 @@ class Work:
 
     @property
     def base(self) -> Address:
-        """What the page's references are relative to."""
+        """Return what the page's references are relative to."""
         written = self.page.base
         return (self.address.resolve(written) if written else None) or self.address
 
     @property
     def charset(self) -> str:
-        """Of the page: by its header, else by a meta tag; "" where nothing says it."""
+        """Return the charset of the page: by its header, else by a meta tag; "" where nothing says it."""
         said = [value for name, value in self.headers if name.lower() == CONTENT_TYPE]
         for each in self.page.elements("meta"):
             said.append(f"charset={each.tag.get('charset') or ''}")
@@ -59,7 +59,7 @@ class Work:
         return True
 
     def written(self, resource: Resource, base: Address | None = None) -> str:
-        """How a page or style sheet at `base` names a rewritten resource."""
+        """Return how a page or style sheet at `base` names a rewritten resource."""
         if self.wish.generation.absolute_urls:
             return f"{self.scheme}://{resource.address.host}{resource.address.path}"
         return resource.address.relative_to(base or self.base)
@@ -76,7 +76,7 @@ class Work:
             self.resources.later.add(address)
 
     def note(self, name: str, what: str, before: int, after: int, of: Address | None = None) -> None:
-        """What the filter of this name did, for people to read."""
+        """Note what the filter of this name did, for people to read."""
         url = of or self.address
         self.effects.append(Effect(name, url.host + url.path, what, before, after))
 

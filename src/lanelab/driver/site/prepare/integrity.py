@@ -52,7 +52,7 @@ def _hashes(stored: StoredObject) -> tuple[str, ...]:
 
 
 def _may_have_policy(stored: StoredObject, body: bytes) -> bool:
-    """Whether a policy may name scripts within this page."""
+    """Return whether a policy may name scripts within this page."""
     named = QUOTED in body or any(QUOTED.decode() in value for _, value in stored.object.headers)
     return stored.object.mime in PAGES and named
 

@@ -25,7 +25,7 @@ NAMES = {"gzip": "gzip", "brotli": "br", "zstd": "zstd"}  # of codings, by the a
 
 
 def prepare(site: Site, variant: Variant) -> Site:
-    """The same site with the objects and bodies of this variant."""
+    """Return the same site with the objects and bodies of this variant."""
     if variant == AS_ARCHIVED:
         return site
     if variant != variant.without_hints:
@@ -54,7 +54,7 @@ def prepare(site: Site, variant: Variant) -> Site:
 
 
 def transform(objects: Sequence[StoredObject], site: Site, variant: Variant) -> Iterable[StoredObject]:
-    """The objects of this variant, with their bodies. Pure, but for programs that minify calls."""
+    """Return the objects of this variant, with their bodies. Pure, but for programs that minify calls."""
     if variant.schemes != RECORDED:
         objects = unify(objects, variant.schemes)
     if variant.minify != "off":
@@ -101,7 +101,7 @@ def _for_clear_http(stored: StoredObject) -> StoredObject:
 
 
 def _compressed(stored: StoredObject, coding: str) -> SiteObject:
-    """With the mark that the server compresses it, where that makes it smaller."""
+    """Mark the object as one that the server compresses, where that makes it smaller."""
     each = stored.object
     worth = each.status == 200 and each.mime in COMPRESSED_TYPES and not each.encoding
     return _if_worth_it(replace(each, compressed=coding if worth else None))
@@ -126,8 +126,8 @@ def _read(file: Path, content: Path) -> tuple[SiteObject, ...] | None:
 
 
 def _name(site: Site, variant: Variant) -> str:
-    """By everything that decides what comes out. The manifest may say something else of the same bodies later: another
-    entry or user agent for minify, other objects that are late."""
+    """Name a variant by everything that decides what comes out. The manifest may say something else of the same bodies
+    later: another entry or user agent for minify, other objects that are late."""
     said = [site.entry_host, site.entry_path, site.user_agent, [each.to_json() for each in site.objects]]
     text = json.dumps([variant.text, _code(), said], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -49,7 +49,7 @@ def _unified(hosts: set[str], scheme: str) -> Callable[[str], str]:
 
 
 def _in_unicode(host: str) -> str:
-    """As a page in UTF-8 may write it, each byte as one character."""
+    """Write bytes as a page in UTF-8 may have them, each byte as one character."""
     labels = (
         each.removeprefix("xn--").encode().decode("punycode") if each.startswith("xn--") else each
         for each in host.split(".")

@@ -12,7 +12,8 @@ CSP = "content-security-policy"
 
 
 def plain(stored: StoredObject) -> StoredObject | None:
-    """None: a coding that nobody knows, or a body that is damaged. The browser will fare as when it was recorded."""
+    """Decode a body. None: the coding is unknown, or the body is damaged. The browser will fare as when it was
+    recorded."""
     try:
         body = decoded(stored)
     except InputError:
@@ -21,6 +22,6 @@ def plain(stored: StoredObject) -> StoredObject | None:
 
 
 def again(text: StoredObject, encoding: str | None) -> StoredObject:
-    """With the coding that it had. Several at once are left as they are sent: plain."""
+    """Encode a body with the coding that it had. Several at once are left as they are sent: plain."""
     sized = replace(text, object=replace(text.object, size=len(text.body)))
     return encoded(sized, encoding) if encoding in CODINGS else sized

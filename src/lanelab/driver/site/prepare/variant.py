@@ -18,14 +18,14 @@ class Variant:
 
     @property
     def text(self) -> str:
-        """For run folders and caches."""
+        """Name the variant for run folders and caches."""
         hints = {"preload": self.preload, "fetchpriority": self.fetchpriority}
         said = (f"{name}={value}" for name, value in hints.items() if value != "off")
         return "_".join((self.schemes, self.compression, self.minify, *said, *filter(None, (self.user_agent,))))
 
     @property
     def without_hints(self) -> "Variant":
-        """The same, of a page that says neither what to preload nor what is urgent."""
+        """Return the same variant of a page that says neither what to preload nor what is urgent."""
         return replace(self, preload="off", fetchpriority="off")
 
 

@@ -17,12 +17,12 @@ PARAGRAPH = 4096  # bytes of metadata that are written; the others repeat them
 
 
 def shape(pixels: int, multiple: int = 1) -> tuple[int, int]:
-    """Width and height of about 4:3 with at most so many pixels, but at least one step."""
+    """Return width and height of about 4:3 with at most so many pixels, but at least one step."""
     width = max(multiple, math.isqrt(max(pixels, 1) * 4 // 3) // multiple * multiple)
     return width, max(multiple, pixels // width // multiple * multiple)
 
 
 def comment(seed: str, size: int) -> bytes:
-    """Metadata: text, as programs and cameras leave it behind."""
+    """Return metadata: text, as programs and cameras leave it behind."""
     text = prose(f"{seed} comment", min(size, PARAGRAPH)).encode("ascii")
     return (text * -(-size // max(len(text), 1)))[:size]

@@ -86,7 +86,7 @@ def _blocks(data: bytes) -> bytes:
 
 
 def _comment(seed: str, size: int) -> bytes:
-    """A comment of exactly that many bytes: blocks of up to 255 characters, each with its length."""
+    """Return a comment of exactly that many bytes: blocks of up to 255 characters, each with its length."""
     inside = size - COMMENT
     count = -(-inside // (LARGEST_BLOCK + 1))
     text = comment(seed, inside - count)

@@ -77,7 +77,7 @@ def _head(width: int, height: int) -> bytes:
 
 
 def _comments(seed: str, size: int) -> bytes:
-    """Segments of text before the scan, so many bytes together."""
+    """Return segments of text before the scan, so many bytes together."""
     parts: list[bytes] = []
     while size > LONGEST + COMMENT:
         part = min(size - COMMENT, LONGEST + COMMENT)  # so that another segment fits behind it
@@ -115,7 +115,7 @@ def _flush(out: bytearray, value: int, count: int) -> tuple[int, int]:
 
 
 def _noise(seed: str) -> Iterator[tuple[int, int]]:
-    """Blocks without end, as bits and their count."""
+    """Yield blocks without end, as bits and their count."""
     pools = [[_coefficients(f"{seed} {each} {one}", each) for one in range(POOL)] for each in COEFFICIENTS]
     means = [LEVELS] * len(pools)  # grey, from which the first differs
     differences = {step: _number(step, DC) for step in range(-2 * LEVELS, 2 * LEVELS + 1)}

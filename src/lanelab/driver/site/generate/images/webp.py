@@ -89,7 +89,7 @@ class _Codes:
 
     @staticmethod
     def _lengths(bits: Bits, lengths: list[int]) -> None:
-        """A code for the lengths that occur, which are four, two or one, and then a length for each symbol."""
+        """Write a code for the lengths that occur, which are four, two or one, and then a length for each symbol."""
         kinds = sorted(set(lengths))
         of_kind = dict.fromkeys(kinds, 2 if len(kinds) == 4 else 1)
         bits.put(0, 1)
@@ -117,7 +117,7 @@ class _Codes:
 
 
 def _run(length: int) -> tuple[int, int, int]:
-    """The symbol of a length, and the bits behind it with their count."""
+    """Return the symbol of a length, and the bits behind it with their count."""
     value = length - 1
     if value < 4:
         return value, 0, 0

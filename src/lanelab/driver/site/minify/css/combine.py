@@ -47,7 +47,8 @@ def combine_css(work: Work) -> None:
 
 
 def _runs(work: Work) -> list[Run]:
-    """In order. What ends one: a style element, a conditional comment, noscript, and every sheet that cannot join."""
+    """Return the runs of sheets in order. What ends one: a style element, a conditional comment, noscript, and every
+    sheet that cannot join."""
     runs = [Run()]
     elements = {each.index: each for each in work.page.elements("link", "style", "noscript")}
     for index, node in enumerate(work.page.nodes):

@@ -67,14 +67,14 @@ def _critical(work: Work, each: Element, text: str) -> dict[int, Sequence[Node]]
 
 
 def _postpone(work: Work, each: Element, addresses: set[str]) -> None:
-    """The sheet, and what only its other rules name."""
+    """Load the sheet after the page, and what only its other rules name."""
     for written in (each.tag.get("href"), *sorted(addresses)):
         if written:
             work.postpone(written)
 
 
 def critical_rules(text: str, elements: Elements) -> str:
-    """Those with a selector that has an element, in a medium that a screen may be."""
+    """Return those with a selector that has an element, in a medium that a screen may be."""
     return "".join(_kept(rule, elements) for rule in rules(minified(text)))
 
 
@@ -101,7 +101,7 @@ def selectors_of(head: str) -> list[str]:
 
 
 def _at_end(work: Work, nodes: Sequence[Node]) -> None:
-    """Before the body's end tag, or else that of the page, or at its end."""
+    """Add text before the body's end tag, or else that of the page, or at its end."""
     page = work.page
     for name in ("body", "html"):
         places = [place for place, node in enumerate(page.nodes) if isinstance(node, EndTag) and node.name == name]

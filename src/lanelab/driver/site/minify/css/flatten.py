@@ -72,7 +72,7 @@ def _imported(work: Work, each: Import, base: Address, charset: str, chain: tupl
 
 
 def imports_of(text: str) -> Imports:
-    """Imports count at the beginning of a sheet only."""
+    """Find imports, which count at the beginning of a sheet only."""
     imports: list[Import] = []
     charset, end, parsed = "", 0, True
     statement: list[Token] = []

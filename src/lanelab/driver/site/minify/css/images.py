@@ -9,7 +9,7 @@ from lanelab.driver.site.minify.work import Work
 
 
 def rewritten_images(work: Work, text: str, address: Address) -> str:
-    """The text with other addresses of images of the page's own host."""
+    """Return the text with other addresses of images of the page's own host."""
 
     def change(reference: Reference) -> str | None:
         if reference.imports or "#" in reference.address:

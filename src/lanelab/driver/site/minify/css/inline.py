@@ -49,7 +49,7 @@ def _media(work: Work, tag: StartTag, in_noscript: bool) -> str | None:
 
 
 def inline_import_to_link(work: Work) -> None:
-    """A style element that holds one @import and nothing else."""
+    """Turn a style element that holds one @import and nothing else into a link."""
     edits: dict[int, Sequence[Node]] = {}
     for each in work.page.elements("style"):
         text = work.page.text_in(each.index)

@@ -6,7 +6,8 @@ from lanelab.driver.site.minify.work import Work
 
 
 def move_css(work: Work) -> None:
-    """To the end of the head, or before the first script, whichever of those asked for comes first. Order stays."""
+    """Move sheets to the end of the head, or before the first script, whichever of those asked for comes first. Order
+    stays."""
     page = work.page
     target, before = _target(work)
     if target is None:
@@ -25,7 +26,7 @@ def move_css(work: Work) -> None:
 
 
 def _target(work: Work) -> tuple[int | None, bool]:
-    """The node before which they go, and whether that is a script."""
+    """Return the node before which they go, and whether that is a script."""
     for index, node in enumerate(work.page.nodes):
         if isinstance(node, EndTag) and node.name == "head" and work.wish.has("move_css_to_head"):
             return index, False

@@ -42,7 +42,7 @@ def rewrite_css(work: Work) -> None:
 
 
 def minified(text: str) -> str:
-    """Without white space and comments that mean nothing; as it is where that cannot be told."""
+    """Return a sheet without white space and comments that mean nothing; as it is where that cannot be told."""
     return str(rcssmin.cssmin(text)) if mean_nothing(text) else text
 
 
@@ -99,7 +99,7 @@ def _rewritten(work: Work, sheet: Sheet) -> str | None:
 
 
 def _attribute(work: Work, tag: StartTag) -> StartTag:
-    """All of them, or those that name something, as the wish says."""
+    """Return all of them, or those that name something, as the wish says."""
     value = tag.get("style")
     all_of_them = work.wish.has("rewrite_style_attributes")
     if not value or not (all_of_them or (work.wish.has("rewrite_style_attributes_with_url") and references(value))):

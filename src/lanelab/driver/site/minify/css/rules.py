@@ -28,7 +28,7 @@ class Rule:
 
 
 def rules(text: str) -> Iterator[Rule]:
-    """Of a sheet that is whole. Comments outside of blocks are left out."""
+    """Yield the rules of a sheet that is whole. Comments outside of blocks are left out."""
     head: list[str] = []
     braces, others, begin = 0, 0, 0
     for each in tokens(text):

@@ -30,7 +30,7 @@ class Token:
 
     @property
     def address(self) -> str:
-        """What a url() or a string says."""
+        """Return what a url() or a string says."""
         inner = self.text[4:-1].strip(" \t\n\r\f") if self.kind == "url" else self.text
         return unescaped(inner[1:-1] if inner[:1] in ("'", '"') else inner)
 
@@ -86,7 +86,7 @@ def references(text: str) -> list[str]:
 
 
 def with_addresses(text: str, change: Callable[[Reference], str | None]) -> str:
-    """The same text with other addresses, where `change` gives one."""
+    """Return the text with other addresses, where `change` gives one."""
     parts, place = [], 0
     for each in located(text):
         new = change(each)
@@ -97,7 +97,7 @@ def with_addresses(text: str, change: Callable[[Reference], str | None]) -> str:
 
 
 def url(address: str, like: str = "url()") -> str:
-    """An address as style sheets write it, with the quotes of what it replaces."""
+    """Return an address as style sheets write it, with the quotes of what it replaces."""
     inner = like[4:-1].strip(" \t\n\r\f") if like[:4].lower() == "url(" else like
     quote = inner[:1] if inner[:1] in ("'", '"') else ""
     escaped = "".join(_escape(each) for each in address)

@@ -54,7 +54,7 @@ class Found:
 
 @dataclass(slots=True)
 class Elements:
-    """Those of a page, by what a selector asks for first."""
+    """The elements of a page, by what a selector asks for first."""
 
     found: list[Found]
     by_name: dict[str, list[int]] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Elements:
         return elements
 
     def have(self, selector: str) -> bool:
-        """Whether an element is one of those that the selector means."""
+        """Return whether an element is one of those that the selector means."""
         steps = parse_selector(selector)
         if steps is None or not steps:
             return True
@@ -90,8 +90,8 @@ class Elements:
         )
 
     def _stands(self, place: int, sign: str, before: list[tuple[str, Compound]]) -> bool:
-        """Whether elements of these stand before or around this one. Any around it does for a parent, and any in the
-        page for a neighbour, whatever is around that one. The innermost that fits leaves most for the others."""
+        """Return whether elements of these stand before or around this one. Any around it does for a parent, and any in
+        the page for a neighbour, whatever is around that one. The innermost that fits leaves most for the others."""
         candidates = list(self.found[place].around)
         for next_sign, compound in before:
             if sign in ("+", "~"):
@@ -120,8 +120,9 @@ def _key(compound: Compound) -> str:
 
 
 def parse_selector(text: str) -> list[tuple[str, Compound]] | None:
-    """Compounds, each with the sign before it. Names in lower case: quirks are taken for granted. What depends on an
-    element's state is left out; nothing behind a compound that is nothing else. None: it cannot be read."""
+    """Parse a selector into compounds, each with the sign before it. Names in lower case: quirks are taken for granted.
+    What depends on an element's state is left out; nothing behind a compound that is nothing else. None: it cannot be
+    read."""
     steps: list[tuple[str, Compound]] = []
     text, place, sign = text.strip(" \t\n\r\f"), 0, ""
     while place < len(text):

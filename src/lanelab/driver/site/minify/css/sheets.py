@@ -22,7 +22,7 @@ class SheetLink:
 
 
 def is_sheet(tag: StartTag) -> bool:
-    """Whether this link loads a style sheet."""
+    """Return whether this link loads a style sheet."""
     return tag.name == "link" and "stylesheet" in (tag.get("rel") or "").lower().split()
 
 
@@ -47,7 +47,7 @@ def without_bom(text: str) -> str:
 
 
 def moved(work: Work, text: str, old: Address, new: Address) -> str:
-    """A sheet's text for a place where its relative addresses would lead elsewhere."""
+    """Return a sheet's text for a place where its relative addresses would lead elsewhere."""
     if old.host == new.host and old.folder == new.folder:
         return text
 
@@ -69,7 +69,8 @@ def written_at(work: Work, address: Address, base: Address) -> str:
 
 
 def sheet_charset(work: Work, sheet: Resource) -> str:
-    """As browsers find it: by its first bytes, its header, its own @charset, else that of the page."""
+    """Return the charset as browsers find it: by its first bytes, its header, its own @charset, else that of the
+    page."""
     if sheet.text.startswith(BOM):
         return "utf-8"
     own = CHARSET.match(sheet.text)
@@ -77,7 +78,8 @@ def sheet_charset(work: Work, sheet: Resource) -> str:
 
 
 def same_characters(text: str, one: str, other: str) -> bool:
-    """Whether text of one charset says the same in another. Where nothing says one, it is that of what is around."""
+    """Return whether text of one charset says the same in another. Where nothing says one, it is that of what is
+    around."""
     return without_bom(text).isascii() or one in ("", other)
 
 

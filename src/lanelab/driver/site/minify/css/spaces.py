@@ -35,7 +35,7 @@ def _separates(token: Token) -> bool:
 
 
 def _has_joint(selector: Sequence[Token]) -> bool:
-    """Whether comments alone are between two of its parts."""
+    """Return whether comments alone are between two of its parts."""
     before: Token | None = None
     commented = False
     for each in selector:

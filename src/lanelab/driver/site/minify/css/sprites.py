@@ -47,7 +47,7 @@ class Background:
 
 
 def sprited(work: Work, text: str, sheet: Address) -> str:
-    """The text with the addresses and places of the sprite."""
+    """Return the text with the addresses and places of the sprite."""
     found = list(_backgrounds(work, text, sheet))
     images = _taken(work, {each.key: each for each in found})
     if len(images) < 2:
@@ -115,7 +115,7 @@ def _picture(image: Resource, *, transparent: bool) -> Image.Image | None:
 
 
 def _place(block: Sequence[Declaration]) -> tuple[Token, ...] | None:
-    """The two values that say where the image begins; none where nothing does. None: it cannot be told."""
+    """Return the two values that say where the image begins; none where nothing does. None: it cannot be told."""
     names = [each.name for each in block]
     if "background-position" in names:
         at = len(names) - 1 - names[::-1].index("background-position")
@@ -162,14 +162,14 @@ def _pixels(word: str) -> int | None:
 
 
 def _forbids(each: Declaration) -> bool:
-    """What this cannot take into account: another size or box of the background, and what is important."""
+    """Return what this cannot take into account: another size or box of the background, and what is important."""
     return (
         each.name.startswith(FORBIDS) or each.name in SAYS_PLACE[1:] or any(value.text == "!" for value in each.values)
     )
 
 
 def _taken(work: Work, by_address: dict[Address, Background]) -> list[Background]:
-    """As many as the name of a sprite may have."""
+    """Take as many backgrounds as the name of a sprite may have."""
     limits = work.wish.generation
     taken: list[Background] = []
     for each in by_address.values():
@@ -184,7 +184,7 @@ def _taken(work: Work, by_address: dict[Address, Background]) -> list[Background
 
 
 def _strip(pictures: Sequence[Image.Image]) -> tuple[bytes, list[int]]:
-    """All of them below each other, and where each begins."""
+    """Return all of them below each other, and where each begins."""
     opaque = all(map(codecs.is_opaque, pictures))
     mode = "RGB" if opaque else "RGBA"
     tops = [sum(each.height for each in pictures[:index]) for index in range(len(pictures))]
@@ -208,7 +208,7 @@ def _written(pixels: int) -> str:
 
 
 def _edited(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
-    """A start of -1: a place for the block that this is in, whatever it said before."""
+    """Edit a text. A start of -1 is a place for the block that this is in, whatever it said before."""
     for start, end, new in sorted(edits, key=lambda edit: edit[1], reverse=True):
         if start >= 0:
             text = text[:start] + new + text[end:]
@@ -219,7 +219,7 @@ def _edited(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
 
 
 def _blocks(text: str) -> Iterator[list[Declaration]]:
-    """The declarations of each innermost block."""
+    """Yield the declarations of each innermost block."""
     inside: list[Token] = []
     for token in tokens(text):
         if token.kind in ("space", "comment"):

@@ -6,7 +6,7 @@ from lanelab.driver.site.minify.work import Work
 
 
 def add_head(work: Work) -> None:
-    """Before the body, where no head comes first. A page with neither stays as it is."""
+    """Add to the head; before the body, where no head comes first. A page with neither stays as it is."""
     first = next(work.page.elements("head", "body"), None)
     if first and first.tag.name == "body":
         work.page.edit({first.index: (start_tag("head"), end_tag("head"), first.tag)})
@@ -63,7 +63,7 @@ def _content_type(work: Work) -> tuple[str, str]:
 
 
 def _said(tag: StartTag) -> tuple[str, str]:
-    """The media type and the charset that a meta tag says; "" for what it does not."""
+    """Return the media type and the charset that a meta tag says; "" for what it does not."""
     if (tag.get("http-equiv") or "").strip().lower() == "content-type":
         kind, _, rest = (tag.get("content") or "").partition(";")
         _, _, charset = rest.lower().partition("charset=")

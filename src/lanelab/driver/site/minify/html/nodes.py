@@ -57,8 +57,8 @@ class Attribute:
 
     @property
     def value(self) -> str | None:
-        """With references resolved. None: no value, or one that says characters beyond ASCII by reference, which the
-        page's encoding would have to say."""
+        """Return the value with references resolved. None: no value, or one that says characters beyond ASCII by
+        reference, which the page's encoding would have to say."""
         if self.written is None or "&" not in self.written:
             return self.written
         plain = html.unescape(self.written)
@@ -103,13 +103,13 @@ class StartTag(Tag):
         return self.attribute(name) is not None
 
     def get(self, name: str) -> str | None:
-        """The value, with references resolved; None: no such attribute, or no value that can be read."""
+        """Return the value, with references resolved; None: no such attribute, or no value that can be read."""
         found = self.attribute(name)
         return found.value if found else None
 
     @property
     def unreadable(self) -> bool:
-        """Whether an attribute has a value that only the page's encoding could say."""
+        """Return whether an attribute has a value that only the page's encoding could say."""
         return any(each.written is not None and each.value is None for each in self.attributes)
 
     @property
@@ -119,7 +119,8 @@ class StartTag(Tag):
 
     @property
     def _room(self) -> int:
-        """Where an attribute can be added: at the end, but not where the last one would take it for its value."""
+        """Return where an attribute can be added: at the end, but not where the last one would take it for its
+        value."""
         last = max(self.attributes, key=lambda each: each.end, default=None)
         if last and last.written == "" and not last.quote:
             return min(each.start for each in self.attributes)
@@ -142,7 +143,7 @@ class StartTag(Tag):
         return self._spliced(found, "") if found else self
 
     def with_written(self, found: Attribute, value: str | None, quote: str) -> "StartTag":
-        """With the value of an attribute of this tag as it is to be written."""
+        """Return the tag with the value of an attribute as it is to be written."""
         lead = self._lead(found)
         name = self.raw[found.start + len(lead) :][: len(found.name)]
         return self._spliced(found, f"{lead}{name}" if value is None else f"{lead}{name}={quote}{value}{quote}")
@@ -161,7 +162,7 @@ class StartTag(Tag):
 
 
 def escape(value: str, quote: str = '"') -> str:
-    """As the value of an attribute. Characters that latin-1 does not have become references."""
+    """Escape the value of an attribute. Characters that latin-1 does not have become references."""
     value = value.replace("&", "&amp;").replace(quote, "&quot;" if quote == '"' else "&#39;")
     return "".join(each if ord(each) < 256 else f"&#{ord(each)};" for each in value)
 

@@ -57,7 +57,7 @@ class Page:
                     in_head = False
 
     def end_of(self, index: int) -> int | None:
-        """The end tag of the element that begins there. None: it has none, or is void."""
+        """Return the end tag of the element that begins there. None: it has none, or is void."""
         node = self.nodes[index]
         if not isinstance(node, StartTag) or node.name in VOID:
             return None
@@ -73,20 +73,21 @@ class Page:
         return None
 
     def text_in(self, index: int) -> str | None:
-        """The characters in a style or script that begins there: "" where it is empty. None: no end tag closes it."""
+        """Return the characters in a style or script that begins there: "" where it is empty. None: no end tag closes
+        it."""
         end = self.end_of(index)
         if end is None or end > index + 2:
             return None
         return self.nodes[index + 1].raw if end == index + 2 else ""
 
     def whole(self, index: int) -> range:
-        """The places of an element with its content, or of its tag alone where nothing closes it."""
+        """Return the places of an element with its content, or of its tag alone where nothing closes it."""
         end = self.end_of(index)
         return range(index, index + 1 if end is None else end + 1)
 
     @property
     def xhtml(self) -> bool:
-        """By its doctype."""
+        """Say by its doctype whether the page is XHTML."""
         return any(isinstance(node, Declaration) and XHTML.match(node.raw) for node in self._before_markup())
 
     @property
@@ -95,7 +96,7 @@ class Page:
 
     @property
     def base(self) -> str | None:
-        """What the first <base> says."""
+        """Return what the first <base> says."""
         return next((found for each in self.elements("base") if (found := each.tag.get("href")) is not None), None)
 
     def _before_markup(self) -> Iterator[Node]:

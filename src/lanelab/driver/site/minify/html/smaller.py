@@ -14,7 +14,7 @@ HYPERLINKS = {"a": "href", "area": "href", "link": "href", "script": "src", "img
 
 
 def remove_comments(work: Work) -> None:
-    """All but those that Internet Explorer reads."""
+    """Remove all comments but those that Internet Explorer reads."""
     gone = {
         index: ()
         for index, node in enumerate(work.page.nodes)
@@ -42,7 +42,7 @@ def collapse_whitespace(work: Work) -> None:
 
 
 def elide_attributes(work: Work) -> None:
-    """Values of boolean attributes, and attributes that say what holds without them."""
+    """Remove values of boolean attributes, and attributes that say what holds without them."""
     xhtml, html_5 = work.page.xhtml, work.page.html_5
 
     def shorter(tag: StartTag) -> StartTag:
@@ -62,7 +62,7 @@ def elide_attributes(work: Work) -> None:
 
 
 def trim_urls(work: Work) -> None:
-    """References to the page's own host, as short as they can be said. Those of <base> and forms stay."""
+    """Write references to the page's own host as short as they can be said. Those of <base> and forms stay."""
     base = work.base
 
     def shorter(tag: StartTag) -> StartTag:

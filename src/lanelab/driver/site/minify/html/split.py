@@ -68,7 +68,7 @@ def _markup(text: str, place: int) -> Node | None:
 
 
 def _is_letter(character: str) -> bool:
-    """Of those with which a tag may begin."""
+    """Say whether a character is one of those with which a tag may begin."""
     return character.isascii() and character.isalpha()
 
 
@@ -94,7 +94,7 @@ def _tag_end(text: str, place: int) -> int | None:
 
 
 def _raw_end(text: str, place: int, name: str) -> int:
-    """Where the end tag of this raw text begins, or the end of the page."""
+    """Find where the end tag of this raw text begins, or the end of the page."""
     if name == "plaintext":
         return len(text)
     if name == "script":
