@@ -45,12 +45,12 @@ class Programs:
         return cls({name: BUILT_BY[name]() for name in _needed(experiment)})
 
     def facts(self) -> dict[str, Any]:
-        """Digests, which tell one build from another."""
+        """Return digests, which tell one build from another."""
         return {name: {"sha256": _digest(path)} for name, path in self.paths.items()}
 
     def digests(self) -> dict[str, str]:
-        """What each is built from: the same on every machine that builds it of the same. Where its place does not say,
-        its content."""
+        """Return what each is built from: the same on every machine that builds it of the same. Where its place does
+        not say, its content."""
         return {name: _built_from(path) or _digest(path) for name, path in self.paths.items()}
 
 
@@ -59,12 +59,12 @@ def _built_from(path: Path) -> str:
 
 
 def of_servers(arms: Collection[Arm]) -> dict[str, Path]:
-    """What the servers of these arms want built, and their proxies."""
+    """Return what the servers of these arms want built, and their proxies."""
     return {name: BUILT_BY[name]() for name in _names_of_servers(arms)}
 
 
 def _needed(experiment: Experiment) -> list[str]:
-    """The names of all programs of lanelab's own that this experiment needs."""
+    """Return the names of all programs of lanelab's own that this experiment needs."""
     through = ["gateway"] if _goes_through_gateway(experiment) else []
     return list(dict.fromkeys([*_generators(experiment), *through, *_names_of_servers(experiment.arms)]))
 
@@ -89,14 +89,14 @@ def _goes_through_gateway(experiment: Experiment) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FirstBuild:
-    """What is built before the first trial, because it is not there yet: once on each machine."""
+    """The programs that are built before the first trial, because they are not there yet: once on each machine."""
 
     programs: tuple[str, ...] = ()
     seconds: int = 0
 
 
 def still_to_build(experiments: Iterable[Experiment]) -> FirstBuild:
-    """Of all these together. Builds nothing."""
+    """Return the first build for all these together. Builds nothing."""
     names = {name for experiment in experiments for name in _needed(experiment)}
     lacking = {name: seconds for name in sorted(names) if (seconds := _seconds_to_build(name))}
     if go.toolchain_here() is None and any(name in OF_GO for name in lacking):

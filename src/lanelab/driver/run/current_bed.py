@@ -36,7 +36,7 @@ class CurrentBed:
         check: Callable[[Bed], None],
         programs: Programs,
     ) -> None:
-        """`check`: what the first bed is asked before its first trial."""
+        """Begin without a bed. `check` is what the first bed is asked before its first trial."""
         self._beds, self._experiment, self._store = beds, experiment, store
         self._tell, self._check, self._programs = tell, check, programs
         self._stack = ExitStack()
@@ -50,7 +50,7 @@ class CurrentBed:
 
     @property
     def was_there(self) -> bool:
-        """Whether there ever was a bed."""
+        """Return whether there ever was a bed."""
         return self._beds.had_one
 
     @property
@@ -66,7 +66,7 @@ class CurrentBed:
         return self._links
 
     def make_ready(self) -> float:
-        """A bed that is up; how long that took, in seconds."""
+        """Make sure that a bed is up, and return how long that took, in seconds."""
         if self._bed:
             return 0.0
         began = time.monotonic()
@@ -84,7 +84,7 @@ class CurrentBed:
         return time.monotonic() - began
 
     def _note(self, bed: Bed) -> int:
-        """The number of the bed, which the run folder now knows with its machine."""
+        """Return the number of the bed, which the run folder now knows with its machine."""
         machine, info = self._store.machine, bed.info
         if machine is None:
             raise StoreError("no session of the run has begun", "Please report it")
@@ -108,8 +108,8 @@ class CurrentBed:
         self._block = block or self._block
 
     def measure_links_again(self) -> None:
-        """When the work on this bed is done: what its links are now. A bed that fails meanwhile leaves them unmeasured,
-        and results say so."""
+        """Measure what the links of this bed are when the work on it is done. A bed that fails meanwhile leaves them
+        unmeasured, and results say so."""
         if self._bed and self._links and not self._lost_in_a_row:
             try:
                 self._links.measure_again()

@@ -57,7 +57,8 @@ def _programs() -> Iterator[Finding]:
 
 
 def optional() -> Iterator[tuple[str, str, str]]:
-    """Programs that a bed does without: what to call them, for which purpose, and what is not possible without them."""
+    """Yield programs that a bed does without: what to call them, for which purpose, and what is not possible without
+    them."""
     yield "browser", "chromium", "page loads"
     yield "firefox", "firefox", "arms with browser: firefox"
     yield "server", "apache", "page loads"
@@ -68,7 +69,7 @@ def optional() -> Iterator[tuple[str, str, str]]:
 
 
 def _own_protocols() -> Iterator[Finding]:
-    """What it takes to build the gateway, which only some arms need, and Apache's modules."""
+    """Yield what it takes to build the gateway, which only some arms need, and Apache's modules."""
     own = go.systems_go()
     version = f"{own.version} ({own.program})" if own else f"{go.locked_version()}, installed when it is first needed"
     yield Finding("ok", "go, for the gateway", version)

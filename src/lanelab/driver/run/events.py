@@ -19,7 +19,7 @@ MOST_OF_A_LINK = 160  # characters of what is wrong with a link; the run folder 
 
 @dataclass(frozen=True, slots=True)
 class Event(Coded):
-    """Something that happened. `kind` is its name in JSON."""
+    """An event of a run. `kind` is its name in JSON."""
 
     kind: ClassVar[str]
     is_trouble: ClassVar[bool] = False  # something went wrong that a person should see
@@ -31,7 +31,7 @@ class Event(Coded):
 
     @property
     def activity(self) -> str:
-        """What the bed does from this event on; "": the same as before."""
+        """Return what the bed does from this event on; "": the same as before."""
         return ""
 
     def to_json(self) -> dict[str, Any]:
@@ -42,7 +42,7 @@ Listener = Callable[[Event], None]
 
 
 def unheard(_event: Event) -> None:
-    """The listener of who wants to know nothing."""
+    """Listen for somebody who wants to know nothing."""
 
 
 # --- the run
@@ -52,7 +52,7 @@ Ending = Literal["finished", "stopped", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Notice(Event):
-    """Something that a person should know before it is too late to change it."""
+    """A notice that a person should read before it is too late to change something."""
 
     kind: ClassVar[str] = "notice"
     what: str
@@ -192,7 +192,7 @@ class LinkTested(Event):
         return f"link {self.link} is what was asked for{again}{untold}"
 
     def _remedy(self) -> str:
-        """Why a refusal may be, and what to do."""
+        """Return why a refusal may be, and what to do."""
         many = f"{self.processors} processor{'' if self.processors == 1 else 's'}"
         busy = f"this machine is busy: load {self.load:.0f} on {many}" if self.load > self.processors else ""
         if self.accepted:
@@ -233,7 +233,7 @@ class TrialBegun(Event):
 
 @dataclass(frozen=True, slots=True)
 class TrialStored(Event):
-    """What is known of a trial once it is stored: TrialEnded or TrialRefused."""
+    """The facts of a trial once it is stored: TrialEnded or TrialRefused."""
 
     kind: ClassVar[str] = "trial"
     site: str
@@ -249,7 +249,7 @@ class TrialStored(Event):
 
     @property
     def ok(self) -> bool:
-        """Whether it counts."""
+        """Return whether it counts."""
         return not self.failures
 
     @property
@@ -275,7 +275,7 @@ class TrialEnded(TrialStored):
 
     @property
     def words(self) -> str:
-        """Of one that does not count. Those that do are too many to tell."""
+        """Say which trial does not count. Those that do are too many to tell."""
         if self.ok:
             return ""
         why = "; ".join(f"{failure.reason}: {failure.detail}" for failure in self.failures)
@@ -337,7 +337,7 @@ class NotReused(Event):
 
 @dataclass(frozen=True, slots=True)
 class Reused(Event):
-    """How much of the run was made before."""
+    """Says how much of the run was made before."""
 
     kind: ClassVar[str] = "reused"
     trials: int
@@ -358,7 +358,7 @@ _BY_KIND = {each.kind: each for each in EVENTS}
 
 
 def read_event(data: object) -> Event:
-    """The event that this JSON stands for. Raises RecordError for one that this lanelab does not know."""
+    """Return the event that this JSON stands for. Raises RecordError for one that this lanelab does not know."""
     own = dict(data) if isinstance(data, Mapping) else {}
     kind = own.pop("event", None)
     if kind == TrialStored.kind:

@@ -18,7 +18,7 @@ class LinkKeeper:
     whatever their labels say besides."""
 
     def __init__(self, bed: Bed, number: int, store: Store, tell: Listener, *, accept: bool = False) -> None:
-        """`number`: of the bed, within the run."""
+        """Keep the links of the bed that has this `number` within the run."""
         self._bed, self._number, self._store, self._tell = bed, number, store, tell
         self._accept = accept  # what stays out of tolerance is used, and stored as what it is
         self._now: Link | None = None  # the one that is set

@@ -54,7 +54,7 @@ def _require_made_answers(load: LoadSettings, arm: Arm) -> None:
 
 
 def limits_told(experiment: Experiment) -> list[str]:
-    """A sentence for each load that needs more files or ports than an ordinary user of this machine has."""
+    """Return a sentence for each load that needs more files or ports than an ordinary user of this machine has."""
     allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     low, high = map(int, PORT_RANGE.read_text().split())
     told = []
@@ -79,7 +79,7 @@ def scripts_told(experiment: Experiment) -> list[str]:
 
 
 def keep_scripts(experiment: Experiment, folder: Path) -> None:
-    """Users' own scripts go into the run folder, where they are read when the run goes on."""
+    """Copy users' own scripts into the run folder, where they are read when the run goes on."""
     for load in {cell.link.load for cell in experiment.cells if cell.link.load and cell.link.load.script_text}:
         path = folder / load.script
         try:

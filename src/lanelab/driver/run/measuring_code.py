@@ -59,12 +59,12 @@ NOT_CODE = ("__pycache__", ".pyc")
 
 
 def takes_part(name: str, parts: Mapping[str, str] = PARTS) -> bool:
-    """Of a file by its name within the package."""
+    """Say whether a file, by its name within the package, takes part."""
     return parts[part_of(name, parts)] == ""
 
 
 def part_of(name: str, parts: Mapping[str, str] = PARTS) -> str:
-    """The part that a file belongs to. Raises KeyError where it belongs to none."""
+    """Return the part that a file belongs to. Raises KeyError where it belongs to none."""
     path = Path(name)
     for each in (path, *path.parents):
         if each.as_posix() in parts:
@@ -73,7 +73,7 @@ def part_of(name: str, parts: Mapping[str, str] = PARTS) -> str:
 
 
 def measuring_files(package: Path = PACKAGE) -> list[str]:
-    """The names of the files that take part, in order."""
+    """Return the names of the files that take part, in order."""
     found = (path for room in ROOMS for path in _below(package / room) if path.is_file())
     names = (path.relative_to(package).as_posix() for path in found if not _is_left_over(path))
     return sorted(name for name in names if takes_part(name))
@@ -89,7 +89,7 @@ def _is_left_over(path: Path) -> bool:
 
 @functools.cache
 def measuring_digest() -> str:
-    """The digest of this lanelab's measuring code, as it was when it was first asked for."""
+    """Return the digest of this lanelab's measuring code, as it was when it was first asked for."""
     return digest_of_files(PACKAGE, measuring_files())
 
 

@@ -33,7 +33,7 @@ FINISHED = "finished"
 
 @dataclass
 class Merged:
-    """What became of it."""
+    """Says what became of a merge."""
 
     folder: Path
     runs: int
@@ -52,7 +52,7 @@ class Merged:
 
 
 def merge(folders: Sequence[Path], out: Path, lanelab: str, tell: Callable[[str], None] = lambda _: None) -> Merged:
-    """A new run in `out`, which must not be there. `lanelab`: the version of this one."""
+    """Merge runs into a new one in `out`, which must not be there. `lanelab`: the version of this one."""
     if out.exists():
         raise InputError(f"{out} is there already", "Remove it, or name another folder: --out DIR", key="--out")
     aside = out.with_name(out.name + run_format.MERGING)
@@ -142,7 +142,7 @@ def _provenance(source: SourceRun) -> dict[str, Any]:
 
 @dataclass
 class Placed:
-    """Where trials are in the merged run."""
+    """The places of trials in the merged run."""
 
     rounds: dict[str, int] = field(default_factory=dict)  # by the trial's identity
     attempts: Counter[tuple[str, int]] = field(default_factory=Counter)
@@ -150,8 +150,8 @@ class Placed:
     last: int = 0
 
     def of_round(self, trials: Sequence[SourceTrial]) -> tuple[int, list[SourceTrial]]:
-        """The round that these of one round of a source get, and those that are not here yet. A round that is here in
-        part goes on, unless a cell has another result there: one that counts, or a time-out."""
+        """Return the round that these of one round of a source get, and those that are not here yet. A round that is
+        here in part goes on, unless a cell has another result there: one that counts, or a time-out."""
         new = [trial for trial in trials if trial.identity not in self.rounds]
         here = {self.rounds[trial.identity] for trial in trials if trial.identity in self.rounds}
         if not new:
@@ -225,7 +225,7 @@ def _labels(labels: Sequence[str], most: int = 4) -> str:
 
 
 def _keep_files(source: Path, target: Path) -> None:
-    """Users' own scripts."""
+    """Copy the users' own scripts."""
     for path in sorted(source.rglob("*")):
         name = path.relative_to(source)
         if path.is_file() and name.parts[0] not in NOT_KEPT and not path.name.endswith("-journal"):

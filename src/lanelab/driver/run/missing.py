@@ -36,7 +36,7 @@ class MissingCell(Coded):
 
 @dataclass(frozen=True, slots=True)
 class TrialsMissing(Event):
-    """At the end of a run: cells lack trials that count. `of`: how many cells the run has."""
+    """A run has come to its end, and cells lack trials that count. `of`: how many cells the run has."""
 
     kind: ClassVar[str] = "missing"
     folder: str
@@ -45,7 +45,7 @@ class TrialsMissing(Event):
 
     @property
     def sentences(self) -> list[str]:
-        """Which cells, then what to do."""
+        """Return which cells, then what to do."""
         cells, folder = self.cells, self.folder
         told = [f"fewer than {cells[0].asked} trials count in {len(cells)} of {self.of} cells:"]
         for one in cells[:MOST_CELLS]:

@@ -11,7 +11,8 @@ from lanelab.driver.trial.load.registry import GENERATORS
 
 
 def needs_of(experiment: Experiment) -> frozenset[Program]:
-    """Everything that its beds, browsers and servers call. The gateway is not among it: lanelab builds that itself."""
+    """Return everything that its beds, browsers and servers call. The gateway is not among it: lanelab builds that
+    itself."""
     purposes = {need for arm in experiment.arms for need in SERVERS[arm.server].needs(arm.back_end())}
     purposes |= {need for arm in experiment.arms for need in _of_proxy(arm)}
     if any(_calls_jpegtran(arm.minify) for arm in experiment.arms):

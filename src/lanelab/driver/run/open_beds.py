@@ -21,7 +21,7 @@ class Beds:
         self.had_one = False
 
     def open(self, stack: ExitStack) -> Bed:
-        """A bed that lives as long as what else is on the stack. Raises BedError, or Interrupted in a pause."""
+        """Return a bed that lives as long as what else is on the stack. Raises BedError, or Interrupted in a pause."""
         for pause_s in PAUSES_S if self.had_one else ():
             try:
                 return stack.enter_context(self._open_bed())

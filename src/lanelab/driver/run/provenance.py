@@ -15,7 +15,7 @@ LIBRARIES = ("selenium", "cryptography", "altair", "vl-convert-python", "ansible
 
 
 def host_facts(version: str) -> dict[str, Any]:
-    """The facts of this machine and of this lanelab."""
+    """Return the facts of this machine and of this lanelab."""
     return {
         "lanelab": {"version": version, **_checkout()},
         "python": {"version": platform.python_version(), "program": sys.executable, **_libraries()},
@@ -34,7 +34,7 @@ def host_facts(version: str) -> dict[str, Any]:
 
 
 def load() -> dict[str, Any]:
-    """How busy this machine is."""
+    """Return how busy this machine is."""
     one, five, fifteen = os.getloadavg()
     return {"1min": round(one, 2), "5min": round(five, 2), "15min": round(fifteen, 2)}
 

@@ -57,7 +57,7 @@ class Plan:
         return len({each.run for each in self.taken})
 
     def sentence(self) -> str:
-        """How much of the run is reused, and what not, and why."""
+        """Return how much of the run is reused, and what not, and why."""
         left = self.wanted - self.reused
         runs = f"{self.runs} run{'' if self.runs == 1 else 's'}"
         text = f"reused {self.reused} of {self.wanted} trials from {runs}"
@@ -92,8 +92,8 @@ class Planner:
         begun: Collection[tuple[str, int]],
         used: Iterable[str] = (),
     ) -> None:
-        """`asked`: of each cell by its identifier. `versions`: digests of those that this run may have. `begun`: cells
-        and rounds that have trials here. `used`: identities of trials that are here already."""
+        """Begin without a plan. `versions`: digests of those that this run may have. `begun`: cells and rounds that
+        have trials here. `used`: identities of trials that are here already."""
         self._experiment, self._asked, self._versions = experiment, asked, frozenset(versions)
         self._begun, self._used = begun, set(used)
         self._block_of_bed: dict[str, int] = {}
@@ -101,7 +101,7 @@ class Planner:
         self.others: set[str] = set()  # digests of versions for which trials were left
 
     def plan(self, available: Iterable[Available], says_of: Mapping[str, str] | None = None) -> Plan:
-        """`says_of`: words for trials of other versions, by their digest."""
+        """Plan what is reused. `says_of` has words for trials of other versions, by their digest."""
         by_asked: dict[str, dict[Round, list[SourceTrial]]] = defaultdict(lambda: defaultdict(list))
         fixed = {}
         for run in available:
@@ -178,7 +178,7 @@ class Planner:
         fixed: Mapping[str, bool],
         says_of: Mapping[str, str],
     ) -> tuple[list[tuple[SourceTrial, Cell, int]], str, int]:
-        """All attempts of these cells in a round of another run, up to the result; else why not, and of how many
+        """Return all attempts of these cells in a round of another run, up to the result; else why not, and of how many
         results."""
         results = {}
         for cell in component:
@@ -215,7 +215,7 @@ class Planner:
 
 
 def difference(theirs: Mapping[str, str], ours: Iterable[Mapping[str, str]]) -> str:
-    """In what other versions differ from those of ours that are the nearest."""
+    """Say in what other versions differ from those of ours that are the nearest."""
     nearest = min((_differing(theirs, one) for one in ours), key=len, default=[])
     if not nearest:
         return "were made with other versions"

@@ -81,7 +81,7 @@ class Preparation:
             self._answer.put(error)
 
     def result(self) -> PreparedTrial:
-        """Waits for it. Called once."""
+        """Wait for the trial that is being prepared. Called once."""
         answer = self._answer.get()
         if isinstance(answer, BaseException):
             raise answer
@@ -233,7 +233,7 @@ class Runner:
     # --- preparing
 
     def _prepare_ahead(self, following: PlannedTrial | None) -> None:
-        """While this trial is stored, the next one's server and browser start. Not where its link needs a self-test,
+        """Start the next trial's server and browser while this trial is stored. Not where its link needs a self-test,
         which company would disturb."""
         if following is None or self._stop.asked:
             return
@@ -278,7 +278,8 @@ class Runner:
             bed.check_workload(self._spec(cell, self._store.folder))
 
     def _seed_of(self, planned: PlannedTrial) -> int:
-        """Of what a trial draws: the same for all cells of a round, so that they differ in nothing else."""
+        """Return the seed of what a trial draws: the same for all cells of a round, so that they differ in nothing
+        else."""
         return (int(self._store.meta("seed")) + planned.round) % (LARGEST_SEED + 1)
 
     def _spec(self, cell: Cell, folder: Path, seed: int = 0) -> TrialSpec:

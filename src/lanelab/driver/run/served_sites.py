@@ -47,7 +47,7 @@ class ServedSites:
         return self.prepared[cell.site, cell.arm.variant]
 
     def digests(self) -> dict[str, str]:
-        """Of each site as it is archived, and of each variant."""
+        """Return the digest of each site as it is archived, and of each variant."""
         archived = {name: site_digest(site) for name, site in self.archived.items()}
         variants = {
             f"{name} {variant.text}": site_digest(site) for (name, variant), site in sorted_by_text(self.prepared)

@@ -42,7 +42,7 @@ class BegunRun:
 def begin(
     experiment: Experiment, version: str, folder: Path | None, seed: int | None, bed: Mapping[str, object]
 ) -> BegunRun:
-    """A new run of an experiment, in a folder of its own. `bed`: how its beds are made, also when it goes on."""
+    """Begin a new run of an experiment, in a folder of its own. `bed`: how its beds are made, also when it goes on."""
     check_loads(experiment)
     sites = _served(experiment)
     check_objects(experiment, sites.site)
@@ -81,7 +81,7 @@ def resume(folder: Path) -> BegunRun:
 
 
 def digests_now(folder: Path, meta: Mapping[str, str]) -> dict[str, str]:
-    """Of the sites of the run in this folder, as the archive has them now. `meta`: the run's."""
+    """Return the digests of the run's sites, as the archive has them now. `meta` is the run's. `meta`: the run's."""
     return _served(read_back(folder / run_format.EXPERIMENT, meta, site_names())).digests()
 
 
@@ -90,8 +90,8 @@ def _served(experiment: Experiment) -> ServedSites:
 
 
 def load_target(name: str) -> Site:
-    """A site; of `site/path`, which a server under load is asked for, the site with that object as its entry, and of
-    `site/*` with all that its host has."""
+    """Return a site; of `site/path`, which a server under load is asked for, the site with that object as its entry,
+    and of `site/*` with all that its host has."""
     site_name, slash, path = name.partition("/")
     site = load_site(site_name)
     if not slash:
@@ -104,8 +104,8 @@ def load_target(name: str) -> Site:
 
 
 def read_back(path: Path, meta: Mapping[str, str], sites: Collection[str]) -> Experiment:
-    """The experiment of a run from the copy in its folder, which has the users' scripts beside it. `meta`: the run's;
-    `sites`: names of those that there are."""
+    """Return the experiment of a run from the copy in its folder, which has the users' scripts beside it. `meta`: the
+    run's; `sites`: names of those that there are."""
     text = _read_back(path)
     if hashlib.sha256(text.encode()).hexdigest() != meta.get("experiment_sha256"):
         what = f"{path} is not the experiment that this run began with"
@@ -119,7 +119,7 @@ def read_back(path: Path, meta: Mapping[str, str], sites: Collection[str]) -> Ex
 
 
 def _beds_of(path: Path, meta: Mapping[str, str]) -> int:
-    """The beds that the run was begun with, which may be others than its experiment's."""
+    """Return the beds that the run was begun with, which may be others than its experiment's."""
     beds = meta.get("beds", "")
     if not beds.isdecimal():
         raise StoreError(f"the run in {path.parent} does not say over how many beds it goes", "Begin a new run")
@@ -179,7 +179,7 @@ def _repeat(experiment: Experiment) -> dict[str, object]:
 
 
 def _new_folder(name: str) -> Path:
-    """runs/DATE-NAME; numbered where two runs begin within a second."""
+    """Make runs/DATE-NAME; numbered where two runs begin within a second."""
     stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
     for number in itertools.count(1):
         folder = Path(RUNS) / (f"{stamp}-{name}" if number == 1 else f"{stamp}-{name}-{number}")

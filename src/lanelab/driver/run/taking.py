@@ -30,7 +30,7 @@ class Taker:
     """Takes trials from one run after the other into a store."""
 
     def __init__(self, store: Store, links: Mapping[str, Mapping[str, str]]) -> None:
-        """`links`: the settings of each link of the run by its label."""
+        """Keep the run. `links` has the settings of each link of the run by its label."""
         self._store = store
         self._labels: dict[str, str] = {}
         for label, settings in links.items():
@@ -62,7 +62,7 @@ class From:
                 self._tests.setdefault(test.bed, []).append(replace(test, link=label))
 
     def take(self, wanted: Sequence[Wanted]) -> None:
-        """All of them or none. Raises StoreError where artifacts are not those that the records name."""
+        """Take all of them or none. Raises StoreError where artifacts are not those that the records name."""
         store, folder = self._store, self._taker._folder
         shutil.rmtree(folder, ignore_errors=True)
         try:
@@ -90,7 +90,7 @@ class From:
             raise StoreError(what, "Use the lanelab that made it") from error
 
     def _tests_of(self, beds: Mapping[int, int]) -> list[SelfTestCopy]:
-        """Those of all links on these beds that are not here yet."""
+        """Return those of all links on these beds that are not here yet."""
         return [
             test
             for bed, number in beds.items()
@@ -116,7 +116,7 @@ class From:
 
 
 def name_of(facts: MachineFacts, known: Mapping[str, MachineFacts]) -> str:
-    """Pure. The same name and another identity is another machine."""
+    """Return the name of a machine. The same name and another identity is another machine."""
     name, number = facts.name, 1
     while name in known and known[name].identity != facts.identity:
         number += 1
@@ -125,5 +125,5 @@ def name_of(facts: MachineFacts, known: Mapping[str, MachineFacts]) -> str:
 
 
 def _settings_of(link: Mapping[str, str]) -> str:
-    """What a link is, whatever it is called and whatever load goes over it."""
+    """Return what a link is, whatever it is called and whatever load goes over it."""
     return json.dumps({key: value for key, value in link.items() if key in SETTINGS}, sort_keys=True)

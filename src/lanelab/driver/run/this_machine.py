@@ -13,7 +13,7 @@ IDENTITIES = (Path("/etc/machine-id"), Path("/var/lib/dbus/machine-id"))
 
 
 def this_machine(name: str = "") -> MachineFacts:
-    """`name`: what its owner calls it; else its host name."""
+    """Return the facts of this machine. `name` is what its owner calls it; else its host name."""
     return MachineFacts(
         name=name or platform.node() or "this machine",
         identity=_identity(),
@@ -30,7 +30,7 @@ def this_machine(name: str = "") -> MachineFacts:
 
 
 def _identity() -> str:
-    """A digest, since the identifier itself is nobody else's business."""
+    """Return a digest, since the identifier itself is nobody else's business."""
     for path in IDENTITIES:
         try:
             return hashlib.sha256(f"lanelab {path.read_text().strip()}".encode()).hexdigest()[:16]

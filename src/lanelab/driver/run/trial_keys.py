@@ -35,8 +35,8 @@ class AskedKeys:
 
 
 def asked_for(experiment: Experiment, cell: Cell, site: str, *, accept_links: bool) -> dict[str, object]:
-    """All that was asked for of a trial. `site`: the digest of the site as the arm has it served; a user's own script
-    is in the settings of its load."""
+    """Return all that was asked for of a trial. `site`: the digest of the site as the arm has it served; a user's own
+    script is in the settings of its load."""
     return {
         "workload": experiment.workload,
         "site": site,

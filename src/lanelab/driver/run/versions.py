@@ -46,7 +46,7 @@ LOOKED = re.compile(r"^(?P<name>[^|]+)\|(?P<size>\d*)\|(?P<words>.*)$")
 
 
 def known_here(programs: Programs) -> dict[str, str]:
-    """What this machine's lanelab has, before there is a bed."""
+    """Return what this machine's lanelab has, before there is a bed."""
     return {
         "measuring code": measuring_digest(),
         "python": platform.python_version(),
@@ -56,7 +56,7 @@ def known_here(programs: Programs) -> dict[str, str]:
 
 
 def versions_of(experiment: Experiment, programs: Programs, bed: Bed, facts: Mapping[str, Any]) -> dict[str, str]:
-    """All that a trial on this bed is made with. `facts`: the bed's own."""
+    """Return all that a trial on this bed is made with. `facts`: the bed's own."""
     wanted = [each for each in sorted(needs_of(experiment), key=lambda program: program.name) if each.nodes]
     versions = {**known_here(programs), **of_facts(bed.settings.substrate, facts)}
     there = {node: [program for program in wanted if node in program.nodes] for node in NODES}
@@ -68,7 +68,7 @@ def versions_of(experiment: Experiment, programs: Programs, bed: Bed, facts: Map
 
 
 def of_facts(substrate: str, facts: Mapping[str, Any]) -> dict[str, str]:
-    """From what a bed says of itself. Pure."""
+    """Read versions from what a bed says of itself. Pure."""
     router = facts["router"]
     found = {
         "substrate": substrate,
@@ -101,7 +101,7 @@ def _asked(bed: Bed, node: str, wanted: Iterable[Program]) -> dict[str, str]:
 
 
 def looked(text: str) -> dict[str, str]:
-    """From what LOOK writes. Pure."""
+    """Read versions from what LOOK writes. Pure."""
     found = {}
     for line in text.splitlines():
         match = LOOKED.match(line)

@@ -39,7 +39,7 @@ class BedProcess:
     """Answers requests; each in a thread of its own, since some wait for a command to end."""
 
     def __init__(self, substrate: Substrate, placement: Mapping[str, str]) -> None:
-        """`placement`: the processors of nodes that have some of their own."""
+        """Begin with no bed. `placement` has the processors of nodes that have some of their own."""
         self._substrate, self._placement = substrate, placement
         self._link = LiveLink(substrate)
         self._facts = BedFactsHere(substrate, self._link.state)
@@ -123,7 +123,7 @@ class BedProcess:
         return self._exec(message, fds)
 
     def _script(self, message: Message, fds: list[int]) -> Message:
-        """A user's program beside the nodes, with `node` on its PATH."""
+        """Return a user's program beside the nodes, with `node` on its PATH."""
         self._link.state.require_whole()
         environment = {
             **os.environ,
@@ -172,7 +172,7 @@ class BedProcess:
         return {"answer": self._do_with_trials(name, message["with"])}
 
     def _do_with_trials(self, name: str, arguments: Mapping[str, object]) -> object:
-        """Only beds with trials import what these need."""
+        """Do what only beds with trials do: others do not import what that needs."""
         from lanelab.driver.trial.operations import TrialOperations  # noqa: PLC0415
 
         if name not in operations(TrialOperations):

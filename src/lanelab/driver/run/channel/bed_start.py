@@ -53,7 +53,7 @@ def serve_nodes(bed: BedProcess) -> None:
 
 
 def own(controller_pid: int) -> int:
-    """A pidfd of the controller. The bed ends with that process, whichever of its threads started the bed."""
+    """Return a pidfd of the controller. The bed ends with that process, whichever of its threads started the bed."""
     try:
         controller = os.pidfd_open(controller_pid)
     except ProcessLookupError:
@@ -67,8 +67,8 @@ def own(controller_pid: int) -> int:
 
 
 def receive_settings(channel: Channel, controller: int) -> Message:
-    """The controller's first message. Ends this process when the controller ends first: that does not close the channel
-    where a process that the controller has forked holds it open."""
+    """Return the controller's first message. Ends this process when the controller ends first: that does not close the
+    channel where a process that the controller has forked holds it open."""
     watched = select.poll()
     for fd in (channel.fileno(), controller):
         watched.register(fd, select.POLLIN)
@@ -110,7 +110,7 @@ def make_bed(channel: Channel, controller: int) -> tuple[Substrate, BedProcess]:
 
 
 def main() -> None:
-    """The arguments: the descriptor of the channel, and the controller's process number."""
+    """Run the bed's process. Its arguments are the descriptor of the channel, and the controller's process number."""
     for number in (signal.SIGINT, signal.SIGHUP):
         # The controller's affair; it closes the channel. Not SIG_IGN, which our commands would inherit.
         signal.signal(number, lambda *_: None)

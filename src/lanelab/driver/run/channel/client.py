@@ -109,7 +109,7 @@ class Bed(LinkOperations, TrialOperations, FactOperations):
         self.close()
 
     def ask(self, name: str, arguments: Mapping[str, Any], within_s: float) -> object:
-        """What the interfaces' operations do."""
+        """Ask the bed's process to do one of the interfaces' operations."""
         asked = {"name": name, "with": dict(arguments)}
         return self._ask("do", within_s=within_s, **asked)["answer"]
 

@@ -9,10 +9,10 @@ from lanelab.driver.base.operations import Remote, operation
 class FactOperations(Remote):
     @operation()
     def facts(self) -> Mapping[str, Any]:
-        """What the nodes are and how they are set."""
+        """Return what the nodes are and how they are set."""
         raise NotImplementedError
 
     @operation()
     def tc_state(self) -> tuple[Any, ...]:
-        """The router's queues with their counters, as tc shows them."""
+        """Return the router's queues with their counters, as tc shows them."""
         raise NotImplementedError

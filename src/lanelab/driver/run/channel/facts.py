@@ -39,7 +39,7 @@ class BedFactsHere(FactOperations):
 
 
 def bed_facts(substrate: Substrate) -> dict[str, Any]:
-    """The facts of all nodes. What a node does not tell is left out."""
+    """Return the facts of all nodes. What a node does not tell is left out."""
     facts: dict[str, Any] = {}
     if machines := substrate.describe():
         facts["machines"] = machines

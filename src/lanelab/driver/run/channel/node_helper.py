@@ -23,14 +23,14 @@ def fail(what: str) -> int:
 
 
 def ask(channel: Channel, message: Message, fds: tuple[int, ...] = ()) -> Message:
-    """One question at a time, so the next message is its answer."""
+    """Ask one question at a time, so the next message is its answer."""
     channel.send(message, fds)
     received = channel.receive()
     return received[0] if received else {"error": {"what": "the bed is gone", "remedy": ""}}
 
 
 def environment() -> dict[str, str]:
-    """The script's own environment, with PATH as it was before this helper came first in it."""
+    """Return the script's own environment, with PATH as it was before this helper came first in it."""
     helpers = str(Path(__file__).resolve().with_name("helpers"))
     folders = [folder for folder in os.environ.get("PATH", "").split(":") if folder != helpers]
     return {**os.environ, "PATH": ":".join(folders), "LANELAB_NODE": sys.argv[1]}

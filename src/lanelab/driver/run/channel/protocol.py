@@ -46,7 +46,7 @@ class Channel:
             self._socket.sendall(data[sent:])
 
     def receive(self) -> tuple[Message, list[int]] | None:
-        """The next message and its descriptors, which the caller owns; None when the channel is closed."""
+        """Return the next message and its descriptors, which the caller owns; None when the channel is closed."""
         while b"\n" not in self._rest:
             try:
                 data, ancillary, _, _ = self._socket.recvmsg(65536, socket.CMSG_SPACE(MAX_FDS * 4))

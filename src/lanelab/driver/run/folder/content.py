@@ -16,7 +16,7 @@ NOT_THE_TRIALS = {Reason.BED_LOST, Reason.LINK_OUT_OF_TOLERANCE, Reason.STOPPED}
 
 
 def attempt_of(ok: bool, value: float | None, reasons: Collection[str], machine: int = 1) -> Attempt:
-    """An attempt as the schedule wants it."""
+    """Return an attempt as the schedule wants it."""
     return Attempt(ok, value if ok else None, not NOT_THE_TRIALS & set(reasons), timed_out(reasons), machine)
 
 
@@ -43,7 +43,7 @@ class Content:
         return [str(row[0]) for row in self._database.execute("SELECT id FROM cells ORDER BY cell")]
 
     def history(self) -> dict[tuple[str, int], list[Attempt]]:
-        """(cell id, round) -> its attempts so far, in order, as the schedule wants them."""
+        """Return for each (cell id, round) its attempts so far, in order, as the schedule wants them."""
         history: dict[tuple[str, int], list[Attempt]] = {}
         query = """
             SELECT id, round, status, value, group_concat(reason), ifnull(machine, 1)
@@ -60,7 +60,7 @@ class Content:
         return history
 
     def reasons(self) -> dict[str, dict[str, int]]:
-        """Cell id -> reason -> how many of its trials failed for it, the most frequent first."""
+        """Return cell id -> reason -> how many of its trials failed for it, the most frequent first."""
         query = """
             SELECT id, reason, count(DISTINCT trial) FROM failures JOIN trials USING (trial) JOIN cells USING (cell)
             GROUP BY id, reason ORDER BY id, 3 DESC, reason
@@ -71,7 +71,7 @@ class Content:
         return found
 
     def last_bed(self) -> int:
-        """The number of the last bed that this run used; 0: none yet."""
+        """Return the number of the last bed that this run used; 0: none yet."""
         query = (
             "SELECT max(bed) FROM (SELECT bed FROM trials UNION SELECT bed FROM self_tests UNION SELECT bed FROM beds)"
         )
@@ -79,12 +79,12 @@ class Content:
         return int(last or 0)
 
     def beds(self) -> dict[int, BedFacts]:
-        """All of this run, by number."""
+        """Return all of this run, by number."""
         rows = self._database.execute("SELECT bed, facts FROM beds ORDER BY bed")
         return {bed: BedFacts.from_json(json.loads(facts)) for bed, facts in rows}
 
     def bed_that_refused(self, label: str) -> int:
-        """The last bed whose self-test of this link failed; else the last one."""
+        """Return the last bed whose self-test of this link failed; else the last one."""
         query = "SELECT max(bed) FROM self_tests JOIN links USING (link) WHERE label = ? AND NOT passed"
         (bed,) = self._database.execute(query, (label,)).fetchone()
         return int(bed or self.last_bed())
@@ -94,17 +94,17 @@ class Content:
         return {name: MachineFacts.from_json(json.loads(facts)) for name, facts in rows}
 
     def machine_number(self, name: str) -> int:
-        """The number of a machine that was noted."""
+        """Return the number of a machine that was noted."""
         (number,) = self._database.execute("SELECT machine FROM machines WHERE name = ?", (name,)).fetchone()
         return int(number)
 
     def versions(self, digests: Collection[str]) -> dict[str, dict[str, str]]:
-        """Those that trials name, by digest."""
+        """Return those that trials name, by digest."""
         rows = self._database.execute("SELECT versions, data FROM versions")
         return {digest: json.loads(data) for digest, data in rows if digest in digests}
 
     def versions_by_cell(self) -> dict[str, set[str]]:
-        """The digests of what the trials of each cell were made with."""
+        """Return the digests of what the trials of each cell were made with."""
         found: dict[str, set[str]] = {}
         query = "SELECT DISTINCT id, versions FROM trials JOIN cells USING (cell)"
         for cell, versions in self._database.execute(query):
@@ -112,20 +112,20 @@ class Content:
         return found
 
     def origins(self) -> set[str]:
-        """Of all trials that were made by other runs."""
+        """Return the origins of all trials that were made by other runs."""
         return {origin for (origin,) in self._database.execute("SELECT origin FROM trials WHERE origin != ''")}
 
     def copies(self, trials: Iterable[int]) -> list[TrialCopy]:
-        """Trials as another run folder takes them."""
+        """Return trials as another run folder takes them."""
         return trial_copies(self._database, self.folder, trials)
 
     def trials_after(self, trial: int) -> list[int]:
-        """The numbers of later trials, in order."""
+        """Return the numbers of later trials, in order."""
         query = "SELECT trial FROM trials WHERE trial > ? ORDER BY trial"
         return [int(number) for (number,) in self._database.execute(query, (trial,))]
 
     def self_tested(self) -> set[tuple[int, str]]:
-        """Bed and label of every link that was tested."""
+        """Return bed and label of every link that was tested."""
         return set(self._database.execute("SELECT DISTINCT bed, label FROM self_tests JOIN links USING (link)"))
 
     def self_test_copies(self, after: int = 0) -> list[SelfTestCopy]:

@@ -57,7 +57,8 @@ _TRIAL = (
 
 
 def trial_copies(database: sqlite3.Connection, folder: Path, trials: Iterable[int]) -> list[TrialCopy]:
-    """Of a run that knows its machines. Raises ChangedError for a trial that is not what was stored."""
+    """Return the trials of a run that knows its machines. Raises ChangedError for a trial that is not what was
+    stored."""
     return [_trial_copy(database, folder, trial) for trial in trials]
 
 
@@ -74,7 +75,7 @@ def _trial_copy(database: sqlite3.Connection, folder: Path, trial: int) -> Trial
 
 
 def self_test_copies(database: sqlite3.Connection, after: int = 0) -> list[SelfTestCopy]:
-    """Those of a run with a number above `after`."""
+    """Return those of a run with a number above `after`."""
     query = (
         "SELECT bed, label, moment, at_utc, passed, data FROM self_tests JOIN links USING (link) "
         "WHERE self_test > ? ORDER BY self_test"
@@ -86,7 +87,7 @@ def self_test_copies(database: sqlite3.Connection, after: int = 0) -> list[SelfT
 
 
 def require_artifacts(folder: Path, copy: TrialCopy) -> Listed:
-    """Those in the folder. Raises ChangedError unless they are just the artifacts of this trial."""
+    """Return those in the folder. Raises ChangedError unless they are just the artifacts of this trial."""
     listed = artifacts_in(folder)
     there = {name: digest for name, _, digest in listed}
     if there != {each.name: each.sha256 for each in copy.artifacts}:

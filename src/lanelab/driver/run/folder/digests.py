@@ -84,7 +84,8 @@ class Difference:
 
 
 def note_digests(database: sqlite3.Connection, kind: Kind, number: int, parts: Iterable[str] | None = None) -> None:
-    """Digest what was just stored, within the transaction of the caller: all parts, or those that are named."""
+    """Write the digests of what was just stored, within the transaction of the caller: of all parts, or of those that
+    are named."""
     known = {} if parts is None else _noted(database, kind, number).get(number, {})
     noted = dict(known)
     for part in parts if parts is not None and known else _PARTS[kind]:
@@ -95,7 +96,7 @@ def note_digests(database: sqlite3.Connection, kind: Kind, number: int, parts: I
 def differences(
     database: sqlite3.Connection, kind: Kind = "trial", number: int | None = None, parts: Iterable[str] | None = None
 ) -> Iterator[Difference]:
-    """All parts, or those that are named, of all trials or self-tests, or of one of them."""
+    """Yield all parts, or those that are named, of all trials or self-tests, or of one of them."""
     noted, column = _noted(database, kind, number), _NUMBER[kind]
     which = "" if number is None else f" WHERE {column} = {number:d}"
     there = {each for (each,) in database.execute(f"SELECT {column} FROM {_TABLE[kind]}{which}")}  # noqa: S608
@@ -137,7 +138,7 @@ def _noted(database: sqlite3.Connection, kind: Kind, number: int | None) -> dict
 
 
 def _digests(database: sqlite3.Connection, kind: Kind, part: str, number: int | None) -> Iterator[tuple[int, str]]:
-    """The digests of one part, as it is now."""
+    """Yield the digests of one part, as it is now."""
     which = "1" if number is None else f"{_NUMBER[kind]} = {number:d}"
     rows = database.execute(_PARTS[kind][part].format(which=which))
     for each, group in itertools.groupby(rows, key=lambda row: row[0]):

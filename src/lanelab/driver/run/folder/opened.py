@@ -16,7 +16,7 @@ JOURNAL = "-journal"
 
 @contextlib.contextmanager
 def opened_database(folder: Path) -> Iterator[sqlite3.Connection]:
-    """The database, for reading. Whatever is wrong with it becomes an error with a remedy."""
+    """Open the database for reading. Whatever is wrong with it becomes an error with a remedy."""
     path = folder / run_format.DATABASE
     if not path.is_file():
         what = f"{folder} is not the folder of a run" if folder.is_dir() else f"there is no folder {folder}"

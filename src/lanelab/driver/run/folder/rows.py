@@ -39,7 +39,7 @@ class TrialRow:
 
 
 def insert_trial(database: sqlite3.Connection, row: TrialRow, artifacts: Listed) -> None:
-    """Within a transaction of the caller's."""
+    """Insert a trial within a transaction of the caller's."""
     record = row.record
     points_apart = {name: replace(series, points=()) for name, series in record.series.items()}
     data = replace(record, measures={}, requests=(), series=points_apart).to_json()

@@ -72,15 +72,15 @@ class SourceRun:
 
     @property
     def is_of_fixed_number(self) -> bool:
-        """Whether the number of its rounds was known before the first: none of its values ended it."""
+        """Return whether the number of its rounds was known before the first: none of its values ended it."""
         return "ci" not in self.plan.get("repeat", {}) and len(self.plan.get("looks", ())) < 2
 
     def table(self, name: str) -> list[tuple[Any, ...]]:
-        """All rows of a table, as they are."""
+        """Return all rows of a table, as they are."""
         return self._database.execute(f"SELECT * FROM {name}").fetchall()  # noqa: S608 - a name of the format's
 
     def asked(self) -> dict[str, set[str]]:
-        """The digests of what was asked for in each cell that has trials."""
+        """Return the digests of what was asked for in each cell that has trials."""
         found: dict[str, set[str]] = {}
         query = "SELECT DISTINCT id, asked FROM trials JOIN cells USING (cell) WHERE asked != ''"
         for cell, asked in self._database.execute(query):
@@ -88,17 +88,17 @@ class SourceRun:
         return found
 
     def cells(self) -> dict[str, tuple[str, str]]:
-        """Label of its link, and name of its arm, of each cell by its identifier."""
+        """Return label of its link, and name of its arm, of each cell by its identifier."""
         query = "SELECT id, label, name FROM cells JOIN links USING (link) JOIN arms USING (arm) ORDER BY cell"
         return {cell: (label, arm) for cell, label, arm in self._database.execute(query)}
 
     def links(self) -> dict[str, dict[str, str]]:
-        """Settings of each link by its label."""
+        """Return settings of each link by its label."""
         query = "SELECT label, settings FROM links ORDER BY link"
         return {label: json.loads(text) for label, text in self._database.execute(query)}
 
     def trials(self, asked: Iterable[str] | None = None) -> Iterator[SourceTrial]:
-        """All of them by number, or those with one of these digests."""
+        """Yield all of them by number, or those with one of these digests."""
         wanted = None if asked is None else set(asked)
         query = """
             SELECT trial, bed, id, round, attempt, asked, versions, origin, status, group_concat(reason)
@@ -150,7 +150,8 @@ class SourceRun:
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """As a clone, a hard link or a copy: whatever is possible first. Nothing ever writes into an artifact."""
+    """Copy a file as a clone, a hard link or a copy: whatever is possible first. Nothing ever writes into an
+    artifact."""
     with source.open("rb") as from_file, target.open("xb") as to_file:
         try:
             fcntl.ioctl(to_file.fileno(), CLONE, from_file.fileno())

@@ -74,13 +74,13 @@ class Store(Content):
 
     @classmethod
     def create(cls, folder: Path, text: str, meta: Mapping[str, str], cells: Sequence[Cell]) -> "Store":
-        """A new run folder. It has its database only when that is whole."""
+        """Make a new run folder. It has its database only when that is whole."""
         return cls.made(folder, text, lambda database: insert_plan(database, meta, cells))
 
     @classmethod
     def made(cls, folder: Path, text: str, fill: Callable[[sqlite3.Connection], None]) -> "Store":
-        """The same with whatever `fill` puts into it, within one transaction: what is known of the run, its links, arms
-        and cells."""
+        """Return the store with whatever `fill` puts into it, within one transaction: what is known of the run, its
+        links, arms and cells."""
         with writing(f"make the run folder {folder}"):
             folder.mkdir(parents=True, exist_ok=True)
             names = {path.name for path in folder.iterdir()}
@@ -104,7 +104,7 @@ class Store(Content):
 
     @classmethod
     def open(cls, folder: Path) -> "Store":
-        """An existing run folder, to go on with it."""
+        """Open an existing run folder, to go on with it."""
         if not (folder / run_format.DATABASE).is_file():
             raise InputError(
                 f"there is no run to go on with in {folder}", "Name the folder of a run: lanelab runs lists them"
@@ -147,7 +147,7 @@ class Store(Content):
 
     @contextlib.contextmanager
     def _changing(self, what: str, part: str) -> Iterator[None]:
-        """One transaction, which ends with a digest of the part of the run that it changes."""
+        """Change the folder within one transaction, which ends with a digest of the part of the run that it changes."""
         with writing(what), self._database:
             yield
             note_digests(self._database, "run", THE_RUN, (part,))
@@ -162,7 +162,7 @@ class Store(Content):
         return self._accepts_links or bool(json.loads(self.meta("bed") or "{}").get("accept_links"))
 
     def begin_session(self, provenance: Mapping[str, Any], machine: MachineFacts) -> None:
-        """`machine`: this one."""
+        """Begin a session on this `machine`."""
         self.machine = machine
         self._accepts_links = bool(provenance.get("bed_options", {}).get("accept_links"))
         with self._changing("begin a session", SESSIONS):
@@ -210,13 +210,14 @@ class Store(Content):
     def add_self_test(
         self, link: str, data: Mapping[str, Any], *, bed: int, passed: bool, moment: Moment = "before"
     ) -> None:
-        """`moment`: before trials used the link on this bed, or after them."""
+        """Store a self-test. `moment` says whether it was made before trials used the link on this bed, or after
+        them."""
         with self._changing("store a self-test", SELF_TESTS):
             row = (self.session, bed, self._links[link], moment, utc_now(), int(passed), json.dumps(data))
             self._insert_self_test(row)
 
     def begin_trial(self) -> tuple[int, Path]:
-        """A number for the next trial and an empty folder for its artifacts."""
+        """Return a number for the next trial and an empty folder for its artifacts."""
         scratch = self.folder / SCRATCH / f"{self._next:06d}"
         with writing("make room for a trial"):
             shutil.rmtree(scratch, ignore_errors=True)
@@ -274,7 +275,7 @@ class Store(Content):
         return [row.trial for row, *_ in rows]
 
     def _store(self, rows: Sequence[tuple[TrialRow, Path, Listed]], self_tests: Sequence[tuple[Any, ...]] = ()) -> None:
-        """All of them or none; each with the folder of its artifacts, and what is in it, which is on the disk."""
+        """Store all of them or none; each with the folder of its artifacts, and what is in it, which is on the disk."""
         moved: list[Path] = []
         try:
             for row, scratch, _ in rows:

@@ -26,7 +26,8 @@ from lanelab.driver.run.folder.opened import opened_database
 
 
 def read_record(folder: Path, trial: int) -> TrialRecord:
-    """Everything recorded about a trial, its requests included. RecordError where it is not as its format says."""
+    """Return everything recorded about a trial, its requests included. RecordError where it is not as its format
+    says."""
     with opened_database(folder) as database:
         row = database.execute("SELECT record FROM trials WHERE trial = ?", (trial,)).fetchone()
         if row is None:
@@ -38,7 +39,7 @@ def read_record(folder: Path, trial: int) -> TrialRecord:
 
 
 def whole_record(database: sqlite3.Connection, trial: int, text: str) -> TrialRecord:
-    """A trial's record with what tables of their own have of it; `text`: the rest. RecordError."""
+    """Return a trial's record with what tables of their own have of it; `text`: the rest. RecordError."""
     record = json.loads(text)
     series = {name: {**one, "points": []} for name, one in record["series"].items()}
     query = "SELECT name, t_ms, value FROM series WHERE trial = ? ORDER BY name, t_ms"
@@ -52,14 +53,14 @@ def whole_record(database: sqlite3.Connection, trial: int, text: str) -> TrialRe
 
 
 def each_request(folder: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """(trial, number, request) of all trials."""
+    """Yield (trial, number, request) of all trials."""
     query = "SELECT number, data FROM requests WHERE trial = ? ORDER BY number"
     for trial, (number, data) in _each(folder, query, REQUESTS):
         yield trial, number, json.loads(data)
 
 
 def each_record(folder: Path) -> Iterator[tuple[int, TrialRecord]]:
-    """(trial, record) of all trials, without requests, measures and the points of series."""
+    """Yield (trial, record) of all trials, without requests, measures and the points of series."""
     for trial, (text,) in _each(folder, "SELECT record FROM trials WHERE trial = ?", RECORD):
         record = json.loads(text)
         series = {name: {**one, "points": []} for name, one in record["series"].items()}
@@ -68,15 +69,17 @@ def each_record(folder: Path) -> Iterator[tuple[int, TrialRecord]]:
 
 
 def each_witnesses(folder: Path) -> Iterator[tuple[int, dict[str, list[str]] | None]]:
-    """(trial, which witnesses its verdict used, for each question) of all trials; None where that was not noted."""
+    """Yield (trial, which witnesses its verdict used, for each question) of all trials; None where that was not
+    noted."""
     query = "SELECT json_extract(record, '$.evidence.witnesses') FROM trials WHERE trial = ?"
     for trial, (text,) in _each(folder, query, RECORD):
         yield trial, None if text is None else json.loads(text)
 
 
 def _each(folder: Path, query: str, part: str) -> Iterator[tuple[int, tuple[Any, ...]]]:
-    """What the query finds for each trial, of this part of it. It is finished before anything is given out: whoever
-    takes it may pause for as long as they like, and an open query would keep the run from storing its trials."""
+    """Yield what the query finds for each trial, of this part of it. It is finished before anything is given out:
+    whoever takes it may pause for as long as they like, and an open query would keep the run from storing its
+    trials."""
     with opened_database(folder) as database:
         for (trial,) in database.execute("SELECT trial FROM trials ORDER BY trial").fetchall():
             require_unchanged(database, folder, number=trial, parts=(part,))
@@ -102,14 +105,14 @@ def series_of(database: sqlite3.Connection, trial: int, names: Sequence[str]) ->
 
 
 def each_series(folder: Path) -> Iterator[tuple[int, str, float, float]]:
-    """(trial, name, ms since the trial began, value) of every point of all trials."""
+    """Yield (trial, name, ms since the trial began, value) of every point of all trials."""
     query = "SELECT name, t_ms, value FROM series WHERE trial = ? ORDER BY name, t_ms"
     for trial, (name, t_ms, value) in _each(folder, query, SERIES_PART):
         yield trial, name, t_ms, value
 
 
 def read_artifacts(folder: Path, trial: int) -> list[tuple[str, int, str]]:
-    """(name, bytes, sha256) of each file of a trial."""
+    """Return (name, bytes, sha256) of each file of a trial."""
     with opened_database(folder) as database:
         require_unchanged(database, folder, number=trial, parts=(FILES,))
         query = "SELECT name, bytes, sha256 FROM artifacts WHERE trial = ? ORDER BY name"
@@ -121,8 +124,8 @@ def artifact_path(folder: Path, trial: int, name: str) -> Path:
 
 
 def unchanged_artifacts(folder: Path, trial: int, names: Collection[str] | None = None) -> Path:
-    """The folder of a trial's files, for whoever reads those with these names, or all. ChangedError where one is not
-    what was stored; one that was removed is not there."""
+    """Return the folder of a trial's files, for whoever reads those with these names, or all. ChangedError where one is
+    not what was stored; one that was removed is not there."""
     for name, _, sha256 in read_artifacts(folder, trial):
         path = artifact_path(folder, trial, name)
         if (names is None or name in names) and path.is_file() and file_digest(path) != sha256:

@@ -34,7 +34,7 @@ Content = bytes | Path
 
 
 def write_archive(target: Path, files: Mapping[str, Content]) -> None:
-    """`files`: by their names below the root. A list of their digests comes first."""
+    """Write the archive of `files`, which have their names below the root. A list of their digests comes first."""
     listed = "".join(f"{_digest(files[name])}  {name}\n" for name in sorted(files))
     part = target.with_name(f".{target.name}.part")
     try:
@@ -54,7 +54,7 @@ def write_archive(target: Path, files: Mapping[str, Content]) -> None:
 
 
 def _add(tar: tarfile.TarFile, name: str, content: Content) -> None:
-    """Without anything that depends on who packs, where and when."""
+    """Add a file without anything that depends on who packs, where and when."""
     info = tarfile.TarInfo(f"{ROOT}/{name}")
     info.mode = 0o644
     if isinstance(content, bytes):
@@ -101,7 +101,7 @@ def unpack(archive: Path, folder: Path) -> None:
 
 
 def _unpack_into(archive: Path, folder: Path) -> dict[str, str]:
-    """The digest of every file, by its name."""
+    """Return the digest of every file, by its name."""
     most = min(MOST_BYTES, max(SMALL, MOST_GROWTH * archive.stat().st_size))
     found: dict[str, str] = {}
     total = entries = 0
@@ -122,7 +122,7 @@ def _unpack_into(archive: Path, folder: Path) -> dict[str, str]:
 
 @contextlib.contextmanager
 def _damage(archive: Path) -> Iterator[None]:
-    """What the libraries say of damage becomes an ArtifactError."""
+    """Make an ArtifactError of what the libraries say of damage."""
     try:
         yield
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, ValueError, OverflowError, KeyError) as error:
@@ -151,7 +151,7 @@ def _entries(archive: Path) -> Iterator[tuple[str, int, IO[bytes] | None]]:
 
 
 def _unzipped(archive: Path) -> IO[bytes]:
-    """The tar, whether it is packed or not."""
+    """Return the tar, whether it is packed or not."""
     with archive.open("rb") as file:
         is_packed = file.read(len(_GZIP)) == _GZIP
     return cast("IO[bytes]", gzip.open(archive)) if is_packed else archive.open("rb")
@@ -185,7 +185,7 @@ def _name(archive: Path, info: tarfile.TarInfo) -> str:
 
 
 def is_safe(name: str) -> bool:
-    """Whether the name stays in the folder that it is put into."""
+    """Return whether the name stays in the folder that it is put into."""
     parts = name.split("/")
     return len(name) <= LONGEST_NAME and all(_PART.fullmatch(part) and len(part) <= LONGEST_PART for part in parts)
 

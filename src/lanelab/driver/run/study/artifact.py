@@ -28,7 +28,7 @@ LOCK_FILES = "requirements*.lock"
 
 @dataclass(frozen=True, slots=True)
 class ArtifactAbout(Coded):
-    """What `artifact.json` holds."""
+    """The content of `artifact.json`."""
 
     format: int
     study: str
@@ -39,7 +39,8 @@ class ArtifactAbout(Coded):
 
 
 def digests_of_sites(folder: Path, about: StudyRun) -> dict[str, str]:
-    """Of each site that the study loads. StoreError where one is no longer what the run has loaded."""
+    """Return the digest of each site that the study loads. StoreError where one is no longer what the run has
+    loaded."""
     copies = folder / COPIES / about.study.name
     found: dict[str, str] = {}
     files = {figure.number: figure for figure in about.study.figures}
@@ -57,7 +58,7 @@ def digests_of_sites(folder: Path, about: StudyRun) -> dict[str, str]:
 
 
 def _noted_digests(folder: Path) -> dict[str, str]:
-    """Of the sites of a figure's run, as they were when it began; nothing where it has not begun."""
+    """Return the digests of the sites of a figure's run, as they were when it began; nothing where it has not begun."""
     path = folder / run_format.DATABASE
     if not path.is_file():
         return {}
@@ -70,7 +71,7 @@ def _noted_digests(folder: Path) -> dict[str, str]:
 
 
 def private_in(folder: Path, about: StudyRun, names: tuple[str, ...]) -> Private:
-    """What of this run must not leave; `names`: of this machine."""
+    """Return what of this run must not leave; `names`: of this machine."""
     facts: list[object] = [dict(about.bed)]
     machines = set(names)
     for each in about.figures:
@@ -103,7 +104,7 @@ def stage_run(folder: Path, about: StudyRun, into: Path, private: Private, *, ca
 
 
 def _copy_files(own: Path, copy: Path) -> None:
-    """The files of every trial, without what a killed run has left beside them."""
+    """Copy the files of every trial, without what a killed run has left beside them."""
     with closing(sqlite3.connect(f"{(copy / run_format.DATABASE).resolve().as_uri()}?mode=ro", uri=True)) as opened:
         for trial, name in opened.execute("SELECT trial, name FROM artifacts"):
             file = Path(run_format.ARTIFACTS) / f"{trial:06d}" / name
@@ -112,14 +113,14 @@ def _copy_files(own: Path, copy: Path) -> None:
 
 
 def _artifact_lines(database: Path) -> Iterator[str]:
-    """As sha256sum writes them: of every file of every trial."""
+    """Yield a line as sha256sum writes it for every file of every trial."""
     with closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)) as opened:
         for trial, name, digest in opened.execute("SELECT trial, name, sha256 FROM artifacts ORDER BY trial, name"):
             yield f"{digest}  {run_format.ARTIFACTS}/{trial:06d}/{name}\n"
 
 
 def site_files(name: str) -> dict[str, Path]:
-    """Everything that a site of the archive consists of, by its name in the artifact."""
+    """Return everything that a site of the archive consists of, by its name in the artifact."""
     return files_below(sites_folder() / name, f"{SITES}/{name}")
 
 
@@ -128,7 +129,7 @@ def lock_files() -> dict[str, Path]:
 
 
 def files_below(folder: Path, name: str) -> dict[str, Path]:
-    """Plain files, by their names in the artifact. StoreError where a name is one that nobody should unpack."""
+    """Return plain files, by their names in the artifact. StoreError where a name is one that nobody should unpack."""
     found = {}
     for path in sorted(folder.rglob("*")):
         if not path.is_file() or path.is_symlink() or "__pycache__" in path.parts:

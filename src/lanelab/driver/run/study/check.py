@@ -114,7 +114,7 @@ def its_sites(unpacked: Unpacked, *, run_programs: bool) -> Iterator[list[str]]:
 
 
 def _is_here(unpacked: Unpacked, name: str) -> bool:
-    """Whether this machine's archive of sites has the very same site."""
+    """Return whether this machine's archive of sites has the very same site."""
     if not (sites_folder() / name / MANIFEST).is_file():
         return False
     targets = [target for target in unpacked.about.sites if target.partition("/")[0] == name]

@@ -21,24 +21,24 @@ State = Literal["not begun", "unfinished", "finished"]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is run instead of what the experiments say; None: what they say."""
+    """The wishes of the user in place of what the experiments say; None: what they say."""
 
     trials: int | None = None
     beds: int | None = None
     scale: float | None = None
 
     def of(self, experiment: Experiment) -> Experiment:
-        """The experiment as it is run."""
+        """Return the experiment as it is run."""
         return self.repeated(self.scaled(experiment))
 
     def scaled(self, experiment: Experiment) -> Experiment:
-        """With as much load as asked for."""
+        """Return the experiment with as much load as the user wishes."""
         if self.scale is None or experiment.workload != LOAD:
             return experiment
         return over_scale(experiment, self.scale)
 
     def repeated(self, experiment: Experiment) -> Experiment:
-        """As often as asked for, and on as many beds."""
+        """Return the experiment as often as the user wishes, and on as many beds."""
         if self.trials is not None:
             experiment = over_trials(experiment, self.trials)
         return experiment if self.beds is None else over_beds(experiment, self.beds, "--beds")
@@ -46,7 +46,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How far a figure is."""
+    """Says how far a figure is."""
 
     figure: int
     state: State
@@ -56,32 +56,32 @@ class Standing:
 
     @property
     def remaining_s(self) -> float:
-        """What is left of that."""
+        """Return what is left of that."""
         if self.state == "finished":
             return 0.0
         return self.seconds * max(self.trials - self.done, 0) / self.trials
 
 
 def state_of(experiment: Experiment, noted: str, history: History) -> State:
-    """Of a figure that has begun; `noted`: the state that its run noted last. A run that came to its end is unfinished
-    where going on would make trials: of links that were refused, and of beds that were lost."""
+    """Return the state of a figure that has begun; `noted` is the state that its run noted last. A run that came to its
+    end is unfinished where going on would make trials: of links that were refused, and of beds that were lost."""
     again = any(one.again for one in lacking(experiment, history))
     return "finished" if noted == "finished" and not again else "unfinished"
 
 
 def still_to_run(standings: Sequence[Standing], wanted: Collection[int]) -> list[int]:
-    """The figures that are run now, in the study's order: of the wanted ones (none named: all) those that are not
-    finished."""
+    """Return the figures that are run now, in the study's order: of the wanted ones (none named: all) those that are
+    not finished."""
     return [one.figure for one in standings if one.state != "finished" and (not wanted or one.figure in wanted)]
 
 
 def remaining_s(standings: Sequence[Standing], figures: Collection[int], pace: float = 1.0) -> float:
-    """What these figures will still take; `pace`: how much longer than expected the others took."""
+    """Return what these figures will still take; `pace`: how much longer than expected the others took."""
     return pace * sum(one.remaining_s for one in standings if one.figure in figures)
 
 
 def chosen(study: Study, wanted: Sequence[int]) -> tuple[int, ...]:
-    """The figures that the user named, each once and known."""
+    """Return the figures that the user named, each once and known."""
     known = [figure.number for figure in study.figures]
     for number in wanted:
         if number not in known:
@@ -91,7 +91,7 @@ def chosen(study: Study, wanted: Sequence[int]) -> tuple[int, ...]:
 
 
 def chosen_variant(study: Study, wanted: str | None) -> str:
-    """The variant that is run: the first, unless another is asked for; "" where the study has none."""
+    """Return the variant that is run: the first, unless another is asked for; "" where the study has none."""
     if wanted is None:
         return next(iter(study.variants), "")
     if wanted not in study.variants:
@@ -102,11 +102,12 @@ def chosen_variant(study: Study, wanted: str | None) -> str:
 
 
 def figure_seed(seed: int, figure: int) -> int:
-    """The seed of a figure's order. It depends on nothing but these, so that a figure has it whenever it is run."""
+    """Return the seed of a figure's order. It depends on nothing but these, so that a figure has it whenever it is
+    run."""
     digest = hashlib.sha256(f"{seed}/{figure}".encode()).digest()
     return int.from_bytes(digest[:8]) % (LARGEST_SEED + 1)
 
 
 def too_few_for_verdicts(experiments: Mapping[int, Experiment]) -> list[int]:
-    """The figures with claims that cannot get a verdict from so few rounds."""
+    """Return the figures with claims that cannot get a verdict from so few rounds."""
     return [number for number, one in experiments.items() if one.claims and not has_enough(one)]

@@ -34,13 +34,13 @@ def write_skeleton(folder: Path) -> list[Path]:
 
 
 def skeleton(file: str, name: str, folder: Path) -> str:
-    """One of the files, as it is in a study of that name in that folder."""
+    """Return one of the files, as it is in a study of that name in that folder."""
     text = (resources.files("lanelab.driver.run.study") / "skeleton" / file).read_text(encoding="utf-8")
     schema = STUDY_SCHEMA if file == STUDY_FILE else EXPERIMENT_SCHEMA
     return text.replace("SCHEMA", _path_to(schema, folder)).replace("FOLDER", str(folder)).replace("NAME", name)
 
 
 def _path_to(schema: Path, folder: Path) -> str:
-    """As an editor finds it: relative within the project, so that the folder can go with it."""
+    """Return the path as an editor finds it: relative within the project, so that the folder can go with it."""
     within = folder.resolve().is_relative_to(PROJECT)
     return os.path.relpath(schema, folder.resolve()) if within else str(schema)

@@ -12,7 +12,7 @@ SKELETON = "skeleton"
 
 
 def unwritten(folder: Path, study: Study) -> str:
-    """A sentence that names it; "" where nothing is left. `folder`: of the study, or its copy in a run."""
+    """Return a sentence that names it; "" where nothing is left. `folder`: of the study, or its copy in a run."""
     own = {" ".join(part.split()) for part in _parts(folder / README)}
     sections = [title for title, words in _sections(study.name) if words in own]
     model = parse_study(_skeleton(STUDY_FILE, study.name), STUDY_FILE, study.name).study
@@ -28,7 +28,7 @@ def unwritten(folder: Path, study: Study) -> str:
 
 
 def _sections(name: str) -> list[tuple[str, str]]:
-    """(heading, the text below it) of the skeleton's README."""
+    """Return (heading, the text below it) of the skeleton's README."""
     found, heading = [], ""
     for part in _skeleton(README, name).split("\n\n"):
         if part.startswith("#"):

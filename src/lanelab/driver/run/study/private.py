@@ -34,14 +34,14 @@ class Private:
     names: tuple[str, ...]  # of the machine: whole words, in what was noted of the machine
 
     def hide(self, text: str) -> str:
-        """The text without the folders: also as JSON and HTML write them."""
+        """Return the text without the folders: also as JSON and HTML write them."""
         for folder in self.folders:
             for written in dict.fromkeys((folder, json.dumps(folder)[1:-1], html.escape(folder))):
                 text = re.sub(rf"{re.escape(written)}(?![\w.-])", PLACE, text)
         return text
 
     def hide_facts(self, data: Any, key: str = "") -> Any:  # noqa: ANN401 - JSON
-        """Provenance without folders, names of machines and where they are."""
+        """Return provenance without folders, names of machines and where they are."""
         if key in OF_MACHINES:
             return HIDDEN
         if isinstance(data, Mapping):
@@ -53,7 +53,8 @@ class Private:
         return self.hide_names(data)
 
     def hide_names(self, text: str) -> str:
-        """The text without names of machines and without folders: of a page, in which every machine has a number."""
+        """Return the text without names of machines and without folders: of a page, in which every machine has a
+        number."""
         for name in self.names:
             text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", HIDDEN, text)
         return self.hide(text)
@@ -88,7 +89,7 @@ def _texts(data: Any) -> Iterator[str]:  # noqa: ANN401 - JSON
 
 
 def copy_database(source: Path, target: Path, private: Private) -> None:
-    """The database of a run without what is private, also in pages that it no longer uses."""
+    """Copy the database of a run without what is private, also in pages that it no longer uses."""
     with writing(f"copy {source}"):
         with closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as own:
             aside = target.with_name(target.name + ".part")

@@ -44,7 +44,7 @@ class StudyFolder:
     texts: Mapping[int, str]  # by the figure's number
 
     def experiments(self, variant: str) -> dict[int, Experiment]:
-        """The experiment of each figure."""
+        """Return the experiment of each figure."""
         return {
             figure.number: parse_figure(figure, self.texts[figure.number], self.folder, variant)
             for figure in self.study.figures
@@ -52,29 +52,29 @@ class StudyFolder:
 
 
 def studies() -> list[str]:
-    """The names of those in experiments/."""
+    """Return the names of those in experiments/."""
     return sorted(path.parent.name for path in EXPERIMENTS.glob(f"*/{STUDY_FILE}"))
 
 
 def is_here(name: str) -> bool:
-    """Whether there is a study of that name, in experiments/ or in the folder that one works in."""
+    """Return whether there is a study of that name, in experiments/ or in the folder that one works in."""
     return name in studies() or (Path(name) / STUDY_FILE).is_file()
 
 
 def read_study(name: str) -> Study:
-    """The study of that name, or in that folder."""
+    """Return the study of that name, or in that folder."""
     return read_study_folder(name).study
 
 
 def read_study_folder(name: str) -> StudyFolder:
-    """The same with its experiments, each of them checked in every variant."""
+    """Read a study with its experiments, each of them checked in every variant."""
     folder = find_study(name)
     path = folder / STUDY_FILE
     return _checked(parse_study(read_text(path), str(path), _folder_name(folder)), folder)
 
 
 def _checked(written: WrittenStudy, folder: Path) -> StudyFolder:
-    """The study with its experiments."""
+    """Return the study with its experiments."""
     study = written.study
     texts = {figure.number: _experiment_text(figure, folder, written.files[figure.number]) for figure in study.figures}
     files = []
@@ -91,12 +91,12 @@ def _checked(written: WrittenStudy, folder: Path) -> StudyFolder:
 
 
 def parse_figure(figure: StudyFigure, text: str, folder: Path, variant: str) -> Experiment:
-    """The experiment of a figure in one variant; "" where the study has none."""
+    """Return the experiment of a figure in one variant; "" where the study has none."""
     return parse_experiment(text, str(folder / figure.file), site_names(), variant or None)
 
 
 def find_study(name: str) -> Path:
-    """The folder of a study."""
+    """Return the folder of a study."""
     beside = Path(name)
     if (beside / STUDY_FILE).is_file():
         return beside
@@ -113,7 +113,7 @@ def find_study(name: str) -> Path:
 
 
 def read_text(path: Path) -> str:
-    """A file that a person wrote."""
+    """Return a file that a person wrote."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -139,7 +139,7 @@ def _experiment_text(figure: StudyFigure, folder: Path, written: Written) -> str
 
 
 def parse_study(text: str, source: str, name: str) -> WrittenStudy:
-    """What study.yaml says, by itself. `source` is what errors call the file."""
+    """Return what study.yaml says, by itself. `source` is what errors call the file."""
     root = read_yaml(text, source, EXAMPLE)
     entries = STUDY.entries(root)
     plain = STUDY.values_of(entries)
@@ -158,7 +158,7 @@ def parse_study(text: str, source: str, name: str) -> WrittenStudy:
 
 
 def _numbered(written: Written) -> dict[int, Written]:
-    """The entries of a mapping of numbers, in the file's order."""
+    """Return the entries of a mapping of numbers, in the file's order."""
     found = {}
     for key, entry in written.entries().items():
         if not _NUMBER.fullmatch(key):

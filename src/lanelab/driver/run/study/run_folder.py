@@ -51,7 +51,7 @@ class OpenStudyRun:
 def begin_with(
     read: StudyFolder, variant: str, asked: Asked, *, seed: int, bed: Mapping[str, object], lanelab: str
 ) -> StudyRun:
-    """What a run begins with. `bed`: how beds are made; `lanelab`: its version."""
+    """Return what a run begins with. `bed`: how beds are made; `lanelab`: its version."""
     return StudyRun(
         format=STUDY_RUN_FORMAT,
         study=read.study,
@@ -71,7 +71,7 @@ def begin_with(
 
 
 def new_folder(name: str, variant: str) -> Path:
-    """runs/DATE-NAME-VARIANT; numbered where two begin within a second."""
+    """Make runs/DATE-NAME-VARIANT; numbered where two begin within a second."""
     stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
     words = "-".join(filter(None, [stamp, name, variant]))
     for number in itertools.count(1):
@@ -82,7 +82,7 @@ def new_folder(name: str, variant: str) -> Path:
 
 
 def create(folder: Path, about: StudyRun, copied: StudyFolder) -> None:
-    """The folder, with study.json last. What a killed attempt left there is taken away first."""
+    """Make the folder, with study.json last. What a killed attempt left there is taken away first."""
     with writing(f"make the folder {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
         names = {path.name for path in folder.iterdir()}
@@ -115,7 +115,7 @@ def _write_whole(folder: Path, text: str) -> None:
 
 @contextlib.contextmanager
 def opened(folder: Path, about: StudyRun) -> Iterator[OpenStudyRun]:
-    """The study's run, kept from others. StoreError where its copies are not those that it began with."""
+    """Open the study's run, kept from others. StoreError where its copies are not those that it began with."""
     with _locked(folder):
         copies, asked = folder / COPIES / about.study.name, Asked(about.trials, about.beds, about.scale)
         files, experiments = {figure.number: figure for figure in about.study.figures}, {}
@@ -148,7 +148,7 @@ def _read_back(path: Path) -> str:
 
 
 def changed_since(about: StudyRun, now: StudyFolder) -> list[int]:
-    """The figures whose experiment is another now than when the run began."""
+    """Return the figures whose experiment is another now than when the run began."""
     then = {each.figure: each.experiment_sha256 for each in about.figures}
     return [number for number, digest in then.items() if number not in now.texts or sha256(now.texts[number]) != digest]
 

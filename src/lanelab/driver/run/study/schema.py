@@ -55,7 +55,7 @@ def schema_text() -> str:
 
 
 def reference_tables() -> dict[str, str]:
-    """Every generated table of docs/reference/study.md."""
+    """Return every generated table of docs/reference/study.md."""
     return {name: table.markdown() for name, table in SECTIONS.items()}
 
 

@@ -20,7 +20,7 @@ class FigureFile:
 
 
 def published_number(source: str) -> int | None:
-    """The number of the published claim that a source names; None where it is any text."""
+    """Return the number of the published claim that a source names; None where it is any text."""
     found = _REFERENCE.fullmatch(source.strip())
     return int(found["number"]) if found and found["number"].isdecimal() else None
 
@@ -50,7 +50,7 @@ def check_claims(study: Study, files: Sequence[FigureFile], published: Mapping[i
 
 
 def _referred(written: Written, study: Study) -> int | None:
-    """The number of the published claim; None where the source is no reference to a study."""
+    """Return the number of the published claim; None where the source is no reference to a study."""
     text = written.text().strip()
     found = _REFERENCE.fullmatch(text)
     if not found:

@@ -12,12 +12,12 @@ from lanelab.driver.run.study.run_folder import OpenStudyRun
 
 
 def costs(experiments: Mapping[int, Experiment]) -> dict[int, Estimate]:
-    """What each figure is expected to take."""
+    """Return what each figure is expected to take."""
     return {number: expected(experiment) for number, experiment in experiments.items()}
 
 
 def standings_of(run: OpenStudyRun, estimates: Mapping[int, Estimate]) -> list[Standing]:
-    """Of each figure, in the study's order."""
+    """Return the standing of each figure, in the study's order."""
     return [_standing(run, number, estimates[number]) for number in run.experiments]
 
 

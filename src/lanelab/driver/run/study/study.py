@@ -36,7 +36,7 @@ class StudyFigure(Coded):
 
 @dataclass(frozen=True, slots=True)
 class Difference(Coded):
-    """What is not as it was in the published work."""
+    """A difference from how it was in the published work."""
 
     what: str
     then: str
@@ -70,7 +70,7 @@ class FigureRun(Coded):
 
 @dataclass(frozen=True, slots=True)
 class StudyRun(Coded):
-    """What `study.json` holds: written when the run begins, and never changed."""
+    """The content of `study.json`: written when the run begins, and never changed."""
 
     format: int
     study: Study  # as it was then

@@ -34,8 +34,8 @@ class SchedulerAddress(Coded):
 def address_of(
     text: str, files: tuple[Path | None, Path | None, Path | None] = (None, None, None), *, insecure: bool = False
 ) -> SchedulerAddress:
-    """What the user means. `files`: --tls-ca, --tls-cert and --tls-key. Raises InputError, also where others on the
-    network could read what is said and run code of theirs."""
+    """Return what the user means. `files`: --tls-ca, --tls-cert and --tls-key. Raises InputError, also where others on
+    the network could read what is said and run code of theirs."""
     scheme, divider, rest = text.partition("://")
     if not divider:
         return _of_invitation(text, files)
@@ -106,7 +106,7 @@ def require_own(text: str) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine is there. Names are not looked up: what they stand for may change."""
+    """Return whether only this machine is there. Names are not looked up: what they stand for may change."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

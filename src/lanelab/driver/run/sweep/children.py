@@ -50,12 +50,12 @@ class Child:
         return self._process.pid
 
     def next_said(self, kind: type[Said]) -> Said | None:
-        """What it says next; None once it has ended."""
+        """Return what it says next; None once it has ended."""
         line = next(iter(self._process.stdout or ()), None)
         return None if line is None else kind.from_json(json.loads(line))
 
     def wait(self) -> int:
-        """Its status once it has ended."""
+        """Return its status once it has ended."""
         return self._process.wait()
 
     def end(self, within_s: float = END_WITHIN_S) -> None:
@@ -78,14 +78,14 @@ class Child:
 
 
 class _Voice:
-    """Where a child speaks. No program that it starts has that descriptor: one that outlived it would keep it open, and
-    the child's end would not be seen."""
+    """The way in which a child speaks. No program that it starts has that descriptor: one that outlived it would keep
+    it open, and the child's end would not be seen."""
 
     fd = 1
 
 
 def say(words: Coded) -> None:
-    """To the one that started this process."""
+    """Tell something to the process that started this one."""
     with contextlib.suppress(OSError):  # it does not listen any more, and we end soon
         os.write(_Voice.fd, json.dumps(words.to_json()).encode() + b"\n")
 
@@ -110,7 +110,7 @@ def end_with(pid: int) -> None:
 
 
 def main() -> None:
-    """The arguments: the module, and the number of the process that started this one."""
+    """Run a child. Its arguments are the module, and the number of the process that started this one."""
     module, parent = sys.argv[1:3]
     signal.signal(signal.SIGINT, lambda *_: None)  # not SIG_IGN, which our commands would inherit
     _Voice.fd = os.dup(1)

@@ -70,12 +70,12 @@ class Cluster(Protocol):
 
     @property
     def dashboard(self) -> str:
-        """Where the engine's own pages are; "": nowhere."""
+        """Return where the engine's own pages are; "": nowhere."""
         ...
 
     def wait(self, timeout_s: float) -> list[Happening]:
-        """What happened since the last call, in order; waits for the first as long as that. Workers that there are at
-        the beginning join in the first calls."""
+        """Return what happened since the last call, in order; waits for the first as long as that. Workers that there
+        are at the beginning join in the first calls."""
         ...
 
     def start(self, worker: str, name: JobName, payload: Coded) -> int:

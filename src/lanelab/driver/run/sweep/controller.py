@@ -46,7 +46,7 @@ LOST_IN_A_ROW = 3  # portions of each worker, after which a run ends: they would
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a run waits for workers that are not there. None: for ever, or until Ctrl-C."""
+    """Says how long a run waits for workers that are not there. None: for ever, or until Ctrl-C."""
 
     first_s: float | None
     again_s: float | None
@@ -85,8 +85,8 @@ class Controller:
         return Spread(self._experiment, self._seed, self._statistics, self._store.history())
 
     def run(self) -> None:
-        """Until the experiment has what it asks for. Raises Interrupted after Ctrl-C, when the portions that were under
-        way are stored, and BedError where no worker is left to wait for."""
+        """Go on until the experiment has what it asks for. Raises Interrupted after Ctrl-C, when the portions that were
+        under way are stored, and BedError where no worker is left to wait for."""
         if self._experiment.workload == LOAD:
             self._stop.halt = self._cluster.halt
         try:
@@ -323,7 +323,7 @@ class Controller:
 
 
 def longest_s(experiment: Experiment, portion: PlannedPortion) -> float:
-    """Far longer than a portion can take: each trial's own limits end it long before. A worker that hangs must not hold
-    up a run for ever."""
+    """Return a time far longer than a portion can take: each trial's own limits end it long before. A worker that hangs
+    must not hold up a run for ever."""
     trials = len(portion.cells) * (1 + experiment.retries)
     return LONGEST_S + trials * (3 * experiment.timeout.seconds + scaled(LONGEST_AROUND_S))

@@ -68,8 +68,8 @@ class _Job:
 def connect(
     where: SchedulerAddress, *, dashboard: str | None = None, owned: Sequence[Callable[[], None]] = ()
 ) -> "DaskCluster":
-    """A connection to a scheduler. `dashboard`: None, ask the scheduler; `owned`: what `close` ends, first to last.
-    Raises ClusterAway where nothing answers, ClusterError where what answers will not do."""
+    """Connect to a scheduler. `dashboard`: None, ask the scheduler; `owned`: what `close` ends, first to
+    last. Raises ClusterAway where nothing answers, ClusterError where what answers will not do."""
     be_quiet()
     port = require_scheduler(where).dashboard_port
     if dashboard is None:
@@ -360,7 +360,7 @@ def _halt(session: str) -> None:
 
 
 def by_value(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, of no module, so that pickle cannot name it and takes it whole."""
+    """Return the same function without a module, so that pickle cannot name it and takes it whole."""
     shipped = types.FunctionType(function.__code__, {"__builtins__": __builtins__}, function.__name__)
     shipped.__module__ = "__main__"
     return shipped

@@ -38,7 +38,7 @@ class Disturbance(Coded):
 
     @property
     def words(self) -> str:
-        """For people: one line."""
+        """Describe the disturbance in one line, for people."""
         beds = len(self.alone_ms)
         if not self.is_noticed:
             return f"{beds} beds hardly disturb one another: work takes {self.worst:.2f} times as long"
@@ -46,7 +46,8 @@ class Disturbance(Coded):
 
 
 def measure_disturbance(beds: Sequence[Collection[int]]) -> Disturbance | None:
-    """Of beds with these processors; None for one bed, which has nobody beside it. Takes less than 5 s."""
+    """Measure the disturbance of beds with these processors; None for one bed, which has nobody beside it. Takes less
+    than 5 s."""
     if len(beds) < 2:
         return None
     alone: list[list[float]] = [[] for _ in beds]

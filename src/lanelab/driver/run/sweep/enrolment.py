@@ -50,7 +50,7 @@ class WorkerFacts(Coded):
 
 
 class Enrolment:
-    """Of all workers of a session."""
+    """Enrols all workers of a session."""
 
     def __init__(self, begun: BegunRun, tell: Listener, start: Start) -> None:
         self._begun, self._tell, self._start = begun, tell, start
@@ -192,7 +192,7 @@ def assignment_of(begun: BegunRun) -> Assignment:
 
 
 def _meta(store: Store) -> dict[str, str]:
-    """The run's, with links accepted where this session accepts them."""
+    """Return the run's, with links accepted where this session accepts them."""
     meta = store.all_meta()
     if not store.accepts_links:
         return meta

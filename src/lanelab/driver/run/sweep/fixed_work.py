@@ -21,7 +21,7 @@ REMEDY = "Look at the machine's load and free memory, and try again"
 
 @dataclass(frozen=True, slots=True)
 class WorkTimes:
-    """What the pieces took."""
+    """The times that the pieces took."""
 
     pieces_ms: tuple[float, ...]
 
@@ -39,7 +39,7 @@ class FixedWorker:
     """A process that waits to do the work, on its processors alone. `with` ends it."""
 
     def __init__(self, processors: Collection[int] = ()) -> None:
-        """`processors`: () for those of this process."""
+        """Keep the `processors` of the work: () for those of this process."""
         own = ",".join(map(str, sorted(processors or os.sched_getaffinity(0))))
         argv = [str(Path(sys.executable).resolve()), "-I", "-S", str(PROGRAM), own]
         self._process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
@@ -89,7 +89,8 @@ def _descriptor(pipe: IO[bytes] | None) -> int:
 
 
 def measure_fixed_work(seconds: float = SECONDS, processors: Collection[int] = ()) -> WorkTimes:
-    """The work by itself on these processors; () for those of this process. Takes `seconds` and some 0.1 s more."""
+    """Time the work by itself on these processors; () for those of this process. Takes `seconds` and some 0.1 s
+    more."""
     with FixedWorker(processors) as worker:
         worker.await_ready()
         (times,) = all_at_once([worker], seconds)
@@ -97,7 +98,7 @@ def measure_fixed_work(seconds: float = SECONDS, processors: Collection[int] = (
 
 
 def all_at_once(workers: Sequence[FixedWorker], seconds: float) -> list[WorkTimes]:
-    """The times of each, while all work."""
+    """Time the work of each, while all work."""
     for worker in workers:
         worker.begin(seconds)
     return [worker.end() for worker in workers]

@@ -50,7 +50,7 @@ def work(seconds: float, there: int, back: int) -> list[float]:
 
 
 def main() -> None:
-    """The argument: the processors, with commas between them. The other process has to inherit them."""
+    """Do the work. The argument is the processors, with commas between them. The other process has to inherit them."""
     os.sched_setaffinity(0, map(int, sys.argv[1].split(",")))
     (read, there), (back, write) = os.pipe(), os.pipe()
     if os.fork() == 0:

@@ -46,7 +46,7 @@ class Keys(Coded):
 
 @dataclass(frozen=True, slots=True)
 class Invitation(Coded):
-    """What `lanelab worker` needs to lend beds to a run."""
+    """The address and keys that `lanelab worker` needs to lend beds to a run."""
 
     version: int
     run: str  # its name, for people
@@ -55,7 +55,8 @@ class Invitation(Coded):
 
 
 def make_keys(name: str) -> Keys:
-    """A new authority, and a certificate of it. The authority's own key is forgotten: there will be no other one."""
+    """Make a new authority, and a certificate of it. The authority's own key is forgotten: there will be no other
+    one."""
     from cryptography import x509  # noqa: PLC0415
     from cryptography.hazmat.primitives import hashes, serialization  # noqa: PLC0415
     from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
@@ -114,7 +115,7 @@ def _usage(*, signs: bool):  # type: ignore[no-untyped-def] # noqa: ANN202 - x50
 
 
 def keys_of_files(ca: Path, certificate: Path, key: Path) -> Keys:
-    """Keys that the user has. Raises InputError."""
+    """Return keys that the user has. Raises InputError."""
     return Keys(
         *(_text(path, option) for path, option in ((ca, "--tls-ca"), (certificate, "--tls-cert"), (key, "--tls-key")))
     )

@@ -70,7 +70,7 @@ class Member:
 
     @property
     def is_at_work(self) -> bool:
-        """Whether an answer is awaited."""
+        """Return whether an answer is awaited."""
         return self.doing in (Doing.JOINING, Doing.PLAYING, Doing.DELIVERING)
 
     @property

@@ -62,7 +62,7 @@ class Lacking(Coded):
 
 
 def cells_digest(cells: Iterable[Cell]) -> str:
-    """The same where both sides read the same cells from an experiment, in the same order."""
+    """Return a digest that is the same where both sides read the same cells from an experiment, in the same order."""
     return hashlib.sha256("\n".join(cell.id for cell in cells).encode()).hexdigest()
 
 
@@ -149,8 +149,8 @@ class PieceRequest(Coded):
 
 @dataclass(frozen=True, slots=True)
 class Delivery(Coded):
-    """What a portion gave. Either all its trials, or `undone` says why the worker could not do it: then no trial is
-    there, and another worker may do better."""
+    """The outcome of a portion. Either all its trials, or `undone` says why the worker could not do it: then no trial
+    is there, and another worker may do better."""
 
     portion: int
     undone: str
@@ -166,8 +166,9 @@ class Delivery(Coded):
 
     @classmethod
     def received(cls, data: object) -> Self:
-        """As it came. Self-tests are told once, and hold whatever became of the trials: where one of those cannot be
-        read, the portion is undone, and the self-tests are there. Raises RecordError where they are not, either."""
+        """Read a delivery as it came. Self-tests are told once, and hold whatever became of the trials: where one of
+        those cannot be read, the portion is undone, and the self-tests are there. Raises RecordError where they are
+        not, either."""
         try:
             return cls.from_json(data)
         except RecordError as error:

@@ -35,7 +35,7 @@ PAUSES_S = (0.2, 1.0, 5.0, 20.0)
 
 @dataclass(frozen=True, slots=True)
 class _Place(Coded):
-    """Where the last session's scheduler listened, as it was asked for."""
+    """The place at which the last session's scheduler listened, as it was asked for."""
 
     host: str
     port: int
@@ -55,7 +55,7 @@ class OwnScheduler:
 def start(
     folder: Path, run: str, *, listen: str = "", dashboard: bool = False, tell: Listener = lambda _event: None
 ) -> Iterator[OwnScheduler]:
-    """A scheduler for as long as the block runs. `listen`: ADDRESS[:PORT] where other machines reach it; "": this
+    """Start a scheduler for as long as the block runs. `listen`: ADDRESS[:PORT] where other machines reach it; "": this
     machine alone. `folder`: of the run, for keys and invitation. Raises InputError, StoreError, ClusterError."""
     packages = dashboard_packages.installed() if dashboard else None
     place = _place(folder, listen)
@@ -80,7 +80,7 @@ def start(
 
 
 def _place(folder: Path, listen: str) -> _Place:
-    """Where to listen: where the user says, with the port of the last session where he leaves it open."""
+    """Decide where to listen: where the user says, with the port of the last session where he leaves it open."""
     last: _Place | None = None
     with contextlib.suppress(FileNotFoundError, ValueError):
         last = _Place.from_json(json.loads((folder / PLACE).read_text()))

@@ -25,7 +25,7 @@ TRIES = 3  # of a piece that is damaged on its way, and of a whole pack
 
 
 class PackFile:
-    """As much of a pack as is here. A piece that is damaged is left out, so that `have` asks for it again."""
+    """The part of a pack that is here. A piece that is damaged is left out, so that `have` asks for it again."""
 
     def __init__(self, path: Path, pack: Pack) -> None:
         self.pack, self.path = pack, path
@@ -37,7 +37,7 @@ class PackFile:
             self._file: IO[bytes] = path.open("wb")
 
     def add(self, piece: bytes) -> None:
-        """A piece, as `piece_of` made it, that begins at `have`. Raises PackError where pieces, or the whole, come
+        """Add a piece, as `piece_of` made it, that begins at `have`. Raises PackError where pieces, or the whole, come
         damaged time and again."""
         checksum, data = piece[:CHECKSUM_BYTES], piece[CHECKSUM_BYTES:]
         fits = 0 < len(data) <= self.pack.bytes - self.have
@@ -68,7 +68,7 @@ class PackFile:
             self._file.truncate()
 
     def unpack(self, trials: Iterable[TrialCopy], content: Path) -> None:
-        """A folder for each trial, named by its number there, with just the artifacts that the trials name."""
+        """Unpack a folder for each trial, named by its number there, with just the artifacts that the trials name."""
         if self.have != self.pack.bytes:
             raise PackError(f"{self.pack.name} is not whole: {self.have} of {self.pack.bytes} bytes")
         trials = list(trials)
@@ -85,7 +85,7 @@ class PackFile:
 
 
 def wanted_of(trials: Iterable[TrialCopy]) -> dict[str, int]:
-    """Names within a pack and sizes. Raises PackError for a name that leads elsewhere."""
+    """Return names within a pack and sizes. Raises PackError for a name that leads elsewhere."""
     wanted = {}
     for trial in trials:
         for each in trial.artifacts:
@@ -96,7 +96,7 @@ def wanted_of(trials: Iterable[TrialCopy]) -> dict[str, int]:
 
 
 def piece_of(path: Path, offset: int, length: int) -> bytes:
-    """A part of a file as it travels: behind a checksum of its own."""
+    """Return a part of a file as it travels: behind a checksum of its own."""
     data = part_of(path, offset, length)
     return hashlib.sha256(data).digest() + data
 
@@ -161,7 +161,7 @@ def _take(archive: tarfile.TarFile, entry: tarfile.TarInfo, left: dict[str, int]
 
 
 def _copied(content: IO[bytes], out: IO[bytes]) -> int:
-    """How many bytes there were. What cannot be read is not the disk's fault."""
+    """Return how many bytes there were. What cannot be read is not the disk's fault."""
     copied = 0
     while data := _read(content):
         out.write(data)

@@ -23,12 +23,12 @@ class Ask:
 
 
 def asks_of(experiment: Experiment) -> list[Ask]:
-    """All of them, in the order of KINDS."""
+    """Return all of them, in the order of KINDS."""
     return sorted(dict.fromkeys(_asks(experiment)), key=lambda ask: KINDS.index(ask.kind))
 
 
 def asked_of(experiment: Experiment) -> tuple[str, ...]:
-    """The kinds alone."""
+    """Return the kinds alone."""
     return tuple(dict.fromkeys(ask.kind for ask in asks_of(experiment)))
 
 

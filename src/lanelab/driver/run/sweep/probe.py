@@ -17,13 +17,13 @@ HANDSHAKE_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Scheduler:
-    """What a scheduler says that it is."""
+    """The facts that a scheduler says of itself."""
 
     dashboard_port: int | None  # of its pages
 
 
 def require_scheduler(where: SchedulerAddress) -> Scheduler:
-    """The scheduler that is there. Raises ClusterAway where nothing answers, ClusterError where what answers is
+    """Return the scheduler that is there. Raises ClusterAway where nothing answers, ClusterError where what answers is
     not a scheduler for us."""
     answers: list[Scheduler | BaseException] = []
 

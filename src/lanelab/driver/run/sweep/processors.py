@@ -18,8 +18,8 @@ TOPOLOGY = Path("/sys/devices/system/cpu")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a processor is. Processors of one core are its threads; `cache`: the lowest number of those that share the
-    largest cache with it."""
+    """The place of a processor. Processors of one core are its threads; `cache`: the lowest number of those that share
+    the largest cache with it."""
 
     package: int
     cache: int
@@ -31,9 +31,10 @@ Core = tuple[int, ...]
 
 
 def divided(processors: Sequence[int], beds: int, places: Places | None = None) -> list[list[int]]:
-    """The processors of each bed, as many for each: beds that differ in them would differ in their results. Threads of
-    one core stay together, and cores of one cache or package, as far as they go. What is left over is the controller's:
-    at least one core where each bed has enough without it. A processor without a place is a core of its own."""
+    """Return the processors of each bed, as many for each: beds that differ in them would differ in their results.
+    Threads of one core stay together, and cores of one cache or package, as far as they go. What is left over is the
+    controller's: at least one core where each bed has enough without it. A processor without a place is a core of its
+    own."""
     if beds < 1:
         raise InputError(f"{beds} beds cannot work", "Write a number from 1 on")
     if beds > len(processors):
@@ -56,7 +57,7 @@ def divided(processors: Sequence[int], beds: int, places: Places | None = None) 
 
 
 def divided_here(beds: int) -> list[list[int]]:
-    """The same for this machine, of the processors that this process may use."""
+    """Divide the processors of this machine that this process may use."""
     processors = sorted(os.sched_getaffinity(0))
     return divided(processors, beds, places_here(processors))
 
@@ -71,7 +72,8 @@ def _order(place: Place, number: int) -> tuple[int, ...]:
 
 
 def _cores(processors: Sequence[int], places: Places) -> list[Core]:
-    """In the order of packages, caches and cores. Where some threads of a core are not ours, it is the smaller."""
+    """Return the cores in the order of packages, caches and cores. Where some threads of a core are not ours, it is the
+    smaller."""
     in_order = sorted(processors, key=lambda number: _order(places[number], number))
     return [tuple(core) for _, core in groupby(in_order, key=lambda number: _core_of(places[number]))]
 
@@ -95,7 +97,7 @@ def _kept_together(cores: Sequence[Core], beds: int, each: int, places: Places) 
 
 
 def warnings(division: Sequence[Sequence[int]], processors: Sequence[int], places: Places | None = None) -> list[str]:
-    """What a user should know of beds that are divided like this."""
+    """Return what a user should know of beds that are divided like this."""
     if len(division) < 2:
         return []
     known = _complete(processors, places or {})
@@ -129,13 +131,13 @@ def require_memory(beds: int, available_mib: int) -> None:
 
 
 def places_here(processors: Sequence[int]) -> Places:
-    """Of those whose place the kernel tells."""
+    """Return the places that the kernel tells."""
     found = {number: _place(number) for number in processors}
     return {number: place for number, place in found.items() if place}
 
 
 def memory_available_here_mib() -> int:
-    """As the kernel estimates it."""
+    """Return the memory that is available, as the kernel estimates it."""
     for line in Path("/proc/meminfo").read_text().splitlines():
         name, _, rest = line.partition(":")
         if name == "MemAvailable":
@@ -172,5 +174,5 @@ def _place(number: int) -> Place | None:
 
 
 def _lowest(numbers: str) -> int:
-    """Of a list as the kernel writes it: 0-3,8."""
+    """Return the lowest of a list as the kernel writes it: 0-3,8."""
     return min(int(part.partition("-")[0]) for part in numbers.strip().split(","))

@@ -27,7 +27,7 @@ class SchedulerSettings(Coded):
 
 @dataclass(frozen=True, slots=True)
 class SchedulerSaid(Coded):
-    """What a scheduler says to the run: where it is, or why it is nowhere."""
+    """A message of a scheduler to the run: where it is, or why it is nowhere."""
 
     address: str = ""
     dashboard: str = ""  # its page; "": it has none

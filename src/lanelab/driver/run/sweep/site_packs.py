@@ -35,7 +35,7 @@ class SitePack:
 
     @classmethod
     def of(cls, name: str, site: Site, path: Path) -> "SitePack":
-        """`path`: where the archive goes."""
+        """Pack a site. `path` says where the archive goes."""
         files = {each.sha256: site.file(each) for each in site.objects}
         with writing("make room for a site"):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -45,7 +45,7 @@ class SitePack:
 
 
 class SitePacks:
-    """Those of a run."""
+    """The packs of a run's sites."""
 
     def __init__(self, begun: BegunRun) -> None:
         self._sites = begun.sites.archived

@@ -39,7 +39,7 @@ REMINDER_S = 60.0  # between words about a scheduler that stays away
 
 @dataclass(frozen=True, slots=True)
 class Lent:
-    """What a machine lends."""
+    """The beds that a machine lends."""
 
     beds: int = 1
     machine: str = ""  # what its owner calls it; "": its host name
@@ -59,7 +59,7 @@ class Supervisor:
         tell: Listener = unheard,
         processors: Sequence[Sequence[int]] | None = None,
     ) -> None:
-        """`processors`: of each bed; None: those of this process, divided."""
+        """Keep what is lent. `processors` are those of each bed; None: those of this process, divided."""
         self._where, self._lent, self._tell = where, lent, tell
         self._machine = lent.machine or platform.node() or "this machine"
         self._processors = [tuple(each) for each in processors or divided_here(lent.beds)]
@@ -141,7 +141,7 @@ class Supervisor:
         return False
 
     def _live(self, number: int, processors: tuple[int, ...]) -> str:
-        """One life of a worker. Why it ended."""
+        """Live one life of a worker, and return why it ended."""
         try:
             with scratch_folder(f"{number}") as scratch:
                 return self._process(number, processors, scratch)

@@ -35,7 +35,7 @@ class Assigned:
         self.sites[done.name] = self.cache.finish(done)
 
     def served(self) -> ServedSites:
-        """The sites as the arms want them. Raises InputError where this lanelab makes something else of one."""
+        """Return the sites as the arms want them. Raises InputError where this lanelab makes something else of one."""
         if self.lacks:
             raise InputError(f"the site {self.lacks[0]} did not come", "Begin anew")
         sites = ServedSites.of(self.experiment, self.sites)
@@ -65,7 +65,7 @@ def take(order: Assignment, folder: Path, allowed: Collection[str], machine: str
 
 
 def _write(files: Mapping[str, str], folder: Path) -> Path:
-    """The run's files, in a folder that has no others. Where the experiment is."""
+    """Return the run's files, in a folder that has no others. Where the experiment is."""
     for name in files:
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or not path.parts or "\0" in name:
@@ -81,8 +81,8 @@ def _write(files: Mapping[str, str], folder: Path) -> Path:
 
 
 def _site_here(name: str, digests: Mapping[str, str], cache: SiteCache) -> Site | None:
-    """The site with the content that the controller's has: of this machine's own archive, or sent by some controller
-    before."""
+    """Return the site with the content that the controller's has: of this machine's own archive, or sent by some
+    controller before."""
     if name not in digests:
         raise InputError(f"the controller does not say what the site {name} is", SAME)
     try:

@@ -33,7 +33,7 @@ Order = TypeVar("Order", bound=Coded)
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What is kept from one job to the next: a run, and the session that assigned it."""
+    """The state that is kept from one job to the next: a run, and the session that assigned it."""
 
     work: Work
     session: str
@@ -48,7 +48,7 @@ def run(name: str, payload: object, context: WorkerContext) -> object:
 
 
 def _assign(payload: object, context: WorkerContext) -> Lacking:
-    """Whatever it worked for before is over."""
+    """Assign the worker to a run. Whatever it worked for before is over."""
     _end(context)
     order = Assignment.from_json(payload)
     work = Work(assigned.take(order, context.scratch, context.allowed, context.machine), context)
@@ -58,7 +58,7 @@ def _assign(payload: object, context: WorkerContext) -> Lacking:
 
 
 def _of_run(order: type[Order], do: Callable[[Work, Order], Answer]) -> Job:
-    """A job of the run that was assigned."""
+    """Return the context of a job of the run that was assigned."""
     return lambda payload, context: do(_work(context), order.from_json(payload))
 
 

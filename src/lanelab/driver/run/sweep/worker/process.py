@@ -55,7 +55,7 @@ class WorkerSettings(Coded):
 
 @dataclass(frozen=True, slots=True)
 class WorkerSaid(Coded):
-    """What a worker says to its supervisor."""
+    """A message of a worker to its supervisor."""
 
     joined: str = ""  # its address
     left: str = ""  # why it ends
@@ -63,7 +63,7 @@ class WorkerSaid(Coded):
 
 @dataclass(slots=True)
 class _Process:
-    """What jobs find about the process in which they are done."""
+    """The process in which jobs are done, as they see it."""
 
     context: WorkerContext | None = None
     jobs: str = JOBS
@@ -187,7 +187,7 @@ def _tell(worker: "distributed.Worker", event: Event) -> None:
 
 
 def topic_of(session: str) -> str:
-    """Where events for one controller go."""
+    """Return where events for one controller go."""
     return f"lanelab-{session}"
 
 

@@ -49,7 +49,7 @@ class ScratchRun:
     # --- making it, and forgetting it
 
     def runner(self) -> Runner:
-        """Whose bed is up when it is first wanted."""
+        """Return the runner, whose bed is up when it is first wanted."""
         if self._runner is None:
             sites = self._assigned.served()
             with _one_at_a_time():
@@ -92,7 +92,7 @@ class ScratchRun:
     # --- its bed and links
 
     def use_for(self, block: int) -> Runner:
-        """With a bed for that block of rounds."""
+        """Return the runner with a bed for that block of rounds."""
         runner = self.runner()
         runner.current.use_for(block)
         runner.current.make_ready()
@@ -137,7 +137,7 @@ class ScratchRun:
     # --- what there is to tell
 
     def versions(self) -> dict[str, str]:
-        """What trials on the bed are made with."""
+        """Return what trials on the bed are made with."""
         current = self.runner().current
         current.make_ready()
         return self.store().versions({current.versions})[current.versions]
@@ -146,7 +146,8 @@ class ScratchRun:
         return self.store().versions({trial.versions for trial in trials}) if trials else {}
 
     def news(self, trials: Sequence[TrialCopy] = ()) -> tuple[list[SelfTestCopy], dict[int, BedFacts]]:
-        """Self-tests since the last answer, and the beds that they or the trials name, with the one in use."""
+        """Return the self-tests since the last answer, and the beds that they or the trials name, with the one in
+        use."""
         if self._store is None:
             return [], {}
         try:

@@ -30,7 +30,7 @@ class SiteCache:
     """All workers of a machine share it. A site in it is whole, and what its digest says."""
 
     def __init__(self, arriving: Path) -> None:
-        """`arriving`: a folder for pieces, of this worker alone."""
+        """Open the cache. `arriving` is a folder for pieces, of this worker alone."""
         self._arriving = arriving
 
     @property
@@ -51,7 +51,7 @@ class SiteCache:
         return site if site_digest(site) == digest else None
 
     def add_piece(self, digest: str, offset: int, data: bytes) -> None:
-        """A part of the archive of its bodies. One at 0 begins it anew."""
+        """Add a part of the archive of its bodies. One at 0 begins it anew."""
         _require_digest(digest)
         with writing("keep a piece of a site"):
             self._arriving.mkdir(parents=True, exist_ok=True)
@@ -119,7 +119,7 @@ def _require_digest(digest: str) -> str:
 
 @contextlib.contextmanager
 def _aside(cache: Path) -> Iterator[Path]:
-    """A folder that is not there any more afterwards, unless it got another name."""
+    """Give a folder that is not there any more afterwards, unless it got another name."""
     with writing("keep a site"):
         cache.mkdir(parents=True, exist_ok=True)
         aside = Path(tempfile.mkdtemp(prefix=".", suffix=".making", dir=cache))

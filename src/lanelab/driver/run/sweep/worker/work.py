@@ -84,7 +84,7 @@ class Work:
             raise
 
     def last_words(self, *, measure_links: bool) -> Delivery:
-        """What the links of the bed are at the end of the run."""
+        """Return what the links of the bed are at the end of the run."""
         if measure_links:
             with contextlib.suppress(LanelabError):  # links that are not measured again are shown as that
                 self._run.measure_links_again()
@@ -190,11 +190,11 @@ class Work:
 
 
 def _are_of_one_bed(copies: Sequence[TrialCopy]) -> bool:
-    """Whether what counts is from one bed. Else it cannot be compared, and is made once more, on the new one."""
+    """Return whether what counts is from one bed. Else it cannot be compared, and is made once more, on the new one."""
     return len({copy.bed for copy in copies if _is_result(copy)}) <= 1
 
 
 def _is_result(copy: TrialCopy) -> bool:
-    """Whether the round has its trial by this one, as the schedule counts."""
+    """Return whether the round has its trial by this one, as the schedule counts."""
     reasons = [failure.reason for failure in copy.record.failures]
     return not reasons or timed_out(reasons)
