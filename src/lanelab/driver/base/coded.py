@@ -6,6 +6,9 @@
         name: str | None
 
 `Point.from_json({"x": 1})` raises RecordError, which names the key: "name is missing". In JSON no key has a default.
+
+What other programs say is read as a TypedDict of the keys that are used (`parsed`): those are checked as strictly.
+The whole is passed on as it is, since such programs say more with each version.
 """
 
 import dataclasses
@@ -13,14 +16,17 @@ import functools
 import math
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeAlias, TypeVar
 
 from lanelab.driver.base.errors import RecordError
 
+Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"  # that is written
+JsonObject: TypeAlias = Mapping[str, Json]
 Decoder = Callable[[object], Any]
+Value = TypeVar("Value")
 UNIONS = (types.UnionType, typing.Union)
 PLAIN = frozenset((str, int, float, bool, type(None)))
 SHORT = 60  # characters of a wrong value that are shown
@@ -68,11 +74,11 @@ class _WrongError(Exception):
         self.path = f"{here}{dot}{self.path}"
         return self
 
-    def as_record_error(self, where: str) -> RecordError:
+    def as_record_error(self, where: str, within: str = "the record") -> RecordError:
         path = f"{where}.{self.path}" if where and self.path else where or self.path
         named = [(f"{path}.{key}" if path else key, words) for key, words in self.rest]
         parts = [f"{key} {words}" for key, words in named] or [f"{path or 'the whole'} {self.words}"]
-        return RecordError(f"in the record, {', '.join(parts)}", key=named[0][0] if named else path)
+        return RecordError(f"in {within}, {', '.join(parts)}", key=named[0][0] if named else path)
 
 
 def decoded_as(hint: Any, data: object, where: str = "") -> Any:  # noqa: ANN401 - a type, and a value of it
@@ -83,6 +89,16 @@ def decoded_as(hint: Any, data: object, where: str = "") -> Any:  # noqa: ANN401
         return decoder(hint)(data)
     except _WrongError as wrong:
         raise wrong.as_record_error(where) from None
+
+
+def parsed(kind: type[Value], data: object, within: str) -> Value:
+    """Return what another program said, as a TypedDict or another type. `within`: whose words, for RecordError."""
+    try:
+        hint: Any = kind
+        value: Value = decoder(hint)(data)
+    except _WrongError as wrong:
+        raise wrong.as_record_error("", within) from None
+    return value
 
 
 @functools.cache
@@ -111,13 +127,19 @@ def _decode_dataclass(kind: type, data: object) -> Any:  # noqa: ANN401
         missing, unknown = sorted(decoders.keys() - data.keys()), sorted(map(str, data.keys() - decoders.keys()))
         if missing or unknown:
             raise _WrongError("", *((key, "is missing") for key in missing), *((key, "is unknown") for key in unknown))
+    return kind(**_values(decoders, data))
+
+
+def _values(decoders: Mapping[str, Decoder], data: Mapping[str, object]) -> dict[str, object]:
+    """Return by key what is there."""
     values = {}
     for key, decode in decoders.items():
-        try:
-            values[key] = decode(data[key])
-        except _WrongError as wrong:
-            raise wrong.below(key) from None
-    return kind(**values)
+        if key in data:
+            try:
+                values[key] = decode(data[key])
+            except _WrongError as wrong:
+                raise wrong.below(key) from None
+    return values
 
 
 @functools.cache
@@ -127,19 +149,23 @@ def _fields(kind: type) -> Mapping[str, Decoder]:
 
 
 @functools.cache
-def decoder(hint: Any) -> Decoder:  # noqa: ANN401, PLR0911 - a type; one line for each kind of type
+def decoder(hint: Any) -> Decoder:  # noqa: ANN401, C901, PLR0911 - a type; one line for each kind of type
     """Return what reads a value of this type."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if hint is Any:
+    if hint in (Any, object):
         return lambda data: data
     if origin in UNIONS:
         return _optional(arguments)
     if origin is typing.Literal:
         return _check(lambda data: data in arguments, f"one of {', '.join(map(str, arguments))}")
+    if origin in (Sequence, list):
+        return _list(decoder(arguments[0]))
     if origin is tuple:
         return _list(decoder(arguments[0])) if arguments[1:] == (Ellipsis,) else _row([decoder(a) for a in arguments])
     if origin is not None and issubclass(origin, Mapping):
         return _mapping(decoder(arguments[1]))
+    if typing.is_typeddict(hint):
+        return _typed_dict(hint)
     if issubclass(hint, Coded):
         return hint.decoded  # type: ignore[no-any-return]
     if issubclass(hint, StrEnum):
@@ -193,6 +219,25 @@ def _mapping(inner: Decoder) -> Decoder:
             except _WrongError as wrong:
                 raise wrong.below(key) from None
         return values
+
+    return read
+
+
+def _typed_dict(kind: Any) -> Decoder:  # noqa: ANN401 - a TypedDict
+    """Read types that JSON has by itself."""
+    hints = typing.get_type_hints(kind, include_extras=True)
+    optional = {name for name, hint in hints.items() if typing.get_origin(hint) is typing.NotRequired}
+    required = hints.keys() - optional if kind.__total__ else set()
+    decoders = {name: decoder(hint) for name, hint in typing.get_type_hints(kind).items()}
+
+    def read(data: object) -> object:
+        if not isinstance(data, Mapping):
+            raise _WrongError(f"is not a mapping but {_short(data)}")
+        missing = sorted(required - data.keys())
+        if missing:
+            raise _WrongError("", *((key, "is missing") for key in missing))
+        _values(decoders, data)
+        return data
 
     return read
 
