@@ -63,7 +63,7 @@ def test_the_controller_is_told_when_a_part_dies(tmp_path: Path, role: str) -> N
     watch, folder = Watch(), tmp_path / own_marker()
     folder.mkdir()
     with Bed(BedSettings(folder=folder)) as bed:
-        if role == "router" and bed.info["router"] != "uml":
+        if role == "router" and bed.info.router != "uml":
             pytest.skip("this router is no process")
         bed.set_link(Link.parse({"rtt": "20ms"}))
         watch.see(bed.pid)

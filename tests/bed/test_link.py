@@ -226,7 +226,7 @@ FORGET_CAKE = "import ctypes, sys; sys.exit(ctypes.CDLL(None).syscall(176, b'sch
 def test_a_change_that_fails_half_way_restores_the_link_before(tmp_path: Path) -> None:
     with Bed(BedSettings(folder=tmp_path)) as made:
         bed = OpenBed(made)
-        if made.info["router"] != "uml":
+        if made.info.router != "uml":
             pytest.skip("only in a kernel of its own can a module be taken away")
         bed.set(rtt="30ms", rate="5mbit")
         before = [(entry["dev"], entry["kind"], entry.get("options")) for entry in qdiscs(bed)]

@@ -139,7 +139,7 @@ def test_what_goes_from_client_to_server_passes_the_router(bed: OpenBed) -> None
 def test_the_management_path_never_meets_the_link(bed: OpenBed) -> None:
     bed.set(loss="99.9%")
     try:
-        process = bed.bed.script(["ping", "-c", "5", bed.bed.info["addresses"]["server"]], Stdio(None, None, None))
+        process = bed.bed.script(["ping", "-c", "5", bed.bed.info.addresses["server"]], Stdio(None, None, None))
         assert process.wait() == 0
     finally:
         bed.set()
@@ -228,6 +228,6 @@ def test_a_pinned_node_stays_on_its_processor(tmp_path: Path) -> None:
 
 
 def test_the_routers_console_is_kept(bed: OpenBed) -> None:
-    if bed.bed.info["router"] == "uml":
+    if bed.bed.info.router == "uml":
         assert "Linux version" in (bed.bed.folder / "router-console.log").read_text(errors="replace")
-    assert bed.bed.info["kernel"] == bed.run("router", "uname", "-r").stdout.strip()
+    assert bed.bed.info.kernel == bed.run("router", "uname", "-r").stdout.strip()

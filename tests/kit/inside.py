@@ -20,7 +20,7 @@ from lanelab.driver.bed.node import Node
 from lanelab.driver.bed.registry import kind_named
 from lanelab.driver.bed.remote import namespaces
 from lanelab.driver.bed.ssh.hosts import Hosts
-from lanelab.driver.bed.substrate import BedSettings, Substrate
+from lanelab.driver.bed.substrate import BedSettings, NodeSettings, Substrate
 from lanelab.driver.link import Link
 from lanelab.driver.link.live.state import LinkState
 
@@ -93,8 +93,10 @@ def main(*checks: Check) -> None:
     """Run the checks and end this process."""
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a check prints is for people
-    nodes = json.loads(sys.argv[2]) if len(sys.argv) > 2 else {}
-    bed = _bring_up(BedSettings(Path(sys.argv[1]), "ssh" if nodes else "netns", nodes=nodes))
+    folder = Path(sys.argv[1])
+    over_ssh = len(sys.argv) > 2
+    nodes = Hosts.from_json(json.loads(sys.argv[2])) if over_ssh else NodeSettings()
+    bed = _bring_up(BedSettings(folder, "ssh" if over_ssh else "netns", nodes=nodes))
     bed.memory.mkdir()
     outcome = {}
     for check in checks:

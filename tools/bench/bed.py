@@ -37,7 +37,7 @@ def measure_bed(*, router: str, cpus: Mapping[str, str], kills: int, quick: bool
     """Make every measurement, one after the other: they would disturb each other."""
     figures = [_bring_up(router, cpus, 3 if quick else BRING_UPS, tell)]
     with paths.bed_folder() as folder, Bed(BedSettings(folder=folder, router=router, cpus=cpus)) as bed:
-        tell(f"router {bed.info['router']} {bed.info['kernel']}")
+        tell(f"router {bed.info.router} {bed.info.kernel}")
         for rtt_ms in RTTS_MS:
             tell(f"round trip of {rtt_ms} ms")
             figures += _round_trip(bed, rtt_ms, 2 if quick else PING_SETS)

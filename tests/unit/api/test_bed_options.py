@@ -66,5 +66,5 @@ def test_virtual_machines_get_their_care_by_whatever_way_they_are_named(
 
     monkeypatch.setattr(inventory, "hosts", hosts)
     monkeypatch.setattr(kind, "read_inventory", lambda _path: pytest.fail("read without care"))
-    assert set(virtual.nodes()) == {"client", "router", "server"}
+    assert set(virtual.nodes().to_json()) == {"client", "router", "server"}
     assert cared == [virtual.substrate]

@@ -1,7 +1,6 @@
 """The registry of substrates: what a kind declares is all that others need of it."""
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 import pytest
 
@@ -10,21 +9,27 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.programs.needs import MACHINES_OVER_SSH, programs
 from lanelab.driver.bed import registry
 from lanelab.driver.bed.netns.substrate import NetnsSubstrate
-from lanelab.driver.bed.substrate import Given, Option, SubstrateKind
+from lanelab.driver.bed.substrate import Given, NodeSettings, Option, SubstrateKind
 
 PLACE = Option("place", "Where it is", ("these beds need a place", "Add --place"))
 
 
-class Elsewhere(SubstrateKind):
+@dataclass(frozen=True, slots=True)
+class Place(NodeSettings):
+    at: str
+
+
+class Elsewhere(SubstrateKind[Place]):
     name = "elsewhere"
     help = "somewhere else"
+    nodes = Place
     options = (PLACE,)
 
-    def settings(self, given: Given) -> Mapping[str, Any]:
-        return {"at": given["place"]}
+    def settings(self, given: Given) -> Place:
+        return Place(given["place"])
 
-    def make(self, settings: Mapping[str, Any]) -> NetnsSubstrate:
-        assert settings == {"at": "home"}
+    def make(self, settings: Place) -> NetnsSubstrate:
+        assert settings == Place("home")
         return NetnsSubstrate()
 
 

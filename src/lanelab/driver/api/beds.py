@@ -11,7 +11,7 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.programs.needs import Program, programs
 from lanelab.driver.bed import placement, registry
 from lanelab.driver.bed.placement import processors_here
-from lanelab.driver.bed.substrate import NO_DIRECT, BedSettings, SubstrateKind, Traits
+from lanelab.driver.bed.substrate import NO_DIRECT, BedSettings, NodeSettings, SubstrateKind, Traits
 from lanelab.driver.link import Link
 from lanelab.driver.run.channel.client import Bed
 from lanelab.driver.run.events import Listener, Notice, unheard
@@ -54,7 +54,7 @@ class BedOptions:
         return replace(self, accept_links=self.accept_links or asked.accept_links)
 
     @property
-    def kind(self) -> SubstrateKind:
+    def kind(self) -> SubstrateKind[Any]:
         """Raises InputError where options do not fit the substrate."""
         return registry.kind_meant(self.substrate, self.given)
 
@@ -89,9 +89,10 @@ class BedOptions:
         direct = all(link.direct for link in links)
         return replace(self, cpus=placement.placement(processors, workload, direct=direct))
 
-    def nodes(self) -> Mapping[str, Any]:
+    def nodes(self) -> NodeSettings:
         """Return where the nodes are, as it is now. Raises InputError for an inventory that cannot be read."""
-        return self.kind.settings(self.given)
+        settings: NodeSettings = self.kind.settings(self.given)
+        return settings
 
     @contextmanager
     def opened(self) -> Iterator[Bed]:

@@ -1,13 +1,17 @@
 """The substrates that there are."""
 
+from pathlib import Path
+from typing import Any, TypedDict
+
+from lanelab.driver.base.coded import parsed
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.bed.netns.substrate import NetnsKind
 from lanelab.driver.bed.ssh.kind import SshKind
-from lanelab.driver.bed.substrate import Given, Option, SubstrateKind
+from lanelab.driver.bed.substrate import BedSettings, Given, Option, SubstrateKind
 from lanelab.driver.bed.vagrant.substrate import VagrantKind
 
 # In the order in which they are asked whether they are meant.
-KINDS: tuple[SubstrateKind, ...] = (NetnsKind(), VagrantKind(), SshKind())
+KINDS: tuple[SubstrateKind[Any], ...] = (NetnsKind(), VagrantKind(), SshKind())
 
 
 def names() -> tuple[str, ...]:
@@ -19,14 +23,31 @@ def options() -> tuple[Option, ...]:
     return tuple(option for kind in KINDS for option in kind.options)
 
 
-def kind_named(name: str) -> SubstrateKind:
+def kind_named(name: str) -> SubstrateKind[Any]:
     for kind in KINDS:
         if kind.name == name:
             return kind
     raise InputError(f"there is no substrate '{name}'", f"There is: {', '.join(names())}", key="substrate")
 
 
-def kind_meant(name: str, options: Given) -> SubstrateKind:
+class _Sent(TypedDict):
+    """BedSettings as JSON."""
+
+    folder: str
+    substrate: str
+    router: str
+    cpus: dict[str, str]
+    nodes: object
+
+
+def read_settings(data: object) -> BedSettings:
+    """Read what a controller sent. Raises RecordError, InputError."""
+    sent = parsed(_Sent, data, "the settings of the bed")
+    nodes = kind_named(sent["substrate"]).nodes.from_json(sent["nodes"], "nodes")
+    return BedSettings(Path(sent["folder"]), sent["substrate"], sent["router"], sent["cpus"], nodes)
+
+
+def kind_meant(name: str, options: Given) -> SubstrateKind[Any]:
     """The kind that a user means who names a substrate and gives these options. Raises InputError."""
     named = kind_named(name)
     for option in named.options:

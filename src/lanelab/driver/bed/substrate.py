@@ -7,8 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Generic, TypedDict, TypeVar
 
+from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import BedError
 from lanelab.driver.base.programs.finding import Finding
 from lanelab.driver.base.programs.needs import Program
@@ -60,21 +61,42 @@ Remedy = Callable[[Sequence[Program]], str]
 
 
 @dataclass(frozen=True, slots=True)
-class BedSettings:
+class NodeSettings(Coded):
+    """The settings of a substrate's nodes. Those of this machine have none."""
+
+
+Nodes = TypeVar("Nodes", bound=NodeSettings)
+
+
+class DescribedMachine(TypedDict):
+    """A machine of a node, for the record of a run."""
+
+    system: str
+    kernel: str
+    architecture: str
+    processors: int
+    memory_mib: int
+    python: str
+    interfaces: Mapping[str, str]  # of the link, by the node that each leads to
+
+
+@dataclass(frozen=True, slots=True)
+class BedSettings(Coded):
     """How a bed is made. `cpus` pins a node to a list of processors as taskset writes it: {"router": "1"}."""
 
     folder: Path  # of this bed: the router's console log and what else is worth keeping
     substrate: str = "netns"
     router: str = "auto"
     cpus: Mapping[str, str] = field(default_factory=dict)
-    nodes: Mapping[str, Any] = field(default_factory=dict)  # settings of the substrate, as its kind gives them: JSON
+    nodes: NodeSettings = NodeSettings()  # as the substrate's kind gives them
 
 
-class SubstrateKind(ABC):
+class SubstrateKind(ABC, Generic[Nodes]):
     """An entry of the registry: what is known of a substrate before there is a bed."""
 
     name: str
     help: str  # a few words, for --substrate
+    nodes: type[Nodes]  # how their settings are read in the bed process
     traits = Traits()
     options: tuple[Option, ...] = ()
     needs: tuple[
@@ -85,11 +107,11 @@ class SubstrateKind(ABC):
         """Whether a user who names this substrate and gives these options means this kind."""
         return name == self.name
 
-    def settings(self, options: Given) -> Mapping[str, Any]:  # noqa: ARG002 - not all have options
-        """The settings of the nodes as they are now, as JSON. Raises InputError."""
-        return {}
+    @abstractmethod
+    def settings(self, options: Given) -> Nodes:
+        """Return the settings of the nodes as they are now. Raises InputError."""
 
-    def facts(self, options: Given) -> Mapping[str, Any]:  # noqa: ARG002
+    def facts(self, options: Given) -> Mapping[str, bool]:  # noqa: ARG002 - not all have options
         """What belongs in the record of a run, once `settings` has been asked for."""
         return {}
 
@@ -102,7 +124,7 @@ class SubstrateKind(ABC):
         return iter(())
 
     @abstractmethod
-    def make(self, settings: Mapping[str, Any]) -> "Substrate":
+    def make(self, settings: Nodes) -> "Substrate":
         """A substrate with these settings, not yet entered. In the bed process."""
 
 
@@ -144,7 +166,7 @@ class Substrate(ABC):
     def addresses(self) -> dict[str, str]:
         """The nodes' addresses on the management path, which never crosses the link; none where there are no such."""
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Mapping[str, DescribedMachine]:
         """What the nodes' machines are, by node; nothing where it is this machine."""
         return {}
 

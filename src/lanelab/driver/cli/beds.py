@@ -46,10 +46,10 @@ def open_bed(link: Link, made: BedOptions) -> Iterator[Bed]:
 
 def _warn_above_proven(link: Link, bed: Bed) -> None:
     fastest = max((way.rate.bps for way in (link.down, link.up) if way.rate), default=0)
-    if fastest > bed.info["proven_bps"]:
-        proven = Rate(bed.info["proven_bps"])
+    if fastest > bed.info.proven_bps:
+        proven = Rate(bed.info.proven_bps)
         note(
-            f"the router '{bed.info['router']}' is known to carry {proven} exactly, and this link has {Rate(fastest)}: "
+            f"the router '{bed.info.router}' is known to carry {proven} exactly, and this link has {Rate(fastest)}: "
             "'lanelab link test' with the same options tells whether it does here"
         )
 

@@ -92,10 +92,10 @@ def test(link: Link, *, thorough: bool, made: BedOptions, as_json: bool) -> None
     with open_bed(link, made) as bed:
         info = bed.info
         if not as_json:
-            note(f"bed up in {info['bring_up_s']:.1f} s, router {info['router']} {info['kernel']}; measuring")
+            note(f"bed up in {info.bring_up_s:.1f} s, router {info.router} {info.kernel}; measuring")
         result = bed.test_link(Effort(thorough=thorough))
     if as_json:
-        print_json({"link": link.to_mapping(), "router": info["router"], "kernel": info["kernel"], **result.to_json()})
+        print_json({"link": link.to_mapping(), "router": info.router, "kernel": info.kernel, **result.to_json()})
     else:
         console().print(selftest_table(result))
         verdict = "the link is what was asked for" if result.passed else "the link is NOT what was asked for"

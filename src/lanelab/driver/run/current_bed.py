@@ -76,9 +76,9 @@ class CurrentBed:
         self._count += 1
         own = bed.facts()
         self._note_versions(bed, own)
-        facts = {**own, "bed": self.number, "bring_up_s": bed.info["bring_up_s"], "began_utc": utc_now()}
+        facts = {**own, "bed": self.number, "bring_up_s": bed.info.bring_up_s, "began_utc": utc_now()}
         self._store.add_provenance(self._numbered("bed"), facts)
-        self._tell(BedUp(self.number, bed.info["router"], bed.info["kernel"], bed.info["bring_up_s"]))
+        self._tell(BedUp(self.number, bed.info.router, bed.info.kernel, bed.info.bring_up_s))
         if self._count == 1:
             self._check(bed)
         return time.monotonic() - began
@@ -90,8 +90,8 @@ class CurrentBed:
             raise StoreError("no session of the run has begun", "Please report it")
         self._store.add_machine(machine)
         own = ",".join(map(str, sorted(os.sched_getaffinity(0))))
-        router, kernel, bring_up_s = info["router"], info["kernel"], info["bring_up_s"]
-        facts = BedFacts(secrets.token_hex(8), machine.name, own, utc_now(), router, kernel, bring_up_s)
+        uid, now = secrets.token_hex(8), utc_now()
+        facts = BedFacts(uid, machine.name, own, now, info.router, info.kernel, info.bring_up_s)
         return self._store.add_bed(facts)
 
     def _note_versions(self, bed: Bed, facts: Mapping[str, Any]) -> None:

@@ -116,7 +116,7 @@ def _bed() -> Finding:
             info = bed.info
     except LanelabError as error:
         return Finding("gap", "bed", error.what, error.remedy)
-    return Finding("ok", "bed", f"came up in {info['bring_up_s']:.1f} s, router {info['router']} {info['kernel']}")
+    return Finding("ok", "bed", f"came up in {info.bring_up_s:.1f} s, router {info.router} {info.kernel}")
 
 
 def _names(programs: Sequence[Program]) -> str:

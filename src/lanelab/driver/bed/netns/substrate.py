@@ -4,9 +4,8 @@ Launcher, init and bed process: driver/bed/remote/enclosure.py. The kernel remov
 nothing here writes outside the bed's own /run.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from lanelab.driver.base.errors import BedError, RouterError
 from lanelab.driver.base.programs.finding import Finding
@@ -21,7 +20,7 @@ from lanelab.driver.bed.remote.enclosure import BED_STATE
 from lanelab.driver.bed.routers import kernel as kernel_router
 from lanelab.driver.bed.routers import uml
 from lanelab.driver.bed.routers.router import Router
-from lanelab.driver.bed.substrate import BedSettings, Remedy, Substrate, SubstrateKind, Traits
+from lanelab.driver.bed.substrate import BedSettings, Given, NodeSettings, Remedy, Substrate, SubstrateKind, Traits
 
 STATE = Path(BED_STATE)
 
@@ -108,15 +107,19 @@ class NetnsSubstrate(Substrate):
             self._router.close()
 
 
-class NetnsKind(SubstrateKind):
+class NetnsKind(SubstrateKind[NodeSettings]):
     """Namespaces of this machine: as many beds as it has memory for, without root."""
 
     name = "netns"
     help = "namespaces of this machine"
+    nodes = NodeSettings
     traits = NetnsSubstrate.traits
 
     def findings(self, remedy: Remedy) -> Iterator[Finding]:
         return findings(remedy)
 
-    def make(self, settings: Mapping[str, Any]) -> NetnsSubstrate:  # noqa: ARG002 - it has none
+    def settings(self, options: Given) -> NodeSettings:  # noqa: ARG002 - it has none
+        return NodeSettings()
+
+    def make(self, settings: NodeSettings) -> NetnsSubstrate:  # noqa: ARG002
         return NetnsSubstrate()

@@ -14,7 +14,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from lanelab.driver.base.errors import LanelabError
 from lanelab.driver.base.system_path import SYSTEM_PATH
@@ -33,7 +33,44 @@ PROBE = "lanelab-probe"
 TRY_MACVLAN = ("link add name probe0 type veth peer name probe1", "link add link probe0 name probe2 type macvlan")
 
 
-def facts(programs: list[str], connection: str) -> dict[str, Any]:
+class Interface(TypedDict):
+    """One of Ethernet."""
+
+    name: str
+    mac: str
+    mtu: int
+    up: bool
+    carrier: bool
+    kind: str  # "": none that has a name
+    physical: bool
+    enslaved: bool  # of a bond or a bridge
+    management: bool  # ssh comes through it
+    wires: list[str]  # the interfaces of hardware that it lies on
+    wire_of_management: str  # one of these that ssh comes through; "": none
+
+
+class MachineReport(TypedDict):
+    """A machine as it describes itself. What is in the way of something is "" where nothing is."""
+
+    kernel: str
+    architecture: str
+    system: str
+    python: str
+    processors: int
+    memory_mib: int
+    management_address: str
+    interfaces: list[Interface]
+    programs: dict[str, str]  # where each is; "": nowhere
+    lacks_capabilities: bool
+    no_namespaces: str
+    no_macvlan: str
+    no_netem: str
+    uml_modules: bool
+    in_use: list[str]
+    left: list[str]  # interfaces whose offloads are not yet as they were
+
+
+def facts(programs: list[str], connection: str) -> MachineReport:
     """`connection`: SSH_CONNECTION, which tells which of our addresses ssh came to."""
     words = connection.split()
     here = words[2] if len(words) > 2 else ""
@@ -84,8 +121,8 @@ def _lacks_capabilities() -> bool:
     return True
 
 
-def _interfaces(here: str) -> list[dict[str, Any]]:
-    interfaces = []
+def _interfaces(here: str) -> list[Interface]:
+    interfaces: list[Interface] = []
     carriers = _carriers(here)
     below = {each for carrier in carriers for each in wires(carrier)}
     for folder in sorted(DEVICES.iterdir()):

@@ -1,9 +1,9 @@
 """Which interfaces of three machines are the link's, and what is in their way. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from lanelab.driver.bed.node import NODE_NAMES
+from lanelab.driver.bed.remote.examine import Interface, MachineReport
 from lanelab.driver.bed.ssh.findings import IN_USE, LINK, HostFinding, Observations
 from lanelab.driver.bed.ssh.hosts import INTERFACE_VARIABLES, Hosts
 
@@ -12,13 +12,13 @@ NOT_CABLES = ("bridge", "wlan", "tun", "ppp", "wwan", "macvlan", "ipvlan", "vxla
 CABLES = (("client", "router"), ("router", "server"))
 
 
-def candidates(facts: Mapping[str, Any], named: Iterable[str]) -> list[str]:
+def candidates(facts: MachineReport, named: Iterable[str]) -> list[str]:
     """The interfaces that a cable of the link may hang on."""
     names = set(named)
     return [each["name"] for each in facts["interfaces"] if each["name"] in names or (not names and not _why_not(each))]
 
 
-def _why_not(interface: Mapping[str, Any]) -> str:
+def _why_not(interface: Interface) -> str:
     """Why an interface can carry no link."""
     if interface["management"]:
         return "carries the address that ssh comes to: the link would be the management path"
@@ -54,7 +54,7 @@ def interfaces(hosts: Hosts, observed: Observations, findings: list[HostFinding]
     return chosen
 
 
-def _named_gap(name: str, title: str, named: Mapping[str, str], facts: Mapping[str, Any]) -> list[HostFinding]:
+def _named_gap(name: str, title: str, named: Mapping[str, str], facts: MachineReport) -> list[HostFinding]:
     """What is wrong with interfaces that the inventory names."""
     devices = {each["name"]: each for each in facts["interfaces"]}
     gaps = []

@@ -6,10 +6,10 @@
 import secrets
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 from lanelab.driver.base.errors import HostError
 from lanelab.driver.base.programs.needs import Program, programs
+from lanelab.driver.bed.remote.examine import MachineReport
 from lanelab.driver.bed.ssh import cables
 from lanelab.driver.bed.ssh.connection import SshConnection
 from lanelab.driver.bed.ssh.findings import Find, HostFinding, Observations, Verdict
@@ -52,7 +52,7 @@ def observe(connections: Mapping[str, SshConnection], hosts: Hosts) -> Observati
         for name in connections
     }
     with ThreadPoolExecutor(len(connections)) as pool:
-        answers = pool.map(lambda name: connections[name].ask("facts", programs=names[name]), connections)
+        answers = pool.map(lambda name: connections[name].report(names[name]), connections)
         facts = dict(zip(connections, answers, strict=True))
     clocks = {name: connection.clock_offset_s() for name, connection in connections.items()}
     for name, connection in connections.items():
@@ -111,7 +111,7 @@ def judge(hosts: Hosts, observed: Observations) -> Verdict:
     return verdict
 
 
-def _rights(facts: Mapping[str, Any], find: Find) -> None:
+def _rights(facts: MachineReport, find: Find) -> None:
     if facts["lacks_capabilities"]:
         remedy = "Run sshd outside of the container, or give it CAP_SYS_ADMIN and CAP_NET_ADMIN"
         find("gap", "privileges", "root there lacks capabilities, as in a container", remedy)
@@ -129,7 +129,7 @@ def _clock(offset_s: float, find: Find) -> None:
         find("ok", "clock", text)
 
 
-def _programs(name: str, facts: Mapping[str, Any], find: Find) -> None:
+def _programs(name: str, facts: MachineReport, find: Find) -> None:
     have = facts["programs"]
     missing = [
         program.name for program in programs_of(name) if not any(have.get(command) for command in program.commands)
@@ -140,7 +140,7 @@ def _programs(name: str, facts: Mapping[str, Any], find: Find) -> None:
         find("ok", "programs", "all that this node needs")
 
 
-def _kernel(name: str, facts: Mapping[str, Any], find: Find) -> None:
+def _kernel(name: str, facts: MachineReport, find: Find) -> None:
     if facts["no_macvlan"]:
         remedy = "A node's cable is a macvlan on the link's interface: use a kernel that has it (modprobe macvlan)"
         find("gap", "macvlan", facts["no_macvlan"], remedy)
@@ -148,7 +148,7 @@ def _kernel(name: str, facts: Mapping[str, Any], find: Find) -> None:
         _router(facts, find)
 
 
-def _router(facts: Mapping[str, Any], find: Find) -> None:
+def _router(facts: MachineReport, find: Find) -> None:
     lacks_uml = why_no_uml(facts)
     if not facts["no_netem"]:
         find("ok", "router", "its kernel has netem")
@@ -159,7 +159,7 @@ def _router(facts: Mapping[str, Any], find: Find) -> None:
         find("gap", "router", what, "Run: modprobe sch_netem, or install user-mode-linux there (x86-64)")
 
 
-def why_no_uml(facts: Mapping[str, Any]) -> str:
+def why_no_uml(facts: MachineReport) -> str:
     if facts["architecture"] != "x86_64":
         return f"that is an x86-64 program and this machine is {facts['architecture']}"
     return (

@@ -17,12 +17,14 @@ import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict, TypeVar
 
-from lanelab.driver.base.errors import HostAway, HostError
+from lanelab.driver.base.coded import parsed
+from lanelab.driver.base.errors import HostAway, HostError, RecordError
 from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.bed.agent_connection import AgentConnection
 from lanelab.driver.bed.remote import namespaces
+from lanelab.driver.bed.remote.examine import MachineReport
 from lanelab.driver.bed.remote_files import remote_files
 from lanelab.driver.bed.ssh.hosts import SshHost
 from lanelab.driver.bed.ssh.refusals import refusal
@@ -72,6 +74,24 @@ NOISE_AT_MOST = 1 << 20
 CLOCK_TOLERANCE_S = 0.3  # a bed refuses a machine that is a second off
 
 
+class _Who(TypedDict):
+    """The words of WHO."""
+
+    admin: bool
+    connection: str
+
+
+class _Answer(TypedDict):
+    """An answer of the keeper there: one of the first two."""
+
+    ok: NotRequired[object]
+    error: NotRequired[str]
+    passes: NotRequired[bool]  # what is in the way may be gone later
+
+
+Word = TypeVar("Word", _Who, _Answer)
+
+
 def archive() -> bytes:
     """Everything of ours that runs there, for Python's zipimport."""
     data = io.BytesIO()
@@ -89,7 +109,6 @@ class SshConnection:
         self.node, self.host = node, host
         self._log = log
         self._number = secrets.randbelow(10**17) + 10**17
-        self.info: dict[str, Any] = {}
         ours, theirs = socket.socketpair()
         words = f"{host.python} -I -S -c '{self._begin()}'"
 
@@ -124,12 +143,12 @@ class SshConnection:
             remedy = "Install a newer one, and name it with ansible_python_interpreter"
             raise HostError(f"{self.title}: its Python is {has}, and {need} is needed", remedy)
         self._run_there(WHO)
-        self.info = self._answer()
-        if user != 0 and not self.info["admin"]:
+        who = self._answer(_Who)
+        if user != 0 and not who["admin"]:
             self._become_root()
         packed = archive()
         within_s = _question_within_s()
-        self._run_there(LOAD.format(size=len(packed), connection=self.info["connection"], within_s=within_s))
+        self._run_there(LOAD.format(size=len(packed), connection=who["connection"], within_s=within_s))
         self._send(packed, "while it was being prepared")
 
     def _begin(self) -> str:
@@ -149,11 +168,15 @@ class SshConnection:
     def ask(self, op: str, **words: object) -> Any:  # noqa: ANN401 - JSON
         """A question to our program there. Raises HostError."""
         self._send(json.dumps({"op": op, **words}).encode() + b"\n", f"during '{op}'")
-        answer = self._answer()
+        answer = self._answer(_Answer)
         if "error" in answer:
             passes = answer.get("passes", False)
             raise (HostAway if passes else HostError)(f"{self.title}: {answer['error']}")
         return answer["ok"]
+
+    def report(self, names: list[str]) -> MachineReport:
+        """Ask what the machine is, and which of these programs it has."""
+        return parsed(MachineReport, self.ask("facts", programs=names), f"what {self.title} says of itself")
 
     def clock_offset_s(self) -> float:
         """How far its clock is ahead of ours, as the quickest of some answers tells."""
@@ -218,15 +241,14 @@ class SshConnection:
         assert match  # noqa: S101 - that was waited for
         return (int(match[1]), int(match[2])), int(match[3])
 
-    def _answer(self) -> dict[str, Any]:
+    def _answer(self, kind: type[Word]) -> Word:
         line = self._receive_until(lambda received: received.endswith(b"\n"), scaled(ANSWER_WITHIN_S))
         try:
-            answer: dict[str, Any] = json.loads(line)
-        except ValueError:
+            return parsed(kind, json.loads(line), f"an answer of {self.title}")
+        except (ValueError, RecordError):
             text = line[:200].decode(errors="replace").strip()
             what = f"{self.title}: something else than lanelab's own program answers: {text!r}"
             raise HostError(what, f"By hand: {self.host.by_hand}") from None
-        return answer
 
     def _receive_until(self, enough: Callable[[bytes], bool], timeout_s: float) -> bytes:
         """Byte by byte, since what comes after may be the agent's."""

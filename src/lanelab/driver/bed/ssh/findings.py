@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from lanelab.driver.base.errors import HostAway, HostError
 from lanelab.driver.base.programs.finding import Finding, State
+from lanelab.driver.bed.remote.examine import MachineReport
 
 IN_USE, LINK = "in use", "link"
 
@@ -24,7 +24,7 @@ class HostFinding(Finding):
 class Observations:
     """What the machines answered."""
 
-    facts: Mapping[str, Mapping[str, Any]]
+    facts: Mapping[str, MachineReport]
     clocks_s: Mapping[str, float]  # how far each is ahead of here
     heard: Heard
 

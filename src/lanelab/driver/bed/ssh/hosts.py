@@ -12,14 +12,16 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
+from lanelab.driver.base.coded import Coded, parsed
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.programs.ansible import ansible_settings
 from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.bed.node import NODE_NAMES
+from lanelab.driver.bed.substrate import NodeSettings
 
 INVENTORY_FORMATS = "ini,yaml"
 INTERFACE = "lanelab_link_interface"
@@ -45,7 +47,7 @@ PASSWORDS = ("ansible_password", "ansible_ssh_pass", "ansible_become_password", 
 
 
 @dataclass(frozen=True, slots=True)
-class SshHost:
+class SshHost(Coded):
     """One machine. What is empty is left to ssh's own configuration; interfaces that are not named are looked for."""
 
     name: str  # in the inventory
@@ -62,10 +64,6 @@ class SshHost:
     def way(self) -> tuple[str, int, tuple[str, ...]]:
         """Where ssh arrives, as far as the inventory tells: behind another gate the same address is another machine."""
         return self.address, self.port or 22, self.options
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "SshHost":
-        return cls(**{**data, "options": tuple(data["options"])})
 
     def command(self, words: str) -> list[str]:
         """The ssh that runs these words there, with our stdin and stdout as theirs. It ends when the peer is silent for
@@ -89,7 +87,7 @@ class SshHost:
 
 
 @dataclass(frozen=True, slots=True)
-class Hosts:
+class Hosts(NodeSettings):
     """The machines of a bed."""
 
     client: SshHost
@@ -99,12 +97,19 @@ class Hosts:
     def __iter__(self) -> Iterator[tuple[str, SshHost]]:
         yield from ((name, getattr(self, name)) for name in NODE_NAMES)
 
-    def to_json(self) -> dict[str, Any]:
-        return {name: asdict(host) for name, host in self}
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Hosts":
-        return cls(**{name: SshHost.from_json(data[name]) for name in NODE_NAMES})
+class _Group(TypedDict, total=False):
+    """A group, as Ansible lists it."""
+
+    hosts: list[str]
+    children: list[str]
+
+
+class _Meta(TypedDict, total=False):
+    hostvars: Mapping[str, "Variables"]
+
+
+Variables = Mapping[str, object]  # of a host, by their names
 
 
 def read_inventory(path: Path) -> Hosts:
@@ -114,16 +119,18 @@ def read_inventory(path: Path) -> Hosts:
     return hosts_of(_listed(path), str(path))
 
 
-def hosts_of(inventory: Mapping[str, Any], where: str) -> Hosts:
+def hosts_of(inventory: Mapping[str, object], where: str) -> Hosts:
     """From what `ansible-inventory --list` says. Pure."""
-    variables = inventory.get("_meta", {}).get("hostvars", {})
-    listed: dict[str, tuple[str, Mapping[str, Any]]] = {}
+    words = f"the inventory {where}"
+    variables = parsed(_Meta, inventory.get("_meta", {}), words).get("hostvars", {})
+    groups = {name: parsed(_Group, entry, words) for name, entry in inventory.items() if name != "_meta"}
+    listed: dict[str, tuple[str, Variables]] = {}
     hosts: dict[str, SshHost] = {}
     for node in NODE_NAMES:
-        names = _members(inventory, node)
+        names = _members(groups, node)
         if len(names) != 1:
             has = f"has {len(names)} hosts ({', '.join(names)})" if names else "is missing or empty"
-            near = difflib.get_close_matches(node, set(inventory) - {node}, 1)
+            near = difflib.get_close_matches(node, set(groups) - {node}, 1)
             has += f", and there is one called '{near[0]}'" if near and not names else ""
             remedy = f"Give '{node}' exactly one host: a bed has one client, one router and one server"
             raise InputError(f"{where}: the group '{node}' {has}", remedy, key="--inventory")
@@ -136,11 +143,11 @@ def hosts_of(inventory: Mapping[str, Any], where: str) -> Hosts:
     return Hosts(**hosts)
 
 
-def _members(inventory: Mapping[str, Any], group: str) -> list[str]:
-    entry = inventory.get(group, {})
+def _members(groups: Mapping[str, _Group], group: str) -> list[str]:
+    entry = groups.get(group, {})
     names = list(entry.get("hosts", []))
     for child in entry.get("children", []):
-        names += _members(inventory, child)
+        names += _members(groups, child)
     return list(dict.fromkeys(names))
 
 
@@ -154,7 +161,7 @@ def _require_apart(hosts: Mapping[str, SshHost], where: str) -> None:
 class _Variables:
     """What the inventory says of one host; errors name it."""
 
-    def __init__(self, node: str, name: str, variables: Mapping[str, Any], where: str) -> None:
+    def __init__(self, node: str, name: str, variables: Variables, where: str) -> None:
         self._where, self._node, self._name, self._variables = where, node, name, variables
 
     def refusal(self, what: str, remedy: str) -> InputError:
@@ -214,7 +221,7 @@ class _Variables:
             raise self.refusal(f"the ssh arguments cannot be read: {error}", "Mind the quotes") from error
 
 
-def _host(node: str, name: str, variables: Mapping[str, Any], where: str) -> SshHost:
+def _host(node: str, name: str, variables: Variables, where: str) -> SshHost:
     values = _Variables(node, name, variables, where)
     values.require_supported()
     key = values.text(KEY_FILE)
@@ -230,7 +237,7 @@ def _host(node: str, name: str, variables: Mapping[str, Any], where: str) -> Ssh
     )
 
 
-def _listed(path: Path) -> Mapping[str, Any]:
+def _listed(path: Path) -> dict[str, object]:
     formats = "yaml" if path.suffix in (".yml", ".yaml", ".json") else INVENTORY_FORMATS
     settings = {"ANSIBLE_INVENTORY_ENABLED": formats, "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "1"}
     argv = [sys.executable, "-I", "-m", "ansible", "inventory", "--inventory", str(path), "--list"]
@@ -243,10 +250,9 @@ def _listed(path: Path) -> Mapping[str, Any]:
         check=False,
     )
     try:
-        listed: Mapping[str, Any] = json.loads(done.stdout)
+        return parsed(dict[str, object], json.loads(done.stdout), f"the inventory {path}")
     except ValueError:
         plugin = re.search(r"plugin: (.+?)\.?$", done.stderr, re.MULTILINE)
         why = plugin[1] if plugin else (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
         remedy = f"To see more, run: ansible-inventory -i {path} --list"
         raise InputError(f"{path} is no inventory that Ansible can read: {why}", remedy, key="--inventory") from None
-    return listed

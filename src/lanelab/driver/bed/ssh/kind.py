@@ -1,8 +1,6 @@
 """Beds over ssh, as the registry knows them."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from lanelab.driver.base.programs.needs import MACHINES_OVER_SSH
 from lanelab.driver.bed.ssh.hosts import Hosts, read_inventory
@@ -19,17 +17,18 @@ INVENTORY = Option(
 )
 
 
-class SshKind(SubstrateKind):
+class SshKind(SubstrateKind[Hosts]):
     """Machines that an inventory names."""
 
     name = "ssh"
     help = "machines over ssh"
+    nodes = Hosts
     traits = SshSubstrate.traits
     options: tuple[Option, ...] = (INVENTORY,)
     needs = MACHINES_OVER_SSH
 
-    def settings(self, options: Given) -> Mapping[str, Any]:
-        return read_inventory(Path(options[INVENTORY.name])).to_json()
+    def settings(self, options: Given) -> Hosts:
+        return read_inventory(Path(options[INVENTORY.name]))
 
-    def make(self, settings: Mapping[str, Any]) -> SshSubstrate:
-        return SshSubstrate(Hosts.from_json(settings))
+    def make(self, settings: Hosts) -> SshSubstrate:
+        return SshSubstrate(settings)

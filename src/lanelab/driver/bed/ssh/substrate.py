@@ -15,7 +15,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 from lanelab.driver.base.errors import RouterError
 from lanelab.driver.base.timeouts import scaled
@@ -24,13 +23,14 @@ from lanelab.driver.bed.agent_connection import AgentConnection
 from lanelab.driver.bed.commands import disable_ipv6, run_ip, set_kernel
 from lanelab.driver.bed.local import enter_bed
 from lanelab.driver.bed.node import NODE_NAMES, Node
+from lanelab.driver.bed.remote.examine import MachineReport
 from lanelab.driver.bed.ssh import check
 from lanelab.driver.bed.ssh.connection import SshConnection
 from lanelab.driver.bed.ssh.findings import Observations, Verdict
 from lanelab.driver.bed.ssh.hosts import Hosts
 from lanelab.driver.bed.ssh.node import SshNode
 from lanelab.driver.bed.ssh.router import SshKernelRouter, SshUmlRouter, settle_cable
-from lanelab.driver.bed.substrate import BedSettings, Substrate, Traits
+from lanelab.driver.bed.substrate import BedSettings, DescribedMachine, Substrate, Traits
 
 BEAT_S = 2.0
 # LANELAB_PATIENCE multiplies these.
@@ -53,7 +53,7 @@ class SshSubstrate(Substrate):
         self._connections: dict[str, SshConnection] = {}
         self._agents: dict[str, AgentConnection] = {}
         self._nodes: dict[str, SshNode] = {}
-        self._described: dict[str, Any] = {}
+        self._described: Mapping[str, DescribedMachine] = {}
         self._closing = threading.Event()
         # Other beds on the same switch have the same addresses, but never the same of Ethernet.
         self._prefix = f"02:{':'.join(f'{byte:02x}' for byte in secrets.token_bytes(3))}"
@@ -98,7 +98,7 @@ class SshSubstrate(Substrate):
             time.sleep(LOOK_AGAIN_S)
 
     @staticmethod
-    def _router_kind(wanted: str, facts: Mapping[str, Any]) -> type[SshKernelRouter] | type[SshUmlRouter]:
+    def _router_kind(wanted: str, facts: MachineReport) -> type[SshKernelRouter] | type[SshUmlRouter]:
         """By itself the machine's own kernel: whoever has machines wants them to do the work."""
         if wanted == "kernel" and facts["no_netem"]:
             raise RouterError(f"router 'kernel' cannot run there: {facts['no_netem']}", "Run there: modprobe sch_netem")
@@ -169,7 +169,7 @@ class SshSubstrate(Substrate):
         """None: nothing but ssh leads to the nodes."""
         return {}
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Mapping[str, DescribedMachine]:
         return self._described
 
     def when_lost(self, callback: Callable[[str], None]) -> None:
@@ -198,10 +198,17 @@ class SshSubstrate(Substrate):
             connection.await_end(until - time.monotonic())
 
 
-def _described(facts: Mapping[str, Any], interfaces: dict[str, str]) -> dict[str, Any]:
+def _described(facts: MachineReport, interfaces: dict[str, str]) -> DescribedMachine:
     """What of a machine belongs to the record of a run."""
-    keys = ("system", "kernel", "architecture", "processors", "memory_mib", "python")
-    return {**{key: facts[key] for key in keys}, "interfaces": interfaces}
+    return {
+        "system": facts["system"],
+        "kernel": facts["kernel"],
+        "architecture": facts["architecture"],
+        "processors": facts["processors"],
+        "memory_mib": facts["memory_mib"],
+        "python": facts["python"],
+        "interfaces": interfaces,
+    }
 
 
 def _numbers(cpus: str) -> list[int]:

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+from lanelab.driver.bed.ssh.hosts import Hosts
 from lanelab.driver.bed.ssh.kind import INVENTORY, SshKind
 from lanelab.driver.bed.substrate import Given, Option
 
@@ -30,12 +30,12 @@ class VagrantKind(SshKind):
 
         return Path(given[INVENTORY.name]).resolve() == inventory.inventory_file().resolve()
 
-    def settings(self, given: Given) -> Mapping[str, Any]:  # noqa: ARG002 - lanelab knows where they are
+    def settings(self, given: Given) -> Hosts:  # noqa: ARG002 - lanelab knows where they are
         from lanelab.driver.bed.vagrant import inventory  # noqa: PLC0415
 
-        return inventory.hosts().to_json()
+        return inventory.hosts()
 
-    def facts(self, given: Given) -> Mapping[str, Any]:  # noqa: ARG002
+    def facts(self, given: Given) -> Mapping[str, bool]:  # noqa: ARG002
         from lanelab.driver.bed.vagrant import accelerator  # noqa: PLC0415
 
         return {"emulated_processors": accelerator.is_emulated()}

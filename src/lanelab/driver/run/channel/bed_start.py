@@ -13,16 +13,14 @@ import sys
 import threading
 import time
 import traceback
-from pathlib import Path
-from typing import Any
 
 from lanelab.driver.base import configuration
 from lanelab.driver.base.errors import BedError, LanelabError
-from lanelab.driver.bed.registry import kind_named
+from lanelab.driver.bed.registry import kind_named, read_settings
 from lanelab.driver.bed.remote import namespaces
-from lanelab.driver.bed.substrate import BedSettings, Substrate
+from lanelab.driver.bed.substrate import Substrate
 from lanelab.driver.run.channel.bed_process import NODE_SOCKET, BedProcess
-from lanelab.driver.run.channel.protocol import VERSION, Channel, Message, error_to_message
+from lanelab.driver.run.channel.protocol import VERSION, BedReady, Channel, Message, error_to_message
 
 
 def _end_at_once(why: str) -> None:
@@ -81,14 +79,7 @@ def receive_settings(channel: Channel, controller: int) -> Message:
 
 def make_bed(channel: Channel, controller: int) -> tuple[Substrate, BedProcess]:
     """Make namespaces, nodes and router, before any thread serves the controller's requests."""
-    message = receive_settings(channel, controller)
-    settings = BedSettings(
-        folder=Path(message["folder"]),
-        substrate=message["substrate"],
-        router=message["router"],
-        cpus=message["cpus"],
-        nodes=message["nodes"],
-    )
+    settings = read_settings(receive_settings(channel, controller))
     started = time.monotonic()
     namespaces.precise_timers()
     substrate = kind_named(settings.substrate).make(settings.nodes)
@@ -97,15 +88,15 @@ def make_bed(channel: Channel, controller: int) -> tuple[Substrate, BedProcess]:
     substrate.when_lost(_end_at_once)
     bed = BedProcess(substrate, settings.cpus)
     serve_nodes(bed)
-    ready: dict[str, Any] = {
-        "lanelab_bed": VERSION,
-        "router": substrate.router.kind,
-        "kernel": substrate.router.kernel,
-        "proven_bps": substrate.router.proven.bps,
-        "addresses": substrate.addresses(),
-        "bring_up_s": time.monotonic() - started,
-    }
-    channel.send(ready)
+    ready = BedReady(
+        lanelab_bed=VERSION,
+        router=substrate.router.kind,
+        kernel=substrate.router.kernel,
+        proven_bps=substrate.router.proven.bps,
+        addresses=substrate.addresses(),
+        bring_up_s=time.monotonic() - started,
+    )
+    channel.send(ready.to_json())
     return substrate, bed
 
 

@@ -21,7 +21,7 @@ from lanelab.driver.bed.registry import kind_named
 from lanelab.driver.bed.substrate import BedSettings
 from lanelab.driver.link.live.operations import LinkOperations
 from lanelab.driver.run.channel.fact_operations import FactOperations
-from lanelab.driver.run.channel.protocol import VERSION, Channel, Message, error_from_message
+from lanelab.driver.run.channel.protocol import VERSION, BedReady, Channel, Message, error_from_message
 from lanelab.driver.trial.operations import TrialOperations
 
 # Whatever Python's own settings in the user's environment, which the commands in the bed get as they are.
@@ -65,17 +65,9 @@ class Bed(LinkOperations, TrialOperations, FactOperations):
         self._lost = False
         threading.Thread(target=self._receive, name="bed", daemon=True).start()
 
-    def _bring_up(self, connection: socket.socket) -> Message:
+    def _bring_up(self, connection: socket.socket) -> BedReady:
         try:
-            self._channel.send(
-                {
-                    "folder": str(self.folder),
-                    "substrate": self.settings.substrate,
-                    "router": self.settings.router,
-                    "cpus": dict(self.settings.cpus),
-                    "nodes": dict(self.settings.nodes),
-                }
-            )
+            self._channel.send(self.settings.to_json())
         except OSError:
             raise self._lost_error("during its start") from None
         within_s = kind_named(self.settings.substrate).traits.up_within_s
@@ -93,7 +85,7 @@ class Bed(LinkOperations, TrialOperations, FactOperations):
         if message["lanelab_bed"] != VERSION:
             raise BedError(f"the bed process speaks version {message['lanelab_bed']}, not {VERSION}")
         (self.folder / "bed.json").write_text(json.dumps(message, indent=1) + "\n")
-        return message
+        return BedReady.from_json(message)
 
     @property
     def pid(self) -> int:

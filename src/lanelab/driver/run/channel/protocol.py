@@ -12,16 +12,30 @@ import json
 import os
 import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from lanelab.driver.base import errors
+from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import LanelabError
 
 VERSION = 2
 MAX_FDS = 8
 
 Message = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class BedReady(Coded):
+    """The first word of a bed process whose bed is up."""
+
+    lanelab_bed: int  # VERSION
+    router: str
+    kernel: str  # of the router
+    proven_bps: int  # the router carries so much exactly
+    addresses: Mapping[str, str]  # of the nodes, on the management path
+    bring_up_s: float
 
 
 class Channel:
