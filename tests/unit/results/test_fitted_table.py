@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lanelab.analysis.results import tables, terminal
+from lanelab.analysis.results.layout.terminal import on_terminal
 from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.sections.cells import cells_section
+from lanelab.analysis.results.sections.seen import Seen
 from tests.kit.made_run import Made, make_run
 
 NAME = "http keepalive"
@@ -16,7 +18,7 @@ NAME = "http keepalive"
 def shown(folder: Path, width: int) -> str:
     run = read_run(folder)
     out = io.StringIO()
-    Console(file=out, width=width).print(terminal.result_table(run, tables.rows(run)))
+    Console(file=out, width=width).print(on_terminal([cells_section(Seen(run))]))
     return out.getvalue()
 
 

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from rich.console import Console
-from rich.text import Text
 
 from lanelab.analysis.results import axes, export, marks, numbers, render, tables, terminal
 from lanelab.analysis.results.chart_parts import LABEL_GAP, label_rows
@@ -28,6 +27,8 @@ from lanelab.analysis.results.report import page, save_figures, write_report
 from lanelab.analysis.results.report.sentences import sentences
 from lanelab.analysis.results.report.waterfall import MOST_ROWS, waterfall
 from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.sections.cells import columns
+from lanelab.analysis.results.sections.seen import Seen
 from lanelab.analysis.results.trial_table import trial_parts
 from lanelab.driver.base.errors import StoreError
 from lanelab.driver.cli.main import lanelab
@@ -486,6 +487,6 @@ def test_next_to_nothing_is_shown_as_such(tmp_path: Path) -> None:
     run = read_run(folder)
     row = tables.rows(run)[1]
     assert (row.medians["bytes_down"], row.medians["connections"], row.ratio) == (0, 0, None)
-    assert terminal._numbers(row, tables.columns(run), bound=True)[-3:] == [Text("0"), Text("0"), Text("-")]
+    assert [column.of(row) for column in columns(Seen(run))[-3:]] == ["0", "0", "-"]
     assert chart(draw(run, Figure("T", "rtt", "bytes_down", "arm", "", "line"))) is not None
     assert "<td" in page(run)

@@ -68,7 +68,7 @@ class Agreement:
             "comparisons_with_too_few_rounds": self.untested,
             "tests": self.tests,
             "words": self.words(),
-            "found": [each.to_json() for each in self.found],
+            "found": self.found,
         }
 
     @property

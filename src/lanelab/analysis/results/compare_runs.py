@@ -52,8 +52,8 @@ class CellRow:
     def to_json(self) -> dict[str, Any]:
         return {
             **_names(self.cell),
-            "first": tables.estimate_json(self.first),
-            "other": tables.estimate_json(self.other),
+            "first": self.first,
+            "other": self.other,
             "ratio": _shift_json(self.ratio),
             "verdict": self.verdict,
         }
@@ -74,8 +74,8 @@ class ChangeRow:
         return {
             **_names(self.cell),
             "base": self.base,
-            "first": tables.change_json(self.first),
-            "other": tables.change_json(self.other),
+            "first": self.first,
+            "other": self.other,
             "difference_points": _shift_json(self.points),
             "verdict": self.verdict,
         }
@@ -104,8 +104,8 @@ class Against:
         return {
             "run": run_json(self.other),
             "words": sentences(self),
-            "cells": [row.to_json() for row in self.cells],
-            "changes": [row.to_json() for row in self.changes],
+            "cells": self.cells,
+            "changes": self.changes,
             "unlike": [{**_names(pair.first), "settings": list(pair.settings)} for pair in self.unlike],
             "refused": [_names(cell) for cell in self.refused],
             "only_in_first": [_names(cell) for cell in self.only_first],

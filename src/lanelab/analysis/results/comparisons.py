@@ -4,14 +4,13 @@ Pure.
 Cells that are not compared are there too, with why: nothing vanishes silently.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from lanelab.analysis.results.model import Arm, Cell, Run
 from lanelab.analysis.results.refusals import refusals
-from lanelab.analysis.statistics import Change, Comparison, compare, holm, strata
+from lanelab.analysis.statistics import Comparison, compare, holm, strata
 from lanelab.analysis.statistics.looks import look_after
 from lanelab.driver.record.metrics import Metric
 
@@ -45,8 +44,8 @@ class ComparisonRow:
             "arm": self.cell.arm.name,
             "base": self.base.name,
             "rounds": comparison.n if comparison else 0,
-            "ratio": change_json(comparison.ratio) if comparison else None,
-            self._difference: change_json(comparison.difference) if comparison else None,
+            "ratio": comparison.ratio if comparison else None,
+            self._difference: comparison.difference if comparison else None,
             "rounds_faster": comparison.faster if comparison else 0,
             "rounds_slower": comparison.slower if comparison else 0,
             "rounds_left_out": comparison.left_out if comparison else 0,
@@ -62,23 +61,6 @@ class ComparisonRow:
     @property
     def _difference(self) -> str:
         return "difference_ms" if self.primary.unit == "ms" else "difference"
-
-
-def change_json(change: Change) -> dict[str, Any]:
-    """JSON has no infinity: an end that time-outs leave open is null."""
-    return {
-        "n": change.n,
-        "value": finite(change.value),
-        "low": finite(change.low),
-        "high": finite(change.high),
-        "confidence": change.confidence,
-        "p": change.p,
-        "meaning": change.meaning(),
-    }
-
-
-def finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
 
 
 def comparisons(run: Run) -> list[ComparisonRow]:

@@ -11,16 +11,15 @@ from lanelab.analysis.results import (
     axes,
     comparisons,
     conditions,
-    gateway_cost,
     load_reports,
     machine,
-    over_places,
     tables,
 )
 from lanelab.analysis.results.claims.exported import judged_json
-from lanelab.analysis.results.claims.judge import judge
 from lanelab.analysis.results.claims.together import together
+from lanelab.analysis.results.layout.data import data_of
 from lanelab.analysis.results.model import Run, Trial
+from lanelab.analysis.results.sections.seen import Seen
 from lanelab.analysis.results.sites import about_sites
 from lanelab.analysis.results.text import visible_everywhere
 from lanelab.driver.base.errors import StoreError
@@ -273,32 +272,27 @@ def everything(run: Run, *, requests: bool = False) -> dict[str, Any]:
 
 
 def results(run: Run) -> dict[str, Any]:
-    """The numbers that tables and report show."""
-    drift, compared = tables.run_drift(run), tables.comparisons(run)
-    return {
-        "cells": [row.to_json() for row in tables.rows(run)],
-        "comparisons": [row.to_json() for row in compared],
-        "pooled": [row.to_json() for row in over_places.pooled(run)],
+    """The numbers that tables and report show, as JSON has them."""
+    seen, drift = Seen(run), tables.run_drift(run)
+    adjusted = together(seen.judged).adjusted
+    return data_of({
+        "cells": seen.rows,
+        "comparisons": seen.compared,
+        "pooled": seen.pooled,
         "not_compared": comparisons.not_compared(run),
-        "between_beds": tables.beds(run, compared).to_json(),
-        "machines": tables.machines(run, compared).to_json(),
-        "claims": _claims(run),
-        "gateway_cost": [row.to_json() for row in gateway_cost.cost(run).rows],
+        "between_beds": seen.beds,
+        "machines": seen.machines,
+        "claims": [judged_json(each, p) for each, p in zip(seen.judged, adjusted, strict=True)],
+        "gateway_cost": seen.gateway.rows,
         "failures": dict(tables.failure_counts(run).most_common()),
         "flags": machine.flag_counts(run),
-        "script_left_out": load_reports.left_out_sentences(load_reports.reported(run)),
+        "script_left_out": load_reports.left_out_sentences(seen.loads),
         "drift": {"found": drift.is_shown, "n": drift.n, "change_percent": drift.change_percent, "p": drift.p,
                   "words": drift.words()},
-        "sites": {name: about.to_json() for name, about in about_sites(run).items()},
+        "sites": about_sites(run),
         "caveats": conditions.caveats(run),
         "changes": conditions.changes(run),
-    }  # fmt: skip
-
-
-def _claims(run: Run) -> list[dict[str, Any]]:
-    judged = judge(run)
-    adjusted = together(judged).adjusted
-    return [judged_json(each, p) for each, p in zip(judged, adjusted, strict=True)]
+    })  # fmt: skip
 
 
 def _trials_json(run: Run, *, requests: bool) -> Iterator[dict[str, Any]]:

@@ -13,7 +13,6 @@ from typing import Any
 from lanelab.analysis.results.gateway_terms import Terms, between, terms
 from lanelab.analysis.results.model import Arm, Cell, Run
 from lanelab.analysis.results.numbers import change_words, difference
-from lanelab.analysis.results.tables import change_json
 from lanelab.analysis.statistics import Comparison, compare
 from lanelab.driver.record.metrics import PAGE_LOAD
 
@@ -44,9 +43,9 @@ class CostRow:
             "rounds": comparison.n if comparison else 0,
             "left_out": comparison.left_out if comparison else None,
             "shown": is_shown(comparison) if comparison else False,
-            "difference_ms": change_json(comparison.difference) if comparison else None,
-            "ratio": change_json(comparison.ratio) if comparison else None,
-            "terms": self.terms.to_json() if self.terms else None,
+            "difference_ms": comparison.difference if comparison else None,
+            "ratio": comparison.ratio if comparison else None,
+            "terms": self.terms,
         }
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from lanelab.analysis.results.numbers import difference, milliseconds
-from lanelab.analysis.results.tables import change_json
 from lanelab.analysis.statistics import Change
 from lanelab.analysis.statistics.signed_rank import signed_rank
 
@@ -37,8 +36,8 @@ class Terms:
     def to_json(self) -> dict[str, Any]:
         return {
             "medians_ms": {name: {"native": one, "gateway": two} for name, (one, two) in self.medians.items()},
-            "together_ms": change_json(self.together),
-            "left_ms": change_json(self.left),
+            "together_ms": self.together,
+            "left_ms": self.left,
             "agree": self.agree,
         }
 

@@ -96,8 +96,8 @@ class MachinesOfRun:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "machines": [row.to_json() for row in self.rows],
-            "agreement": self.agreement.to_json() if self.agreement else None,
+            "machines": self.rows,
+            "agreement": self.agreement,
             "speeds": [_speed_json(speed) for speed in self.speeds],
             "sd_trials": self.levels.trials if self.levels else None,
             "sd_beds": self.levels.beds if self.levels else None,

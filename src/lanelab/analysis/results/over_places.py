@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lanelab.analysis.results.comparisons import alpha_of, change_json
+from lanelab.analysis.results.comparisons import alpha_of
 from lanelab.analysis.results.model import Arm, Cell, Run
 from lanelab.analysis.results.numbers import change_words, probability
 from lanelab.analysis.results.refusals import refusals
@@ -46,7 +46,7 @@ class PooledRow:
             "base": self.base.name,
             "groups": self.pooled.strata,
             "machines": self.pooled.machines,
-            "ratio": change_json(self.pooled.ratio),
+            "ratio": self.pooled.ratio,
             "p": self.pooled.ratio.p,
             "p_adjusted": self.p,
             "words": self.words(),

@@ -10,7 +10,7 @@ from typing import Any
 
 from lanelab.analysis import statistics as stats
 from lanelab.analysis.results.between_beds import BedsOfRun, beds_of_run
-from lanelab.analysis.results.comparisons import ComparisonRow, change_json, comparisons, finite
+from lanelab.analysis.results.comparisons import ComparisonRow, comparisons
 from lanelab.analysis.results.drift import Drift, Series, drift
 from lanelab.analysis.results.machines import MachinesOfRun, machines_of_run
 from lanelab.analysis.results.model import Cell, Run, Trial
@@ -20,7 +20,7 @@ from lanelab.analysis.statistics import Summary, summarise
 from lanelab.analysis.statistics.looks import look_after
 from lanelab.driver.record.metrics import LOAD, OF_VITALS, Metric, metrics_of
 
-__all__ = ["ComparisonRow", "change_json", "comparisons"]  # for those who ask the tables
+__all__ = ["ComparisonRow", "comparisons"]  # for those who ask the tables
 BOUND = "bound_ms"
 
 
@@ -61,34 +61,8 @@ class Row:
             **self.medians,
             "ratio_to_bound": self.ratio,
             "outliers": list(self.outliers),
-            self.primary.name: summary_json(self.summary),
+            self.primary.name: self.summary,
         }
-
-
-def estimate_json(estimate: stats.Estimate) -> dict[str, Any]:
-    return {
-        "n": estimate.n,
-        "median": finite(estimate.median),  # null where trials timed out: it is beyond the time they had
-        "low": finite(estimate.low),
-        "high": finite(estimate.high),
-        "confidence": estimate.confidence,
-        "meaning": estimate.meaning(),
-    }
-
-
-def summary_json(summary: Summary | None) -> dict[str, Any] | None:
-    if summary is None:
-        return None
-    return {
-        **estimate_json(summary.estimate),
-        "quartile_1": finite(summary.quartile_1),
-        "quartile_3": finite(summary.quartile_3),
-        "min": finite(summary.low),
-        "max": finite(summary.high),
-        "mean": summary.mean,
-        "stdev": summary.stdev,
-        "stdev_percent": summary.stdev_percent,
-    }
 
 
 def rows(run: Run) -> list[Row]:

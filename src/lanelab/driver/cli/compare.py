@@ -8,6 +8,7 @@ import click
 from lanelab.analysis.results.compare_runs import Against, against, run_json, status
 from lanelab.analysis.results.compare_table import compared
 from lanelab.analysis.results.conditions import differing
+from lanelab.analysis.results.layout.data import data_of
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.runs import find_run
@@ -46,8 +47,7 @@ def compare(names: tuple[str, ...], *, within: str, check: bool, as_json: bool) 
     made = _compared(runs, margin)
     told = status(made)
     if as_json:
-        compared = [each.to_json() for each in made]
-        print_json({"first": run_json(runs[0]), "within": margin, "verdict": told, "compared": compared})
+        print_json(data_of({"first": run_json(runs[0]), "within": margin, "verdict": told, "compared": made}))
     else:
         _show(made)
     if check and told != "agree":

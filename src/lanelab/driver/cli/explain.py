@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from lanelab.analysis.results.explain import explain as explained_of
+from lanelab.analysis.results.layout.data import data_of
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.runs import find_run
 from lanelab.driver.base.errors import InputError
@@ -41,7 +42,7 @@ def explain(name: str, what: tuple[str, ...], *, trial: int | None, as_json: boo
     folder = find_run(name)
     explained = explained_of(read_run(folder), what, lambda number: _parts(folder, number), trial)
     if as_json:
-        print_json(explained.to_json())
+        print_json(data_of(explained))
         return
     paragraphs = (_shown(sentences) for sentences in explained.paragraphs())
     click.echo("\n\n".join(paragraphs))

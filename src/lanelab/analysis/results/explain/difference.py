@@ -14,7 +14,6 @@ from lanelab.analysis.results.comparisons import alpha_of
 from lanelab.analysis.results.explain.made_of import LEAST_MS, LEAST_SHARE, PLT, WORDS, MadeOf, with_parts
 from lanelab.analysis.results.model import Cell, Run
 from lanelab.analysis.results.numbers import counted, difference, kilobytes, listed, seconds
-from lanelab.analysis.results.tables import change_json
 from lanelab.analysis.statistics import ENOUGH, Change, Comparison, compare
 from lanelab.analysis.statistics.paired import LEAST_SO_FAR
 from lanelab.driver.record.evidence.parts import Part
@@ -65,8 +64,8 @@ class Difference:
         return {
             "site": cell.site, "link": cell.link.label, "base": self.base.cell.arm.name, "arm": cell.arm.name,
             "rounds": self.rounds, "rounds_timed_out": self.timed_out, "shown": self.is_shown,
-            "difference_ms": change_json(self.total),
-            "parts_ms": {part.value: change_json(self.parts[part]) for part in Part},
+            "difference_ms": self.total,
+            "parts_ms": {part.value: self.parts[part] for part in Part},
             "rest_ms": round(self.rest_ms, 3), "largest": self.largest.value, "sentences": self.sentences(),
         }  # fmt: skip
 

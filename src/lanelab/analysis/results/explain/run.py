@@ -44,10 +44,10 @@ class Explained:
     def to_json(self) -> dict[str, Any]:
         return {
             "cautions": list(self.cautions),
-            "cells": [each.to_json() for each in self.cells],
+            "cells": self.cells,
             "links": list(self.links),
-            "differences": [each.to_json() for each in self.differences],
-            "outliers": [each.to_json() for each in self.outliers],
+            "differences": self.differences,
+            "outliers": self.outliers,
             "not_told": list(self.not_told),
         }
 

@@ -3,10 +3,11 @@
 from lanelab.analysis.results import between_beds
 from lanelab.analysis.results.beds_table import NUMBERS, Words, numbers, of_bed
 from lanelab.analysis.results.between_beds import BedsOfRun, Between
+from lanelab.analysis.results.layout.markup import Html, el
+from lanelab.analysis.results.layout.page import scroll
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.numbers import change_words, in_unit, shown
-from lanelab.analysis.results.report.markup import Html, el
-from lanelab.analysis.results.report.sections import scroll, section
+from lanelab.analysis.results.report.sections import section
 
 NOTE = (
     "A bed counts as one observation: the median of its trials, or Hodges and Lehmann's estimate of its changes. The "

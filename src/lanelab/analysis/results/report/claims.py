@@ -20,10 +20,11 @@ from lanelab.analysis.results.claims.words import (
     published_words,
     verdict_words,
 )
+from lanelab.analysis.results.layout import plots
+from lanelab.analysis.results.layout.markup import Html, el, join
+from lanelab.analysis.results.layout.page import scroll
 from lanelab.analysis.results.numbers import NONE, counted, probability
-from lanelab.analysis.results.report import plots
-from lanelab.analysis.results.report.markup import Html, el, join
-from lanelab.analysis.results.report.sections import scroll, section
+from lanelab.analysis.results.report.sections import section
 from lanelab.driver.experiment.claim import Claim
 
 HEADS = ("claim", "verdict", "measured", "95% interval", "published", "where", "n", "p", "Holm")

@@ -1,11 +1,12 @@
 """The part of the report on what the trials' own captures say of their links."""
 
 from lanelab.analysis.results import links
+from lanelab.analysis.results.layout.markup import Html, el
+from lanelab.analysis.results.layout.page import scroll
 from lanelab.analysis.results.links import LinkRow
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.refusals import Pooled
-from lanelab.analysis.results.report.markup import Html, el
-from lanelab.analysis.results.report.sections import place_of, scroll, section
+from lanelab.analysis.results.report.sections import place_of, section
 
 NOTE = (
     "Proven: trials whose round trips, rate, largest packets and initial windows, in their own capture, were the "

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lanelab.analysis.results.report.markup import Html, el, join
+from lanelab.analysis.results.layout.markup import Html, el, join
+from lanelab.analysis.results.layout.page import scroll
 from lanelab.analysis.results.report.page import document
-from lanelab.analysis.results.report.sections import scroll, section
+from lanelab.analysis.results.report.sections import section
 from lanelab.analysis.results.report.whole import write_whole
 from lanelab.driver.site.fidelity import Fidelity, ProtocolFidelity, percent
 

@@ -10,10 +10,11 @@ from lanelab.analysis.results.chart_scales import WITH_PUBLISHED, own_scales
 from lanelab.analysis.results.charts import chart, is_guide
 from lanelab.analysis.results.courses import COURSE, drawing_of, table_of, usual_courses
 from lanelab.analysis.results.drawing import Drawing, figures_of
+from lanelab.analysis.results.layout.markup import Html, el
+from lanelab.analysis.results.layout.page import scroll
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.published_points import about_published
 from lanelab.analysis.results.report import loads, sections
-from lanelab.analysis.results.report.markup import Html, el
 from lanelab.analysis.results.report.whole import write_whole
 from lanelab.analysis.results.run_folder import read_run
 
@@ -63,13 +64,13 @@ def picture(name: str, drawing: Drawing, specification: dict[str, Any], *below: 
     if drawing.kind == COURSE:
         below = (*below, _numbers(*table_of(drawing)))
     image = Html(render.inline_svg(specification, drawing.title, name, cells))
-    return el("figure", caption, sections.scroll(image), *below, class_="wide" if len(drawing.panels) > 1 else None)
+    return el("figure", caption, scroll(image), *below, class_="wide" if len(drawing.panels) > 1 else None)
 
 
 def _numbers(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Html:
     body = [el("tr", [el("td", text, class_="num") for text in row]) for row in rows]
     table = el("table", el("thead", el("tr", [sections.head_of(head) for head in heads])), el("tbody", body))
-    return el("details", el("summary", "Numbers"), sections.scroll(table))
+    return el("details", el("summary", "Numbers"), scroll(table))
 
 
 def _refused(drawing: Drawing) -> Html | None:

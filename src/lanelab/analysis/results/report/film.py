@@ -4,10 +4,11 @@ import base64
 from collections.abc import Sequence
 
 from lanelab.analysis.results.film import Film, Frame
+from lanelab.analysis.results.layout.markup import Html, el, join
+from lanelab.analysis.results.layout.page import scroll
 from lanelab.analysis.results.load_view import round_step
 from lanelab.analysis.results.numbers import milliseconds
-from lanelab.analysis.results.report.markup import Html, el, join
-from lanelab.analysis.results.report.sections import scroll, section
+from lanelab.analysis.results.report.sections import section
 from lanelab.analysis.results.report.waterfall import Scale, grid, panel
 
 MOMENTS = 10  # about as many pictures in a row

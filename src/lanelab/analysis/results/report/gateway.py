@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 
 from lanelab.analysis.results.gateway_cost import Cost, CostRow, is_shown, left_out_words
 from lanelab.analysis.results.gateway_terms import SHOWN, Terms
+from lanelab.analysis.results.layout.markup import Html, el, join
+from lanelab.analysis.results.layout.page import scroll
 from lanelab.analysis.results.numbers import change_words, difference, milliseconds
-from lanelab.analysis.results.report.markup import Html, el, join
-from lanelab.analysis.results.report.sections import scroll, section
+from lanelab.analysis.results.report.sections import section
 from lanelab.analysis.statistics import Change, Comparison, interval_name
 
 NOTE = (

@@ -1,9 +1,9 @@
 """The part of the report on links that were measured again after their trials."""
 
 from lanelab.analysis.results import link_drift
+from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.link_drift import LinkDrift, PropertyDrift
 from lanelab.analysis.results.model import Run
-from lanelab.analysis.results.report.markup import Html, el
 
 
 def links_again(run: Run) -> Html | None:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 from lanelab.analysis.results.charts import chart
+from lanelab.analysis.results.layout.markup import Html, el
+from lanelab.analysis.results.layout.page import scroll
 from lanelab.analysis.results.load_reports import (
     Reported,
     health,
@@ -17,8 +19,7 @@ from lanelab.analysis.results.load_reports import (
 )
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.render import inline_svg
-from lanelab.analysis.results.report.markup import Html, el
-from lanelab.analysis.results.report.sections import head_of, scroll, section
+from lanelab.analysis.results.report.sections import head_of, section
 from lanelab.driver.record.evidence.load import ErrorCount, Latency, Tally
 
 NOTE = (

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from lanelab.analysis.results import axes, tables
 from lanelab.analysis.results.film import FILMSTRIP, SCREENSHOT, Film, film_of
+from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.load_parts import LoadView
 from lanelab.analysis.results.load_view import CAPTURE, load_view, timeline_of
 from lanelab.analysis.results.model import Cell, Run, Trial
 from lanelab.analysis.results.numbers import seconds
 from lanelab.analysis.results.report.film import films, progress_strip
-from lanelab.analysis.results.report.markup import Html, el
 from lanelab.analysis.results.report.part_strip import part_strip
 from lanelab.analysis.results.report.sections import section
 from lanelab.analysis.results.report.sequence import sequence

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from lanelab.analysis.results import machine
+from lanelab.analysis.results.layout.markup import Html, el
+from lanelab.analysis.results.layout.page import scroll
 from lanelab.analysis.results.machine import SHARES, TIMES, MachineRow
 from lanelab.analysis.results.model import Run, Trial
 from lanelab.analysis.results.numbers import percent
-from lanelab.analysis.results.report.markup import Html, el
-from lanelab.analysis.results.report.sections import place_of, scroll, section
+from lanelab.analysis.results.report.sections import place_of, section
 
 MOST_FLAGGED = 12  # trials whose flags are listed
 NOTE = (

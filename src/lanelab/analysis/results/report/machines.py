@@ -5,12 +5,13 @@ from typing import Any
 
 from lanelab.analysis.results.beds_table import Words, numbers, of_bed
 from lanelab.analysis.results.between_beds import CellRow, ChangeRow
+from lanelab.analysis.results.layout.markup import Html, el, join
+from lanelab.analysis.results.layout.page import scroll
 from lanelab.analysis.results.machines import MachineRow, MachinesOfRun
 from lanelab.analysis.results.machines_table import OVER
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.numbers import change_words, in_unit, shown
-from lanelab.analysis.results.report.markup import Html, el, join
-from lanelab.analysis.results.report.sections import scroll, section
+from lanelab.analysis.results.report.sections import section
 
 HEADS = ("machine", "system", "kernel", "processor", "processors", "memory", "clock", "beds", "trials", "failed",
          "links refused")  # fmt: skip

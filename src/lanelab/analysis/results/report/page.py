@@ -12,14 +12,13 @@ from importlib import resources
 from pathlib import Path
 
 from lanelab.analysis.results import drift, palette, render, tables
-from lanelab.analysis.results.claims.judge import judge
 from lanelab.analysis.results.drift_chart import drift_chart
-from lanelab.analysis.results.gateway_cost import cost
+from lanelab.analysis.results.layout.markup import Html, el, join
+from lanelab.analysis.results.layout.page import on_page, scroll
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.report import (
     beds,
     claims,
-    comparisons,
     emulation,
     figures,
     gateway,
@@ -32,10 +31,12 @@ from lanelab.analysis.results.report import (
     sites,
     witnesses,
 )
-from lanelab.analysis.results.report.markup import Html, el, join
 from lanelab.analysis.results.report.sentences import findings, warnings
 from lanelab.analysis.results.report.whole import write_whole
 from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.sections.cells import cells_section
+from lanelab.analysis.results.sections.comparisons import comparisons_section
+from lanelab.analysis.results.sections.seen import Seen
 from lanelab.driver.run.folder import format as run_format
 
 _SECTION = re.compile(r'<section id="([\w-]+)"><h2>(.*?)</h2>')
@@ -51,20 +52,20 @@ def write_report(folder: Path, output: Path | None = None) -> Path:
 
 def page(run: Run) -> str:
     """The whole page."""
-    rows, compared = tables.rows(run), tables.comparisons(run)
-    nothing = tables.nothing_counts(run) if tables.are_empty(rows) else ""
-    drawn, made_on = loads.drawn_loads(run), tables.machines(run, compared)
+    seen = Seen(run)
+    rows, compared, nothing = seen.rows, seen.compared, seen.nothing
+    drawn, made_on = loads.drawn_loads(run), seen.machines
     parts = [
         sections.header(run, findings(run, rows, compared), [*warnings(run, rows, compared), *made_on.warnings()]),
         sections.tiles(run, rows),
-        claims.section_of(judge(run)),
+        claims.section_of(seen.judged),
         None if nothing else figures.figures(run, drawn),
-        sections.section("results", "Results", el("p", nothing)) if nothing else sections.results(run, rows),
+        on_page(cells_section(seen)),
         load.section_of(run),
-        None if nothing else comparisons.section_of(run, compared),
-        beds.section_of(run, tables.beds(run, compared)) if made_on.used < 2 else None,
+        on_page(comparisons_section(seen)),
+        beds.section_of(run, seen.beds) if made_on.used < 2 else None,
         machines.section_of(run, made_on),
-        gateway.section_of(cost(run)),
+        gateway.section_of(seen.gateway),
         sites.section_of(run),
         loads.filmstrips(drawn),
         loads.side_by_side(drawn),
@@ -151,7 +152,5 @@ def _drift_picture(run: Run) -> Html | None:
     deviations = drift.points(tables.timed(run))
     specification = drift_chart(run, deviations)
     return (
-        None
-        if specification is None
-        else sections.scroll(Html(render.inline_svg(specification, "Deviations over time", "d")))
+        None if specification is None else scroll(Html(render.inline_svg(specification, "Deviations over time", "d")))
     )

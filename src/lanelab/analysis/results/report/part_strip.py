@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from lanelab.analysis.results.layout.markup import Html, el, join
 from lanelab.analysis.results.palette import PART_WORDS
-from lanelab.analysis.results.report.markup import Html, el, join
 from lanelab.analysis.results.report.waterfall import Scale, grid, panel
 from lanelab.driver.record.evidence.parts import Part, Stretch
 

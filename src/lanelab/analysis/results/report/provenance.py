@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from lanelab.analysis.results.layout.markup import Html, el, join
 from lanelab.analysis.results.model import Run
-from lanelab.analysis.results.report.markup import Html, el, join
 from lanelab.analysis.results.report.sections import section
 from lanelab.driver.record.metrics import PAGE_LOAD
 from lanelab.driver.run.folder.format import ABOUT_SITES, CLAIMS

@@ -1,19 +1,17 @@
 """The parts of the report that are tables and text."""
 
 import datetime
-import math
 from collections.abc import Sequence
 
 from lanelab.analysis.results import conditions, tables
+from lanelab.analysis.results.layout.markup import Html, el, join
+from lanelab.analysis.results.layout.page import scroll
 from lanelab.analysis.results.model import Cell, Run
-from lanelab.analysis.results.numbers import in_unit, percent, ratio, shown, span
-from lanelab.analysis.results.report import plots
+from lanelab.analysis.results.numbers import percent, span
 from lanelab.analysis.results.report.links_again import links_again
-from lanelab.analysis.results.report.markup import Html, el, join
 from lanelab.analysis.results.report.sentences import noise_sentence
 from lanelab.analysis.results.self_tests import HEADS, NUMERIC, Told, outcome, told, told_tests
 from lanelab.analysis.results.tables import Row
-from lanelab.analysis.statistics import interval_name
 
 STATES = {
     "running": "still running: more trials will come",
@@ -71,39 +69,6 @@ def tiles(run: Run, rows: Sequence[Row]) -> Html:
     return el("dl", [el("div", el("dt", words), el("dd", number)) for number, words in facts], class_="tiles")
 
 
-def results(run: Run, rows: Sequence[Row]) -> Html:
-    """One line for each cell. Arms of a group share a scale only with all others, so that links can be compared."""
-    ends = [value for row in rows if row.summary for value in (row.summary.low, row.summary.high)]
-    top = max(filter(math.isfinite, ends), default=1.0) * 1.03
-    values = run.values()
-    arms = [arm.name for arm in run.arms]
-    interval = interval_name(row.summary.estimate for row in rows if row.summary)
-    columns, bound = tables.columns(run), tables.has_bound(run)
-    over = f" {run.over}" if run.over else ""
-    heads = ["arm", "trials", f"median{over}", interval, "", "quartiles", "sd", *(metric.column for metric in columns)]
-    heads += ["of bound"] if bound else []
-    body: list[Html] = []
-    group: tuple[str, str] | None = None
-    for row in rows:
-        if row.cell.group != group:
-            group = row.cell.group
-            head = join(el("b", group[1]), " ", el("span", group[0]))
-            body.append(el("tr", el("th", head, colspan=len(heads), scope="rowgroup"), class_="group"))
-        cells = [el("td", shown(metric, row.medians[metric.name]), class_="num") for metric in columns]
-        cells += [el("td", ratio(row.ratio), class_="num")] if bound else []
-        body.append(_result(row, top, arms.index(row.cell.arm.name), list(values[row.cell.number].values()), cells))
-    table = el("table", el("thead", el("tr", [head_of(word) for word in heads])), el("tbody", body), class_="results")
-    of_bound = " Of bound: how many times as long as the link needs at best." if bound else ""
-    machines = ""
-    if run.over:
-        machines = f" All numbers are {run.over}, which differ in speed: the section Machines has those of each."
-    note = (
-        f"{in_unit(run.primary)}. Bars show the interval of the median, dots single trials; all rows share "
-        f"one scale, from 0.{of_bound} Failed trials are in brackets.{machines}"
-    )
-    return section("results", "Results", scroll(table), el("p", note, class_="note"))
-
-
 def place_of(cell: Cell, *, several: bool) -> str:
     """Of a row in a table that has all cells: two sites may have a link of the same label."""
     return f"{cell.site}, {cell.link.label}" if several else cell.link.label
@@ -111,38 +76,6 @@ def place_of(cell: Cell, *, several: bool) -> str:
 
 def head_of(word: str) -> Html:
     return el("th", word, scope="col", class_=None if word in ("arm", "", "verdict") else "num")
-
-
-def _result(row: Row, top: float, colour: int, values: list[float], others: Sequence[Html]) -> Html:
-    failed = el("span", f" ({row.failed} failed)", class_="warn") if row.failed else None
-    arm = join(el("i", class_=f"dot s{colour % 8}"), row.cell.arm.name)
-    if row.refused:
-        why = "; ".join(f"{each.reason}: {each.detail}" for each in row.refused)
-        nothing = el("td", f"refused: {why}", colspan=5 + len(others), class_="bad")
-        return el("tr", el("td", arm), el("td", row.ok, failed, class_="num"), nothing)
-    if row.summary is None:
-        nothing = el("td", "no trial counts", colspan=5 + len(others), class_="muted")
-        return el("tr", el("td", arm), el("td", "0", failed, class_="num"), nothing)
-    estimate = row.summary.estimate
-    words = f"{row.cell}: {estimate.meaning()}"
-    between = "-" if estimate.low is None else f"{row.shown(estimate.low)} to {row.shown(estimate.high)}"
-    quartiles = f"{row.shown(row.summary.quartile_1)} to {row.shown(row.summary.quartile_3)}"
-    return el(
-        "tr",
-        el("td", arm),
-        el("td", row.ok, failed, class_="num"),
-        el("td", el("b", row.shown(estimate.median)), class_="num"),
-        el("td", between, class_="num", title=estimate.meaning()),
-        el("td", plots.interval(row.summary, top, colour, values, words)),
-        el("td", quartiles, class_="num"),
-        el("td", percent(row.summary.stdev_percent), class_="num"),
-        *others,
-    )
-
-
-def scroll(table: Html) -> Html:
-    """Wide content scrolls within itself, not the page."""
-    return el("div", table, class_="scroll", tabindex=0)
 
 
 def failures(run: Run) -> Html | None:

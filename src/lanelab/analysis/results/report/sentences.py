@@ -4,11 +4,11 @@ import math
 from collections.abc import Sequence
 
 from lanelab.analysis.results import conditions, machine, tables
-from lanelab.analysis.results.comparison_words import provisional
 from lanelab.analysis.results.comparisons import not_compared
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.numbers import change_words, counted, shown, with_unit
 from lanelab.analysis.results.over_places import pooled
+from lanelab.analysis.results.sections.comparisons import provisional
 from lanelab.analysis.results.tables import ComparisonRow, Row
 from lanelab.analysis.statistics import ENOUGH
 

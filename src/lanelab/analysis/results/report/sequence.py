@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
+from lanelab.analysis.results.layout.markup import Html, el, join
 from lanelab.analysis.results.load_view import round_step
 from lanelab.analysis.results.packets_over_time import Acknowledged, PacketsOverTime
-from lanelab.analysis.results.report.markup import Html, el, join
 from lanelab.analysis.results.report.waterfall import Scale
 
 HEIGHT, AXIS = 190, 18

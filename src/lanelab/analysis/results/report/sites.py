@@ -1,8 +1,9 @@
 """The section of the report on the sites that were loaded."""
 
+from lanelab.analysis.results.layout.markup import Html, el, join
+from lanelab.analysis.results.layout.page import scroll
 from lanelab.analysis.results.model import Run
-from lanelab.analysis.results.report.markup import Html, el, join
-from lanelab.analysis.results.report.sections import scroll, section
+from lanelab.analysis.results.report.sections import section
 from lanelab.analysis.results.sites import about_sites, kind_words
 from lanelab.driver.site.about import AboutSite
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit
 
 from lanelab.analysis.results import palette
+from lanelab.analysis.results.layout.markup import Html, el, join
 from lanelab.analysis.results.load_parts import Bar, Chunk, Lane, LoadView, Row, Throughput
 from lanelab.analysis.results.load_view import round_step
-from lanelab.analysis.results.report.markup import Html, el, join
 
 ROW = 15  # pixels
 EVENT_ROW = 14

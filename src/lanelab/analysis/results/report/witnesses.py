@@ -1,8 +1,8 @@
 """Who could say what was on the link, as a section of the report."""
 
 from lanelab.analysis.results import witnesses
+from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.model import Run
-from lanelab.analysis.results.report.markup import Html, el
 from lanelab.analysis.results.report.sections import section
 
 

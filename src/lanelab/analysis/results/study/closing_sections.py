@@ -3,11 +3,12 @@
 import json
 from collections.abc import Callable, Mapping
 
+from lanelab.analysis.results.layout.markup import Html, el
+from lanelab.analysis.results.layout.page import scroll
 from lanelab.analysis.results.model import Arm, Run
 from lanelab.analysis.results.numbers import counted, span
-from lanelab.analysis.results.report.markup import Html, el
 from lanelab.analysis.results.report.provenance import provenance_parts, tree
-from lanelab.analysis.results.report.sections import date_words, failure_parts, scroll, section, self_test_parts
+from lanelab.analysis.results.report.sections import date_words, failure_parts, section, self_test_parts
 from lanelab.analysis.results.study.run import ReadStudyRun
 from lanelab.driver.run.study.study import Study
 

@@ -188,6 +188,6 @@ def _figure_json(figure: FigurePair) -> dict[str, Any]:
     return {
         "figure": figure.number,
         "title": figure.title,
-        "compared": figure.against.to_json() if figure.against else None,
+        "compared": figure.against,
         "why_not": figure.why_not,
     }

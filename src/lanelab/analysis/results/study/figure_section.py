@@ -7,14 +7,15 @@ from lanelab.analysis.results.claims.words import MOODS, measured_words, publish
 from lanelab.analysis.results.comparisons import ComparisonRow
 from lanelab.analysis.results.courses import drawing_of
 from lanelab.analysis.results.drawing import figures_of
+from lanelab.analysis.results.layout.markup import Html, el, join
+from lanelab.analysis.results.layout.page import scroll
 from lanelab.analysis.results.marks import Mark
 from lanelab.analysis.results.model import Figure, Run, Trial
 from lanelab.analysis.results.numbers import NONE, change_words, counted, shown
 from lanelab.analysis.results.report import loads
 from lanelab.analysis.results.report.figures import SEQUENCE, picture
-from lanelab.analysis.results.report.markup import Html, el, join
 from lanelab.analysis.results.report.part_strip import part_strip
-from lanelab.analysis.results.report.sections import STATES, scroll, section
+from lanelab.analysis.results.report.sections import STATES, section
 from lanelab.analysis.results.report.waterfall import waterfall
 from lanelab.analysis.results.study.judged import StudyVerdict
 from lanelab.analysis.results.study.numbers import CellNumbers, cell_numbers, drawn_figures

@@ -4,8 +4,8 @@ reads of trials."""
 from collections.abc import Sequence
 from importlib import resources
 
+from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.numbers import counted
-from lanelab.analysis.results.report.markup import Html, el
 from lanelab.analysis.results.report.page import contents, document
 from lanelab.analysis.results.report.sections import date_words
 from lanelab.analysis.results.study.closing_sections import differences, failures, methods, provenance, self_tests

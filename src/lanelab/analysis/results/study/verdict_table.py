@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from lanelab.analysis.results.layout.markup import Html, el, join
+from lanelab.analysis.results.layout.page import scroll
 from lanelab.analysis.results.report.claims import HEADS, NOTE, heads, verdict_row
-from lanelab.analysis.results.report.markup import Html, el, join
-from lanelab.analysis.results.report.sections import scroll, section
+from lanelab.analysis.results.report.sections import section
 from lanelab.analysis.results.study.judged import JudgedStudy, StudyVerdict
 from lanelab.driver.run.study.study import PublishedClaim
 

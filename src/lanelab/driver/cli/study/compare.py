@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 from rich.text import Text
 
+from lanelab.analysis.results.layout.data import data_of
 from lanelab.analysis.results.report.whole import write_whole
 from lanelab.analysis.results.study.compare import NOT_PAIRED, StudyComparison, compare_studies, names_of
 from lanelab.analysis.results.study.compare_markdown import (
@@ -44,7 +45,7 @@ def compare_runs_of_study(first: str, other: str, *, markdown: Path | None, as_j
         write_whole(markdown, comparison_markdown(made).encode())
         note(f"written: {markdown}")
     if as_json:
-        print_json(made.to_json())
+        print_json(data_of(made))
     else:
         show(made)
 

@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.palette import SERIES
-from lanelab.analysis.results.report.markup import Html, el
 from lanelab.analysis.statistics import Comparison, Summary
 
 WIDTH, HEIGHT = 180, 20

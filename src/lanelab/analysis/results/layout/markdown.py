@@ -1,0 +1,74 @@
+"""Results as Markdown. Pure."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from lanelab.analysis.results.layout.model import (
+    NONE,
+    OUTPUTS,
+    Fold,
+    Part,
+    Points,
+    Section,
+    Table,
+    Words,
+    cell_words,
+    shown,
+)
+from lanelab.analysis.results.text import visible
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
+
+
+def markdown(sections: Iterable[Section | None], level: int = 2) -> str:
+    """One below the other, each with its title at this level."""
+    return "\n\n".join(text for section in sections if section for text in section_markdown(section, level)) + "\n"
+
+
+def section_markdown(section: Section, level: int = 2) -> Iterator[str]:
+    """Its paragraphs."""
+    parts = list(parts_markdown(section.parts, level + 1))
+    if parts:
+        yield f"{'#' * level} {plain(section.title)}"
+        yield from parts
+
+
+def parts_markdown(parts: Iterable[Part], level: int = 3) -> Iterator[str]:
+    for part in parts:
+        if not shown(part, "markdown"):
+            continue
+        if isinstance(part, Words):
+            yield plain(part.text)
+        elif isinstance(part, Table):
+            if part.title:
+                yield f"{'#' * level} {plain(part.title)}"
+            yield table_markdown(part)
+        elif isinstance(part, Points):
+            yield "\n".join(f"- {plain(item.text)}" for item in part.items)
+        elif isinstance(part, Fold):
+            yield f"{'#' * level} {plain(part.title.text)}"
+            yield from parts_markdown(part.parts, level + 1)
+
+
+def table_markdown(made: Table) -> str:
+    """Every row says what it belongs to."""
+    kept = [place for place, column in enumerate(made.columns) if "markdown" in OUTPUTS[column.where]]
+    lines = []
+    for row in made.rows:
+        own = row.group.words if row.group and made.groups else ()
+        cells = (cell_words(row.cells[place]) for place in kept)
+        lines.append([*own, *(NONE if cell is None else cell.text for cell in cells)])
+    return text_table([*made.groups, *(made.columns[place].title for place in kept)], lines)
+
+
+def text_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Rows as Markdown; what stands in them is shown as it is."""
+    lines = [heads, ["---"] * len(heads)]
+    written = [f"| {' | '.join(line)} |" for line in lines]
+    written += [f"| {' | '.join(plain(cell) for cell in row)} |" for row in rows]
+    return "\n".join(written)
+
+
+def plain(text: str) -> str:
+    """Text that Markdown shows as it is, in one line."""
+    return _SPECIAL.sub(r"\\\1", " ".join(visible(text).split()))

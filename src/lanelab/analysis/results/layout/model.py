@@ -1,0 +1,143 @@
+"""A result as it is laid out: a title, sentences, tables, drawings. It is made once; the renderers beside this write it
+for terminals, pages and Markdown, and its data as JSON.
+
+    COLUMNS = (Column("arm", lambda row: row.cell.arm.name), Column("trials", lambda row: row.ok, number=True))
+    Section("results", "Results", (table(COLUMNS, rows), Words("All of this run.", "muted")))
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+
+from lanelab.analysis.results.layout.markup import Html
+
+R = TypeVar("R")
+Mood = Literal["", "good", "bad", "warn", "muted", "strong"]
+Where = Literal["", "page", "long", "text", "terminal"]  # "": everywhere. long: all but terminals; text: all but pages
+NONE = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A sentence, or what a cell of a table says. A page may show something else in its place: a drawing, a link."""
+
+    text: str
+    mood: Mood = ""
+    where: Where = ""
+    tip: str = ""  # what a page says where one points at it
+    page: Html | None = None
+    wide: bool = False  # takes the place of the cells beside it that have nothing
+
+
+Cell = str | int | Words | None  # None: there is nothing, a dash
+
+
+@dataclass(frozen=True)  # without slots, which Column[R](...) does not go with
+class Column(Generic[R]):
+    """A column of a table, for all outputs: its title, and what it says of a row."""
+
+    title: str
+    of: Callable[[R], Cell]
+    number: bool = False  # to the right, and never broken into lines
+    spare: int = 0  # columns that a narrow terminal may leave out, from 1 on; 0: this one has to be there
+    where: Where = ""
+    page_title: Html | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What rows of a table share. `columns` of the table name its words; a table without them has a line of its own."""
+
+    words: tuple[str, ...]
+    note: str = ""
+    address: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    cells: tuple[Cell, ...]
+    group: Group | None = None
+    address: str = ""
+    below: tuple["Part", ...] = ()  # what a page has below it
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    columns: Sequence[Column[Any]]
+    rows: Sequence[Row]
+    groups: tuple[str, ...] = ()  # titles of the columns that text has for words of groups
+    title: str = ""
+    where: Where = ""
+    style: str = ""  # its class on a page
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """A list."""
+
+    items: tuple[Words, ...]
+    where: Where = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Parts that a page shows when they are asked for."""
+
+    title: Words
+    parts: tuple["Part", ...]
+    where: Where = "long"
+    is_open: bool = False
+
+
+Part = Words | Table | Points | Fold | Html  # Html: a drawing, for pages alone
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """`short`: its title on a terminal, where it has one."""
+
+    name: str
+    title: str
+    parts: tuple[Part, ...]
+    short: str = ""
+
+
+def table(
+    columns: Sequence[Column[R]],
+    records: Iterable[R],
+    *,
+    groups: tuple[str, ...] = (),
+    group: Callable[[R], Group] | None = None,
+    title: str = "",
+    where: Where = "",
+    style: str = "",
+) -> Table:
+    """A row for each record."""
+    rows = [Row(tuple(column.of(one) for column in columns), group(one) if group else None) for one in records]
+    return Table(columns, rows, groups, title, where, style)
+
+
+def words(texts: Iterable[str], mood: Mood = "", where: Where = "") -> tuple[Words, ...]:
+    """A sentence of each text that says something."""
+    return tuple(Words(text, mood, where) for text in texts if text)
+
+
+def cell_words(cell: Cell) -> Words | None:
+    """What a cell says, in its long form."""
+    return cell if cell is None or isinstance(cell, Words) else Words(str(cell))
+
+
+def shown(part: Part, output: Literal["page", "terminal", "markdown"]) -> bool:
+    """Whether an output has this part of a result."""
+    if isinstance(part, Html):
+        return output == "page"
+    return output in OUTPUTS[part.where]
+
+
+OUTPUTS: dict[Where, tuple[str, ...]] = {
+    "": ("page", "terminal", "markdown"),
+    "page": ("page",),
+    "long": ("page", "markdown"),
+    "text": ("terminal", "markdown"),
+    "terminal": ("terminal",),
+}

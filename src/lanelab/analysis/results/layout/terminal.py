@@ -1,0 +1,110 @@
+"""Results on terminals of any width: a table leaves out columns before it breaks names into several lines."""
+
+import copy
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from lanelab.analysis.results.layout.model import (
+    NONE,
+    OUTPUTS,
+    Cell,
+    Fold,
+    Part,
+    Points,
+    Row,
+    Section,
+    Table,
+    Words,
+    cell_words,
+    shown,
+)
+
+STYLES = {"": "", "good": "green", "bad": "red", "warn": "yellow", "muted": "dim", "strong": "bold"}
+WIDE = 10_000
+
+
+def on_terminal(sections: Iterable[Section | None]) -> Group:
+    """One below the other; a section without a title goes on with the one before."""
+    made: list[RenderableType] = []
+    for section in sections:
+        parts = parts_on_terminal(section.parts) if section else []
+        if section and section.short and parts:
+            made += [Text(), Text(section.short, style="bold")]
+        made += parts
+    return Group(*made)
+
+
+def parts_on_terminal(parts: Iterable[Part]) -> list[RenderableType]:
+    made: list[RenderableType] = []
+    for part in parts:
+        if not shown(part, "terminal"):
+            continue
+        if isinstance(part, Words):
+            made.append(Text(part.text, style=STYLES[part.mood]))
+        elif isinstance(part, Table):
+            between = [Text()] if made and isinstance(made[-1], FittedTable) else []
+            made += [*between, *([Text(part.title, style="bold")] if part.title else []), fitted(part)]
+        elif isinstance(part, Points):
+            made += [Text(item.text, style=STYLES[item.mood]) for item in part.items]
+        elif isinstance(part, Fold):
+            made += [Text(part.title.text, style="bold"), *parts_on_terminal(part.parts)]
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class FittedTable:
+    """`spare`: headings of the columns that may be left out, the first one first."""
+
+    table: RichTable
+    spare: Sequence[str]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        left_out: list[str] = []
+        table = self.table
+        while _width(table, console, options) > options.max_width and len(left_out) < len(self.spare):
+            left_out.append(self.spare[len(left_out)])
+            table = copy.copy(self.table)
+            table.columns = [column for column in self.table.columns if column.header not in left_out]
+        yield table
+        if left_out:
+            yield Text(f"left out, for the terminal is narrow: {', '.join(left_out)}", style="dim")
+
+
+def _width(table: RichTable, console: Console, options: ConsoleOptions) -> int:
+    return console.measure(table, options=options.update(max_width=WIDE)).maximum
+
+
+def fitted(table: Table) -> FittedTable:
+    """Groups are columns, whose words are not repeated; or lines, where these columns have no titles."""
+    made = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for title in table.groups:
+        made.add_column(title)
+    kept = [place for place, column in enumerate(table.columns) if "terminal" in OUTPUTS[column.where]]
+    for column in (table.columns[place] for place in kept):
+        side, overflow = ("right", "ellipsis") if column.number else ("left", "fold")
+        made.add_column(column.title, justify=side, no_wrap=column.number, overflow=overflow)  # type: ignore[arg-type]
+    last: tuple[str, ...] = ()
+    for row in table.rows:
+        _add_row(made, table, row, kept, last)
+        last = row.group.words if row.group else ()
+    spare = sorted((column for column in table.columns if column.spare), key=lambda column: column.spare)
+    return FittedTable(made, [column.title for column in spare])
+
+
+def _add_row(made: RichTable, table: Table, row: Row, kept: Sequence[int], last: tuple[str, ...]) -> None:
+    own = row.group.words if row.group else ()
+    if own != last and not table.groups:
+        made.add_row(Text(" ".join(own), style="bold"))
+    same = own == last
+    leading = [Text("" if same else word) for word in own] if table.groups else []
+    made.add_row(*leading, *(_cell(row.cells[place]) for place in kept))
+
+
+def _cell(cell: Cell) -> Text:
+    words = cell_words(cell)
+    return Text(NONE) if words is None else Text(words.text, style=STYLES[words.mood])

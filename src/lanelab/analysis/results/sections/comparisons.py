@@ -1,0 +1,208 @@
+"""Arms against each other, round by round: the table, what its numbers are, and how sure its verdicts are."""
+
+import math
+from collections.abc import Callable, Sequence
+
+from lanelab.analysis.results.comparisons import ComparisonRow, bases, not_compared
+from lanelab.analysis.results.layout import plots
+from lanelab.analysis.results.layout.model import Cell, Column, Points, Section, Words, table, words
+from lanelab.analysis.results.numbers import NONE, change_words, counted, difference, probability
+from lanelab.analysis.results.sections.cells import groups, place
+from lanelab.analysis.results.sections.seen import Seen
+from lanelab.analysis.statistics import ENOUGH, Change, Comparison, interval_name
+from lanelab.analysis.statistics.by_chance import one_way
+from lanelab.analysis.statistics.looks import ALPHA
+from lanelab.analysis.statistics.median import percent
+from lanelab.analysis.statistics.paired import LEAST_SO_FAR
+
+Row = ComparisonRow
+ESTIMATE = (
+    "Change: the middle of the changes from round to round (Hodges and Lehmann's pseudo-median). It is not the ratio "
+    "of the medians, and differs from it most where one arm varies more than the other."
+)
+
+
+def comparisons_section(seen: Seen) -> Section | None:
+    """None where there is one arm. What is not compared is named, with why."""
+    compared, left_out = seen.compared, words(not_compared(seen.run), "warn")
+    if seen.nothing:
+        return None
+    if not compared:
+        return Section("comparisons", "Arms against each other", left_out) if left_out else None
+    names = bases(compared)
+    pooled = tuple(Words(row.words()) for row in seen.pooled)
+    parts = (
+        table(columns(compared), compared, groups=groups(seen), group=lambda row: place(row.cell, seen)),
+        *([Points(pooled)] if pooled else []),
+        *words([alone_and_together(compared)]),
+        *words([across_machines(compared), together(compared), ESTIMATE], "muted"),
+        *words([_about_intervals(compared)], "muted", "page"),
+        *left_out,
+    )
+    title = f"Against {names[0]}" if len(names) == 1 else "Arms against each other"
+    return Section("comparisons", title, parts, short=f"against {', '.join(names)}, by round")
+
+
+def columns(compared: Sequence[Row]) -> Sequence[Column[Row]]:
+    interval = interval_name(row.comparison.ratio for row in compared if row.comparison)
+    against = Column[Row]("against", lambda row: row.base.name)
+    p = Column[Row]("p", _of(p_words), number=True)
+    unit = compared[0].primary.unit if compared else ""
+    reach = max([0.02, *(abs(end - 1) for row in compared for end in _ends(row))]) * 1.05
+    return (
+        Column("arm", lambda row: row.cell.arm.name),
+        *([against] if len(bases(compared)) > 1 else []),
+        Column("change", _of(lambda made: Words(change_words(made.ratio.value), "strong")), number=True),
+        Column(interval, _of(lambda made: Words(between(made.ratio), tip=made.ratio.meaning())), number=True),
+        Column("", lambda row: _drawing(row, reach), where="page"),
+        Column(f"difference {unit}".strip(), _difference, number=True),
+        Column("faster in", _of(lambda made: f"{made.faster} of {made.n}"), number=True),
+        *([p] if has_p(compared) else []),
+        Column("verdict", _verdict),
+    )
+
+
+def _of(words_of: Callable[[Comparison], Cell]) -> Callable[[Row], Cell]:
+    """Of a row without a comparison there is nothing."""
+    return lambda row: words_of(row.comparison) if row.comparison else None
+
+
+def between(change: Change) -> str:
+    """The interval of a ratio, as changes."""
+    if change.low is None or change.high is None:
+        return NONE
+    return f"{change_words(change.low)} to {change_words(change.high)}"
+
+
+def _difference(row: Row) -> Cell:
+    return difference(row.comparison.difference.value / row.primary.scale) if row.comparison else None
+
+
+def _verdict(row: Row) -> Words:
+    if row.comparison is None:
+        return Words(row.why, "muted", wide=True)
+    verdict = row.comparison.verdict
+    return Words(verdict, "good" if verdict == "faster" else "bad" if verdict == "slower" else "")
+
+
+def _drawing(row: Row, reach: float) -> Cell:
+    made = row.comparison
+    if made is None:
+        return None
+    said = f"{row.cell}: {between(made.ratio)}, {made.ratio.meaning()}"
+    return Words("", page=plots.change(made, reach, said))
+
+
+def _ends(row: Row) -> list[float]:
+    if row.comparison is None:
+        return []
+    ratio = row.comparison.ratio
+    return [end for end in (ratio.low, ratio.value, ratio.high) if end is not None and math.isfinite(end)]
+
+
+# --- in words
+
+
+def alone_and_together(rows: Sequence[Row]) -> str:
+    """Where intervals leave out that nothing changed, and verdicts do not: they belong to two tests, so both are told.
+    The interval is of one comparison, the verdict counts all of them."""
+    made = [row.comparison for row in rows if row.comparison]
+    clear = [(row, one) for row in rows if (one := row.comparison) and _is_clear_alone(one)]
+    if not clear:
+        return ""
+    (row, first), many = clear[0], len(made)
+    if len(clear) == 1:
+        alone = f"{row.cell.arm.name} against {row.base.name} over {row.cell.link.label} shows a change"
+        return (
+            f"Taken by itself, {alone} ({first.ratio.name} {between(first.ratio)}). But {many} comparisons were made, "
+            f"and among {many} one shows as much by chance too often (p {probability(first.adjusted_p)} with all of "
+            "them counted): no difference is shown."
+        )
+    least = min(one.adjusted_p for _, one in clear)
+    return (
+        f"Taken by themselves, {len(clear)} of these comparisons show a change: their intervals are on one side of 0%. "
+        f"But {many} comparisons were made, and among {many} some show as much by chance too often (the least p is "
+        f"{probability(least)} with all of them counted): no difference is shown."
+    )
+
+
+def _is_clear_alone(made: Comparison) -> bool:
+    low, high = made.ratio.low, made.ratio.high
+    one_sided = low is not None and high is not None and not low <= 1 <= high
+    return made.n >= ENOUGH and one_sided and made.verdict == "no difference shown"
+
+
+def _about_intervals(rows: Sequence[Row]) -> str:
+    side = "Right" if rows[0].primary.higher_is_better else "Left"
+    neither = sum(row.comparison.both_timed_out for row in rows if row.comparison)
+    both = f"{counted(neither, 'round')} in which both timed out say nothing. " if neither else ""
+    return (
+        f"Intervals are of signed ranks, of this run. {side} of the line is faster. {both}Below 6 rounds, and until a "
+        "run is finished, verdicts are so far."
+    )
+
+
+def together(rows: Sequence[Row]) -> str:
+    """What a reader of verdicts must know of all of them; nothing where there is one with enough rounds."""
+    return " ".join(filter(None, [provisional(rows), _adjusted_for(rows)]))
+
+
+def has_p(rows: Sequence[Row]) -> bool:
+    """Whether one of the verdicts rests on its p. Those that are so far do not."""
+    return any(row.comparison and row.comparison.is_final for row in rows)
+
+
+def p_words(comparison: Comparison) -> str:
+    return probability(comparison.adjusted_p) if comparison.is_final else NONE
+
+
+def provisional(rows: Sequence[Row]) -> str:
+    """How often chance alone gives a verdict "so far" to rounds that are too few for a test."""
+    few = [row for row in rows if row.comparison and LEAST_SO_FAR <= row.comparison.n < ENOUGH]
+    if not few:
+        return ""
+    pairs = [(row.base_cell.number, row.cell.number, row.comparison.n) for row in few if row.comparison]
+    least, most = min(pair[2] for pair in pairs), max(pair[2] for pair in pairs)
+    rounds = f"{least}" if least == most else f"{least} to {most}"
+    words = f"{rounds} rounds all go one way by chance in 1 of {2 ** (least - 1)} comparisons of equal arms"
+    if len(few) > 1:
+        chance = one_way(pairs)
+        share = "more than 99%" if chance > 0.99 else f"about {100 * chance:.0f}%"
+        words += f", and in at least one of {len(few)} comparisons in {share} of runs"
+    needed = f"A test of {counted(len(rows), 'comparison')} takes {_enough_for(len(rows))} rounds."
+    return f'Verdicts "so far" are provisional: {words}. {needed}'
+
+
+def _enough_for(comparisons: int) -> int:
+    """Rounds with which one of so many comparisons can be told from chance, if all of them go one way."""
+    return next(n for n in range(ENOUGH, 100) if comparisons * 2.0 ** (1 - n) <= ALPHA)
+
+
+def _adjusted_for(rows: Sequence[Row]) -> str:
+    """What Holm's method counts, where there are enough rounds for it."""
+    made = [row.comparison for row in rows if row.comparison]
+    enough = [one for one in made if one.n >= ENOUGH]
+    if len(made) < 2 or not enough:
+        return ""
+    which = "Verdicts and p" if has_p(rows) else "Verdicts"
+    which += f" of {ENOUGH} rounds and more" if len(enough) < len(made) else ""
+    words = (
+        f"Intervals are of each comparison by itself. {which} count all {len(made)} of them (Holm): at most "
+        f"{percent(ALPHA)} of runs without any difference have even one wrong verdict."
+    )
+    if all(len(made) * 2.0 ** (1 - one.n) > one.alpha for one in enough):
+        words += f" With {max(one.n for one in enough)} rounds none of {len(made)} comparisons can be told from chance."
+    return words
+
+
+def across_machines(rows: Sequence[Row]) -> str:
+    """What is said of pairs where several machines made them; nothing of one machine."""
+    made = [row.comparison for row in rows if row.comparison]
+    machines, shared = max((one.machines for one in made), default=1), sum(one.across_machines for one in made)
+    if machines < 2 and not shared:
+        return ""
+    words = f"Pairs are within one machine; their changes are pooled over {machines} machines." if machines > 1 else ""
+    if shared:
+        left_out = f"Left out: {counted(shared, 'round')} whose two trials were made on different machines."
+        words = f"{words} {left_out}".strip()
+    return words
