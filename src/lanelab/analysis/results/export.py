@@ -275,7 +275,7 @@ def results(run: Run) -> dict[str, Any]:
     """The numbers that tables and report show, as JSON has them."""
     seen, drift = Seen(run), tables.run_drift(run)
     adjusted = together(seen.judged).adjusted
-    return data_of({
+    data: dict[str, Any] = data_of({
         "cells": seen.rows,
         "comparisons": seen.compared,
         "pooled": seen.pooled,
@@ -293,6 +293,7 @@ def results(run: Run) -> dict[str, Any]:
         "caveats": conditions.caveats(run),
         "changes": conditions.changes(run),
     })  # fmt: skip
+    return data
 
 
 def _trials_json(run: Run, *, requests: bool) -> Iterator[dict[str, Any]]:

@@ -36,13 +36,13 @@ def fields_of(value: Any, *without: str) -> dict[str, Any]:  # noqa: ANN401 - a 
     return {name: getattr(value, name) for name in names if name not in without}
 
 
-def _spread(made: Summary) -> dict[str, float | None]:
+def _spread(summary: Summary) -> dict[str, float | None]:
     return {
-        "quartile_1": made.quartile_1,
-        "quartile_3": made.quartile_3,
-        "min": made.low,
-        "max": made.high,
-        "mean": made.mean,
-        "stdev": made.stdev,
-        "stdev_percent": made.stdev_percent,
+        "quartile_1": summary.quartile_1,
+        "quartile_3": summary.quartile_3,
+        "min": summary.low,
+        "max": summary.high,
+        "mean": summary.mean,
+        "stdev": summary.stdev,
+        "stdev_percent": summary.stdev_percent,
     }

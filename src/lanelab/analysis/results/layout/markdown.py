@@ -50,15 +50,15 @@ def parts_markdown(parts: Iterable[Part], level: int = 3) -> Iterator[str]:
             yield from parts_markdown(part.parts, level + 1)
 
 
-def table_markdown(made: Table) -> str:
+def table_markdown(table: Table) -> str:
     """Every row says what it belongs to."""
-    kept = [place for place, column in enumerate(made.columns) if "markdown" in OUTPUTS[column.where]]
+    kept = [place for place, column in enumerate(table.columns) if "markdown" in OUTPUTS[column.where]]
     lines = []
-    for row in made.rows:
-        own = row.group.words if row.group and made.groups else ()
+    for row in table.rows:
+        words = row.group.words if row.group and table.groups else ()
         cells = (cell_words(row.cells[place]) for place in kept)
-        lines.append([*own, *(NONE if cell is None else cell.text for cell in cells)])
-    return text_table([*made.groups, *(made.columns[place].title for place in kept)], lines)
+        lines.append([*words, *(NONE if cell is None else cell.text for cell in cells)])
+    return text_table([*table.groups, *(table.columns[place].title for place in kept)], lines)
 
 
 def text_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -46,7 +46,7 @@ class Column(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What rows of a table share. `columns` of the table name its words; a table without them has a line of its own."""
+    """Words that rows of a table share. Text has them in columns, where the table names these; else in a line above."""
 
     words: tuple[str, ...]
     note: str = ""
@@ -112,23 +112,23 @@ def table(
     where: Where = "",
     style: str = "",
 ) -> Table:
-    """A row for each record."""
+    """Lay out a row for each record."""
     rows = [Row(tuple(column.of(one) for column in columns), group(one) if group else None) for one in records]
     return Table(columns, rows, groups, title, where, style)
 
 
 def words(texts: Iterable[str], mood: Mood = "", where: Where = "") -> tuple[Words, ...]:
-    """A sentence of each text that says something."""
+    """Make a sentence of each text that is not empty."""
     return tuple(Words(text, mood, where) for text in texts if text)
 
 
 def cell_words(cell: Cell) -> Words | None:
-    """What a cell says, in its long form."""
+    """Return the long form of a cell."""
     return cell if cell is None or isinstance(cell, Words) else Words(str(cell))
 
 
 def shown(part: Part, output: Literal["page", "terminal", "markdown"]) -> bool:
-    """Whether an output has this part of a result."""
+    """Say whether an output has this part of a result."""
     if isinstance(part, Html):
         return output == "page"
     return output in OUTPUTS[part.where]

@@ -26,7 +26,7 @@ VERDICTS = "verdicts"  # a table whose cells a narrow page puts below each other
 
 
 def on_page(section: Section | None) -> Html | None:
-    """None where there is nothing to show."""
+    """Lay out a section; None where there is nothing to show."""
     if section is None or not any(shown(part, "page") for part in section.parts):
         return None
     return el("section", el("h2", section.title), *parts_on_page(section.parts), id=section.name)
@@ -83,20 +83,20 @@ def _group(group: Group, columns: int) -> Html:
 
 def _lines(table: Table, row: Row, cells: Sequence[Cell], columns: Sequence[Column[object]]) -> Iterator[Html]:
     labelled = table.style == VERDICTS
-    made: list[Html] = []
+    cells_of_row: list[Html] = []
     place = 0
     for alike in _spans([cell_words(cell) for cell in cells]):
         column, span = columns[place], len(alike)
         words = next((cell for cell in alike if cell), None)
-        made.append(_cell(words, column, span, label=column.title if labelled else None))
+        cells_of_row.append(_cell(words, column, span, label=column.title if labelled else None))
         place += span
-    yield el("tr", made, id=row.address or None)
+    yield el("tr", cells_of_row, id=row.address or None)
     if row.below:
         yield el("tr", el("td", parts_on_page(row.below), colspan=len(columns)), class_="below")
 
 
 def _spans(cells: Sequence[Words | None]) -> Iterator[list[Words | None]]:
-    """Each cell by itself, but a wide one together with the cells beside it that have nothing."""
+    """Yield each cell by itself, but a wide one with the cells beside it that have nothing."""
     wide = next((place for place, cell in enumerate(cells) if cell and cell.wide), None)
     first = last = -1
     if wide is not None:

@@ -12,7 +12,7 @@ WIDTH, HEIGHT = 180, 20
 
 
 def interval(summary: Summary, top: float, colour: int, values: Sequence[float], words: str) -> Html:
-    """Median as a mark, interval as a bar, each trial as a faint dot; from 0 to `top`."""
+    """Draw the median as a mark, interval as a bar, each trial as a faint dot; from 0 to `top`."""
 
     def at(value: float) -> float:
         return round(4 + (WIDTH - 8) * min(value, top) / top, 1)
@@ -33,7 +33,7 @@ def interval(summary: Summary, top: float, colour: int, values: Sequence[float],
 
 
 def change(comparison: Comparison, reach: float, words: str) -> Html:
-    """A ratio around 1, on a scale that reaches equally far to both sides."""
+    """Draw a ratio around 1, on a scale that reaches equally far to both sides."""
     low, middle, high = comparison.ratio.low, comparison.ratio.value, comparison.ratio.high
 
     def at(value: float) -> float:

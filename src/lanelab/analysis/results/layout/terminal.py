@@ -29,31 +29,31 @@ WIDE = 10_000
 
 
 def on_terminal(sections: Iterable[Section | None]) -> Group:
-    """One below the other; a section without a title goes on with the one before."""
-    made: list[RenderableType] = []
+    """Print one below the other; a section without a title goes on with the one before."""
+    lines: list[RenderableType] = []
     for section in sections:
         parts = parts_on_terminal(section.parts) if section else []
         if section and section.short and parts:
-            made += [Text(), Text(section.short, style="bold")]
-        made += parts
-    return Group(*made)
+            lines += [Text(), Text(section.short, style="bold")]
+        lines += parts
+    return Group(*lines)
 
 
 def parts_on_terminal(parts: Iterable[Part]) -> list[RenderableType]:
-    made: list[RenderableType] = []
+    lines: list[RenderableType] = []
     for part in parts:
         if not shown(part, "terminal"):
             continue
         if isinstance(part, Words):
-            made.append(Text(part.text, style=STYLES[part.mood]))
+            lines.append(Text(part.text, style=STYLES[part.mood]))
         elif isinstance(part, Table):
-            between = [Text()] if made and isinstance(made[-1], FittedTable) else []
-            made += [*between, *([Text(part.title, style="bold")] if part.title else []), fitted(part)]
+            between = [Text()] if lines and isinstance(lines[-1], FittedTable) else []
+            lines += [*between, *([Text(part.title, style="bold")] if part.title else []), fitted(part)]
         elif isinstance(part, Points):
-            made += [Text(item.text, style=STYLES[item.mood]) for item in part.items]
+            lines += [Text(item.text, style=STYLES[item.mood]) for item in part.items]
         elif isinstance(part, Fold):
-            made += [Text(part.title.text, style="bold"), *parts_on_terminal(part.parts)]
-    return made
+            lines += [Text(part.title.text, style="bold"), *parts_on_terminal(part.parts)]
+    return lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,28 +81,28 @@ def _width(table: RichTable, console: Console, options: ConsoleOptions) -> int:
 
 def fitted(table: Table) -> FittedTable:
     """Groups are columns, whose words are not repeated; or lines, where these columns have no titles."""
-    made = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    grid = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for title in table.groups:
-        made.add_column(title)
+        grid.add_column(title)
     kept = [place for place, column in enumerate(table.columns) if "terminal" in OUTPUTS[column.where]]
     for column in (table.columns[place] for place in kept):
         side, overflow = ("right", "ellipsis") if column.number else ("left", "fold")
-        made.add_column(column.title, justify=side, no_wrap=column.number, overflow=overflow)  # type: ignore[arg-type]
+        grid.add_column(column.title, justify=side, no_wrap=column.number, overflow=overflow)  # type: ignore[arg-type]
     last: tuple[str, ...] = ()
     for row in table.rows:
-        _add_row(made, table, row, kept, last)
+        _add_row(grid, table, row, kept, last)
         last = row.group.words if row.group else ()
     spare = sorted((column for column in table.columns if column.spare), key=lambda column: column.spare)
-    return FittedTable(made, [column.title for column in spare])
+    return FittedTable(grid, [column.title for column in spare])
 
 
-def _add_row(made: RichTable, table: Table, row: Row, kept: Sequence[int], last: tuple[str, ...]) -> None:
-    own = row.group.words if row.group else ()
-    if own != last and not table.groups:
-        made.add_row(Text(" ".join(own), style="bold"))
-    same = own == last
-    leading = [Text("" if same else word) for word in own] if table.groups else []
-    made.add_row(*leading, *(_cell(row.cells[place]) for place in kept))
+def _add_row(grid: RichTable, table: Table, row: Row, kept: Sequence[int], last: tuple[str, ...]) -> None:
+    words = row.group.words if row.group else ()
+    if words != last and not table.groups:
+        grid.add_row(Text(" ".join(words), style="bold"))
+    same = words == last
+    leading = [Text("" if same else word) for word in words] if table.groups else []
+    grid.add_row(*leading, *(_cell(row.cells[place]) for place in kept))
 
 
 def _cell(cell: Cell) -> Text:

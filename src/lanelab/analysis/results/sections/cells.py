@@ -7,7 +7,7 @@ from lanelab.analysis.results import tables
 from lanelab.analysis.results.layout import plots
 from lanelab.analysis.results.layout.markup import el, join
 from lanelab.analysis.results.layout.model import Cell as Shown
-from lanelab.analysis.results.layout.model import Column, Group, Section, Words, table, words
+from lanelab.analysis.results.layout.model import Column, Group, Part, Section, Words, table, words
 from lanelab.analysis.results.model import Cell
 from lanelab.analysis.results.numbers import counted, in_unit, percent, ratio, shown
 from lanelab.analysis.results.sections.seen import Seen
@@ -17,11 +17,11 @@ from lanelab.driver.record.metrics import Metric
 
 
 def cells_section(seen: Seen) -> Section:
-    """One line for each cell. Arms of a group share a scale with all others, so that links can be compared."""
+    """Lay out a line for each cell. All bars share one scale, so that links can be compared."""
     run = seen.run
     if seen.nothing:
         return Section("results", "Results", words([seen.nothing]))
-    made = table(
+    lines = table(
         columns(seen), seen.rows, groups=groups(seen), group=lambda row: place(row.cell, seen), style="results"
     )
     of_bound = " Of bound: how many times as long as the link needs at best." if tables.has_bound(run) else ""
@@ -31,17 +31,22 @@ def cells_section(seen: Seen) -> Section:
         f"from 0.{of_bound} Failed trials are in brackets.{machines}"
     )
     over = f"Medians, intervals and quartiles are {run.over}: see below for each." if run.over else ""
-    parts = (made, *words([bars], "muted", "page"), *words([over], where="text"), *_meaning(seen.rows))
-    return Section("results", "Results", parts)
+    parts: tuple[Part, ...] = (
+        lines,
+        *words([bars], "muted", "page"),
+        *words([over], where="text"),
+        *_meaning(seen.rows),
+    )
+    return Section("results", "Results", parts + _meaning(seen.rows))
 
 
 def groups(seen: Seen) -> tuple[str, ...]:
-    """Titles of the columns that say where a cell is."""
+    """Return the titles of the columns that say where a cell is."""
     return ("site", "link") if seen.has_sites else ("link",)
 
 
 def place(cell: Cell, seen: Seen) -> Group:
-    """Where a cell is: in the columns of `groups`."""
+    """Say where a cell is, in the columns of `groups`."""
     return Group(cell.group, address="") if seen.has_sites else Group((cell.link.label,), note=cell.site)
 
 
@@ -110,7 +115,7 @@ def _quartiles(row: Row) -> Shown:
 
 
 class _Bars:
-    """What a page draws: each arm in its colour, on the scale of all cells."""
+    """Drawings of a page: each arm in its colour, on the scale of all cells."""
 
     def __init__(self, seen: Seen) -> None:
         ends = [value for row in seen.rows if row.summary for value in (row.summary.low, row.summary.high)]
@@ -125,15 +130,15 @@ class _Bars:
     def bar(self, row: Row) -> Shown:
         if row.summary is None:
             return None
-        said, values = f"{row.cell}: {row.summary.estimate.meaning()}", list(self.values[row.cell.number].values())
-        return Words("", page=plots.interval(row.summary, self.top, self._colour(row), values, said))
+        label, values = f"{row.cell}: {row.summary.estimate.meaning()}", list(self.values[row.cell.number].values())
+        return Words("", page=plots.interval(row.summary, self.top, self._colour(row), values, label))
 
     def _colour(self, row: Row) -> int:
         return self.arms.index(row.cell.arm.name)
 
 
 def _meaning(rows: Sequence[Row]) -> tuple[Words, ...]:
-    """What is refused and what timed out; what the weakest interval of the table means, where it is a weak one."""
+    """Say what is refused, what timed out, and what the weakest interval of the table means."""
     details = dict.fromkeys(f"refused: {each.detail}" for row in rows for each in row.refused)
     late = sum(row.timed_out for row in rows)
     timed_out = f"{counted(late, 'trial')} timed out: in medians and comparisons they took longer than every other"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from lanelab.analysis.results.comparisons import ComparisonRow, bases, not_compared
 from lanelab.analysis.results.layout import plots
-from lanelab.analysis.results.layout.model import Cell, Column, Points, Section, Words, table, words
+from lanelab.analysis.results.layout.model import Cell, Column, Part, Points, Section, Words, table, words
 from lanelab.analysis.results.numbers import NONE, change_words, counted, difference, probability
 from lanelab.analysis.results.sections.cells import groups, place
 from lanelab.analysis.results.sections.seen import Seen
@@ -23,7 +23,7 @@ ESTIMATE = (
 
 
 def comparisons_section(seen: Seen) -> Section | None:
-    """None where there is one arm. What is not compared is named, with why."""
+    """Lay out a line for each comparison; None where there is one arm. What is not compared is named, with why."""
     compared, left_out = seen.compared, words(not_compared(seen.run), "warn")
     if seen.nothing:
         return None
@@ -31,7 +31,7 @@ def comparisons_section(seen: Seen) -> Section | None:
         return Section("comparisons", "Arms against each other", left_out) if left_out else None
     names = bases(compared)
     pooled = tuple(Words(row.words()) for row in seen.pooled)
-    parts = (
+    parts: tuple[Part, ...] = (
         table(columns(compared), compared, groups=groups(seen), group=lambda row: place(row.cell, seen)),
         *([Points(pooled)] if pooled else []),
         *words([alone_and_together(compared)]),
@@ -52,11 +52,11 @@ def columns(compared: Sequence[Row]) -> Sequence[Column[Row]]:
     return (
         Column("arm", lambda row: row.cell.arm.name),
         *([against] if len(bases(compared)) > 1 else []),
-        Column("change", _of(lambda made: Words(change_words(made.ratio.value), "strong")), number=True),
-        Column(interval, _of(lambda made: Words(between(made.ratio), tip=made.ratio.meaning())), number=True),
+        Column("change", _of(lambda one: Words(change_words(one.ratio.value), "strong")), number=True),
+        Column(interval, _of(lambda one: Words(between(one.ratio), tip=one.ratio.meaning())), number=True),
         Column("", lambda row: _drawing(row, reach), where="page"),
         Column(f"difference {unit}".strip(), _difference, number=True),
-        Column("faster in", _of(lambda made: f"{made.faster} of {made.n}"), number=True),
+        Column("faster in", _of(lambda one: f"{one.faster} of {one.n}"), number=True),
         *([p] if has_p(compared) else []),
         Column("verdict", _verdict),
     )
@@ -68,7 +68,7 @@ def _of(words_of: Callable[[Comparison], Cell]) -> Callable[[Row], Cell]:
 
 
 def between(change: Change) -> str:
-    """The interval of a ratio, as changes."""
+    """Write the interval of a ratio as changes."""
     if change.low is None or change.high is None:
         return NONE
     return f"{change_words(change.low)} to {change_words(change.high)}"
@@ -86,11 +86,11 @@ def _verdict(row: Row) -> Words:
 
 
 def _drawing(row: Row, reach: float) -> Cell:
-    made = row.comparison
-    if made is None:
+    one = row.comparison
+    if one is None:
         return None
-    said = f"{row.cell}: {between(made.ratio)}, {made.ratio.meaning()}"
-    return Words("", page=plots.change(made, reach, said))
+    label = f"{row.cell}: {between(one.ratio)}, {one.ratio.meaning()}"
+    return Words("", page=plots.change(one, reach, label))
 
 
 def _ends(row: Row) -> list[float]:
@@ -106,11 +106,11 @@ def _ends(row: Row) -> list[float]:
 def alone_and_together(rows: Sequence[Row]) -> str:
     """Where intervals leave out that nothing changed, and verdicts do not: they belong to two tests, so both are told.
     The interval is of one comparison, the verdict counts all of them."""
-    made = [row.comparison for row in rows if row.comparison]
+    pairs = [row.comparison for row in rows if row.comparison]
     clear = [(row, one) for row in rows if (one := row.comparison) and _is_clear_alone(one)]
     if not clear:
         return ""
-    (row, first), many = clear[0], len(made)
+    (row, first), many = clear[0], len(pairs)
     if len(clear) == 1:
         alone = f"{row.cell.arm.name} against {row.base.name} over {row.cell.link.label} shows a change"
         return (
@@ -126,10 +126,10 @@ def alone_and_together(rows: Sequence[Row]) -> str:
     )
 
 
-def _is_clear_alone(made: Comparison) -> bool:
-    low, high = made.ratio.low, made.ratio.high
+def _is_clear_alone(one: Comparison) -> bool:
+    low, high = one.ratio.low, one.ratio.high
     one_sided = low is not None and high is not None and not low <= 1 <= high
-    return made.n >= ENOUGH and one_sided and made.verdict == "no difference shown"
+    return one.n >= ENOUGH and one_sided and one.verdict == "no difference shown"
 
 
 def _about_intervals(rows: Sequence[Row]) -> str:
@@ -143,12 +143,12 @@ def _about_intervals(rows: Sequence[Row]) -> str:
 
 
 def together(rows: Sequence[Row]) -> str:
-    """What a reader of verdicts must know of all of them; nothing where there is one with enough rounds."""
+    """Say what a reader of verdicts must know of all of them; nothing where there is one with enough rounds."""
     return " ".join(filter(None, [provisional(rows), _adjusted_for(rows)]))
 
 
 def has_p(rows: Sequence[Row]) -> bool:
-    """Whether one of the verdicts rests on its p. Those that are so far do not."""
+    """Say whether one of the verdicts rests on its p. Those that are so far do not."""
     return any(row.comparison and row.comparison.is_final for row in rows)
 
 
@@ -157,7 +157,7 @@ def p_words(comparison: Comparison) -> str:
 
 
 def provisional(rows: Sequence[Row]) -> str:
-    """How often chance alone gives a verdict "so far" to rounds that are too few for a test."""
+    """Say how often chance alone gives a verdict "so far" to rounds that are too few for a test."""
     few = [row for row in rows if row.comparison and LEAST_SO_FAR <= row.comparison.n < ENOUGH]
     if not few:
         return ""
@@ -174,31 +174,33 @@ def provisional(rows: Sequence[Row]) -> str:
 
 
 def _enough_for(comparisons: int) -> int:
-    """Rounds with which one of so many comparisons can be told from chance, if all of them go one way."""
+    """Return the rounds with which one of so many comparisons can be told from chance, if all of them go one way."""
     return next(n for n in range(ENOUGH, 100) if comparisons * 2.0 ** (1 - n) <= ALPHA)
 
 
 def _adjusted_for(rows: Sequence[Row]) -> str:
-    """What Holm's method counts, where there are enough rounds for it."""
-    made = [row.comparison for row in rows if row.comparison]
-    enough = [one for one in made if one.n >= ENOUGH]
-    if len(made) < 2 or not enough:
+    """Say what Holm's method counts, where there are enough rounds for it."""
+    pairs = [row.comparison for row in rows if row.comparison]
+    enough = [one for one in pairs if one.n >= ENOUGH]
+    if len(pairs) < 2 or not enough:
         return ""
     which = "Verdicts and p" if has_p(rows) else "Verdicts"
-    which += f" of {ENOUGH} rounds and more" if len(enough) < len(made) else ""
+    which += f" of {ENOUGH} rounds and more" if len(enough) < len(pairs) else ""
     words = (
-        f"Intervals are of each comparison by itself. {which} count all {len(made)} of them (Holm): at most "
+        f"Intervals are of each comparison by itself. {which} count all {len(pairs)} of them (Holm): at most "
         f"{percent(ALPHA)} of runs without any difference have even one wrong verdict."
     )
-    if all(len(made) * 2.0 ** (1 - one.n) > one.alpha for one in enough):
-        words += f" With {max(one.n for one in enough)} rounds none of {len(made)} comparisons can be told from chance."
+    if all(len(pairs) * 2.0 ** (1 - one.n) > one.alpha for one in enough):
+        words += (
+            f" With {max(one.n for one in enough)} rounds none of {len(pairs)} comparisons can be told from chance."
+        )
     return words
 
 
 def across_machines(rows: Sequence[Row]) -> str:
-    """What is said of pairs where several machines made them; nothing of one machine."""
-    made = [row.comparison for row in rows if row.comparison]
-    machines, shared = max((one.machines for one in made), default=1), sum(one.across_machines for one in made)
+    """Say what pairs of several machines are; nothing of one machine."""
+    pairs = [row.comparison for row in rows if row.comparison]
+    machines, shared = max((one.machines for one in pairs), default=1), sum(one.across_machines for one in pairs)
     if machines < 2 and not shared:
         return ""
     words = f"Pairs are within one machine; their changes are pooled over {machines} machines." if machines > 1 else ""

@@ -60,5 +60,5 @@ class Seen:
 
     @property
     def has_sites(self) -> bool:
-        """Whether there is more than one."""
+        """True where there are several sites."""
         return len({cell.site for cell in self.run.cells}) > 1

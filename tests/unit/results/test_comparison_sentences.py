@@ -1,0 +1,53 @@
+"""Sentences for when an interval and a verdict belong to two tests: they are told with values of every kind."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lanelab.analysis.results.comparisons import ComparisonRow, comparisons
+from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.sections.comparisons import alone_and_together
+from tests.kit.made_run import Made, make_run
+
+
+@pytest.fixture(scope="module")
+def row(tmp_path_factory: pytest.TempPathFactory) -> ComparisonRow:
+    folder: Path = tmp_path_factory.mktemp("runs") / "run"
+    return comparisons(read_run(make_run(folder, Made(rounds=8))))[0]
+
+
+def holding(row: ComparisonRow, p: float, *, low: float | None = 0.77, high: float | None = 0.99) -> ComparisonRow:
+    assert row.comparison
+    ratio = replace(row.comparison.ratio, low=low, high=high)
+    return replace(row, comparison=replace(row.comparison, ratio=ratio, adjusted_p=p))
+
+
+def test_one_that_is_clear_by_itself_alone_is_told_with_both_tests(row: ComparisonRow) -> None:
+    text = alone_and_together([holding(row, 0.12), holding(row, 1.0, high=1.02)])
+    assert text == (
+        "Taken by itself, http keepalive against http over 10mbit 20ms shows a change (95% interval -23% to -1.0%). "
+        "But 2 comparisons were made, and among 2 one shows as much by chance too often (p 0.12 with all of them "
+        "counted): no difference is shown."
+    )
+
+
+def test_several_are_told_in_one_sentence(row: ComparisonRow) -> None:
+    text = alone_and_together([holding(row, 0.12), holding(row, 0.3, low=1.1, high=float("inf")), holding(row, 0.01)])
+    assert text.startswith("Taken by themselves, 2 of these comparisons show a change")
+    assert "(the least p is 0.12 with all of them counted)" in text
+
+
+@pytest.mark.parametrize(
+    ("p", "low", "high"), [(0.01, 0.7, 0.9), (1.0, 0.9, 1.1), (1.0, None, None), (1.0, 0.0, float("inf"))]
+)
+def test_where_both_say_the_same_nothing_is_added(
+    row: ComparisonRow, p: float, low: float | None, high: float | None
+) -> None:
+    assert alone_and_together([holding(row, p, low=low, high=high)]) == ""
+
+
+def test_what_is_not_compared_and_what_is_so_far_has_no_second_test(row: ComparisonRow) -> None:
+    assert row.comparison
+    short = replace(row.comparison, ratio=replace(row.comparison.ratio, n=5))
+    assert alone_and_together([replace(row, comparison=None), replace(row, comparison=short)]) == ""
