@@ -37,7 +37,7 @@ class Arm(BrowserSettings, ProxySettings, ContentSettings):
 
     @classmethod
     def parse(cls, name: str, mapping: Mapping[str, object], defaults: Mapping[str, object] | None = None) -> "Arm":
-        """The arm that these settings ask for, laid over `defaults`.
+        """Return the arm that these settings ask for, laid over `defaults`.
 
         A setting that could do nothing is a mistake in `mapping`, but not in `defaults`, which are for several arms.
         """
@@ -67,20 +67,20 @@ class Arm(BrowserSettings, ProxySettings, ContentSettings):
 
     @property
     def visits_before(self) -> bool:
-        """Whether the browser loads the page once before what is measured."""
+        """Return whether the browser loads the page once before what is measured."""
         return self.start == "warm" or self.early_data
 
     @property
     def variant(self) -> Variant:
-        """What the arm makes of a site's content."""
+        """Return what the arm makes of a site's content."""
         schemes = RECORDED if self.schemes == RECORDED else self.page_scheme
         agent = (self.user_agent or "") if self.minify != "off" else ""
         made = Variant(schemes, self.compression, self.minify, user_agent=agent)
         return replace(made, preload=self.preload, fetchpriority=self.fetchpriority)
 
     def on(self, site: Site) -> "Arm":
-        """The arm as it loads this site: with the browser's name and view that the site was recorded with, where the
-        arm does not say others."""
+        """Return the arm as it loads this site: with the browser's name and view that the site was recorded with, where
+        the arm does not say others."""
         viewport = self.viewport or site.viewport or USUAL_VIEWPORT
         return replace(self, user_agent=self.user_agent or site.user_agent, viewport=viewport)
 
@@ -99,15 +99,15 @@ class Arm(BrowserSettings, ProxySettings, ContentSettings):
         return {name: shown(getattr(self.own if name in OWNERS else self, name)) for name in names}
 
     def common(self) -> dict[str, Any]:
-        """The settings that arms have with every server, as they are."""
+        """Return the settings that arms have with every server, as they are."""
         return {setting.name: getattr(self, setting.name) for setting in ARM.settings if setting.name not in OWNERS}
 
     def to_mapping(self) -> dict[str, Any]:
-        """The name and every effective setting, as JSON."""
+        """Return the name and every effective setting, as JSON."""
         return {"name": self.name, **self.settings()}
 
     def changed(self) -> dict[str, Any]:
-        """The settings that are not the default ones. Read back, they give this arm again."""
+        """Return the settings that are not the default ones. Read back, they give this arm again."""
         settings = self.settings()
         by = {each.default.setting for each in settings_with(self.server) if isinstance(each.default, DefaultBy)}
         deciding = {name: settings[name] for name in ("server", *by)}
@@ -143,7 +143,7 @@ def _beyond_browser(values: Mapping[str, Any]) -> bool:
 
 
 def _limits(values: Mapping[str, Any]) -> list[Limit]:
-    """What the arm's browser cannot follow."""
+    """Return what the arm's browser cannot follow."""
     limits = BROWSERS[values["browser"]].limits
     return [
         each
@@ -153,7 +153,7 @@ def _limits(values: Mapping[str, Any]) -> list[Limit]:
 
 
 def _check(arm: Arm) -> None:
-    """Combinations that cannot be."""
+    """Refuse combinations that cannot be."""
     if arm.via == "browser":
         _check_any_browser(arm)
     _check_browser(arm)
@@ -175,7 +175,7 @@ def _check(arm: Arm) -> None:
 
 
 def _check_h3(arm: Arm) -> None:
-    """What HTTP/3 cannot be without."""
+    """Refuse an arm without what HTTP/3 needs."""
     if arm.via == "gateway":
         what = "the gateway does not speak HTTP/3"
         raise InputError(what, "Leave out what needs the gateway, or write another protocol", key="protocol")
@@ -255,7 +255,7 @@ def _check_server(arm: Arm) -> None:
 
 
 def _servers(able: Callable[[Server], bool]) -> list[str]:
-    """The names of those that are."""
+    """Return the names of those that are."""
     return [name for name, server in SERVERS.items() if able(server)]
 
 

@@ -16,7 +16,7 @@ _TEXTS = {"anyOf": [{"type": "string"}, {"type": "boolean"}, {"type": "array", "
 
 
 def _priorities(value: object, key: str) -> str:
-    """One text for one wish."""
+    """Return one text for one wish."""
     texts = value if isinstance(value, list | tuple) else [value]
     words = [word for text in texts for word in str(text).replace(",", " ").split()]
     if words in (["off"], ["False"], ["false"], ["no"]):
@@ -38,7 +38,7 @@ FETCHPRIORITY = Kind("WHAT", f"`off`, or a list of {_LISTED}, each with `=high` 
 
 
 def _minify(value: object, key: str) -> str:
-    """One text for one wish: sets and filters in one order."""
+    """Return one text for one wish: sets and filters in one order."""
     if value == OFF:
         return OFF
     from lanelab.driver.site.minify.wish import SETS, parse_minify  # noqa: PLC0415 - most arms need none of its libraries

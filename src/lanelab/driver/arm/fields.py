@@ -23,7 +23,7 @@ _BROWSER = Setting("browser", choice("NAME", *BROWSERS), DEFAULT_BROWSER,
 
 
 def _wire(setting: Setting) -> Setting:
-    """With the default that servers and browsers say."""
+    """Return a setting with the default that servers and browsers say."""
     if setting.name == "keepalive_requests":
         counts = {name: "100" if server.counts_requests else "0" for name, server in SERVERS.items()}
         return replace(setting, default=DefaultBy("server", counts))
@@ -33,7 +33,7 @@ def _wire(setting: Setting) -> Setting:
 
 
 def _beyond(kind: type, base: type) -> tuple[Setting, ...]:
-    """The rows of a class without those of its base."""
+    """Return the rows of a class without those of its base."""
     return tuple(row for row in rows_of(kind) if row not in rows_of(base))
 
 
@@ -65,12 +65,12 @@ ARM = Table(
 
 
 def settings_with(server: str) -> tuple[Setting, ...]:
-    """The settings of an arm with this server."""
+    """Return the settings of an arm with this server."""
     return tuple(setting for setting in ARM.settings if server in OWNERS.get(setting.name, (server,)))
 
 
 def shown(value: object) -> object:
-    """A value as JSON has it; booleans and texts read back."""
+    """Return a value as JSON has it; booleans and texts read back."""
     if isinstance(value, Duration):
         return str(value)
     if isinstance(value, tuple):

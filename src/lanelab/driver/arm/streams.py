@@ -17,7 +17,7 @@ _LEAST_WINDOW, _MOST_WINDOW, _DRAFTS_WINDOW = 4 << 10, 256 << 20, 64 << 10
 
 
 def _push(value: object, key: str) -> str:
-    """One text for one wish: a policy, or patterns in one order."""
+    """Return one text for one wish: a policy, or patterns in one order."""
     texts = value if isinstance(value, list | tuple) else [value]
     words = [word for text in texts for word in str(text).replace(",", " ").split()]
     if words in (["off"], ["False"], ["false"], ["no"]):

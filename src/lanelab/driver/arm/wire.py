@@ -41,7 +41,7 @@ Own = TypeVar("Own", bound=OwnSettings)
 
 
 def own_settings(arm: "WireSettings", kind: type[Own]) -> Own:
-    """Those that only the arm's server has, which are of this kind."""
+    """Return those that only the arm's server has, which are of this kind."""
     if not isinstance(arm.own, kind):
         raise TypeError(f"the arm is for {arm.server}")
     return arm.own

@@ -80,7 +80,8 @@ ADDRESSES = {"client": CLIENT.port.address, "router": CLIENT.router_port.address
 
 
 def origin_addresses(hosts: Sequence[str], how: str) -> dict[str, str]:
-    """Where each origin of a site is: all at the server's address ("shared"), or each at its own ("per-origin")."""
+    """Return where each origin of a site is: all at the server's address ("shared"), or each at its own
+    ("per-origin")."""
     if how == "shared":
         return dict.fromkeys(hosts, SERVER.port.address)
     if how != "per-origin":
@@ -100,7 +101,7 @@ def hosts_file() -> str:
 
 
 def host_lines(host: Host) -> list[str]:
-    """`ip` lines inside a host, before any link is set."""
+    """Return `ip` lines inside a host, before any link is set."""
     # A local route for a whole network (AnyIP): each of its addresses is the server's without being listed anywhere.
     origins = [f"route add local {ORIGINS_NETWORK} dev lo"] if host is SERVER else []
     return [
@@ -115,7 +116,7 @@ def host_lines(host: Host) -> list[str]:
 
 
 def route_lines(host: Host, options: str = "") -> list[str]:
-    """A host's routes to the other side and to the router, with route options such as TCP's."""
+    """Return a host's routes to the other side and to the router, with route options such as TCP's."""
     port = host.port
     network = ipaddress.ip_interface(f"{port.address}/{port.prefix}").network
     lines = [
@@ -126,7 +127,7 @@ def route_lines(host: Host, options: str = "") -> list[str]:
 
 
 def direct_lines(host: Host) -> list[str]:
-    """`ip` lines inside a host for its end of the direct cable. No route leads there yet."""
+    """Return `ip` lines inside a host for its end of the direct cable. No route leads there yet."""
     port = host.direct_port
     return [
         f"link set dev {port.device} address {port.mac}",
@@ -136,15 +137,15 @@ def direct_lines(host: Host) -> list[str]:
 
 
 def direct_route_lines(host: Host, options: str = "") -> list[str]:
-    """A host's route to the other side without the router. The network of its own end stays where it is: there is
-    nobody but the router."""
+    """Return a host's route to the other side without the router. The network of its own end stays where it is: there
+    is nobody but the router."""
     port = host.direct_port
     to = f"route replace {LINK_NETWORK} via {OTHER[host].direct_port.address} dev {port.device} onlink"
     return [f"{to} src {port.address} {options}".rstrip()]
 
 
 def bed_lines() -> list[str]:
-    """`ip` lines in the bed's own namespace."""
+    """Return `ip` lines in the bed's own namespace."""
     lines = ["link set dev lo up"]
     for host in HOSTS:
         lines += host.bed_management.lines()
@@ -153,7 +154,8 @@ def bed_lines() -> list[str]:
 
 
 def bed_router_lines() -> list[str]:
-    """`ip` lines in the bed's own namespace for the router's management cable, which must be there before it boots."""
+    """Return `ip` lines in the bed's own namespace for the router's management cable, which must be there before it
+    boots."""
     return [
         "link set dev lo up",
         *BED_ROUTER_MANAGEMENT.lines(),
@@ -162,12 +164,12 @@ def bed_router_lines() -> list[str]:
 
 
 def router_management_lines() -> list[str]:
-    """`ip` lines inside the router for its end of that cable."""
+    """Return `ip` lines inside the router for its end of that cable."""
     return [*ROUTER_MANAGEMENT.lines(), ROUTER_MANAGEMENT.neighbour_line(BED_ROUTER_MANAGEMENT)]
 
 
 def router_lines(renames: dict[str, str] | None = None) -> list[str]:
-    """`ip` lines inside the router; `renames`: device as its kernel names it -> as we do."""
+    """Return `ip` lines inside the router; `renames` maps a device as its kernel names it to our name."""
     lines = [f"link set dev {theirs} name {ours}" for theirs, ours in (renames or {}).items()]
     lines.append("link set dev lo up")
     lines += [f"link add {queue} type ifb" for queue in (QUEUE_DOWN, QUEUE_UP)]

@@ -13,10 +13,10 @@ from lanelab.driver.bed.remote.agent_protocol import VERSION, Lines, encode
 
 
 class Task(Protocol):
-    """What the agent does for us, under a number of ours."""
+    """A task that the agent does for us, under a number of ours."""
 
     def receive(self, message: dict[str, Any]) -> None:
-        """Called by the thread that reads the connection, which must never wait."""
+        """Receive a message. The thread that reads the connection calls this, which must never wait."""
 
 
 class AgentConnection:
@@ -35,7 +35,7 @@ class AgentConnection:
         threading.Thread(target=self._receive, name=f"agent-{name}", daemon=True).start()
 
     def await_hello(self, timeout_s: float) -> dict[str, Any]:
-        """The agent's first message. Raises TimeoutError, or NodeError when the connection closes first."""
+        """Return the agent's first message. Raises TimeoutError, or NodeError when the connection closes first."""
         try:
             hello = self._hello.get(timeout=timeout_s)
         except queue.Empty:

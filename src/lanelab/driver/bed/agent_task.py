@@ -37,7 +37,7 @@ class AgentTask(Process):
         threading.Thread(target=self._deliver, name=f"task-{self.number}", daemon=True).start()
 
     def receive(self, message: dict[str, Any]) -> None:
-        """Called by the connection's thread, which must never wait."""
+        """Receive a message. The connection's thread calls this, which must never wait."""
         self._messages.put(message)
 
     def begin(self, **message: object) -> None:
@@ -88,7 +88,7 @@ class AgentTask(Process):
             self._close_source()
 
     def _next_piece(self) -> bytes | None:
-        """The next piece of the source; None when the command has ended, which takes no more."""
+        """Return the next piece of the source; None when the command has ended, which takes no more."""
         watched = select.poll()
         watched.register(self._source, select.POLLIN)
         watched.register(self._over_seen, 0)

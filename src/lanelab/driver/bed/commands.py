@@ -33,7 +33,7 @@ if not covered:
 
 
 def program(name: str) -> str:
-    """The path of a program that the bed itself needs."""
+    """Return the path of a program that the bed itself needs."""
     path = find(name)
     if path is None:
         raise MissingProgram(f"the program '{name}' is not installed", "Run: ./lanelab doctor")
@@ -63,7 +63,7 @@ def disable_ipv6(node: Node) -> None:
 
 
 def set_kernel(setting: str, value: str) -> list[str]:
-    """A command that sets a kernel setting. Not `sysctl`: its package brings a start-up script along."""
+    """Return a command that sets a kernel setting. Not `sysctl`: its package brings a start-up script along."""
     return ["sh", "-c", 'printf %s "$1" > "/proc/sys/$2"', "sh", value, setting]
 
 

@@ -27,7 +27,7 @@ class Program:
     parts: Sequence[ModuleType] = ()
 
     def command(self, node: Node, *words: object) -> Command:
-        """What runs it on this node, where it is brought if need be."""
+        """Return what runs it on this node, where it is brought if need be."""
         path, *_ = [node.program_of_ours(_file(module)) for module in (self.module, *self.parts)]
         if not self.parts:
             return Command([*node.python, path, *map(str, words)])
@@ -51,7 +51,7 @@ class LineProgram:
         *words: object,
         answers_within_s: float = ANSWERS_WITHIN_S,
     ) -> None:
-        """`title`: what messages call it. `words`: its arguments."""
+        """Keep the program. `title` is what messages call it. `words`: its arguments."""
         source, self._input = os.pipe()
         self._output, sink = os.pipe()
         self._title, self._error, self._answers_within_s = title, error, answers_within_s
@@ -118,7 +118,7 @@ class LineProgram:
         return answer
 
     def _last_words(self, before: bytes = b"") -> str:
-        """Of a traceback, the last line."""
+        """Return the last words of a program: of a traceback, the last line."""
         words = before + b"\n" + self._read
         with contextlib.suppress(OSError):
             while select.select([self._output], [], [], ENDS_WITHIN_S)[0] and (data := os.read(self._output, 65536)):

@@ -108,7 +108,7 @@ class LocalNode(Node):
 
 
 def connected(address: str, port: int, timeout_s: float) -> socket.socket:
-    """A connection from the network of this thread. Raises OSError."""
+    """Return a connection from the network of this thread. Raises OSError."""
     line = socket.create_connection((address, port), timeout_s)
     line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return line

@@ -37,7 +37,7 @@ class Terminal:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What to run. Arguments are a list: no shell reads them."""
+    """The command to run. Arguments are a list: no shell reads them."""
 
     argv: Sequence[str]
     env: Mapping[str, str] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """How a command ended. A negative status is the signal that killed it."""
+    """Says how a command ended. A negative status is the signal that killed it."""
 
     status: int
     stdout: str
@@ -61,7 +61,7 @@ class Process(ABC):
 
     @abstractmethod
     def wait(self, timeout_s: float | None = None) -> int:
-        """Its status; negative: the signal that killed it. Raises TimeoutError."""
+        """Return its status; negative: the signal that killed it. Raises TimeoutError."""
 
     @abstractmethod
     def signal(self, number: int) -> None:
@@ -93,8 +93,8 @@ class Node(ABC):
 
     @abstractmethod
     def connect(self, address: str, port: int, timeout_s: float = 1) -> socket.socket:
-        """A connection to a TCP port as if from within the node. It never crosses the link unless the address does.
-        Raises OSError."""
+        """Return a connection to a TCP port as if from within the node. It never crosses the link unless the address
+        does. Raises OSError."""
 
     @abstractmethod
     def close(self) -> None:
@@ -116,7 +116,7 @@ class Node(ABC):
             self.put(Path(f"/proc/self/fd/{source.fileno()}"), path, mode)
 
     def read(self, path: str) -> bytes:
-        """A file of the node, as it is now."""
+        """Return a file of the node, as it is now."""
         with tempfile.TemporaryDirectory(dir=IN_MEMORY if Path(IN_MEMORY).is_dir() else None) as folder:
             self.get(path, Path(folder, "read"))
             return Path(folder, "read").read_bytes()
@@ -130,7 +130,7 @@ class Node(ABC):
         return b""
 
     def program_of_ours(self, path: Path) -> str:
-        """Where a program that lanelab brings along is on this node."""
+        """Return where a program that lanelab brings along is on this node."""
         return str(path)
 
     def run(
@@ -168,7 +168,7 @@ def _memory(name: str) -> BinaryIO:
 
 
 def ended(status: int) -> str:
-    """A status in words."""
+    """Return a status in words."""
     return f"ended with status {status}" if status >= 0 else f"was killed by signal {-status}"
 
 

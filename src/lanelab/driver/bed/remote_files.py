@@ -16,6 +16,6 @@ PACKAGES = (
 
 
 def remote_files() -> dict[str, Path]:
-    """Name of each file below a folder on `sys.path` over there, and where the file is here."""
+    """Return the name of each file below a folder on `sys.path` over there, and where the file is here."""
     modules = {f"lanelab/driver/bed/remote/{path.name}": path for path in sorted(REMOTE.glob("*.py"))}
     return {**{name: SOURCES / name for name in PACKAGES}, **modules}

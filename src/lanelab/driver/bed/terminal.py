@@ -106,7 +106,7 @@ def stderr_apart(stdio: Stdio) -> bool:
 
 
 def write_all(fd: int, data: bytes) -> None:
-    """All of it, also where the descriptor's other users have made it non-blocking."""
+    """Write all of it, also where the descriptor's other users have made it non-blocking."""
     view = memoryview(data)
     while view:
         try:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Repeatable:
-    """What scripts are told instead of time and chance."""
+    """The values that scripts get instead of time and chance."""
 
     seed: int
     now_ms: int  # since 1970, at the beginning of each document
@@ -41,7 +41,7 @@ class Repeatable:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the browser needs to know of its cell besides the arm."""
+    """The facts of its cell that a browser needs besides the arm."""
 
     hosts: Mapping[str, str]  # every host name of the site -> its address
     dns: str = "instant"  # or "resolver"; "machine": every name there is, for recordings of sites that are not ours
@@ -56,7 +56,7 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class PageRecord(Coded):
-    """What a browser knows of one load."""
+    """The record that a browser gives of one load."""
 
     browser: BrowserEvidence
     requests: tuple[Request, ...]
@@ -84,7 +84,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class FlagForm:
-    """How `browser_flags` of a browser are written."""
+    """The way in which `browser_flags` of a browser are written."""
 
     noun: str
     pattern: str
@@ -109,7 +109,7 @@ class Trace(Protocol):
         """What happens from here on is not wanted. Quick."""
 
     def read(self) -> bytes:
-        """All of it, after `stop`. Raises BrowserError."""
+        """Return all of it, after `stop`. Raises BrowserError."""
 
     def close(self) -> None:
         """End it without reading."""
@@ -124,7 +124,7 @@ class Page(ABC):
 
     @abstractmethod
     def record(self) -> PageRecord:
-        """What the browser knows of the load. Never raises BrowserError: failures are in it."""
+        """Return what the browser knows of the load. Never raises BrowserError: failures are in it."""
 
     @abstractmethod
     def screenshot(self, target: Path) -> None:
@@ -144,12 +144,12 @@ class Page(ABC):
 
     @abstractmethod
     def vitals(self, asked: VitalsAsked) -> Mapping[str, Any] | None:
-        """Right after `load`: what the browser kept of it (vitals.py), and what a click came to. None:
-        the load failed. Raises BrowserError."""
+        """Return right after `load` what the browser kept of it (vitals.py), and what a click came to. None: the load
+        failed. Raises BrowserError."""
 
     @abstractmethod
     def knows_selector(self, text: str) -> bool:
-        """Whether it is a CSS selector to this browser. Raises BrowserError."""
+        """Return whether it is a CSS selector to this browser. Raises BrowserError."""
 
     @abstractmethod
     def close(self) -> None:
@@ -161,7 +161,7 @@ class Browser(ABC):
 
     @abstractmethod
     def open(self, settings: BrowserSettings, around: Surroundings, url: str = "") -> Page:
-        """A page that is ready to load. A warm start loads `url` beforehand. Raises BrowserError."""
+        """Return a page that is ready to load. A warm start loads `url` beforehand. Raises BrowserError."""
 
     @abstractmethod
     def close(self) -> None:

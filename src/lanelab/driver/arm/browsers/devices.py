@@ -63,7 +63,7 @@ def device_named(name: str) -> Device:
 
 
 def devices_table() -> str:
-    """The reference of every device, in Markdown."""
+    """Return the reference of every device, in Markdown."""
     rows = [
         "| name | what | view | pixel ratio | touch | slowdown | its source |",
         "| --- | --- | --- | --- | --- | --- | --- |",

@@ -61,7 +61,7 @@ _SLOWDOWN = _factor(1, 20, "slowdown")
 
 
 def _by_device(without: str, **values: str) -> DefaultBy:
-    """A default that the device says."""
+    """Return a default that the device says."""
     return DefaultBy("device", {NO_DEVICE: without, **values})
 
 
@@ -78,8 +78,8 @@ _FLAGS = lines("flag", r".+", "--disable-quic")  # each browser has its own form
 
 @dataclass(frozen=True, kw_only=True)
 class BrowserSettings(WireSettings):
-    """What a browser reads of an arm: its own settings, and what it is to speak. With the gateway, the wire is the
-    gateway's affair."""
+    """The settings that a browser reads of an arm: those that only it has, and what it is to speak. With the gateway,
+    the wire is the gateway's affair."""
 
     # fmt: off
     start: str = field(metadata={ROW: Setting(
@@ -121,7 +121,7 @@ class BrowserSettings(WireSettings):
 
 
 def without_arm(**own: object) -> BrowserSettings:
-    """What a browser reads that no arm starts: the defaults, but for `own`. It speaks to servers by itself."""
+    """Return what a browser reads that no arm starts: the defaults, but for `own`. It speaks to servers by itself."""
     usual = {setting.name: setting.default_value() for setting in rows_of(BrowserSettings)}
     values: dict[str, Any] = {**usual, "via": "browser", "server": "", "own": OwnSettings(), **own}
     return BrowserSettings(**values)

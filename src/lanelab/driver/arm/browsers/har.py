@@ -15,7 +15,7 @@ HTTP_VERSIONS = {"http/1.0": "HTTP/1.0", "http/1.1": "HTTP/1.1", "h2": "HTTP/2",
 
 
 def har(record: TrialRecord) -> dict[str, Any]:
-    """The HAR of one page load."""
+    """Return the HAR of one page load."""
     started = datetime.datetime.fromisoformat(record.started_utc)
     evidence = record.page_load
     browser = evidence.browser if evidence else None

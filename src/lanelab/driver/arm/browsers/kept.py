@@ -24,7 +24,7 @@ MOST_PAGES = 100
 
 
 class Life(Protocol):
-    """What this has to know of a browser's process."""
+    """The life of a browser's process, as far as this has to know of it."""
 
     def ended(self) -> bool: ...
     def kill(self) -> None: ...
@@ -49,7 +49,7 @@ class KeptBrowsers(Browser, Generic[R, P]):
     polite_end_s: float
 
     def __init__(self, node: Node, folder: Path | str) -> None:
-        """`folder`: of the node, in memory, for profiles."""
+        """Keep no browser yet. `folder` is one of the node, in memory, for profiles."""
         self._node, self._folder = node, str(folder)
         self._numbers = itertools.count(1)
         self._running: dict[tuple[object, ...], R] = {}
@@ -59,11 +59,11 @@ class KeptBrowsers(Browser, Generic[R, P]):
 
     @abstractmethod
     def _open(self, arm: BrowserSettings, around: Surroundings, url: str) -> P:
-        """A page, as the arm's start wants it."""
+        """Return a page, as the arm's start wants it."""
 
     @abstractmethod
     def _leftover(self, running: R) -> tuple[str, ...]:
-        """The files of a browser that was killed."""
+        """Return the files of a browser that was killed."""
 
     def _quit(self, running: R) -> None:
         """End what leads a browser that was killed, besides its process."""
@@ -88,8 +88,8 @@ class KeptBrowsers(Browser, Generic[R, P]):
     # --- for starts
 
     def _environment(self, arm: BrowserSettings) -> dict[str, str]:
-        """Nothing of this user's: neither certificates nor settings. A browser that is killed leaves what it has in
-        TMPDIR."""
+        """Return nothing of this user's: neither certificates nor settings. A browser that is killed leaves what it has
+        in TMPDIR."""
         home = f"{self._folder}/home"
         own = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "TMPDIR"), home)
         own |= {"LANGUAGE": "en_US", "LC_ALL": "C.UTF-8"}
@@ -102,7 +102,7 @@ class KeptBrowsers(Browser, Generic[R, P]):
         return f"{self._folder}/{next(self._numbers):06d}"
 
     def _kept(self, key: tuple[object, ...], launch: Callable[[], R]) -> R:
-        """The kept browser of this key, or a new one."""
+        """Return the kept browser of this key, or a new one."""
         running = self._running.pop(key, None)
         if running and (running.life.ended() or running.pages >= MOST_PAGES):
             self._end(running)

@@ -22,7 +22,7 @@ Measures: TypeAlias = Mapping[str, Any]  # what driver/arm/browsers/measures.js 
 
 
 class Life(Protocol):
-    """What this has to know of a browser's process."""
+    """The life of a browser's process, as far as this has to know of it."""
 
     def ended(self, within_s: float = 0.0) -> bool: ...
     def last_words(self) -> str: ...
@@ -33,7 +33,7 @@ class LedPage(Page):
     """A page of a browser that runs."""
 
     def __init__(self, node: Node, life: Life, keys_path: str | None, facts: BrowserFacts) -> None:
-        """`facts`: what is known before it loads."""
+        """Begin a page. `facts` are what is known before it loads."""
         self._node, self._life, self._keys_path, self._facts = node, life, keys_path, facts
         self._keys_before = 0
         self.failed = False  # then the browser must not load another page
@@ -60,11 +60,11 @@ class LedPage(Page):
 
     @abstractmethod
     def _read_measures(self) -> dict[str, Any]:
-        """What the page says of its load. Raises BrowserError."""
+        """Return what the page says of its load. Raises BrowserError."""
 
     @abstractmethod
     def _hand(self) -> Hand:
-        """What asks the page for its vitals. Raises BrowserError."""
+        """Return what asks the page for its vitals. Raises BrowserError."""
 
     def load(self, url: str, timeout_s: float) -> None:
         started = time.monotonic()
@@ -97,7 +97,7 @@ class LedPage(Page):
         return bool(data)
 
     def _measure(self) -> None:
-        """Once."""
+        """Measure the page, once."""
         self._measures = self._measures or self._read_measures()
 
     def _named(self, error: BrowserError) -> Failure:
@@ -117,7 +117,7 @@ class LedPage(Page):
         return LoadClock(self._asked_us, None if origin_ms is None else round(origin_ms * 1000), self._first_request_us)
 
     def _marks(self, collecting_since: float) -> dict[str, float]:
-        """Where the time went."""
+        """Return where the time went."""
         collect_s = time.monotonic() - collecting_since
         return {"navigate_s": round(self._navigate_s, 4), "collect_s": round(collect_s, 4)}
 

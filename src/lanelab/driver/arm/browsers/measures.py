@@ -7,6 +7,6 @@ PAINTED_WITHIN_MS = 250
 
 
 def measures_script(done: str) -> str:
-    """A statement that calls `done`, an expression for a function, with what the page says."""
+    """Return a statement that calls `done`, an expression for a function, with what the page says."""
     function = resources.files("lanelab.driver.arm.browsers").joinpath("measures.js").read_text().rstrip()
     return f"({function}\n)({PAINTED_WITHIN_MS}, {done})"

@@ -61,11 +61,11 @@ class BrowserProcess(ABC):
 
     @abstractmethod
     def _used_s(self) -> float:
-        """The processor time that it has used."""
+        """Return the processor time that it has used."""
 
     @abstractmethod
     def _quiet_s(self, looked_s: float) -> float:
-        """So much processor time a browser that has finished starting uses at most between two looks."""
+        """Return the most processor time that a browser which has finished starting uses between two looks."""
 
     def _await_place(self) -> re.Match[str]:
         self._heard.wait(scaled(self.starts_within_s))
@@ -77,7 +77,7 @@ class BrowserProcess(ABC):
         return BrowserError(f"this {self.title} was never reached")
 
     def _listen(self, stderr: int) -> None:
-        """To the end, so that it never waits for us to read."""
+        """Listen to the end, so that it never waits for us to read."""
         with os.fdopen(stderr, errors="replace") as lines:
             for line in lines:
                 if line.strip() and not any(words in line for words in self.usual):

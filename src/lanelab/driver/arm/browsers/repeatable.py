@@ -6,7 +6,7 @@ from lanelab.driver.arm.browsers.browser import Repeatable
 
 
 def script(repeatable: Repeatable) -> str:
-    """The text that is evaluated."""
+    """Return the text that is evaluated."""
     function = resources.files("lanelab.driver.arm.browsers").joinpath("repeatable.js").read_text()
     body = function[function.index("(seed") :].strip()
     return f"({body})({repeatable.seed}, {repeatable.now_ms});"

@@ -25,14 +25,15 @@ class Hand(Protocol):
     """What a browser has to be able to do."""
 
     def evaluate(self, expression: str) -> Any:  # noqa: ANN401 - JSON
-        """The value, or what its promise becomes, in the world of that page that is ours. Raises BrowserError."""
+        """Return the value, or what its promise becomes, in the world of that page that is ours. Raises
+        BrowserError."""
 
     def click(self, x: float, y: float) -> None:
         """Move the mouse there, press and release it: input as a user's. Raises BrowserError."""
 
 
 def ask(hand: Hand, asked: VitalsAsked) -> Mapping[str, Any]:
-    """What vitals.js tells: `read`, and of a click `clicked` and `events`. Raises BrowserError."""
+    """Return what vitals.js tells: `read`, and of a click `clicked` and `events`. Raises BrowserError."""
     hand.evaluate(
         resources.files("lanelab.driver.arm.browsers").joinpath("vitals.js").read_text().rstrip().removesuffix(";")
     )
@@ -50,7 +51,7 @@ def ask(hand: Hand, asked: VitalsAsked) -> Mapping[str, Any]:
 
 
 def is_selector(hand: Hand, text: str) -> bool:
-    """Whether the browser takes this text for a CSS selector. Raises BrowserError."""
+    """Return whether the browser takes this text for a CSS selector. Raises BrowserError."""
     tried = f"document.createDocumentFragment().querySelector({json.dumps(text)})"
     return bool(hand.evaluate(f"(() => {{ try {{ {tried}; return true; }} catch {{ return false; }} }})()"))
 

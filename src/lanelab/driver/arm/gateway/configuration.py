@@ -16,7 +16,7 @@ ADDRESS, PORT = "127.0.0.1", 443  # where the browser finds it: on the node's lo
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the gateway's things are on its node."""
+    """The places of the gateway's things on its node."""
 
     folder: str
 
@@ -50,7 +50,7 @@ class Names:
 
 
 def configuration(arm: WireSettings, names: Names, place: Place, trusted: Sequence[str]) -> str:
-    """The text of its configuration. `trusted`: SHA-256 of the public keys that a server may have, base64."""
+    """Return the text of its configuration. `trusted`: SHA-256 of the public keys that a server may have, base64."""
     return json.dumps(_settings(arm, names, place, trusted), indent=1) + "\n"
 
 

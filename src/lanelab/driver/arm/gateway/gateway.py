@@ -121,7 +121,7 @@ class Gateway:
         return None
 
     def files(self, names: dict[str, str]) -> dict[str, bytes]:
-        """What it wrote of `log`, `keys` and `configuration`, under the names that are asked for."""
+        """Return what it wrote of `log`, `keys` and `configuration`, under the names that are asked for."""
         contents = {}
         for what, name in names.items():
             with contextlib.suppress(NodeError):
@@ -129,7 +129,7 @@ class Gateway:
         return contents
 
     def record(self) -> GatewayLog:
-        """What its log says so far."""
+        """Return what its log says so far."""
         try:
             return log.parse(self._node.read(self._place.log))
         except NodeError:

@@ -16,7 +16,7 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class FirstLine(Coded):
-    """What the gateway says of itself."""
+    """The line in which the gateway describes itself."""
 
     version: str
     started_unix_us: int
@@ -33,8 +33,8 @@ KINDS: Mapping[str, type[Coded]] = {
 
 
 def parse(data: bytes) -> GatewayLog:
-    """The log. A line that is not whole, or that has other keys than its kind, is left out and counted: a gateway that
-    was killed may leave one, one that ended well leaves none."""
+    """Return the log. A line that is not whole, or that has other keys than its kind, is left out and counted: a
+    gateway that was killed may leave one, one that ended well leaves none."""
     lines = [_read(line) for line in data.split(b"\n") if line]
     first = next((each for each in lines if isinstance(each, FirstLine)), None)
     connections = [each for each in lines if isinstance(each, GatewayConnection)]
@@ -52,7 +52,7 @@ def parse(data: bytes) -> GatewayLog:
 
 
 def _read(line: bytes) -> Coded | None:
-    """What the line says; None where it cannot be understood."""
+    """Return what the line says; None where it cannot be understood."""
     try:
         entry = json.loads(line)
         kind = KINDS[entry.pop("event")]
@@ -81,7 +81,7 @@ def gaps(log: GatewayLog) -> Iterator[str]:
 
 
 def _numbered(kind: str, numbers: Sequence[int], *, whole: bool = True) -> Iterator[str]:
-    """Numbers go from 1 on, each once; where they must be whole, without a gap."""
+    """Yield what is wrong with numbers, which go from 1 on, each once; where they must be whole, without a gap."""
     counted = Counter(numbers)
     last = max(counted, default=0)
     if whole and last > len(counted):

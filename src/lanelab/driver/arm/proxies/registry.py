@@ -15,5 +15,5 @@ PROXIES: Mapping[str, Callable[[ProxySettings], Proxy]] = {
 
 
 def proxy_of(arm: ProxySettings) -> Proxy | None:
-    """The proxy of an arm; None: clients reach its server directly."""
+    """Return the proxy of an arm; None: clients reach its server directly."""
     return PROXIES[arm.proxy](arm) if arm.proxy in PROXIES else None

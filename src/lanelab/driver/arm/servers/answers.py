@@ -13,7 +13,7 @@ MOST_STATUS = 599
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """To a request that a file's name cannot say."""
+    """An answer to a request that a file's name cannot say."""
 
     host: str
     path: str  # with its query
@@ -32,14 +32,14 @@ def is_plain(value: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Ability:
-    """What a server can send with a file. Most can send any status and any header."""
+    """Says what a server can send with a file. Most can send any status and any header."""
 
     title: str
     can_say: Callable[[int], bool] = is_file_status  # of statuses besides 200
     can_write: Callable[[str], bool] = is_plain  # of values of headers
 
     def sent(self, each: SiteObject, coding: str | None) -> Iterator[tuple[str, str]]:
-        """The headers of an object, besides its type. `coding`: that its file has."""
+        """Yield the headers of an object, besides its type. `coding`: that its file has."""
         yield from undated(each)
         for name, value in each.headers:
             if self.can_send(name, value):
@@ -54,7 +54,7 @@ class Ability:
 
 
 def undated(each: SiteObject) -> Iterator[tuple[str, str]]:
-    """What an object without recorded headers has instead: those of a file."""
+    """Yield what an object without recorded headers has instead: those of a file."""
     if not each.headers:
         yield "Last-Modified", MODIFIED
         yield "ETag", f'"{MODIFIED_S:x}-{each.size:x}"'
@@ -72,7 +72,7 @@ def _answer(each: SiteObject, layout: Layout, ability: Ability) -> Answer:
 
 
 def not_reproduced(objects: Iterable[SiteObject], ability: Ability) -> Iterator[str]:
-    """In words, with the object's method and address."""
+    """Yield what is not reproduced, in words, with the object's method and address."""
     listed = list(objects)
     kept = {id(each) for each in answered(listed)}
     for each in listed:

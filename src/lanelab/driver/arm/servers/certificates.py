@@ -39,7 +39,7 @@ _Key = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """What a server needs to speak TLS, and what a browser needs to accept it."""
+    """The key and certificate that a server needs to speak TLS, and what a browser needs to accept it."""
 
     certificate: Path  # PEM, the leaf alone: the browser knows its key, and needs no chain
     key: Path
@@ -57,7 +57,7 @@ class Authority:
 
     @classmethod
     def make(cls, folder: Path) -> "Authority":
-        """The authority of a folder: the one that is there, as when a run goes on, or a new one."""
+        """Return the authority of a folder: the one that is there, as when a run goes on, or a new one."""
         folder.mkdir(parents=True, exist_ok=True)
         try:
             key = _load_key(folder / AUTHORITY_KEY)
@@ -93,7 +93,7 @@ class Authority:
         return self.folder / AUTHORITY
 
     def leaf(self, names: Sequence[str], kind: str) -> Leaf:
-        """A certificate for these names."""
+        """Return a certificate for these names."""
         if kind not in KINDS:
             raise InputError(f"there is no kind of key '{kind}'", f"There are: {', '.join(KINDS)}", key="certificate")
         if not names:
@@ -135,7 +135,7 @@ class Authority:
 
 
 def spki_sha256_b64(key: _Key) -> str:
-    """A public key as Chromium's list of accepted ones has it."""
+    """Return a public key as Chromium's list of accepted ones has it."""
     der = key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     return base64.b64encode(hashlib.sha256(der).digest()).decode()
 

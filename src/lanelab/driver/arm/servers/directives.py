@@ -8,7 +8,7 @@ def marked(directives: tuple[str, ...]) -> list[str]:
 
 
 def directive_of(text: str, number: int) -> str | None:
-    """The arm's own directive in line `number` of a configuration."""
+    """Return the arm's own directive in line `number` of a configuration."""
     lines = [line.strip() for line in text.splitlines()]
     if BEGIN not in lines or not 1 <= number <= len(lines):
         return None

@@ -20,7 +20,7 @@ class Found:
 
 
 def look_for(node: Node, look: str) -> str:
-    """What a script for the shell writes there."""
+    """Return what a script for the shell writes there."""
     return node.run(["sh", "-c", look], check=False).stdout
 
 

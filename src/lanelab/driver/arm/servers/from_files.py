@@ -20,7 +20,7 @@ class FromFiles(Server):
 
     @property
     def ability(self) -> Ability:
-        """What it can send with a file."""
+        """Return what it can send with a file."""
         return Ability(self.title)
 
     def needs(self, _arm: WireSettings) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ def lay_out(site: Site, *, compressed_before: bool = False) -> Layout:
 
 
 def answered(objects: Iterable[SiteObject]) -> list[SiteObject]:
-    """Those that files can answer with: the first GET of each URL."""
+    """Return those that files can answer with: the first GET of each URL."""
     found: dict[str, SiteObject] = {}
     for each in objects:
         if each.method == "GET":
@@ -75,7 +75,7 @@ def answered(objects: Iterable[SiteObject]) -> list[SiteObject]:
 
 
 def content_type(each: SiteObject) -> str:
-    """As it was recorded, with its parameters."""
+    """Return the type as it was recorded, with its parameters."""
     recorded = (value for name, value in each.headers if name.lower() == CONTENT_TYPE)
     return next((value for value in recorded if _PLAIN_TYPE.fullmatch(value)), each.mime)
 
@@ -92,8 +92,8 @@ def is_natural(each: SiteObject, types: Mapping[str, str]) -> bool:
 
 
 def type_by_name(path: str, types: Mapping[str, str]) -> str | None:
-    """The type that every server takes from a file's name. None where they differ: nginx sees no extension in a name
-    that begins or ends with a point, Apache does."""
+    """Return the type that every server takes from a file's name. None where they differ: nginx sees no extension in a
+    name that begins or ends with a point, Apache does."""
     name = path.rpartition("/")[2]
     if name.startswith(".") or name.endswith("."):
         return None
@@ -102,7 +102,7 @@ def type_by_name(path: str, types: Mapping[str, str]) -> str | None:
 
 
 def extension_types(objects: Iterable[SiteObject]) -> dict[str, str]:
-    """The type that most objects with an extension have; at a tie the one that comes first."""
+    """Return the type that most objects with an extension have; at a tie the one that comes first."""
     counted: dict[str, Counter[str]] = {}
     for each in objects:
         extensions = _extensions(natural_path(each.path.partition("?")[0]))
@@ -117,7 +117,7 @@ def _extensions(path: str) -> list[str]:
 
 
 def staged(site: Site, layout: Layout) -> Content:
-    """What a server that answers from files answers from."""
+    """Return what a server that answers from files answers from."""
     folders = tuple(f"{HOSTS}/{host}/" for host in site.hosts)
 
     def files() -> Mapping[str, bytes]:

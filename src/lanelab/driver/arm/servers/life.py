@@ -128,7 +128,7 @@ class Running:
         raise ServerError(what, "See the server's error log")
 
     def error_lines(self) -> list[str]:
-        """The unexpected lines of its error log since the last call."""
+        """Return the unexpected lines of its error log since the last call."""
         return self.program.unexpected(self._new_lines(ERROR_LOG))
 
     def files(self) -> dict[str, bytes]:
@@ -157,7 +157,8 @@ class RunningServer(Running):
         return cls.begin(node, assignment, SERVERS[assignment.arm.server])
 
     def requests(self) -> list[Line]:
-        """What it served since the last call. Requests of its own node are not listed, but for those of a proxy."""
+        """Return what it served since the last call. Requests of its own node are not listed, but for those of a
+        proxy."""
         return list(self.server.requests(self._new_lines(ACCESS_LOG)))
 
     def requests_until(self, complete: Callable[[Sequence[Line]], bool], within_s: float) -> list[Line]:
@@ -171,8 +172,8 @@ class RunningServer(Running):
 
 
 def check_configuration(node: Node, assignment: Assignment, program: Program | None = None) -> str:
-    """The server's own opinion of an arm (or a proxy's), without starting it: the configuration, or InputError or
-    ServerError."""
+    """Return the server's own opinion of an arm (or a proxy's), without starting it: the configuration, or InputError
+    or ServerError."""
     program = program or SERVERS[assignment.arm.server]
     prepared = _prepare(node, assignment, program)
     with os.fdopen(os.memfd_create("output"), "rb") as output:
@@ -195,7 +196,8 @@ class _Prepared:
         return Command(with_open_files(argv), env=self.set_up.environment, cwd=self.place.folder)
 
     def failure(self, node: Node, what: str, output: BinaryIO) -> ServerError | InputError:
-        """Why it did not start, in its own words. A directive of the arm's that it refuses is the user's error."""
+        """Return why it did not start, in its own words. A directive of the arm's that it refuses is the user's
+        error."""
         output.seek(0)
         words = output.read().decode(errors="replace").strip()
         with contextlib.suppress(NodeError):
@@ -257,7 +259,7 @@ def _require_free(node: Node, port: int, question: bytes) -> None:
 
 
 def _await_answer(node: Node, port: int, question: bytes, process: Process, title: str) -> bytes | None:
-    """The server's first answer; None when it ended before."""
+    """Return the server's first answer; None when it ended before."""
     until = time.monotonic() + scaled(READY_WITHIN_S)
     while time.monotonic() < until:
         answer = node.exchange("127.0.0.1", port, question)

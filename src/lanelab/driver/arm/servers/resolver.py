@@ -45,7 +45,8 @@ def use_resolver(client: Node) -> None:
 
 
 def https_record(protocols: Sequence[str]) -> str:
-    """The data of an HTTPS record (RFC 9460) in hexadecimal digits: the name itself, which speaks these by ALPN."""
+    """Return the data of an HTTPS record (RFC 9460) in hexadecimal digits: the name itself, which speaks these by
+    ALPN."""
     alpn = b"".join(bytes([len(name)]) + name.encode() for name in protocols)
     parameters = struct.pack(">2H", ALPN, len(alpn)) + alpn
     return (struct.pack(">HB", PRIORITY, 0) + parameters).hex()
@@ -117,7 +118,7 @@ class Resolver:
         _end(self._process)
 
     def queries(self) -> tuple[Query, ...]:
-        """What was asked since this was last asked, in order; not by this node."""
+        """Return what was asked since this was last asked, in order; not by this node."""
         data = self._node.read(self._log)[self._seen :]
         whole = data[: data.rfind(b"\n") + 1]
         self._seen += len(whole)
@@ -125,7 +126,7 @@ class Resolver:
 
 
 def asked(log: str) -> tuple[Query, ...]:
-    """The queries in a log of dnsmasq's. Pure."""
+    """Return the queries in a log of dnsmasq's. Pure."""
     matches = (_QUERY.search(line) for line in log.splitlines())
     return tuple(Query(line["name"], line["type"]) for line in matches if line and line["client"] != ADDRESS)
 

@@ -41,20 +41,20 @@ def require_behind(arm: WireSettings, title: str, able: tuple[str, ...]) -> None
 
 
 def listens(arm: WireSettings) -> tuple[tuple[str, int, str], ...]:
-    """The addresses and ports at which a server listens, each with its scheme."""
+    """Return the addresses and ports at which a server listens, each with its scheme."""
     if arm.behind:
         return (("127.0.0.1", BACK_END_PORT, "http"),)
     return tuple(("0.0.0.0", PORTS[scheme], scheme) for scheme in arm.ports)  # noqa: S104 - of its own node
 
 
 def listening(arm: WireSettings) -> tuple[int, ...]:
-    """The ports of a server."""
+    """Return the ports of a server."""
     return tuple(port for _, port, _ in listens(arm))
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What a server is to serve, and where on its node its things go."""
+    """Says what a server is to serve, and where on its node its things go."""
 
     arm: WireSettings
     site: Site
@@ -68,7 +68,8 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a server answers from: files in the memory of its node, which are put there once for each site."""
+    """The content that a server answers from: files in the memory of its node, which are put there once for each
+    site."""
 
     digest: str  # the same for the same files in the same places
     files: Callable[[], Mapping[str, bytes]]  # read when they are to be put there
@@ -77,7 +78,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where things are on the node."""
+    """The places of things on the node."""
 
     folder: str  # the server's own: configuration, logs
     content: str  # the files of its Content
@@ -110,11 +111,11 @@ class Program(Protocol):
 
     @property
     def name(self) -> str:
-        """What experiments call it: `server: nginx`."""
+        """Return what experiments call it: `server: nginx`."""
 
     @property
     def title(self) -> str:
-        """What messages call it."""
+        """Return what messages call it."""
 
     @property
     def graceful_signal(self) -> int:
@@ -125,17 +126,17 @@ class Program(Protocol):
         """Its name in the program's folder and among the artifacts of a trial."""
 
     def content(self, assignment: Assignment) -> Content | None:
-        """What it answers from; None: nothing of its own."""
+        """Return what it answers from; None: nothing of its own."""
 
     def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:
-        """How it serves this on this node. Raises MissingProgram."""
+        """Return how it serves this on this node. Raises MissingProgram."""
 
     def refused_directive(self, words: str, text: str) -> InputError | None:
-        """The mistake in `server_directives` that its words are about, if they are about one. `text`: its
+        """Return the mistake in `server_directives` that its words are about, if they are about one. `text`: its
         configuration."""
 
     def unexpected(self, lines: Iterable[str]) -> list[str]:
-        """The lines of its error log that speak against a trial."""
+        """Return the lines of its error log that speak against a trial."""
 
 
 class Server(Program, Protocol):
@@ -152,7 +153,7 @@ class Server(Program, Protocol):
 
     @property
     def processes(self) -> tuple[str, ...]:
-        """What the kernel calls its processes."""
+        """Return what the kernel calls its processes."""
 
     @property
     def protocols(self) -> frozenset[str]:
@@ -172,7 +173,7 @@ class Server(Program, Protocol):
 
     @property
     def directives(self) -> Kind:
-        """How `server_directives` are written."""
+        """Return how `server_directives` are written."""
 
     @property
     def clock_us(self) -> int:
@@ -189,13 +190,13 @@ class Server(Program, Protocol):
         """What its node must have installed, in the words of playbooks/vars/packages.yml (`for`)."""
 
     def builds(self, arm: WireSettings) -> tuple[str, ...]:
-        """Programs of lanelab's own that it needs for this arm, as driver/run/built_programs.py calls them."""
+        """Return programs of lanelab's own that it needs for this arm, as driver/run/built_programs.py calls them."""
 
     def content(self, assignment: Assignment) -> Content:
-        """What this server answers from."""
+        """Return what this server answers from."""
 
     def not_reproduced(self, site: Site) -> tuple[str, ...]:
-        """What it cannot answer as it was recorded, in words, with the object's method and address."""
+        """Return what it cannot answer as it was recorded, in words, with the object's method and address."""
 
     def requests(self, lines: Iterable[str]) -> Sequence[Line]:
         """The lines of its log of requests: LoggedRequests where `remote`, `began_us` and `duration_us` are untold."""
@@ -207,5 +208,5 @@ def judged_by_capture(server: Server, protocol: str) -> bool:
 
 
 def read_in_capture(server: Server, protocol: str) -> bool:
-    """Whether that capture must have its requests to be read: whole packets."""
+    """Return whether that capture must have its requests to be read: whole packets."""
     return bool(server.untold(protocol) & PLACED)

@@ -18,8 +18,8 @@ MAX_CONNECTIONS = Setting(
 
 
 def question(arm: WireSettings) -> bytes:
-    """What a server that says nothing to HTTP where TLS is due shows by any answer that it is ready to: how a client
-    begins with TLS."""
+    """Return the bytes with which a client begins TLS: a server that says nothing to HTTP there answers them when it is
+    ready."""
     if arm.ports[0] != "https":
         return b""
     out = ssl.MemoryBIO()

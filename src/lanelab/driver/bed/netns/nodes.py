@@ -52,7 +52,8 @@ class NetnsNode(LocalNode):
         return self._start(argv, environment, stdio, terminal)
 
     def _require(self, name: str, folder: str, path: str) -> None:
-        """The folder and the program, as the command will find them: relative ones begin at its folder, not at ours."""
+        """Require the folder and the program, as the command will find them: relative ones begin at its folder, not at
+        ours."""
         if not Path(folder).is_dir():
             raise NodeError(f"on {self.name}, {missing_folder(folder)}", "Go to another folder")
         place = Path(folder, name) if "/" in name else name
@@ -87,7 +88,7 @@ class NetnsNode(LocalNode):
 
 
 def _make_namespaces(name: str) -> dict[str, int]:
-    """New namespaces, as open descriptors: they live as long as those do."""
+    """Make new namespaces, and return them as open descriptors: they live as long as those do."""
     ours, theirs = socket.socketpair()
     child = os.fork()
     if child == 0:

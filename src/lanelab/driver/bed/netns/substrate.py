@@ -76,7 +76,7 @@ class NetnsSubstrate(Substrate):
         return kernel_router.KernelRouter(self._hosts, cpus)
 
     def _manage(self) -> None:
-        """A veth from each host to here, beside the link."""
+        """Lay a veth from each host to here, beside the link."""
         for host in HOSTS:
             node = self._hosts[host.name]
             far = f"peer name {host.management.device} netns {node.network}"
@@ -86,7 +86,7 @@ class NetnsSubstrate(Substrate):
             )
 
     def _join(self) -> None:
-        """A veth from client to server, for links without a router."""
+        """Lay a veth from client to server, for links without a router."""
         client, server = (self._hosts[host.name] for host in HOSTS)
         near, far = (host.direct_port.device for host in HOSTS)
         run_ip(

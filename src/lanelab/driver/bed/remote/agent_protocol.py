@@ -24,7 +24,7 @@ Message = dict[str, Any]
 
 
 def encode(message: Message) -> bytes:
-    """One message as one line."""
+    """Return one message as one line."""
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 
@@ -33,7 +33,7 @@ def encode_bytes(data: bytes) -> str:
 
 
 def missing_folder(folder: str) -> str:
-    """Why a command cannot run in that folder of this machine."""
+    """Return why a command cannot run in that folder of this machine."""
     own = " (its /run is its own)" if folder == "/run" or folder.startswith("/run/") else ""
     return f"the folder {folder} does not exist inside the bed{own}"
 

@@ -19,7 +19,7 @@ from lanelab.driver.bed.remote.agent_protocol import CHUNK, WINDOW, Message, enc
 
 
 def waiting_bytes(fd: int) -> int:
-    """How much could be read at once."""
+    """Return how much could be read at once."""
     return int(struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, bytes(4)))[0])
 
 

@@ -20,7 +20,7 @@ UNSHAPED = ("qdisc", "del", "dev", "lo", "root")
 
 
 class Refusal(NamedTuple):
-    """Why an attempt failed, and what to do about it."""
+    """Says why an attempt failed, and what to do about it."""
 
     what: str
     remedy: str = ""

@@ -31,8 +31,9 @@ Found = Iterator[tuple[int, int, int]]  # state, local port; how many, or of lis
 def counted(
     ports: Collection[int], proc: Path = Path("/proc"), *, behind: Collection[int] = (), diagnosis: bool = True
 ) -> dict[str, int]:
-    """Connections to these ports of this node: established, closing, and those that wait to be accepted, which are
-    among the established ones. `behind`: ports of servers behind a proxy, whose established connections count apart."""
+    """Return connections to these ports of this node: established, closing, and those that wait to be accepted, which
+    are among the established ones. `behind`: ports of servers behind a proxy, whose established connections count
+    apart."""
     counts = {"established": 0, "closing": 0, "waiting": 0, "behind": 0}
     for state, port, count in _of_the_kernel({*ports, *behind}) if diagnosis else _of_proc(proc):
         if port in behind and state == ESTABLISHED:
@@ -48,7 +49,7 @@ def counted(
 
 
 def has_diagnosis() -> bool:
-    """Whether this kernel tells of its sockets."""
+    """Return whether this kernel tells of its sockets."""
     try:
         counted(())
     except OSError:
@@ -93,8 +94,8 @@ def _answers(kernel: socket.socket) -> Found:
 
 
 def _alike(data: bytes) -> list[tuple[int, int, int]]:
-    """Many answers of one length, as those of connections are, without a look at each: a tenth of the time. None of
-    them: they are not alike."""
+    """Read many answers of one length, as those of connections are, without a look at each: a tenth of the time. None
+    of them: they are not alike."""
     length, kind = _LENGTH.unpack_from(data)
     if kind != BY_FAMILY or length < _QUEUE_AT or length % 4 or len(data) % length:
         return []

@@ -60,7 +60,7 @@ class End:
         return GAP_S
 
     def tick(self) -> None:
-        """What is done again and again."""
+        """Do what is done again and again."""
 
     def hear(self) -> None:
         data = os.read(sys.stdin.fileno(), 4096)
@@ -171,7 +171,7 @@ class Receiver(End):
         say({"idle_ms": self.idle_s * 1000})
 
     def _measure_idle(self) -> float:
-        """The quickest round trip without the flows."""
+        """Return the quickest round trip without the flows."""
         times: list[float] = []
         until, following = time.monotonic() + BASE_WAIT_S, 0.0
         sent = 0

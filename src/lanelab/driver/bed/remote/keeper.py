@@ -57,7 +57,7 @@ def main(connection: str, question_within_s: int) -> None:
 
 
 class _Questions:
-    """What is asked of a machine before it becomes a node."""
+    """The questions to a machine before it becomes a node."""
 
     def __init__(self, connection: str) -> None:
         self._connection = connection
@@ -89,7 +89,7 @@ def set_clock(ahead_s: float) -> None:
 
 
 def _read_line() -> bytes:
-    """Byte by byte: what comes after it may be the agent's."""
+    """Read a line byte by byte: what comes after it may be the agent's."""
     line = b""
     while not line.endswith(b"\n"):
         byte = os.read(LINE_IN, 1)

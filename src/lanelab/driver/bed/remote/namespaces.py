@@ -94,7 +94,7 @@ def keep_capabilities() -> None:
 
 
 def enter_user_namespace(other_flags: int) -> None:
-    """A user namespace of our own in which we keep our user's number, and the other namespaces inside it."""
+    """Enter a user namespace of our own in which we keep our user's number, and the other namespaces inside it."""
     uid, gid = os.getuid(), os.getgid()
     try:
         unshare(CLONE_NEWUSER | other_flags)
@@ -108,8 +108,8 @@ def enter_user_namespace(other_flags: int) -> None:
 
 
 def mount_proc() -> bool:
-    """A /proc of the new process namespace. False where a container hides parts of /proc and so forbids a new one:
-    the old one still works for what runs in the bed, but its /proc/sys may be read-only."""
+    """Mount a /proc of the new process namespace. False where a container hides parts of /proc and so forbids a new
+    one: the old one still works for what runs in the bed, but its /proc/sys may be read-only."""
     try:
         mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
     except OSError as error:

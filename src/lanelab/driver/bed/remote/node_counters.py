@@ -20,7 +20,8 @@ class Counters:
     """Counts since some start; None where this kernel does not have it."""
 
     def __init__(self, network: str, proc: Path = Path("/proc"), interfaces: list[str] | None = None) -> None:
-        """`network`: of the link. What goes elsewhere, as lanelab's own words, is no part of the load."""
+        """Count for this `network`, which is the link's. What goes elsewhere, as lanelab's own words, is no part of the
+        load."""
         self._proc = proc
         self._interfaces = within(network) if interfaces is None else interfaces
         self._tick = 1 / os.sysconf("SC_CLK_TCK")
@@ -45,7 +46,7 @@ class Counters:
             return []
 
     def _processors(self) -> tuple[float | None, float | None]:
-        """Seconds of all processors, and those in which they were idle."""
+        """Return seconds of all processors, and those in which they were idle."""
         words = next(iter(self._lines("stat")), "").split()
         if len(words) <= COUNTED or words[0] != "cpu":
             return None, None
@@ -53,7 +54,7 @@ class Counters:
         return sum(ticks) * self._tick, sum(ticks[position] for position in IDLE) * self._tick
 
     def _available(self) -> int | None:
-        """Bytes."""
+        """Return bytes."""
         for line in self._lines("meminfo"):
             if line.startswith("MemAvailable:"):
                 return int(line.split()[1]) * 1024
@@ -70,11 +71,11 @@ class Counters:
         return received, sent
 
     def _overflows(self) -> int | None:
-        """Of this network namespace."""
+        """Return the overflows of this network namespace."""
         return _paired(self._lines("net/netstat"), "TcpExt:", "ListenOverflows")
 
     def _time_wait(self) -> int | None:
-        """Connections that have ended and whose port is not free yet."""
+        """Return connections that have ended and whose port is not free yet."""
         for line in self._lines("net/sockstat"):
             words = line.split()
             if words[:1] == ["TCP:"] and "tw" in words:
@@ -91,7 +92,7 @@ def _paired(lines: list[str], prefix: str, name: str) -> int | None:
 
 
 def within(network: str) -> list[str]:
-    """The interfaces with an address in this network."""
+    """Return the interfaces with an address in this network."""
     found = []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         for _, name in socket.if_nameindex():

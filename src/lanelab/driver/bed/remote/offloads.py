@@ -62,13 +62,14 @@ class Interfaces:
             quieten(device)
 
     def restore(self) -> list[str]:
-        """As before, as far as they are ours; what could not be. Doing it twice does no harm."""
+        """Restore the offloads as before, as far as they are ours, and return what could not be restored. Doing it
+        twice does no harm."""
         return put_back(self._locks)
 
 
 def wires(device: str) -> list[str]:
-    """That interface and what lies below it, lowest first: a VLAN's interface, a bond's ports. Packets get there what
-    length they have, and whoever else uses one of them is on the same wire."""
+    """Return that interface and what lies below it, lowest first: a VLAN's interface, a bond's ports. Packets get there
+    what length they have, and whoever else uses one of them is on the same wire."""
     below = [each.name[len("lower_") :] for each in sorted((DEVICES / device).glob("lower_*"))]
     return [*dict.fromkeys(each for lower in below for each in wires(lower)), device]
 
@@ -101,12 +102,12 @@ def _lock(device: str) -> int:
 
 
 def in_use() -> list[str]:
-    """The interfaces that beds use now."""
+    """Return the interfaces that beds use now."""
     return [path.stem for path in _present("*.lock") if _is_locked(path)]
 
 
 def left() -> list[str]:
-    """The interfaces whose offloads a bed that is over could not put back."""
+    """Return the interfaces whose offloads a bed that is over could not put back."""
     return [path.stem for path in _present("*.json") if not _is_locked(path.with_suffix(".lock"))]
 
 
@@ -129,7 +130,7 @@ def _is_locked(path: Path) -> bool:
 
 
 def features(device: str) -> Features:
-    """on or off, of what can be changed."""
+    """Return on or off, of what can be changed."""
     states = {}
     for line in _ethtool("-k", device).splitlines():
         name, _, value = line.strip().partition(": ")

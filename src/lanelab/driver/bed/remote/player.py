@@ -34,7 +34,7 @@ MOST_NOTED = 200_000  # steps: more than an hour of the shortest
 
 
 class Steps:
-    """Where a trace is."""
+    """Knows where a trace is."""
 
     def __init__(self, steps: list[list[int]], length_us: int) -> None:
         self._steps, self._length_us = steps, length_us
@@ -115,7 +115,7 @@ class Way:
         self._netlink.change_netem(self._leave, self._netem, self._told["delay_ns"] + sum(self._added_ns), own)
 
     def rest(self) -> None:
-        """As it is between trials."""
+        """Set the link as it is between trials."""
         self.rates.again()
         self.delays.again()
         self._added_ns = [0, 0]
@@ -172,7 +172,7 @@ class Player:
         self._latest_us = max(self._latest_us, late_us)
 
     def waits_s(self) -> float | None:
-        """How long until something is due."""
+        """Return how long until something is due."""
         if not self._playing:
             return None
         at = min(steps.due_us() for way in self.ways.values() for steps in (way.rates, way.delays))

@@ -60,7 +60,7 @@ def udp_socket() -> socket.socket:
 
 
 def receive(sock: socket.socket) -> tuple[bytes, int, int, tuple[str, int]]:
-    """A packet, when the kernel received it (ns), how many this socket has dropped so far, and who sent it."""
+    """Return a packet, when the kernel received it (ns), how many this socket has dropped so far, and who sent it."""
     data, ancillary, _, address = sock.recvmsg(2048, ANCILLARY)
     stamp, dropped = time.time_ns(), 0
     for level, kind, payload in ancillary:
@@ -123,7 +123,7 @@ def ping(host: str, port: str, count: str, gap_us: str, size: str, mtu: str) -> 
 
 
 def unbroken(sock: socket.socket, mtu: int, number: int, longest_s: float) -> int:
-    """The longer of packets of `mtu` bytes and one more that came back in one piece; 0: neither."""
+    """Return the longer of packets of `mtu` bytes and one more that came back in one piece; 0: neither."""
     largest, patience_s = 0, longest_s * 1.5 + 0.3
     for size in (mtu, mtu + 1):
         for _ in range(MTU_TRIES if size == mtu else 2):
@@ -226,8 +226,8 @@ def tcp_send(host: str, port: str, seconds: str) -> None:
 
 
 def fill_sink(port: str, patience_s: str) -> None:
-    """[when, bytes so far] of the first reads. It ends with a packet that may be lost: a silence of `patience_s`
-    is the end, too."""
+    """Be the sink of a fill, and write [when, bytes so far] of the first reads. It ends with a packet that may be lost: a
+    silence of `patience_s` is the end, too."""
     marks: list[tuple[float, int]] = []
     with socket.create_server(("", int(port))) as server:
         server.settimeout(CONNECTS_WITHIN_S)

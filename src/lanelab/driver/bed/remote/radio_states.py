@@ -94,7 +94,7 @@ class RadioStates:
             self._rest(IDLE, now_ns)
 
     def _counts(self) -> dict[str, int]:
-        """The directions for which packets came since the last look, and how many."""
+        """Return the directions for which packets came since the last look, and how many."""
         found = {}
         for cable, name in self._comes.items():
             packets, _ = struct.unpack("II", cable.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8))

@@ -30,7 +30,7 @@ def _setting(path: str, value: str) -> bool:
 
 
 def _may_administer() -> bool:
-    """Whether this process began with CAP_SYS_ADMIN, as root has it outside of containers."""
+    """Return whether this process began with CAP_SYS_ADMIN, as root has it outside of containers."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("CapEff:"):
             return bool(int(line.split()[1], 16) & 1 << CAP_SYS_ADMIN)
@@ -90,7 +90,7 @@ REFUSALS = (
 
 
 def diagnose(error: OSError) -> NamespaceError:
-    """The cause of an error from making namespaces, as exactly as this machine tells it."""
+    """Return the cause of an error from making namespaces, as exactly as this machine tells it."""
     for refusal in REFUSALS:
         if refusal.applies(error.errno):
             return NamespaceError(f"no user namespaces here: {refusal.what}", refusal.remedy)

@@ -27,7 +27,8 @@ class Roles:
         self._tick = 1 / os.sysconf("SC_CLK_TCK")
 
     def find(self) -> dict[str, list[str]]:
-        """The processes of each role. Whose a process is, is looked up once: a listing costs little, links much."""
+        """Return the processes of each role. Whose a process is, is looked up once: a listing costs little, links
+        much."""
         found: dict[str, list[str]] = {role: [] for role in self._roles.values()}
         known, self._of = self._of, {}
         for pid in os.listdir(self._proc):
@@ -45,7 +46,8 @@ class Roles:
             return ""
 
     def use(self, pids: list[str]) -> dict[str, Any]:
-        """Processor time since their start, with that of their children that have ended; and how many there are."""
+        """Return processor time since their start, with that of their children that have ended; and how many there
+        are."""
         ticks = threads = processes = 0
         for pid in pids:
             words = self._stat(pid)
@@ -64,7 +66,7 @@ class Roles:
             return []
 
     def files(self, pids: list[str]) -> int | None:
-        """That they have open. None: the kernel does not let us look."""
+        """Return how many files they have open. None: the kernel does not let us look."""
         count = 0
         for pid in pids:
             folder = f"{self._proc}/{pid}/fd"
@@ -78,7 +80,7 @@ class Roles:
         return count
 
     def memory(self, pids: list[str]) -> int | None:
-        """Bytes: what several share is counted once (PSS). None: the kernel does not let us look."""
+        """Return bytes: what several share is counted once (PSS). None: the kernel does not let us look."""
         total = 0
         for pid in pids:
             try:
@@ -96,7 +98,7 @@ class Roles:
         return total
 
     def cgroup_memory(self, pids: list[str], mounts: Path = Path("/sys/fs/cgroup")) -> int | None:
-        """Bytes of the control group in which the first of them is. None: it is ours too, or there is none."""
+        """Return bytes of the control group in which the first of them is. None: it is ours too, or there is none."""
         if not pids:
             return None
         theirs, ours = (self._cgroup(pid) for pid in (pids[0], "self"))
@@ -110,7 +112,7 @@ class Roles:
             return None
 
     def _cgroup(self, pid: str) -> str:
-        """The one that counts memory: "controller:path" of version 1, ":path" of version 2."""
+        """Return the one that counts memory: "controller:path" of version 1, ":path" of version 2."""
         try:
             with open(f"{self._proc}/{pid}/cgroup") as file:
                 lines = [line.rstrip("\n").split(":", 2)[1:] for line in file]

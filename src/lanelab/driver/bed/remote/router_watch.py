@@ -26,7 +26,7 @@ BUFFER = 1 << 20
 
 
 class Announcements:
-    """What the kernel announces of traffic control."""
+    """Announcements of the kernel about traffic control."""
 
     def __init__(self) -> None:
         self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
@@ -61,7 +61,7 @@ class Announcements:
 
 
 def changes(data: bytes) -> list[list[str]]:
-    """Of the messages in one datagram."""
+    """Return the changes in the messages of one datagram."""
     found = []
     while len(data) >= HEADER.size:
         length, kind, _, _, _ = HEADER.unpack_from(data)

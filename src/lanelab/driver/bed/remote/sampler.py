@@ -43,7 +43,7 @@ class Reader:
             return None
 
     def started_by(self) -> int:
-        """The process that started this one."""
+        """Return the process that started this one."""
         return self._parent(self._own)
 
     def _parent(self, pid: int) -> int:
@@ -53,7 +53,7 @@ class Reader:
     # --- the machine
 
     def processors(self) -> dict[str, Any]:
-        """Seconds of processor time of the whole machine."""
+        """Return seconds of processor time of the whole machine."""
         text = self._text("stat") or ""
         words = text.partition("\n")[0].split()
         if not words or words[0] != "cpu" or len(words) <= COUNTED:
@@ -66,7 +66,7 @@ class Reader:
         }
 
     def pressure(self, resource: str) -> dict[str, int] | None:
-        """Microseconds in which some or all work waited for it. None: this kernel does not count that."""
+        """Return microseconds in which some or all work waited for it. None: this kernel does not count that."""
         text = self._text(f"pressure/{resource}")
         totals = {}
         for line in (text or "").splitlines():
@@ -79,8 +79,8 @@ class Reader:
         return float(text.split()[0]) if text else None
 
     def throttling(self) -> dict[str, float] | None:
-        """How often and how long limits of control groups stopped us: of our own group and of all above it. None: no
-        group here can be limited."""
+        """Return how often and how long limits of control groups stopped us: of our own group and of all above it.
+        None: no group here can be limited."""
         totals = None
         for folder in self._cgroups:
             try:
@@ -109,12 +109,12 @@ class Reader:
         return list(dict.fromkeys(folders))
 
     def thermal(self) -> int | None:
-        """How often the processors slowed down because they were hot."""
+        """Return how often the processors slowed down because they were hot."""
         counts = list(self._sys.glob("devices/system/cpu/cpu[0-9]*/thermal_throttle/*_throttle_count"))
         return sum(int(path.read_text()) for path in counts) if counts else None
 
     def frequency(self) -> float | None:
-        """The processors' clock, as a share of the highest they have; the mean of all."""
+        """Return the processors' clock, as a share of the highest they have; the mean of all."""
         shares = []
         for folder in self._sys.glob("devices/system/cpu/cpu[0-9]*/cpufreq"):
             try:
@@ -127,7 +127,7 @@ class Reader:
     # --- processes
 
     def processes(self) -> list[dict[str, Any]]:
-        """Ours: all below the parent of the owner."""
+        """Return our processes: all below the parent of the owner."""
         table: dict[int, tuple[int, str, list[str]]] = {}
         for name in os.listdir(self._proc):  # noqa: PTH208 - thousands of names, and no more
             text = self._text(f"{name}/stat") if name.isdigit() else None
@@ -138,7 +138,7 @@ class Reader:
         return [self._process(pid, names, table[pid][2]) for pid in table if (names := self._lineage(pid, table))]
 
     def _lineage(self, pid: int, table: dict[int, tuple[int, str, list[str]]]) -> list[str]:
-        """Names of a process, its parent, and so on. None of them: it is not ours."""
+        """Return names of a process, its parent, and so on. None of them: it is not ours."""
         names = []
         while pid != self._root and pid in table:
             parent, name, _ = table[pid]
@@ -151,7 +151,7 @@ class Reader:
         return {"pid": pid, "names": names, "cpu_s": own, "children_s": children, "wait_s": self._waited(pid)}
 
     def stopped(self, pids: set[int]) -> list[str]:
-        """Names of those of these processes, and of their children, that are stopped. New children join them."""
+        """Return names of those of these processes, and of their children, that are stopped. New children join them."""
         names = set()
         for pid in list(pids):
             text = self._text(f"{pid}/stat")
@@ -175,7 +175,7 @@ class Reader:
         return sum(known) / 1e9 if known else None
 
     def reading(self) -> dict[str, Any]:
-        """Everything."""
+        """Return all that is read at a sample."""
         return {
             "at_s": time.monotonic(),
             **self.processors(),
@@ -188,7 +188,7 @@ class Reader:
         }
 
     def sample(self) -> dict[str, float | None]:
-        """The little that is read again and again."""
+        """Return the little that is read again and again."""
         processors, pressure = self.processors(), self.pressure("cpu")
         return {
             "at_s": time.monotonic(),
@@ -214,7 +214,7 @@ class Sampler:
         self._thread.start()
 
     def end(self) -> dict[str, Any]:
-        """What was read. The last sample is of now."""
+        """Return what was read. The last sample is of now."""
         after = self._reader.reading()
         self.close()
         self._samples.append(self._reader.sample())

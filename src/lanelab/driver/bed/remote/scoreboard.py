@@ -29,10 +29,10 @@ class Unreadable(Exception):
 
 
 class Scoreboard:
-    """That of one httpd. Raises Unreadable where something else is there than it says."""
+    """The scoreboard of one httpd. Raises Unreadable where something else is there than it says."""
 
     def __init__(self, folder: Path, proc: Path = Path("/proc")) -> None:
-        """`folder`: of the server."""
+        """Look for the scoreboard of a server with this `folder`."""
         told = _told(folder / FILE)
         self.pid, self.most_workers, self._told = told["pid"], told["most_workers"], told
         self._bytes = told["slots_at"] + told["slot_bytes"] * told["server_limit"] * told["thread_limit"]
@@ -44,7 +44,7 @@ class Scoreboard:
             raise Unreadable(f"the memory of process {self.pid} cannot be opened: {error.strerror}") from error
 
     def read(self) -> dict[str, int] | None:
-        """Workers by what they do. None: httpd has ended."""
+        """Return workers by what they do. None: httpd has ended."""
         try:
             data = os.pread(self._memory, self._bytes, self._told["address"])
         except ProcessLookupError:

@@ -36,7 +36,7 @@ class Seldom:
         self._next = BEFORE
 
     def at(self, second: int) -> Any:  # noqa: ANN401 - whatever is read
-        """None: not now."""
+        """Return the value now; None: not now."""
         if second < self._next:
             return None
         began = time.thread_time()
@@ -68,7 +68,7 @@ class Reader:
         self._scoreboard = self._find_scoreboard(folders, proc)
 
     def _find_scoreboard(self, folders: dict[str, str], proc: Path) -> Scoreboard | None:
-        """Of the web server, or of the proxy: of whoever meets the users."""
+        """Find the scoreboard of the web server, or of the proxy: of whoever meets the users."""
         for role in ("proxy", "server"):
             folder = Path(folders.get(role, ""))
             if role in folders and (folder / FILE).exists():
@@ -133,7 +133,7 @@ class Clock:
         return max(self._began_s + self.next * EVERY_S - now_s, 0.0)
 
     def take(self, now_s: float) -> int | None:
-        """The second that a sample taken now is of. None: it is too late for it, and for all before the next."""
+        """Return the second that a sample taken now is of. None: it is too late for it, and for all before the next."""
         late_s = now_s - self._began_s - self.next * EVERY_S
         second = self.next
         if late_s <= LATE_S:

@@ -74,7 +74,7 @@ class Netlink:
         self._socket.send(HEADER.pack(HEADER.size + len(body), kind, flags | REQUEST, self._number, 0) + body)
 
     def _messages(self) -> Iterator[tuple[int, bytes]]:
-        """The answers to what was sent last."""
+        """Yield the answers to what was sent last."""
         while True:
             data = self._socket.recv(1 << 18)
             while data:
@@ -98,7 +98,7 @@ class Netlink:
             pass
 
     def netem(self, device: int) -> Netem:
-        """The one at the root of a device."""
+        """Return the one at the root of a device."""
         for handle, name, options in self._qdiscs(device):
             if name == "netem":
                 return Netem(handle, options[: NETEM.size], tuple(attributes(options[NETEM.size :])))
@@ -123,14 +123,14 @@ class Netlink:
         self._change(NEW_QDISC, device, now.handle, ROOT, "netem", words + rest)
 
     def change_htb(self, device: int, class_id: int, bytes_per_s: int, burst: int, quantum: int, priority: int) -> None:
-        """The rate of a class of HTB."""
+        """Change the rate of a class of HTB."""
         buffer = ticks(burst * 1_000_000_000 // bytes_per_s)
         parms = rate_words(bytes_per_s) * 2 + struct.pack("=IIIII", buffer, buffer, quantum, 0, priority)
         options = attribute(HTB_PARMS, parms)
         self._change(NEW_CLASS, device, class_id, class_id & 0xFFFF0000, "htb", options)
 
     def change_tbf(self, device: int, handle: int, bytes_per_s: int, burst: int, limit: int) -> None:
-        """The rate of a TBF at the root."""
+        """Change the rate of a TBF at the root."""
         parms = rate_words(bytes_per_s) + RATE.pack(0, 0, 0, 0, 0, 0) + struct.pack("=III", limit, 0, 0)
         options = attribute(TBF_PARMS, parms) + attribute(TBF_BURST, struct.pack("=I", burst))
         self._change(NEW_QDISC, device, handle, ROOT, "tbf", options)

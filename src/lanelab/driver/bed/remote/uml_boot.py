@@ -48,7 +48,7 @@ WITHOUT_AVX = (
 
 
 def packet_socket(device: str) -> socket.socket:
-    """What the kernel takes as one of its interfaces."""
+    """Return what the kernel takes as one of its interfaces."""
     cable = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
     cable.bind((device, ETH_P_ALL))
     cable.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
@@ -59,7 +59,7 @@ def packet_socket(device: str) -> socket.socket:
 
 
 def dropped(cables: Sequence[socket.socket]) -> int:
-    """Packets that found no room since this was last asked."""
+    """Return packets that found no room since this was last asked."""
     lost = 0
     for cable in cables:
         _, count = struct.unpack("II", cable.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8))
@@ -77,13 +77,13 @@ def watch_connection(connection: socket.socket) -> None:
 
 
 def modules_folder() -> Path:
-    """Of the kernel that was installed last."""
+    """Return the folder of the kernel that was installed last."""
     return max(MODULES_ROOT.glob("*/modules.dep"), key=lambda path: path.stat().st_mtime).parent
 
 
 def command(kernel: str, state: Path, cables: Sequence[socket.socket], python: str) -> list[str]:
-    """The kernel's command line. It knows no quoting: nothing on it may have a space, as a checkout's path may; so its
-    first process, the settings and this Python are reached through `state`."""
+    """Return the kernel's command line. It knows no quoting: nothing on it may have a space, as a checkout's path may;
+    so its first process, the settings and this Python are reached through `state`."""
     inside = state / "router"
     (inside / "python").symlink_to(Path(python).resolve())
     interfaces = [f"vec{number}:transport=fd,fd={cable.fileno()},vec=0" for number, cable in enumerate(cables)]
@@ -193,7 +193,7 @@ def _await_agent(listener: socket.socket, kernel: subprocess.Popen[bytes]) -> so
 
 
 def _relay(connection: socket.socket) -> None:
-    """Between the agent and stdin and stdout, until either ends."""
+    """Relay between the agent and stdin and stdout, until either ends."""
     while True:
         ready, _, _ = select.select([connection.fileno(), 0], [], [])
         for source in ready:

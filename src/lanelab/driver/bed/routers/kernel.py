@@ -21,7 +21,8 @@ from lanelab.driver.bed.routers.router import Router
 
 
 def usable() -> str | None:
-    """None when this machine's kernel has (or can load) netem, else what it lacks. Call inside a bed's namespaces."""
+    """Return None when this machine's kernel has (or can load) netem, else what it lacks. Call inside a bed's
+    namespaces."""
     try:
         make_netem(program("tc"))
     except ReadOnlySettings as error:

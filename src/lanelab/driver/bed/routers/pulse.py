@@ -39,13 +39,14 @@ class _Ping:
     busy: dict[int, int]  # how busy the router had been, by process
 
     def heard_us(self, answered_us: int | None = None) -> int:
-        """When it was answered. No later than now by the steady clock: the wall clock may be set meanwhile."""
+        """Return when it was answered. No later than now by the steady clock: the wall clock may be set meanwhile."""
         now_us = self.sent_us + time.monotonic_ns() // NS_PER_US - self.steady_us
         return now_us if answered_us is None else min(answered_us, now_us)
 
 
 class Pulse:
-    """From `begin` to `end`, for one load. Raises RouterError where the router never answers, before the load."""
+    """Pings the router from `begin` to `end`, for one load. Raises RouterError where the router never answers, before
+    the load."""
 
     def __init__(self, address: str, process: int) -> None:
         self._address = address
@@ -67,7 +68,7 @@ class Pulse:
         self._thread.start()
 
     def end(self) -> tuple[RouterStall, ...]:
-        """The silences, in order. The last one may end after the load."""
+        """Return the silences, in order. The last one may end after the load."""
         self.close()
         return tuple(self._stalls)
 
@@ -96,7 +97,7 @@ class Pulse:
         self._await_last()
 
     def _await_last(self) -> None:
-        """Until nothing waits for an answer. One more ping, so that a lost one is not waited for."""
+        """Wait until nothing waits for an answer. One more ping, so that a lost one is not waited for."""
         if self._waiting:
             self._ask()
         until = time.monotonic() + LAST_WITHIN_S
@@ -106,7 +107,8 @@ class Pulse:
             self._note(ping, ping.heard_us())
 
     def _ready(self, until: float, *others: int) -> list[int]:
-        """Which of the socket and the others can be read, as soon as one can be; none of them when the time is up."""
+        """Return which of the socket and the others can be read, as soon as one can be; none of them when the time is
+        up."""
         return select.select([self._socket.fileno(), *others], [], [], max(0.0, until - time.monotonic()))[0]
 
     def _ask(self) -> None:
@@ -127,7 +129,7 @@ class Pulse:
                 return
 
     def _note(self, ping: _Ping, answered_us: int) -> None:
-        """Of several pings that waited at the same time the first has waited for all of it."""
+        """Note a silence: of several pings that waited at the same time the first has waited for all of it."""
         is_part = bool(self._stalls) and ping.sent_us < self._stalls[-1].to_us
         if answered_us - ping.sent_us >= LEAST_US and not is_part:
             grown_us = sum(us - ping.busy.get(process, 0) for process, us in self._busy_us().items())
@@ -147,13 +149,14 @@ class Pulse:
         self._socket.sendto(head[:2] + struct.pack("!H", _checksum(head)) + head[4:], (self._address, 0))
 
     def _receive(self) -> tuple[int, int] | None:
-        """The number of a ping that was answered, and when, by the kernel. None: it is somebody else's packet."""
+        """Return the number of a ping that was answered, and when, by the kernel. None: it is somebody else's
+        packet."""
         data, extra, _, _ = self._socket.recvmsg(256, 256)
         kind, identifier, number = struct.unpack_from("!BxxxHH", data, IP_HEADER)
         return (number, _stamped_us(extra)) if (kind, identifier) == (ECHO_REPLY, self._identifier) else None
 
     def _busy_us(self) -> dict[int, int]:
-        """For how long each of the router's processes ran, or waited for a processor, since it began."""
+        """Return for how long each of the router's processes ran, or waited for a processor, since it began."""
         found = {}
         with contextlib.suppress(OSError):
             programs = Path(f"/proc/{self._process}/task/{self._process}/children").read_text().split()

@@ -21,11 +21,12 @@ class Router(ABC):
     @property
     @abstractmethod
     def node(self) -> Node:
-        """Where commands on the router run."""
+        """Return where commands on the router run."""
 
     @property
     def machine(self) -> Node:
-        """Where commands run on the machine that the router is on: beside a router that is a kernel of its own."""
+        """Return where commands run on the machine that the router is on: beside a router that is a kernel of its
+        own."""
         return self.node
 
     @abstractmethod
@@ -40,7 +41,8 @@ class Router(ABC):
         """Call this with the reason when the router ends by itself, from whatever thread."""
 
     def lost_at_input(self) -> int:
-        """Packets that the router was too slow to take in since this was last asked: lost, but not by the link."""
+        """Return packets that the router was too slow to take in since this was last asked: lost, but not by the
+        link."""
         return 0
 
     def pulse(self) -> Pulse | None:

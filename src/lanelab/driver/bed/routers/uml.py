@@ -49,7 +49,7 @@ BOOT_TIMEOUT_S = 60
 
 
 def installed() -> str | None:
-    """None when this machine can run the UML router, else what it lacks."""
+    """Return None when this machine can run the UML router, else what it lacks."""
     if platform.machine() != "x86_64":
         return f"the UML kernel is an x86-64 program and this machine is {platform.machine()}"
     if find("linux.uml") is None:
@@ -65,7 +65,7 @@ def _packet_socket(device: str) -> socket.socket:
 
 
 def inside_lines() -> list[str]:
-    """`ip` lines inside the kernel, whose interfaces are numbered as they were given to it."""
+    """Return `ip` lines inside the kernel, whose interfaces are numbered as they were given to it."""
     devices = (*(host.router_port.device for host in HOSTS), ROUTER_MANAGEMENT.device)
     names = {f"vec{number}": device for number, device in enumerate(devices)}
     return [*router_lines(names), *router_management_lines()]
@@ -98,7 +98,8 @@ class UmlRouter(Router):
         return self._node
 
     def _plug(self, host: Host, node: netns.NetnsNode) -> socket.socket:
-        """A veth from the host to here, and a packet socket on our end that the kernel takes as its interface."""
+        """Lay a veth from the host to here, and return a packet socket on our end that the kernel takes as its
+        interface."""
         device = f"to-{host.name}"
         run_ip(
             [
@@ -129,7 +130,7 @@ class UmlRouter(Router):
         return uml_boot.start(argv, state, self._log, cables, search_path())
 
     def _settings(self) -> dict[str, object]:
-        """For the router's first process."""
+        """Return the settings for the router's first process."""
         return {
             "modules_folder": str(uml_boot.modules_folder()),
             "modules": MODULES,

@@ -31,7 +31,7 @@ def programs_of(node: str) -> list[Program]:
 
 
 def open_all(connections: Mapping[str, SshConnection]) -> dict[str, HostError]:
-    """All at the same time; those that could not be reached, and why."""
+    """Open all at the same time, and return those that could not be reached, and why."""
     errors: dict[str, HostError] = {}
 
     def reach(name: str) -> None:
@@ -94,7 +94,7 @@ def unreachable(hosts: Hosts, errors: Mapping[str, HostError]) -> list[HostFindi
 
 
 def judge(hosts: Hosts, observed: Observations) -> Verdict:
-    """Pure."""
+    """Judge what the machines answered."""
     verdict = Verdict()
     for name, host in hosts:
         facts, find = observed.facts[name], Find(name, host.name, verdict.findings)

@@ -93,7 +93,7 @@ Word = TypeVar("Word", _Who, _Answer)
 
 
 def archive() -> bytes:
-    """Everything of ours that runs there, for Python's zipimport."""
+    """Return everything of ours that runs there, for Python's zipimport."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, path in remote_files().items():
@@ -105,7 +105,7 @@ class SshConnection:
     """An ssh to a machine. It ends when the process that started it does, and so does everything over there."""
 
     def __init__(self, node: str, host: SshHost, log: Path, parent_pid: int) -> None:
-        """Starts ssh and returns at once. `log`: where ssh's stderr goes."""
+        """Start ssh and return at once. `log` is where ssh's stderr goes. `log`: where ssh's stderr goes."""
         self.node, self.host = node, host
         self._log = log
         self._number = secrets.randbelow(10**17) + 10**17
@@ -136,7 +136,7 @@ class SshConnection:
         return f"{self.host.name} ({self.node})"
 
     def open(self) -> None:
-        """Until our program over there answers, with the rights that it needs. Raises HostError."""
+        """Wait until our program over there answers, with the rights that it needs. Raises HostError."""
         version, user = self._await_number()
         if version < PYTHON_NEEDED:
             need, has = ".".join(map(str, PYTHON_NEEDED)), ".".join(map(str, version))
@@ -166,7 +166,7 @@ class SshConnection:
             raise HostError(what, "Let it use sudo without a password, or set ansible_user=root") from error
 
     def ask(self, op: str, **words: object) -> Any:  # noqa: ANN401 - JSON
-        """A question to our program there. Raises HostError."""
+        """Ask our program there. Raises HostError."""
         self._send(json.dumps({"op": op, **words}).encode() + b"\n", f"during '{op}'")
         answer = self._answer(_Answer)
         if "error" in answer:
@@ -179,7 +179,7 @@ class SshConnection:
         return parsed(MachineReport, self.ask("facts", programs=names), f"what {self.title} says of itself")
 
     def clock_offset_s(self) -> float:
-        """How far its clock is ahead of ours, as the quickest of some answers tells."""
+        """Return how far its clock is ahead of ours, as the quickest of some answers tells."""
         answers = []
         for _ in range(3):
             before = time.time()
@@ -213,7 +213,7 @@ class SshConnection:
             self._process.wait(max(within_s, 0))
 
     def last_complaint(self) -> str:
-        """The last complaint of ssh, or of a program over there."""
+        """Return the last complaint of ssh, or of a program over there."""
         return (self._complaints() or [""])[-1]
 
     def _complaints(self) -> list[str]:
@@ -251,7 +251,7 @@ class SshConnection:
             raise HostError(what, f"By hand: {self.host.by_hand}") from None
 
     def _receive_until(self, enough: Callable[[bytes], bool], timeout_s: float) -> bytes:
-        """Byte by byte, since what comes after may be the agent's."""
+        """Receive byte by byte, since what comes after may be the agent's."""
         received, until = b"", time.monotonic() + timeout_s
         while not enough(received):
             self._socket.settimeout(max(until - time.monotonic(), 0.001))

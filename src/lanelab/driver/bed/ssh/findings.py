@@ -22,7 +22,7 @@ class HostFinding(Finding):
 
 @dataclass(frozen=True, slots=True)
 class Observations:
-    """What the machines answered."""
+    """The answers of the machines."""
 
     facts: Mapping[str, MachineReport]
     clocks_s: Mapping[str, float]  # how far each is ahead of here
@@ -42,12 +42,12 @@ class Verdict:
 
     @property
     def busy(self) -> bool:
-        """Whether only other beds are in the way."""
+        """Return whether only other beds are in the way."""
         return bool(self.gaps) and all(gap.what == IN_USE for gap in self.gaps)
 
     @property
     def passes(self) -> bool:
-        """Whether that may mend itself: switches start anew too."""
+        """Return whether that may mend itself: switches start anew too."""
         return all(gap.what in (IN_USE, LINK) for gap in self.gaps)
 
     def require(self) -> None:

@@ -29,7 +29,7 @@ def _connections(hosts: Hosts) -> Iterator[Mapping[str, SshConnection]]:
 
 
 def unreachable(hosts: Hosts) -> dict[str, HostError]:
-    """The machines that cannot be reached, by node, and why."""
+    """Return the machines that cannot be reached, by node, and why."""
     with _connections(hosts) as connections:
         return check.open_all(connections)
 

@@ -20,7 +20,7 @@ class FarNode(AgentNode):
         self._bringing = threading.Lock()
 
     def program_of_ours(self, path: Path) -> str:
-        """Brought there when it is first wanted."""
+        """Return where the program is, which is brought there when it is first wanted."""
         with self._bringing:
             if path not in self._brought:
                 target = f"{self.programs}/{path.name}"
@@ -30,7 +30,7 @@ class FarNode(AgentNode):
 
 
 class SshNode(FarNode):
-    """In namespaces. But for /run all is that machine's."""
+    """A node in namespaces of another machine. But for /run all is that machine's."""
 
     programs = BED_STATE
 

@@ -48,7 +48,7 @@ NO_SUCH_PROGRAM: Refusals = (
 
 
 def refusal(title: str, host: SshHost, lines: Sequence[str], when: str) -> HostError:
-    """Of a line that ended; `lines`: what ssh and the far shell complained of."""
+    """Make an error of a line that ended; `lines` are what ssh and the far shell complained of."""
     of_python = [line for line in lines if host.python in line]
     known = ((REFUSALS, lines, HostError), (AWAY, lines, HostAway), (NO_SUCH_PROGRAM, of_python, HostError))
     for refusals, among, kind in known:
@@ -63,8 +63,8 @@ def refusal(title: str, host: SshHost, lines: Sequence[str], when: str) -> HostE
 
 
 def why_key_unfit(file: str) -> tuple[str, str] | None:
-    """What keeps ssh from offering the key in this file, and what to do; None where nothing does. Asked only after a
-    refusal: an agent may have the key of a file that cannot be read here."""
+    """Return what keeps ssh from offering the key in this file, and what to do; None where nothing does. Asked only
+    after a refusal: an agent may have the key of a file that cannot be read here."""
     complaint = ""
     if file:
         argv = ["ssh-keygen", "-y", "-P", "", "-f", file]

@@ -42,7 +42,7 @@ class SshKernelRouter(Router):
 
     @staticmethod
     def cables() -> dict[str, str]:
-        """What an interface that leads to a host is called in the node."""
+        """Return what an interface that leads to a host is called in the node."""
         return {host.name: host.router_port.device for host in HOSTS}
 
     @property
@@ -123,7 +123,7 @@ class SshUmlRouter(Router):
         self.forward(on=True)
 
     def _plug(self) -> None:
-        """What the sockets need: the cables up, and a veth to this node for the agent inside."""
+        """Plug in what the sockets need: the cables up, and a veth to this node for the agent inside."""
         ours = BED_ROUTER_MANAGEMENT.device
         lines = ["link set dev lo up", f"link add to-router type veth peer name {ours}", "link set dev to-router up"]
         run_ip([*lines, *self._own(bed_router_lines())], node=self._outer)
@@ -166,8 +166,8 @@ class SshUmlRouter(Router):
 
 
 def settle_cable(node: Node, device: str) -> None:
-    """Each packet as it is on the wire, also where this device is the only one that knows of a longer one. (A macvlan
-    keeps some offloads on in spite of ethtool: what is longer is cut where it leaves, but a capture would show it
-    whole.)"""
+    """Show each packet as it is on the wire, also where this device is the only one that knows of a longer one. (A
+    macvlan keeps some offloads on in spite of ethtool: what is longer is cut where it leaves, but a capture would show
+    it whole.)"""
     disable_offloads(device, node)
     run_ip([f"link set dev {device} gso_max_segs 1"], node=node)

@@ -25,14 +25,14 @@ SIGN = b"Attempted to kill init! exitcode=0x00000000"
 
 @dataclass(frozen=True)
 class Driver:
-    """What runs the machines' processors, and why lanelab chose it."""
+    """Says what runs the machines' processors, and why lanelab chose it."""
 
     name: str
     why: str
 
 
 def choose(box: Box | None) -> Driver:
-    """What machines that exist were made with; else what the user wants; else KVM where a guest boots on it, and
+    """Return what machines that exist were made with; else what the user wants; else KVM where a guest boots on it, and
     emulation where none does. `box` has the kernel for the trial."""
     wanted = wanted_driver()
     machines = vagrant.made_in()
@@ -49,13 +49,13 @@ def choose(box: Box | None) -> Driver:
 
 
 def is_emulated() -> bool:
-    """Whether the machines that exist have emulated processors."""
+    """Return whether the machines that exist have emulated processors."""
     machines = vagrant.made_in()
     return machines is not None and machines.driver == EMULATED
 
 
 def guest_boots(box: Box, accelerator: str, limit_s: float = LIMIT_S) -> bool:
-    """Whether the kernel of a box boots and runs a program."""
+    """Return whether the kernel of a box boots and runs a program."""
     argv = [
         "qemu-system-x86_64", "-accel", accelerator, "-m", "256", "-nodefaults", "-display", "none", "-no-reboot",
         "-kernel", str(box.folder / "vmlinuz"), "-initrd", str(box.folder / "initrd.img"), "-serial", "stdio",

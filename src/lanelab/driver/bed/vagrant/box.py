@@ -52,7 +52,7 @@ class Box:
         return (self.folder / KEY_FILE).read_text().strip()
 
     def versions(self) -> dict[str, str]:
-        """Every package in it."""
+        """Return every package in it."""
         return dict(line.split() for line in (self.folder / "packages.txt").read_text().splitlines())
 
 
@@ -63,7 +63,7 @@ def box_packages() -> list[str]:
 
 
 def make_box(*, mirror: str | None = None, again: bool = False) -> Box:
-    """The box, made now where it has not been made before, or `again`: with the newest packages."""
+    """Return the box, made now where it has not been made before, or `again`: with the newest packages."""
     key = _wanted_key()
 
     def make(folder: Path, log: Log) -> None:
@@ -82,13 +82,13 @@ def make_box(*, mirror: str | None = None, again: bool = False) -> Box:
 
 
 def already_made() -> Box | None:
-    """The box, where it has been made."""
+    """Return the box, where it has been made."""
     box = Box(_folder() / _wanted_key())
     return box if box.file.exists() else None
 
 
 def _wanted_key() -> str:
-    """A name for what a box is made from now."""
+    """Return a name for what a box is made from now."""
     return key_of(*box_packages(), *(source.read_bytes() for source in (CUSTOMIZE, PACK, Path(__file__))))
 
 
@@ -104,7 +104,8 @@ def _folder() -> Path:
 
 
 def bootstrap(system: Path, mirror: str | None) -> list[str]:
-    """The command that installs the packages into a tar file. As root or as an ordinary user: mmdebstrap chooses."""
+    """Return the command that installs the packages into a tar file. As root or as an ordinary user: mmdebstrap
+    chooses."""
     modules = "\\n".join(BOOT_MODULES)
     prepare_initrd = (
         'mkdir -p "$1/etc/initramfs-tools/conf.d"; echo MODULES=list >"$1/etc/initramfs-tools/conf.d/lanelab"; '
@@ -122,7 +123,7 @@ def bootstrap(system: Path, mirror: str | None) -> list[str]:
 
 
 def _settings_for_downloads() -> list[str]:
-    """This machine's proxies and the like: behind them the box's packages come the same way as its own."""
+    """Return this machine's proxies and the like: behind them the box's packages come the same way as its own."""
     try:
         dump = subprocess.run(["apt-config", "dump", "Acquire"], capture_output=True, text=True, check=False).stdout
     except FileNotFoundError:

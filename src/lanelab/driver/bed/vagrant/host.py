@@ -22,7 +22,7 @@ CHAIN = "LIBVIRT_"  # how the names of libvirt's chains begin
 
 
 def state() -> dict[str, Any]:
-    """Whatever libvirt may change, as it is now."""
+    """Return whatever libvirt may change, as it is now."""
     return {
         "settings": settings(),
         "firewalls": [program for program in FIREWALLS if CHAIN in _rules(program)],
@@ -47,7 +47,7 @@ def restore(before: Mapping[str, Any], *, bridges: bool) -> list[str]:
 
 
 def settings() -> dict[str, str]:
-    """What the kernel routes, by the setting's name below ROUTING."""
+    """Return what the kernel routes, by the setting's name below ROUTING."""
     files = (file for pattern in SETTINGS for file in sorted(ROUTING.glob(pattern)))
     return {str(file.relative_to(ROUTING)): file.read_text().strip() for file in files}
 
@@ -66,7 +66,7 @@ def _rules(program: str) -> str:
 
 
 def _bridges() -> list[str]:
-    """libvirt's bridges that no machine is on."""
+    """Return libvirt's bridges that no machine is on."""
     return [each.name for each in Path("/sys/class/net").glob("virbr*") if not any(each.glob("brif/*"))]
 
 

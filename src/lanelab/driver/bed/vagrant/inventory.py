@@ -26,10 +26,11 @@ INTERFACES = {
 
 
 def hosts() -> Hosts:
-    """The machines that are up. VmError where they are not.
+    """Return the machines that are up. VmError where they are not.
 
     A virtual clock begins at a full second, runs when its processor gets to run, and stands still while the machine
-    below sleeps. No way to a time server is certain, so each bed sets the clocks."""
+    below sleeps. No way to a time server is certain, so each bed sets the clocks.
+    """
     require_up()
     if accelerator.is_emulated():
         expect_emulated()
@@ -38,7 +39,7 @@ def hosts() -> Hosts:
 
 
 def require_up() -> None:
-    """VmError where there is nothing to log in to."""
+    """Raise VmError where there is nothing to log in to."""
     if not inventory_file().exists():
         raise VmError("the virtual machines are not up", "Bring them up with: lanelab vm up")
 
@@ -58,7 +59,7 @@ def forget() -> None:
 
 
 def addresses() -> dict[str, str]:
-    """Where ssh reaches each machine that is up."""
+    """Return where ssh reaches each machine that is up."""
     try:
         return _addresses(ssh_config_file().read_text())
     except FileNotFoundError:
@@ -66,7 +67,7 @@ def addresses() -> dict[str, str]:
 
 
 def write(ssh_config: str) -> None:
-    """Both files, from what `vagrant ssh-config` prints."""
+    """Write both files, from what `vagrant ssh-config` prints."""
     if missing := sorted(set(vagrant.MACHINES) - set(_addresses(ssh_config))):
         raise VmError(f"Vagrant does not say how to reach {' and '.join(missing)}", "Look at: lanelab vm status")
     ssh_config_file().write_text(ssh_config)

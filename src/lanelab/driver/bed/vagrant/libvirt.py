@@ -51,28 +51,30 @@ class Daemon:
 
 
 def ours() -> Daemon | None:
-    """The one of this build folder, where it runs."""
+    """Return the one of this build folder, where it runs."""
     daemon = _noted()
     return daemon if daemon and daemon.runs() and daemon.folder == str(own_folder()) else None
 
 
 def own_uri() -> str:
-    """How to reach the one of this build folder. Not through the build folder: the address of a socket is short."""
+    """Return how to reach the one of this build folder. Not through the build folder: the address of a socket is
+    short."""
     return f"{SYSTEM}?socket={_link() / 'libvirt-sock'}"
 
 
 def own_folder() -> Path:
-    """Where the one of this build folder keeps everything: machines, disks, networks, logs."""
+    """Return where the libvirt of this build folder keeps everything: machines, disks, networks, logs."""
     return (build_folder() / "vm" / "libvirt").absolute()
 
 
 def prefix() -> str:
-    """How the names of this build folder's machines, disks and networks begin. The Vagrantfile makes the same."""
+    """Return how the names of this build folder's machines, disks and networks begin. The Vagrantfile makes the
+    same."""
     return f"lanelab-{_link().name}-"
 
 
 def answers(home: str) -> bool:
-    """Whether the libvirtd answers that has the machines. VmError where it is not this user's to ask."""
+    """Return whether the libvirtd answers that has the machines. VmError where it is not this user's to ask."""
     if home == SYSTEM:
         return virsh(SYSTEM, "version") is not None
     daemon = ours()
@@ -168,7 +170,7 @@ def virsh(uri: str, *words: str) -> str | None:
 
 
 def _names(uri: str, *listing: str) -> list[str]:
-    """The first word of each line."""
+    """Return the first word of each line."""
     return [line.split()[0] for line in (virsh(uri, *listing) or "").splitlines() if line.strip()]
 
 
@@ -213,7 +215,7 @@ def _kill(daemon: Daemon) -> None:
 
 
 def _noted() -> Daemon | None:
-    """The one that was started last on this machine, whether it runs or not."""
+    """Return the one that was started last on this machine, whether it runs or not."""
     try:
         return Daemon(**json.loads(_note().read_text()))
     except (FileNotFoundError, ValueError, TypeError):

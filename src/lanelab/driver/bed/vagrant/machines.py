@@ -52,7 +52,8 @@ def up(tell: Tell, *, provision: bool = False) -> None:
 
 
 def _ready_libvirt(tell: Tell) -> dict[str, str]:
-    """The box, a driver and a libvirtd, before Vagrant makes machines; what the Vagrantfile has to know of them."""
+    """Return the box, a driver and a libvirtd, before Vagrant makes machines; what the Vagrantfile has to know of
+    them."""
     made = box.already_made()
     if settings.own_box():
         if not made:
@@ -101,7 +102,7 @@ def _remove_leftovers(tell: Tell) -> list[str]:
 
 
 def make_box(tell: Tell, *, mirror: str | None, again: bool) -> box.Box:
-    """The box, made and known to Vagrant; and whether KVM works with its kernel."""
+    """Return the box, made and known to Vagrant; and whether KVM works with its kernel."""
     prepare(programs(*MAKING_A_BOX))
     with vagrant.only_one("box"):
         made = box.make_box(mirror=mirror, again=again)
@@ -111,7 +112,7 @@ def make_box(tell: Tell, *, mirror: str | None, again: bool) -> box.Box:
 
 
 def status(tell: Tell) -> list[Machine]:
-    """The three, as Vagrant sees them."""
+    """Return the three, as Vagrant sees them."""
     states, addresses = _states(tell), inventory.addresses()
     return [
         Machine(name, states[name], addresses.get(name, "") if states[name] == "running" else "")
@@ -120,7 +121,7 @@ def status(tell: Tell) -> list[Machine]:
 
 
 def _states(tell: Tell) -> dict[str, str]:
-    """Each machine's state."""
+    """Return each machine's state."""
     states, known = dict.fromkeys(vagrant.MACHINES, "not_created"), vagrant.known()
     if known and _can_be_asked():
         text = vagrant.run(["status"], tell, what="asking Vagrant")

@@ -14,7 +14,8 @@ MANAGEMENT = "LANELAB_VM_MANAGEMENT"
 
 
 def provider(environment: Mapping[str, str] = os.environ) -> str:
-    """What makes the machines. Vagrant's own variable does not count: a user who has set it means other machines."""
+    """Return what makes the machines. Vagrant's own variable does not count: a user who has set it means other
+    machines."""
     return _choice(environment, PROVIDER, PROVIDERS) or PROVIDERS[0]
 
 
@@ -23,12 +24,12 @@ def uses_libvirt() -> bool:
 
 
 def driver(environment: Mapping[str, str] = os.environ) -> str:
-    """What the user wants to run the processors, if anything."""
+    """Return what the user wants to run the processors, if anything."""
     return _choice(environment, DRIVER, DRIVERS)
 
 
 def own_box() -> bool:
-    """Whether the machines are made from lanelab's own box."""
+    """Return whether the machines are made from lanelab's own box."""
     return uses_libvirt() and not os.environ.get(BOX)
 
 

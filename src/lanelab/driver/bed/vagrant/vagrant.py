@@ -54,14 +54,14 @@ REMEDIES = {
 
 @dataclass(frozen=True)
 class Made:
-    """What the machines that exist were made in and with, as the Vagrantfile notes it."""
+    """Says what the machines that exist were made in and with, as the Vagrantfile notes it."""
 
     home: str  # libvirt.SYSTEM or libvirt.OWN
     driver: str = ""  # kvm or qemu
 
 
 def environment() -> dict[str, str]:
-    """What Vagrant runs with: the Ansible of this environment, and the Vagrantfile's own defaults."""
+    """Return what Vagrant runs with: the Ansible of this environment, and the Vagrantfile's own defaults."""
     variables = {name: value for name, value in os.environ.items() if value or not name.startswith("LANELAB_VM_")}
     return {
         **variables,
@@ -77,8 +77,8 @@ def environment() -> dict[str, str]:
 
 
 def dotfiles() -> Path:
-    """Where Vagrant keeps which machines it has made: where it looks by itself; with a build folder elsewhere in there,
-    since the checkout may be read-only, or another user's too."""
+    """Return where Vagrant keeps which machines it has made: where it looks by itself; with a build folder elsewhere in
+    there, since the checkout may be read-only, or another user's."""
     if folder := os.environ.get("VAGRANT_DOTFILE_PATH"):
         return PROJECT / folder
     build = build_folder().resolve()
@@ -86,12 +86,12 @@ def dotfiles() -> Path:
 
 
 def known() -> list[str]:
-    """The machines that Vagrant has made, whether they are up or not."""
+    """Return the machines that Vagrant has made, whether they are up or not."""
     return [name for name in MACHINES if (dotfiles() / "machines" / name / settings.provider() / "id").exists()]
 
 
 def made_in() -> Made | None:
-    """What libvirt's machines were made in and with; None where there are none."""
+    """Return what libvirt's machines were made in and with; None where there are none."""
     if not known():
         return None
     try:
@@ -101,7 +101,8 @@ def made_in() -> Made | None:
 
 
 def note() -> Path:
-    """Beside Vagrant's own notes of the machines, so that they disappear together."""
+    """Return the file of the note, which is beside Vagrant's own notes of the machines, so that they disappear
+    together."""
     return dotfiles() / "lanelab-libvirtd"
 
 

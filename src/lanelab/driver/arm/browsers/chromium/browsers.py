@@ -115,7 +115,7 @@ class ChromiumBrowser(KeptBrowsers[RunningChromium, ChromiumPage]):
     # --- the life of a browser
 
     def _process_for(self, arm: BrowserSettings, around: Surroundings) -> RunningChromium:
-        """The kept browser with just these flags, or a new one."""
+        """Return the kept browser with just these flags, or a new one."""
         key = (arm.display, *flags.flags(arm, around, ""))
         return self._kept(key, lambda: self._launch(arm, around, self._new_profile()))
 
@@ -135,7 +135,7 @@ class ChromiumBrowser(KeptBrowsers[RunningChromium, ChromiumPage]):
         return {**super()._environment(arm), **dict.fromkeys(keys, "no")}
 
     def _profile_of(self, arm: BrowserSettings) -> str:
-        """A new one; where it is to discover HTTP/3, that of somebody who has used QUIC in this network."""
+        """Return a new one; where it is to discover HTTP/3, that of somebody who has used QUIC in this network."""
         profile = self._new_profile()
         if arm.protocol == "h3" and arm.h3_discovery != "forced":
             file = f"{profile}/{known_network.FILE}"
@@ -152,7 +152,8 @@ class ChromiumBrowser(KeptBrowsers[RunningChromium, ChromiumPage]):
         leave: Leave,
         target: str | None = None,
     ) -> ChromiumPage:
-        """Ready for the load: its device set, its log emptied, and the browser quiet. `start`: what really was new."""
+        """Make a page ready for the load: its device set, its log emptied, and the browser quiet. `start`: what really
+        was new."""
         emulate(running.session, arm)
         repeating = _repeating(around, running, target or running.home)
         if running.sandboxed is None:
@@ -199,7 +200,7 @@ class ChromiumBrowser(KeptBrowsers[RunningChromium, ChromiumPage]):
 
 
 def _visit(running: RunningChromium, around: Surroundings, url: str) -> None:
-    """A load that is not measured."""
+    """Load the page once without measuring it."""
     if not url:
         raise InputError("this start needs the address that is loaded beforehand", key="start")
     repeating = _repeating(around, running, running.home)

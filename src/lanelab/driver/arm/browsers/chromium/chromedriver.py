@@ -95,17 +95,17 @@ class Session(webdriver.Remote):
         return answer
 
     def log(self, kind: str) -> list[dict[str, Any]]:
-        """What was logged since the last call."""
+        """Return what was logged since the last call."""
         entries: list[dict[str, Any]] = self.execute("getLog", {"type": kind})["value"]
         return entries
 
     def cdp(self, method: str, **parameters: object) -> dict[str, Any]:
-        """A DevTools command to the page."""
+        """Send a DevTools command to the page."""
         answer: dict[str, Any] = self.execute("executeCdpCommand", {"cmd": method, "params": parameters})["value"]
         return answer
 
     def limit(self, load_s: float) -> None:
-        """How long the next load may take."""
+        """Limit how long the next load may take."""
         self.set_page_load_timeout(load_s)
         self.limits.timeout = int(load_s + scaled(MARGIN_S))
 
@@ -146,7 +146,7 @@ class Driver:
         return "; ".join(output.splitlines()[-5:]) or "it said nothing"
 
     def attach(self, debugger_port: int) -> Session:
-        """A session with a browser that runs in the same node."""
+        """Open a session with a browser that runs in the same node."""
         options = Options()
         options.debugger_address = f"127.0.0.1:{debugger_port}"
         options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
@@ -167,7 +167,7 @@ class Driver:
 
 
 def reason_of(message: str) -> Reason:
-    """The failure that this message of ChromeDriver means."""
+    """Return the failure that this message of ChromeDriver means."""
     text = message.lower()
     if "net::err_" in text:
         return Reason.NAVIGATION_FAILED

@@ -50,11 +50,11 @@ class Chromium(BrowserProcess):
         return self._devtools
 
     def another_devtools(self) -> DevTools:
-        """A connection of its own, for whoever listens to events."""
+        """Return a connection of its own, for whoever listens to events."""
         return DevTools(self._node, *self.endpoint)
 
     def processes(self) -> list[dict[str, Any]]:
-        """type, id (as the browser's process namespace counts) and cpuTime of each."""
+        """Return type, id (as the browser's process namespace counts) and cpuTime of each process."""
         listed: list[dict[str, Any]] = self.devtools.call("SystemInfo.getProcessInfo")["processInfo"]
         return listed
 
@@ -65,7 +65,7 @@ class Chromium(BrowserProcess):
         return QUIET_S
 
     def sandboxed(self) -> bool:
-        """Whether every renderer really is confined, as the kernel tells."""
+        """Return whether every renderer really is confined, as the kernel tells."""
         renderers = [str(process["id"]) for process in self.processes() if process["type"] == "renderer"]
         if not renderers:
             return False

@@ -28,7 +28,7 @@ class DevTools:
             raise BrowserError(f"cannot reach Chromium's DevTools at port {port}: {error}") from error
 
     def call(self, method: str, timeout_s: float | None = None, **parameters: object) -> dict[str, Any]:
-        """The answer. Raises BrowserError when the browser says no, is gone or is silent for too long."""
+        """Return the answer. Raises BrowserError when the browser says no, is gone or is silent for too long."""
         timeout_s = scaled(ANSWER_TIMEOUT_S) if timeout_s is None else timeout_s
         until = time.monotonic() + timeout_s
         self.post(method, None, **parameters)
@@ -58,7 +58,7 @@ class DevTools:
         return self._number
 
     def receive(self, timeout_s: float | None) -> dict[str, Any]:
-        """The next answer or event; None: however long that takes."""
+        """Return the next answer or event; None: however long that takes."""
         try:
             self._line.settimeout(timeout_s)
             message: dict[str, Any] = json.loads(self._line.recv())

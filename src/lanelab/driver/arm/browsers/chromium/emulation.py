@@ -23,7 +23,8 @@ THREAD_TIME = "ThreadTime"  # of the page's main thread, in seconds
 
 
 def emulate(session: Session, settings: BrowserSettings) -> None:
-    """Before the load. What is the browser's own is not asked for, so that it stays as it is without a device."""
+    """Set the device before the load. What is the browser's own is not asked for, so that it stays as it is without a
+    device."""
     width, height = settings.viewport or USUAL_VIEWPORT
     session.cdp(
         "Emulation.setDeviceMetricsOverride",
@@ -39,7 +40,8 @@ def emulate(session: Session, settings: BrowserSettings) -> None:
 
 
 def measure_slowdown(session: Session) -> Slowdown:
-    """After the load, on the page itself: first as the load had it, with nothing set anew, then without a slowdown."""
+    """Measure the slowdown after the load, on the page itself: first as the load had it, with nothing set anew, then
+    without a slowdown."""
     session.cdp("Performance.enable")
     slowed = [_run(session) for _ in range(RUNS)]
     session.cdp("Emulation.setCPUThrottlingRate", rate=1)
@@ -53,7 +55,7 @@ def measure_slowdown(session: Session) -> Slowdown:
 
 
 def _run(session: Session) -> tuple[float, float]:
-    """How long the work took, and the thread's processor time meanwhile, in ms."""
+    """Return how long the work took, and the thread's processor time meanwhile, in ms."""
     before_s = _thread_time_s(session)
     answer = session.execute_script(WORK)
     cpu_s = _thread_time_s(session) - before_s

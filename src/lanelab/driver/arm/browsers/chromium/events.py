@@ -19,10 +19,11 @@ NOT_REQUESTS = ("data:", "blob:", "about:", "chrome:", "devtools:", "chrome-exte
 
 
 def requests(log: Iterable[Mapping[str, Any]], target: str | None = None) -> tuple[Request, ...]:
-    """Every request, in the order of their starts, times in ms from the start of the navigation.
+    """Return every request, in the order of their starts, times in ms from the start of the navigation.
 
     `log` is what Selenium's get_log('performance') gives; with `target`, only what that page said. Raises RecordError
-    where an event lacks what it must have."""
+    where an event lacks what it must have.
+    """
     reading, method = Reading(), "its end"
     try:
         for method, parameters in messages(log, target):
@@ -43,7 +44,7 @@ def first_request_us(log: Iterable[Mapping[str, Any]], target: str | None = None
 
 
 def messages(log: Iterable[Mapping[str, Any]], target: str | None = None) -> Iterable[tuple[str, Event]]:
-    """The events in the log's entries."""
+    """Return the events in the log's entries."""
     for entry in log:
         event = json.loads(entry["message"])
         if target is None or event.get("webview") in (None, target):
@@ -51,7 +52,7 @@ def messages(log: Iterable[Mapping[str, Any]], target: str | None = None) -> Ite
 
 
 def sockets(log: Iterable[Mapping[str, Any]], target: str | None = None) -> tuple[WebSocket, ...]:
-    """The WebSockets that the page opened, in that order."""
+    """Return the WebSockets that the page opened, in that order."""
     found: dict[str, WebSocket] = {}
     for method, event in messages((entry for entry in log if "Network.webSocket" in entry["message"]), target):
         known = found.get(event.get("requestId", ""))
@@ -63,8 +64,8 @@ def sockets(log: Iterable[Mapping[str, Any]], target: str | None = None) -> tupl
 
 
 def document_error(requests: Sequence[Request]) -> str | None:
-    """Why the page itself did not come. A certificate that is not trusted shows here alone: Chromium then loads a page
-    of its own about it, and ChromeDriver calls that a load."""
+    """Return why the page itself did not come. A certificate that is not trusted shows here alone: Chromium then loads
+    a page of its own about it, and ChromeDriver calls that a load."""
     for request in requests:
         if request.error or not 300 <= (request.status or 0) < 400 or request.status == 304:
             return request.error
@@ -242,7 +243,7 @@ def mark_reused(requests: Iterable[Request]) -> tuple[Request, ...]:
 
 
 def describe(exchange: Exchange, start: float, load: float | None) -> Request:
-    """A request as the trial's record has it."""
+    """Return a request as the trial's record has it."""
     response = exchange.response or {}
     timing = response.get("timing")
     kept = exchange.from_memory or exchange.joined
@@ -299,7 +300,7 @@ def _ms(seconds: float) -> float:
 
 
 def _pairs(headers: Mapping[str, str]) -> Headers:
-    """A header that came more than once is one value with line breaks here."""
+    """Return headers as pairs. One that came more than once is one value with line breaks here."""
     return tuple((name, part) for name, value in headers.items() for part in str(value).split("\n"))
 
 

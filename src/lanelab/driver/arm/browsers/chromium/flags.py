@@ -88,7 +88,7 @@ def resolver_rules(hosts: Mapping[str, str], dns: str) -> str:
 
 
 def flags(arm: BrowserSettings, around: Surroundings, profile: str) -> tuple[str, ...]:
-    """Every flag, in the order of the command line. `profile` is the folder of the user's data."""
+    """Return every flag, in the order of the command line. `profile` is the folder of the user's data."""
     width, height = arm.viewport or USUAL_VIEWPORT
     wanted = set(RECORD_FEATURES if _asks_for_records(arm) else ())
     words = [
@@ -121,8 +121,9 @@ def _asks_for_records(arm: BrowserSettings) -> bool:
 
 
 def _quic(arm: BrowserSettings, around: Surroundings) -> Iterator[str]:
-    """Whether it speaks QUIC, and to whom without having been told by the server. For other than public authorities
-    Chromium looks at the names alone in that list: one with a port that nobody uses lets the certificate pass."""
+    """Yield the flags that say whether it speaks QUIC, and to whom without a word of the server. For other than public
+    authorities Chromium looks at the names alone in that list: one with a port that nobody uses lets the certificate
+    pass."""
     if arm.protocol != "h3":
         if not _asks_for_quic(arm.browser_flags):
             yield "--disable-quic"
@@ -138,7 +139,7 @@ def _quic(arm: BrowserSettings, around: Surroundings) -> Iterator[str]:
 
 
 def keys_file(profile: str) -> str:
-    """Beside the profile, which Chromium makes itself."""
+    """Return the file of keys, which is beside the profile: Chromium makes that itself."""
     return f"{profile}.keys"
 
 
@@ -151,7 +152,7 @@ def _asks_for_quic(words: Sequence[str]) -> bool:
 
 
 def _join(words: Sequence[str]) -> tuple[str, ...]:
-    """Lists of features from us and from the user as one, where the first of them stood."""
+    """Join lists of features from us and from the user, where the first of them stood."""
     lists = {name: [flag.partition("=")[2] for flag in words if flag.startswith(f"{name}=")] for name in JOINED}
     written: set[str] = set()
     result: list[str] = []

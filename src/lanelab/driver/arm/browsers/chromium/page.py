@@ -117,7 +117,7 @@ class ChromiumPage(LedPage):
         self.leave = lambda: None
 
     def _collect(self, failures: list[Failure]) -> tuple[tuple[Request, ...], list[dict[str, Any]], dict[str, Any]]:
-        """The requests, the console and what the page measured."""
+        """Return the requests, the console and what the page measured."""
         log: list[dict[str, Any]] = []
         console: list[dict[str, Any]] = []
         gone = any(failure.reason is Reason.BROWSER_CRASHED for failure in failures)

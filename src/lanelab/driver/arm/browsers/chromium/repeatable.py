@@ -24,7 +24,7 @@ class Repeating:
     itself has it from the session that leads it, so that nobody else listens to what the page does."""
 
     def __init__(self, devtools: DevTools, target: str, text: str) -> None:
-        """`devtools`: a connection of its own, which is closed at the end; `text`: the script."""
+        """Keep `devtools`, a connection of its own, which is closed at the end, and `text`, the script."""
         self._devtools, self._script = devtools, text
         self._problems: list[str] = []
         self._closed = False
@@ -40,7 +40,7 @@ class Repeating:
 
     @property
     def problems(self) -> list[str]:
-        """What did not get the script, and why."""
+        """Return what did not get the script, and why."""
         return list(self._problems)
 
     def close(self) -> None:
@@ -60,7 +60,8 @@ class Repeating:
         post("Runtime.runIfWaitingForDebugger", session)
 
     def _see_to_children(self, session: str) -> int:
-        """Hear of each worker and frame that it starts, which waits then. The number of the question."""
+        """Listen to each worker and frame that it starts, which waits then, and return the number of the question. The
+        number of the question."""
         follow = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
         return self._devtools.post("Target.setAutoAttach", session, **follow)
 

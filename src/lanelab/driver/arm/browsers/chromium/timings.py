@@ -8,8 +8,8 @@ NOT_APPLICABLE = -1
 
 
 def timings(started: float, ended: float | None, timing: Mapping[str, float] | None) -> Timings:
-    """Milliseconds of each part, -1 for what did not happen. `started` and `ended` in seconds; `timing` is DevTools'
-    ResourceTiming: seconds of `requestTime`, the rest milliseconds from it.
+    """Return milliseconds of each part, -1 for what did not happen. `started` and `ended` in seconds; `timing` is
+    DevTools' ResourceTiming: seconds of `requestTime`, the rest milliseconds from it.
 
     The parts sum up to the whole, without `ssl`, which HAR counts within `connect`. What lies between them (waiting for
     a connection that another request opened, or in a queue) is `blocked`.
@@ -42,6 +42,6 @@ def _span(timing: Mapping[str, float], start: str, end: str) -> float:
 
 
 def _until(timing: Mapping[str, float], name: str, latest: str) -> float:
-    """That moment, or the other where it was before."""
+    """Return that moment, or the other where it was before."""
     moment, end = timing.get(name, -1.0), timing.get(latest, -1.0)
     return moment if end < 0 else min(moment, end)

@@ -23,8 +23,8 @@ class Tracing:
     """A trace that runs until `end`."""
 
     def __init__(self, devtools: DevTools, target: str, *, screenshots: bool) -> None:
-        """`devtools`: a connection of its own, which is closed at the end; `target`: the page, of which alone there are
-        pictures in a trace."""
+        """Keep `devtools`, a connection of its own, which is closed at the end, and `target`, the page, of which alone
+        there are pictures in a trace."""
         self._devtools = devtools
         included = [*CATEGORIES, *([SCREENSHOTS] if screenshots else [])]
         settings = {
@@ -45,7 +45,7 @@ class Tracing:
         self._devtools.post("Tracing.end", self._session)
 
     def read(self) -> bytes:
-        """The events, as JSON, after `stop`."""
+        """Return the events, as JSON, after `stop`."""
         try:
             until = time.monotonic() + scaled(ENDS_WITHIN_S)
             while True:

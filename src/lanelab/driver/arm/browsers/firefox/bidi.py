@@ -33,7 +33,7 @@ class BiDi:
             raise BrowserError(f"cannot reach Firefox's WebDriver BiDi at port {port}: {error}") from error
 
     def call(self, method: str, timeout_s: float | None = None, **parameters: object) -> dict[str, Any]:
-        """The answer. Raises BrowserError when the browser says no, is gone or is silent for too long."""
+        """Return the answer. Raises BrowserError when the browser says no, is gone or is silent for too long."""
         timeout_s = scaled(ANSWER_TIMEOUT_S) if timeout_s is None else timeout_s
         until = time.monotonic() + timeout_s
         self._number += 1
@@ -60,7 +60,7 @@ class BiDi:
     def evaluate(
         self, context: str, expression: str, sandbox: str | None = None, timeout_s: float | None = None
     ) -> Any:  # noqa: ANN401 - JSON
-        """The value of an expression, which has to be JSON as text."""
+        """Return the value of an expression, which has to be JSON as text."""
         target = {"context": context, **({"sandbox": sandbox} if sandbox else {})}
         done = self.call("script.evaluate", timeout_s, expression=expression, target=target, awaitPromise=True)
         if done.get("type") != "success":

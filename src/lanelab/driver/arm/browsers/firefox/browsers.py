@@ -95,7 +95,7 @@ class FirefoxBrowser(KeptBrowsers[RunningFirefox, FirefoxPage]):
     # --- the life of a browser
 
     def _process_for(self, arm: BrowserSettings, around: Surroundings) -> RunningFirefox:
-        """The kept browser with just these preferences and names, or a new one."""
+        """Return the kept browser with just these preferences and names, or a new one."""
         chosen = prefs.listed(prefs.prefs(arm, around))
         key = (arm.display, around.keys, around.authority, tuple(sorted(around.hosts.items())), around.dns, *chosen)
         return self._kept(key, lambda: self._launch(arm, around, self._new_profile()))
@@ -131,7 +131,8 @@ class FirefoxBrowser(KeptBrowsers[RunningFirefox, FirefoxPage]):
         context: str,
         leave: Leave,
     ) -> FirefoxPage:
-        """Ready for the load: its size set, its notes empty, and the browser quiet. `start`: what really was new."""
+        """Make a page ready for the load: its size set, its notes empty, and the browser quiet. `start`: what really
+        was new."""
         firefox = running.firefox
         _make_ready(firefox, context, arm, around.repeatable)
         firefox.bidi.call("session.subscribe", events=[CONSOLE], contexts=[context])
@@ -170,7 +171,7 @@ def _make_ready(firefox: Firefox, context: str, arm: BrowserSettings, repeatable
 
 
 def _watched(arm: BrowserSettings, around: Surroundings) -> dict[str, object]:
-    """What watch.js is told."""
+    """Return what watch.js is told."""
     return {
         "hosts": sorted(around.hosts),
         "addresses": dict(around.hosts) if around.dns == "instant" else None,
@@ -181,6 +182,6 @@ def _watched(arm: BrowserSettings, around: Surroundings) -> dict[str, object]:
 
 
 def _without_armour(pem: str) -> str:
-    """A certificate as base64 alone."""
+    """Return a certificate as base64 alone."""
     lines = "".join(line for line in pem.splitlines() if not line.startswith("-----"))
     return base64.b64encode(base64.b64decode(lines)).decode()

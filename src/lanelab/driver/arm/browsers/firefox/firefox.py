@@ -50,11 +50,11 @@ class Firefox(BrowserProcess):
         self.inside(f"({script[script.index('async ({ hosts') :].strip()})({json.dumps(settings)})")
 
     def inside(self, expression: str, timeout_s: float | None = None) -> Any:  # noqa: ANN401 - JSON
-        """The value of an expression in the browser's own scope."""
+        """Return the value of an expression in the browser's own scope."""
         return self.bidi.evaluate(self._window, expression, timeout_s=timeout_s)
 
     def page(self) -> str:
-        """The tab that it came with."""
+        """Return the tab that it came with."""
         context: str = self.bidi.call("browsingContext.getTree")["contexts"][0]["context"]
         return context
 
@@ -65,7 +65,7 @@ class Firefox(BrowserProcess):
         return QUIET_SHARE * looked_s
 
     def sandboxed(self) -> bool:
-        """Whether every process of pages really is confined, as the kernel tells."""
+        """Return whether every process of pages really is confined, as the kernel tells."""
         pages = [str(each) for each in self.inside("lanelab.processes()")["pages"]]
         if not pages:
             return False

@@ -84,7 +84,7 @@ class FirefoxPage(LedPage):
         self.leave = lambda: None
 
     def _collect(self, failures: list[Failure]) -> tuple[tuple[Request, ...], dict[str, Any]]:
-        """The requests, and what the page measured."""
+        """Return the requests, and what the page measured."""
         noted: dict[str, Any] = {"exchanges": [], "problems": []}
         if any(failure.reason is Reason.BROWSER_CRASHED for failure in failures):
             return (), {}

@@ -143,7 +143,7 @@ EXACT: Mapping[str, Value] = {
 
 
 def prefs(arm: BrowserSettings, around: Surroundings) -> dict[str, Value]:
-    """Every preference that is set; those of the user win."""
+    """Return every preference that is set; those of the user win."""
     made: dict[str, Value] = {**SILENT, **STEADY, **DECIDED, **EXACT, **_names(around), **_protocols(arm, around)}
     if arm.via == "browser":
         made["network.http.max-persistent-connections-per-server"] = arm.connections_per_host
@@ -153,7 +153,8 @@ def prefs(arm: BrowserSettings, around: Surroundings) -> dict[str, Value]:
 
 
 def _names(around: Surroundings) -> dict[str, Value]:
-    """Names of the site lead to their addresses by watch.js, every other one to nothing: not to a resolver either."""
+    """Return the preferences for names. Those of the site lead to their addresses by watch.js, every other one to
+    nothing: not to a resolver either."""
     if around.dns == "instant":
         return {"network.dns.native-is-localhost": True}
     # A name in a link would be looked up ahead of use, which nothing else holds back.
@@ -177,7 +178,8 @@ def _protocols(arm: BrowserSettings, around: Surroundings) -> dict[str, Value]:
 
 
 def read(written: str) -> tuple[str, Value]:
-    """A preference as an arm writes it: `name=value`. `true`, `false` and whole numbers are such, all else is text."""
+    """Return a preference as an arm writes it: `name=value`. `true`, `false` and whole numbers are such, all else is
+    text."""
     name, _, text = written.partition("=")
     if text in ("true", "false"):
         return name, text == "true"
@@ -185,12 +187,12 @@ def read(written: str) -> tuple[str, Value]:
 
 
 def user_js(chosen: Mapping[str, Value]) -> str:
-    """The file of a profile from which they are read at each start."""
+    """Return the file of a profile from which they are read at each start."""
     return "".join(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in chosen.items())
 
 
 def listed(chosen: Mapping[str, Value]) -> tuple[str, ...]:
-    """As the record has them."""
+    """Return settings as the record has them."""
     return tuple(
         f"{name}={json.dumps(value) if not isinstance(value, str) else value}" for name, value in chosen.items()
     )

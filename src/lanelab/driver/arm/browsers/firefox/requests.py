@@ -25,8 +25,8 @@ REDIRECTED = ("NS_BINDING_REDIRECTED", "NS_BINDING_RETARGETED")
 
 
 def requests(noted: Iterable[Noted], load_us: float | None) -> tuple[Request, ...]:
-    """Every request, in the order of their starts, times in ms from the start of the first. `load_us`: when the load
-    event was. Raises RecordError where a note lacks what it must have."""
+    """Return every request, in the order of their starts, times in ms from the start of the first. `load_us`: when the
+    load event was. Raises RecordError where a note lacks what it must have."""
     listed = [each for each in noted if _is_request(each)]
     start = first_us(listed)
     if start is None:
@@ -45,13 +45,14 @@ def first_us(noted: Iterable[Noted]) -> int | None:
 
 
 def sockets(noted: Iterable[Noted]) -> tuple[WebSocket, ...]:
-    """The WebSockets that the page opened. Firefox notes the request of each handshake, with the address of that."""
+    """Return the WebSockets that the page opened. Firefox notes the request of each handshake, with the address of
+    that."""
     own = [each for each in noted if each["policy"] == WEB_SOCKET]
     return tuple(WebSocket(f"ws{each['url'].removeprefix('http')}", each.get("status") or None) for each in own)
 
 
 def document_error(noted: Sequence[Noted]) -> str | None:
-    """Why the page itself did not come."""
+    """Return why the page itself did not come."""
     documents = [each for each in noted if each["policy"] == 6]
     for each in documents:
         if not 300 <= each.get("status", 0) < 400 or each.get("status") == 304:
@@ -113,7 +114,8 @@ def _number(numbers: dict[Sequence[Any], int], noted: Noted) -> int:
 
 
 def _body_bytes(noted: Noted, got: Headers, encoded: int) -> int:
-    """Decoded, as the page's process counted them. What it did not count is what came, unless that was compressed."""
+    """Return the bytes of a body, decoded, as the page's process counted them. What it did not count is what came,
+    unless that was compressed."""
     if noted.get("body"):
         return int(noted["body"])
     if _is_unwanted(noted):
@@ -132,7 +134,7 @@ def _is_internal(noted: Noted) -> bool:
 
 
 def _is_unwanted(noted: Noted) -> bool:
-    """A picture that came with an error, whose body the browser does not take."""
+    """Return whether it is a picture that came with an error, whose body the browser does not take."""
     is_picture = TYPES.get(noted["policy"]) == "Image" and noted.get("status", 0) >= FAILED
     return is_picture and noted.get("error") == "NS_BINDING_ABORTED"
 

@@ -15,7 +15,7 @@ ACCESS_FORMAT = (
 
 
 def configuration(arm: ProxySettings, place: Place, folder: str, names: frozenset[str], *, log_requests: bool) -> str:
-    """The text of httpd.conf. `folder`: of Apache's modules; `names`: those that are there."""
+    """Return the text of httpd.conf. `folder`: of Apache's modules; `names`: those that are there."""
     parts = [_base(place), _modules(arm, folder, names), _workers(arm), _connections(arm), tls(arm, place), _to(arm)]
     parts += [_logs(log_requests=log_requests), _everybody(arm)]
     return "\n".join("".join(line + "\n" for line in part) for part in parts if part)

@@ -12,7 +12,7 @@ CONNECTIONS_OF_HTTP1 = 256  # to the server behind, at most: the most that the g
 
 
 def configuration(arm: ProxySettings, place: Place) -> str:
-    """The text of its configuration."""
+    """Return the text of its configuration."""
     settings = {
         "version": VERSION,
         "listen": f"0.0.0.0:{PORTS[arm.scheme]}",

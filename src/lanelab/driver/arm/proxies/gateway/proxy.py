@@ -40,6 +40,6 @@ class GatewayProxy(SetProxy):
 
 
 def _argv(option: str, redirected: str) -> list[str]:
-    """In its folder, to which it was copied as a file like others."""
+    """Return the command in its folder, to which it was copied as a file like others."""
     words = f"chmod u+x {FILE} && exec ./{FILE} {option} {GatewayProxy.configuration_file} {redirected}"
     return ["sh", "-c", " ".join(words.split())]

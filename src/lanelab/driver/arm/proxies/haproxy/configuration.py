@@ -12,7 +12,7 @@ LOG_FORMAT = (
 
 
 def configuration(arm: ProxySettings, place: Place, *, log_requests: bool) -> str:
-    """The text of haproxy.cfg."""
+    """Return the text of haproxy.cfg."""
     parts = [_global(arm), _defaults(arm, log_requests=log_requests), _front(arm, place), _back(arm)]
     return "\n".join("".join(line + "\n" for line in part) for part in parts)
 

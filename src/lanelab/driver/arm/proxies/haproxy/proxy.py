@@ -42,5 +42,5 @@ class HaproxyProxy(SetProxy):
         return SetUp(logged, [*argv, "-c"], text, files, f"HAProxy/{version[1]}", question)
 
     def unexpected(self, lines: Iterable[str]) -> list[str]:
-        """Warnings and worse. It says each time it is started and asked to end, as a notice."""
+        """Return warnings and worse. It says each time it is started and asked to end, as a notice."""
         return [line for line in lines if _SERIOUS.match(line)]

@@ -16,7 +16,7 @@ _INDENT = "    "
 
 
 def configuration(arm: ProxySettings, place: Place, version: tuple[int, ...], *, log_requests: bool) -> str:
-    """The text of nginx.conf."""
+    """Return the text of nginx.conf."""
     inside = [
         _files(place, log_requests=log_requests),
         _connections(arm),

@@ -49,7 +49,7 @@ def configuration(
     pushed: Sequence[str] = (),
     hints: Sequence[str] = (),
 ) -> str:
-    """The text of httpd.conf."""
+    """Return the text of httpd.conf."""
     parts = [
         _base(place, modules),
         _modules(arm, site, modules, pushed),
@@ -119,7 +119,7 @@ def _connections(arm: WireSettings) -> list[str]:
 
 
 def of_connections(arm: WireSettings) -> list[str]:
-    """How long connections with clients are kept, and what is spoken on them."""
+    """Return how long connections with clients are kept, and what is spoken on them."""
     ms = arm.keepalive_timeout.ns // 1_000_000
     return [
         "AcceptFilter http data",
@@ -141,7 +141,7 @@ def offered(arm: WireSettings) -> str:
 
 
 def _spdy(arm: WireSettings) -> list[str]:
-    """By ALPN in TLS. In clear the client begins with it, without asking."""
+    """Return the lines for SPDY, by ALPN in TLS. In clear the client begins with it, without asking."""
     if not arm.spdy:
         return []
     level = arm.spdy_header_compression
@@ -152,7 +152,7 @@ def _spdy(arm: WireSettings) -> list[str]:
 
 
 def _streams(arm: WireSettings) -> list[str]:
-    """How many at once, and which first, where the arm does not leave it to the module."""
+    """Return how many at once, and which first, where the arm does not leave it to the module."""
     most = "SpdyMaxStreamsPerConnection" if arm.spdy else "H2MaxSessionStreams"
     return [
         *([f"{most} {arm.server_max_streams}"] if arm.server_max_streams else []),
@@ -174,13 +174,13 @@ def _push(arm: WireSettings, site: Site, pushed: Sequence[str]) -> list[str]:
 
 
 def _page(site: Site) -> str:
-    """Apache's expression for a request for the page."""
+    """Return Apache's expression for a request for the page."""
     path, _, query = site.entry_path.partition("?")
     return f"%{{HTTP_HOST}} == '{site.entry_host}' && %{{REQUEST_URI}} == '{path}' && %{{QUERY_STRING}} == '{query}'"
 
 
 def _hints(site: Site, hints: Sequence[str]) -> list[str]:
-    """Ahead of the page alone."""
+    """Return the lines for hints, which go ahead of the page alone."""
     if not hints:
         return []
     return ["H2EarlyHints on", f'<If "{_page(site)}">', *(f'    H2EarlyHint Link "{each}"' for each in hints), "</If>"]
@@ -216,7 +216,7 @@ def _logs(arm: WireSettings, *, log_requests: bool) -> list[str]:
 
 
 def _directives(arm: WireSettings) -> list[str]:
-    """Last of what holds for the whole server, so that they win over everything above."""
+    """Return the user's lines, the last of what holds for the whole server, so that they win over everything above."""
     return [DIRECTIVES_BEGIN, *arm.server_directives, DIRECTIVES_END] if arm.server_directives else []
 
 
@@ -234,7 +234,7 @@ def _everybody(arm: WireSettings, port: int, scheme: str) -> list[str]:
 
 
 def directive_of(text: str, number: int) -> str | None:
-    """Which of the arm's own directives line `number` of a configuration is."""
+    """Return which of the arm's own directives line `number` of a configuration is."""
     lines = text.splitlines()
     if DIRECTIVES_BEGIN not in lines or not 1 <= number <= len(lines):
         return None
@@ -243,7 +243,7 @@ def directive_of(text: str, number: int) -> str | None:
 
 
 def refused_directive(words: str, text: str) -> InputError | None:
-    """Which of the arm's own directives Apache's words are about."""
+    """Return which of the arm's own directives Apache's words are about."""
     syntax = _SYNTAX.search(words)
     directive = directive_of(text, int(syntax[1])) if syntax else None
     if not syntax or not directive:

@@ -23,8 +23,8 @@ _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|(.))")
 
 
 def unexpected(lines: Iterable[str]) -> list[str]:
-    """The lines of an error log that speak against a trial: warnings and worse, dead children, and what is no log line
-    at all."""
+    """Return the lines of an error log that speak against a trial: warnings and worse, dead children, and what is no
+    log line at all."""
     return [line for line in lines if line.strip() and not _expected(line)]
 
 
@@ -39,7 +39,7 @@ def _expected(line: str) -> bool:
 
 
 def requests(lines: Iterable[str]) -> list[ServedRequest]:
-    """The lines of a log of requests. RecordError for one that cannot be read."""
+    """Return the lines of a log of requests. RecordError for one that cannot be read."""
     return [_request(line) for line in lines if line.strip()]
 
 

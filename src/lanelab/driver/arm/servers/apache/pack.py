@@ -45,13 +45,13 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 def digest(site: Site) -> str:
-    """The same for the same pack."""
+    """Return a digest that is the same for the same pack."""
     listed = json.dumps([VERSION, site.hosts, [replace(each, late=False).to_json() for each in site.objects]])
     return hashlib.sha256(listed.encode()).hexdigest()[:16]
 
 
 def pack(objects: Iterable[SiteObject], body_of: Callable[[SiteObject], bytes]) -> bytes:
-    """The pack of these objects. What cannot be sent is not in it: `unsendable` names it."""
+    """Return the pack of these objects. What cannot be sent is not in it: `unsendable` names it."""
     made = _Parts()
     for each in objects:
         if not unsendable_status(each):
@@ -60,7 +60,7 @@ def pack(objects: Iterable[SiteObject], body_of: Callable[[SiteObject], bytes]) 
 
 
 def stripped(target: str) -> str:
-    """Path and query without parameters that only keep caches from answering."""
+    """Return path and query without parameters that only keep caches from answering."""
     path, _, query = target.partition("?")
     kept = [each for each in query.split("&") if each and not is_cache_buster(each)]
     return path + ("?" + "&".join(kept) if kept else "")
@@ -81,7 +81,7 @@ def sent_headers(each: SiteObject) -> Headers:
 
 
 def unsendable(objects: Iterable[SiteObject]) -> Iterator[str]:
-    """What Apache cannot reproduce, in words."""
+    """Yield what Apache cannot reproduce, in words."""
     for each in objects:
         if unsendable_status(each):
             yield f"{each.method} {each.url}: status {each.status} is no answer's; it is not served"
@@ -108,7 +108,7 @@ def wire(text: str) -> bytes:
 
 @dataclass
 class _Parts:
-    """What a pack consists of, while it is made."""
+    """The parts of a pack, while it is made."""
 
     objects: list[bytes] = field(default_factory=list)
     headers: list[bytes] = field(default_factory=list)
@@ -190,7 +190,7 @@ class _Parts:
 
 
 def _slots(hashes: Sequence[int]) -> list[int]:
-    """At most half full, so that what is not there is soon known not to be."""
+    """Return the slots of a table that is at most half full, so that what is not there is soon known not to be."""
     size = 2
     while size < 2 * len(hashes):
         size *= 2

@@ -30,7 +30,8 @@ _AJP_PING = b"\x12\x34\x00\x01\x0a"  # CPing, which every AJP connector answers
 
 
 def objects(site: Site) -> Iterator[tuple[SiteObject, str]]:
-    """What is answered, and the name of its file. What minify rewrote is put there compressed, as nginx has it."""
+    """Yield what is answered, and the name of its file. What minify rewrote is put there compressed, as nginx has
+    it."""
     for each in answered(site.objects):
         coding = f".{each.compressed}" if each.compressed else ""
         yield each, f"{OBJECTS}/{each.sha256}{coding}"
@@ -43,7 +44,7 @@ def digest(site: Site, back_end: bytes) -> str:
 
 
 def configuration(arm: WireSettings, site: Site, place: Place, version: str) -> str:
-    """`version`: what the server calls itself."""
+    """Return the configuration. `version` is what the server calls itself."""
     lines = ["# Made by lanelab for one arm and one site; docs/reference/back-ends.md explains it."]
     lines += ["\t".join((key, str(value))) for key, value in _settings(arm, place, version).items()]
     for each, name in objects(site):
@@ -76,7 +77,7 @@ def _settings(arm: WireSettings, place: Place, version: str) -> Mapping[str, obj
 
 
 def _requests(arm: WireSettings) -> int:
-    """What a connection of HTTP/1.1 carries; 0: as many as come. The setting is how often it is kept."""
+    """Return what a connection of HTTP/1.1 carries; 0: as many as come. The setting is how often it is kept."""
     if arm.behind or spoken(arm) != "http/1.1":
         return 0
     if not arm.keepalive:
@@ -97,7 +98,7 @@ def headers(each: SiteObject) -> Iterator[tuple[str, str]]:
 
 
 def command(java: str, arm: WireSettings, place: Place, jars: Iterable[str]) -> list[str]:
-    """Without what Main reads: `--check`, and the configuration."""
+    """Return the command without what Main reads: `--check`, and the configuration."""
     settings = own_settings(arm, BackEndSettings)
     own_log = settings.jetty_version in BEFORE_SLF4J
     heap = heap_mb(settings)
@@ -132,6 +133,6 @@ def question(arm: WireSettings) -> bytes:
 
 
 def version_of(jars: Iterable[str]) -> str:
-    """As it calls itself, by the jar that it is in: Jetty/12.0.16."""
+    """Return the version as it calls itself, by the jar that it is in: Jetty/12.0.16."""
     found = next(match for match in map(_NAMED.fullmatch, sorted(jars)) if match)
     return f"{'Tomcat' if found['which'] == 'tomcat-embed-core' else 'Jetty'}/{found['version']}"

@@ -51,7 +51,7 @@ def heap_mb(settings: BackEndSettings) -> int:
 
 
 def spoken(arm: WireSettings) -> str:
-    """The protocol at its port."""
+    """Return the protocol at its port."""
     return arm.behind or arm.protocol
 
 
@@ -61,7 +61,8 @@ def secured(arm: WireSettings) -> bool:
 
 
 def check(arm: WireSettings, title: str, clear: frozenset[str], tls: frozenset[str]) -> None:
-    """`clear`, `tls`: what it speaks. Raises InputError."""
+    """Refuse an arm with a protocol that is not among `clear` and `tls`, which say what the server speaks. Raises
+    InputError."""
     protocol, key = spoken(arm), "proxy_protocol" if arm.behind else "protocol"
     able = tls if secured(arm) else clear
     if protocol not in able:

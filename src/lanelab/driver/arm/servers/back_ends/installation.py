@@ -19,7 +19,7 @@ def java(node: Node) -> str:
 
 
 def read(words: str, node: str) -> str:
-    """From what LOOK writes: where it is. Pure."""
+    """Read from what LOOK writes where it is. Pure."""
     program = found(words, _VERSION, node, "java")
     if int(program.version["number"]) < OLDEST:
         what = f"on {node}, Java {program.version['number']} is too old: lanelab needs {OLDEST} or later"

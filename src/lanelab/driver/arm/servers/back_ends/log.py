@@ -20,7 +20,7 @@ _QUIET = {"INFO", "CONFIG", "FINE", "FINER", "FINEST"}
 
 
 def unexpected(lines: Iterable[str]) -> list[str]:
-    """Warnings and worse, and what is no log line at all; not that a client has left."""
+    """Return warnings and worse, and what is no log line at all; not that a client has left."""
     return [line for line in lines if line.strip() and not _expected(line)]
 
 

@@ -28,7 +28,7 @@ class BackEnd(Server):
         return frozenset()  # there are no lines of requests
 
     def back_end(self, arm: WireSettings) -> str:
-        """Its folder in native/servlet/."""
+        """Return its folder in native/servlet/."""
         raise NotImplementedError
 
     def needs(self, _arm: WireSettings) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ def configuration(
     hints: Sequence[str] = (),
     log_requests: bool = True,
 ) -> str:
-    """The text of caddy.json."""
+    """Return the text of caddy.json."""
     listed = list(answers)
     routes = [_origin(host, place, layout, [each for each in listed if each.host == host]) for host in site.hosts]
     routes = [*_hints(site, hints), *routes, {"handle": [{"handler": "static_response", "status_code": 404}]}]
@@ -111,7 +111,7 @@ def _everywhere(arm: WireSettings) -> Iterator[_Json]:
 
 
 def _hints(site: Site, hints: Sequence[str]) -> Iterator[_Json]:
-    """A 103 ahead of the page, whose headers Caddy would send again with the page."""
+    """Yield a 103 ahead of the page, whose headers Caddy would send again with the page."""
     if hints:
         page = {"host": [site.entry_host], "vars": {"{http.request.orig_uri}": [_plain(site.entry_path)]}}
         said = {"handler": "headers", "response": {"set": {"Link": list(hints)}}}
@@ -138,7 +138,7 @@ def _origin(host: str, place: Place, layout: Layout, answers: list[Answer]) -> _
 
 
 def _type(extension: str, mime: str) -> _Json:
-    """Of files. Without it Caddy takes types from the system's tables."""
+    """Return the types of files. Without it Caddy takes types from the system's tables."""
     paths = [f"*{extension}", *(["*/"] if INDEX.endswith(extension) else [])]
     return {
         "match": [{"path": paths}],

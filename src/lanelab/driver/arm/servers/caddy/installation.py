@@ -25,7 +25,7 @@ def installation(node: Node) -> Installation:
 
 
 def read(words: str, node: str) -> Installation:
-    """From what LOOK writes. Pure."""
+    """Read the installation from what LOOK writes. Pure."""
     program = found(words, _VERSION, node, "Caddy")
     name = f"Caddy/{program.version['number']}"
     require_version(program, OLDEST, node, name)

@@ -25,7 +25,8 @@ _EXPECTED = {
 
 
 def unexpected(lines: Iterable[str]) -> list[str]:
-    """The lines of an error log that speak against a trial: warnings and worse, and what is no log line at all."""
+    """Return the lines of an error log that speak against a trial: warnings and worse, and what is no log line at
+    all."""
     return [line for line in lines if line.strip() and not _expected(line)]
 
 
@@ -38,7 +39,7 @@ def _expected(line: str) -> bool:
 
 
 def requests(lines: Iterable[str]) -> list[ServedRequest]:
-    """The lines of a log of requests. RecordError for one that cannot be read."""
+    """Return the lines of a log of requests. RecordError for one that cannot be read."""
     read = [_read(line) for line in lines if line.strip()]
     return [found for found in read if not found.remote.startswith(f"{HERE}:")]
 

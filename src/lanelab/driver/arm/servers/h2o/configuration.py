@@ -172,7 +172,7 @@ def _quoted(text: str) -> str:
 
 
 def refused_directive(words: str, text: str) -> InputError | None:
-    """The arm's own directive that h2o's words are about, if they are about one."""
+    """Return the arm's own directive that h2o's words are about, if they are about one."""
     for refused in _REFUSED.finditer(words):
         directive = directive_of(text, int(refused["line"]))
         if directive:

@@ -29,7 +29,7 @@ def installation(node: Node) -> Installation:
 
 
 def read(words: str, node: str) -> Installation:
-    """From what LOOK writes. Pure."""
+    """Read the installation from what LOOK writes. Pure."""
     program = found(words, _VERSION, node, "h2o")
     name = f"h2o/{program.version['number']}"
     if program.number < OLDEST or not _MRUBY.search(words):

@@ -22,12 +22,12 @@ _EXPECTED = re.compile(
 
 
 def unexpected(lines: Iterable[str]) -> list[str]:
-    """The lines of an error log that speak against a trial."""
+    """Return the lines of an error log that speak against a trial."""
     return [line for line in lines if line.strip() and not _EXPECTED.fullmatch(line.strip())]
 
 
 def requests(lines: Iterable[str]) -> list[ServedRequest]:
-    """The lines of a log of requests. RecordError for one that cannot be read."""
+    """Return the lines of a log of requests. RecordError for one that cannot be read."""
     found = (_request(line) for line in lines if line.strip())
     return [each for each in found if not each.remote.startswith(HERE)]
 

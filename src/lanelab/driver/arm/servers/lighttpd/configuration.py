@@ -28,7 +28,7 @@ _UNKNOWN = re.compile(r"unknown config-key: (?P<key>[^\s(]+)")
 
 
 def configuration(arm: WireSettings, site: Site, place: Place, layout: Layout, *, log_requests: bool = True) -> str:
-    """The text of lighttpd.conf."""
+    """Return the text of lighttpd.conf."""
     parts = [
         _base(arm, place, log_requests=log_requests),
         _listen(arm, place),
@@ -177,7 +177,7 @@ def _quoted(text: str) -> str:
 
 
 def refused_directive(words: str, text: str) -> InputError | None:
-    """The arm's own directive that lighttpd's words are about, if they are about one."""
+    """Return the arm's own directive that lighttpd's words are about, if they are about one."""
     refused, unknown = _REFUSED.search(words), _UNKNOWN.search(words)
     directive, why = None, ""
     if refused:  # it says where it stood when it gave up, which may be the line after

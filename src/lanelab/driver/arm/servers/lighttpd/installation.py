@@ -33,7 +33,7 @@ def installation(node: Node) -> Installation:
 
 
 def read(words: str, node: str) -> Installation:
-    """From what LOOK writes. Pure."""
+    """Read the installation from what LOOK writes. Pure."""
     program = found(words, _VERSION, node, "lighttpd")
     require_version(program, OLDEST, node, program.version["name"])
     absent = [name for name in MODULES if f"{name}.so" not in words.split()]

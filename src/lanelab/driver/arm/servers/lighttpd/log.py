@@ -24,7 +24,7 @@ _EXPECTED = (
 
 
 def unexpected(lines: Iterable[str]) -> list[str]:
-    """The lines of an error log that speak against a trial, and what is no log line at all."""
+    """Return the lines of an error log that speak against a trial, and what is no log line at all."""
     return [line for line in lines if line.strip() and not _expected(line)]
 
 
@@ -34,7 +34,7 @@ def _expected(line: str) -> bool:
 
 
 def requests(lines: Iterable[str]) -> list[ServedRequest]:
-    """The lines of a log of requests. RecordError for one that cannot be read."""
+    """Return the lines of a log of requests. RecordError for one that cannot be read."""
     found = (_request(line) for line in lines if line.strip())
     return [each for each in found if each.method != PREFACE and not each.remote.startswith(HERE)]
 

@@ -57,7 +57,7 @@ def configuration(
     log_requests: bool = True,
     pushed: Sequence[str] = (),
 ) -> str:
-    """The text of nginx.conf."""
+    """Return the text of nginx.conf."""
     sent = recorded(layout)
     inside = [
         _files(place),
@@ -175,7 +175,7 @@ def _log(arm: WireSettings, place: Place) -> list[str]:
 
 
 def _map(layout: Layout, sent: Recorded) -> list[str]:
-    """From what is asked for to its file, its status and its headers, for objects that a file name cannot say."""
+    """Map what is asked for to its file, its status and its headers, for objects that a file name cannot say."""
     if not layout.maps:
         return []
     names = {f"{host}{path}": name for host, named in layout.maps.items() for path, name in named.items()}
@@ -235,7 +235,7 @@ def _listen(arm: WireSettings, build: Build, *, first: bool = False) -> list[str
 
 
 def _nobody(arm: WireSettings, site: Site, build: Build) -> list[str]:
-    """The `server` that answers to every name that no other has."""
+    """Return the `server` that answers to every name that no other has."""
     return [
         *_hash("server_names", site.hosts),
         "server {",
@@ -273,8 +273,9 @@ def _origin(host: str, arm: WireSettings, layout: Layout, build: Build, sent: Re
 
 
 def _codes(statuses: Iterable[int]) -> dict[int, int]:
-    """What nginx has to `return` to get to a status's page. With that of a redirect it would send a Location of its own
-    beside the recorded one, and with 300 no page: for these a code stands in that the host does not answer with."""
+    """Return what nginx has to `return` to get to a status's page. With that of a redirect it would send a Location of
+    its own beside the recorded one, and with 300 no page: for these a code stands in that the host does not answer
+    with."""
     listed = list(statuses)
     free = (code for code in range(MOST_ERROR, 0, -1) if code not in listed)
     return {status: next(free) if OK < status < FIRST_ERROR and status in PAGES else status for status in listed}
@@ -291,7 +292,7 @@ def _headers(sent: Recorded) -> list[str]:
 
 
 def directive_of(text: str, number: int) -> str | None:
-    """The arm's own directive in line `number` of a configuration."""
+    """Return the arm's own directive in line `number` of a configuration."""
     lines = [line.strip() for line in text.splitlines()]
     if DIRECTIVES_BEGIN not in lines or not 1 <= number <= len(lines):
         return None
@@ -300,7 +301,7 @@ def directive_of(text: str, number: int) -> str | None:
 
 
 def refused_directive(words: str, text: str) -> InputError | None:
-    """The arm's own directive that nginx's words are about, if they are about one."""
+    """Return the arm's own directive that nginx's words are about, if they are about one."""
     refused = _REFUSED.search(words)
     directive = directive_of(text, int(refused["line"])) if refused else None
     if not refused or not directive:

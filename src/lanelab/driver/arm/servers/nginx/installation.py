@@ -34,7 +34,7 @@ def installation(node: Node) -> Installation:
 
 
 def read(words: str, node: str) -> Installation:
-    """From what LOOK writes. Pure."""
+    """Read the installation from what LOOK writes. Pure."""
     program = found(words, _VERSION, node, "nginx")
     require_version(program, OLDEST, node, program.version["name"])
     last = words.strip().splitlines()[-1]

@@ -15,8 +15,8 @@ _QUIET = {"notice", "info", "debug"}
 
 
 def unexpected(lines: Iterable[str]) -> list[str]:
-    """The lines of an error log that speak against a trial: warnings and worse, and what is no log line at all. That a
-    worker died is an alert."""
+    """Return the lines of an error log that speak against a trial: warnings and worse, and what is no log line at all.
+    That a worker died is an alert."""
     return [line for line in lines if line.strip() and not _expected(line)]
 
 
@@ -26,7 +26,7 @@ def _expected(line: str) -> bool:
 
 
 def requests(lines: Iterable[str]) -> list[ServedRequest]:
-    """The lines of a log of requests. RecordError for one that cannot be read."""
+    """Return the lines of a log of requests. RecordError for one that cannot be read."""
     return [_request(line) for line in lines if line.strip()]
 
 

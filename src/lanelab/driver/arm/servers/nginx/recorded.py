@@ -24,7 +24,7 @@ ABILITY = Ability("nginx", lambda status: status in PAGES or status in EMPTY, _c
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What nginx can send of the recorded headers and statuses."""
+    """The recorded headers and statuses that nginx can send."""
 
     headers: tuple[tuple[str, Mapping[str, str]], ...]  # name, and its value by URL; a name may come again
     statuses: Mapping[str, int]  # by URL, where it is not 200

@@ -15,7 +15,7 @@ INTO_ERROR_LOG = 'exec "$@" 2>>error.log'
 
 
 def command(program: str, arm: WireSettings, place: Place, *, log_requests: bool = True) -> list[str]:
-    """In the foreground, in its folder."""
+    """Return the command that runs it in the foreground, in its folder."""
     ((address, port, _),) = listens(arm)
     options = ["-F", "-4", "-i", address, "-p", str(port)]
     options += ["-v", "-r", f"{place.content}/{HOSTS}", "-f", INDEX, "-j"]  # a folder for each host, and no listings

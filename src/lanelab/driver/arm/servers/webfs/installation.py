@@ -23,7 +23,7 @@ def installation(node: Node) -> Installation:
 
 
 def read(words: str, node: str) -> Installation:
-    """From what LOOK writes. Pure."""
+    """Read the installation from what LOOK writes. Pure."""
     program, _, told = words.partition("\n")
     if not program:
         raise MissingProgram(f"on {node}, webfs cannot be found", "Run: ./lanelab doctor")

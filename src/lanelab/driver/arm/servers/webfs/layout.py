@@ -47,14 +47,15 @@ def lay_out(site: Site) -> WebfsLayout:
 
 
 def headers_not_sent(site: Site) -> tuple[str, ...]:
-    """What it leaves out of answers that it gives, in words."""
+    """Return what it leaves out of answers that it gives, in words."""
     return tuple(
         f"{each.method} {each.url}: its recorded headers are not sent" for each in site.objects if each.headers
     )
 
 
 def file_name(path: str) -> str:
-    """Below the folder of its host, with a slash before it. Several slashes in a row lead to the same file as one."""
+    """Return the name of a file below the folder of its host, with a slash before it. Several slashes in a row lead to
+    the same file as one."""
     name = unquote_to_bytes(natural_path(path.partition("?")[0])).decode(errors="surrogateescape")
     return re.sub("/+", "/", name)
 

@@ -33,7 +33,7 @@ def unexpected(lines: Iterable[str]) -> list[str]:
 
 
 def requests(lines: Iterable[str]) -> list[LoggedRequest]:
-    """The lines of a log of requests. RecordError for one that cannot be read."""
+    """Return the lines of a log of requests. RecordError for one that cannot be read."""
     found = [_request(line) for line in lines if line.strip()]
     return [each for each in found if each.client != HERE and not _is_end_of_unused(each)]
 
