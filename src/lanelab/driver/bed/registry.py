@@ -19,7 +19,7 @@ def names() -> tuple[str, ...]:
 
 
 def options() -> tuple[Option, ...]:
-    """Of all substrates."""
+    """Return the options of all substrates."""
     return tuple(option for kind in KINDS for option in kind.options)
 
 
@@ -48,7 +48,7 @@ def read_settings(data: object) -> BedSettings:
 
 
 def kind_meant(name: str, options: Given) -> SubstrateKind[Any]:
-    """The kind that a user means who names a substrate and gives these options. Raises InputError."""
+    """Return the kind that a user means who names a substrate and gives these options. Raises InputError."""
     named = kind_named(name)
     for option in named.options:
         if option.name not in options:

@@ -25,7 +25,7 @@ NO_DIRECT = (  # what a user is told where the trait `direct` is missing, and th
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What a substrate says of its nodes."""
+    """The traits of a substrate's nodes."""
 
     same_machine: bool = True  # as lanelab: the nodes have its files, programs, environment and processors
     same_clock: bool = True  # a time on one node can be compared with a time on another
@@ -82,7 +82,7 @@ class DescribedMachine(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class BedSettings(Coded):
-    """How a bed is made. `cpus` pins a node to a list of processors as taskset writes it: {"router": "1"}."""
+    """Says how a bed is made. `cpus` pins a node to a list of processors as taskset writes it: {"router": "1"}."""
 
     folder: Path  # of this bed: the router's console log and what else is worth keeping
     substrate: str = "netns"
@@ -104,7 +104,7 @@ class SubstrateKind(ABC, Generic[Nodes]):
     ] = ()  # purposes of programs (driver/base/programs/needs.py) that this machine needs to reach the nodes
 
     def is_meant(self, name: str, options: Given) -> bool:  # noqa: ARG002 - some know a bed by its options
-        """Whether a user who names this substrate and gives these options means this kind."""
+        """Return whether a user who names this substrate and gives these options means this kind."""
         return name == self.name
 
     @abstractmethod
@@ -112,7 +112,7 @@ class SubstrateKind(ABC, Generic[Nodes]):
         """Return the settings of the nodes as they are now. Raises InputError."""
 
     def facts(self, options: Given) -> Mapping[str, bool]:  # noqa: ARG002 - not all have options
-        """What belongs in the record of a run, once `settings` has been asked for."""
+        """Return what belongs in the record of a run, once `settings` has been asked for."""
         return {}
 
     def warning(self, options: Given) -> str:  # noqa: ARG002
@@ -125,7 +125,7 @@ class SubstrateKind(ABC, Generic[Nodes]):
 
     @abstractmethod
     def make(self, settings: Nodes) -> "Substrate":
-        """A substrate with these settings, not yet entered. In the bed process."""
+        """Return a substrate with these settings, not yet entered. In the bed process."""
 
 
 class Substrate(ABC):
@@ -154,20 +154,21 @@ class Substrate(ABC):
 
     @abstractmethod
     def node(self, name: str) -> Node:
-        """The node of that name."""
+        """Return the node of that name."""
 
     def machines(self) -> list[Machine]:
-        """Each machine of the bed."""
+        """Return each machine of the bed."""
         if self.traits.same_machine:
             return [Machine(NODE_NAMES)]
         return [Machine((name,), self.router.machine if name == "router" else self.node(name)) for name in NODE_NAMES]
 
     @abstractmethod
     def addresses(self) -> dict[str, str]:
-        """The nodes' addresses on the management path, which never crosses the link; none where there are no such."""
+        """Return the nodes' addresses on the management path, which never crosses the link; none where there are no
+        such."""
 
     def describe(self) -> Mapping[str, DescribedMachine]:
-        """What the nodes' machines are, by node; nothing where it is this machine."""
+        """Return what the nodes' machines are, by node; nothing where it is this machine."""
         return {}
 
     def when_lost(self, callback: Callable[[str], None]) -> None:

@@ -71,7 +71,7 @@ class MachineReport(TypedDict):
 
 
 def facts(programs: list[str], connection: str) -> MachineReport:
-    """`connection`: SSH_CONNECTION, which tells which of our addresses ssh came to."""
+    """Look at this machine. `connection` is SSH_CONNECTION, which tells which of our addresses ssh came to."""
     words = connection.split()
     here = words[2] if len(words) > 2 else ""
     return {
@@ -107,7 +107,7 @@ def _system() -> str:
 
 
 def _program(name: str) -> str:
-    """Where it is; a slash in front: a file that has to be there."""
+    """Return where it is; a slash in front: a file that has to be there."""
     if name.startswith("/"):
         return name if os.access(name, os.X_OK) else ""
     return shutil.which(name, path=SYSTEM_PATH) or ""
@@ -148,8 +148,8 @@ def _interfaces(here: str) -> list[Interface]:
 
 
 def _carriers(here: str) -> list[str]:
-    """The interfaces that ssh comes through: that with the address it came to; where none of Ethernet has it (a reverse
-    tunnel ends at the loopback), those that packets to elsewhere take."""
+    """Return the interfaces that ssh comes through: that with the address it came to; where none of Ethernet has it (a
+    reverse tunnel ends at the loopback), those that packets to elsewhere take."""
     address, _, zone = here.partition("%")
     names = [zone] if zone else []
     if address and not zone:
@@ -191,7 +191,7 @@ def _make_macvlan() -> None:
 
 
 def refuses_macvlan(device: str) -> str:
-    """Why none can be made on that interface. It is made into a child's namespace, and goes with it."""
+    """Return why none can be made on that interface. It is made into a child's namespace, and goes with it."""
     ours, theirs = os.pipe()
     held, holding = os.pipe()
     child = os.fork()
@@ -238,7 +238,7 @@ class Neighbours:
                 probe.send((frame + MAGIC + token.encode() + b" " + device.encode()).ljust(60, b"\0"))
 
     def heard(self) -> list[list[str]]:
-        """[our device, their token, their device] of each that came."""
+        """Return [our device, their token, their device] of each frame that came."""
         callers = []
         for device, probe in self._sockets.items():
             while True:

@@ -226,8 +226,8 @@ def tcp_send(host: str, port: str, seconds: str) -> None:
 
 
 def fill_sink(port: str, patience_s: str) -> None:
-    """Be the sink of a fill, and write [when, bytes so far] of the first reads. It ends with a packet that may be lost: a
-    silence of `patience_s` is the end, too."""
+    """Be the sink of a fill, and write [when, bytes so far] of the first reads. It ends with a packet that may be
+    lost: a silence of `patience_s` is the end, too."""
     marks: list[tuple[float, int]] = []
     with socket.create_server(("", int(port))) as server:
         server.settimeout(CONNECTS_WITHIN_S)

@@ -13,13 +13,13 @@ CABLES = (("client", "router"), ("router", "server"))
 
 
 def candidates(facts: MachineReport, named: Iterable[str]) -> list[str]:
-    """The interfaces that a cable of the link may hang on."""
+    """Return the interfaces that a cable of the link may hang on."""
     names = set(named)
     return [each["name"] for each in facts["interfaces"] if each["name"] in names or (not names and not _why_not(each))]
 
 
 def _why_not(interface: Interface) -> str:
-    """Why an interface can carry no link."""
+    """Return why an interface can carry no link."""
     if interface["management"]:
         return "carries the address that ssh comes to: the link would be the management path"
     if interface["wire_of_management"]:
@@ -34,7 +34,8 @@ def _why_not(interface: Interface) -> str:
 
 
 def interfaces(hosts: Hosts, observed: Observations, findings: list[HostFinding]) -> dict[str, dict[str, str]]:
-    """For each node: the other one -> its interface that leads there. What is in the way is added to the findings."""
+    """Return for each node: the other one -> its interface that leads there. What is in the way is added to the
+    findings."""
     chosen: dict[str, dict[str, str]] = {name: {} for name in NODE_NAMES}
     named = [_named_gap(name, host.name, host.interfaces, observed.facts[name]) for name, host in hosts]
     gaps = [gap for each in named for gap in each]
@@ -55,7 +56,7 @@ def interfaces(hosts: Hosts, observed: Observations, findings: list[HostFinding]
 
 
 def _named_gap(name: str, title: str, named: Mapping[str, str], facts: MachineReport) -> list[HostFinding]:
-    """What is wrong with interfaces that the inventory names."""
+    """Return what is wrong with interfaces that the inventory names."""
     devices = {each["name"]: each for each in facts["interfaces"]}
     gaps = []
     for other, device in named.items():
@@ -74,7 +75,7 @@ def _named_gap(name: str, title: str, named: Mapping[str, str], facts: MachineRe
 
 
 def _neighbours(one: str, other: str, hosts: Hosts, observed: Observations) -> set[tuple[str, str]]:
-    """The pairs of interfaces, as far as the inventory leaves a choice, that hear each other."""
+    """Return the pairs of interfaces, as far as the inventory leaves a choice, that hear each other."""
     mine, theirs = getattr(hosts, one).interfaces.get(other), getattr(hosts, other).interfaces.get(one)
     calls = {(ours, far) for ours, who, far in map(tuple, observed.heard[one]) if who == other}
     back = {(far, ours) for ours, who, far in map(tuple, observed.heard[other]) if who == one}

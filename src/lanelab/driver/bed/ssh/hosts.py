@@ -66,8 +66,8 @@ class SshHost(Coded):
         return self.address, self.port or 22, self.options
 
     def command(self, words: str) -> list[str]:
-        """The ssh that runs these words there, with our stdin and stdout as theirs. It ends when the peer is silent for
-        some seconds. The user's options come first: of each option ssh takes the first."""
+        """Return the ssh that runs these words there, with our stdin and stdout as theirs. It ends when the peer is
+        silent for some seconds. The user's options come first: of each option ssh takes the first."""
         argv = ["ssh", "-T", *self.options, "-o", "BatchMode=yes", "-o", f"ConnectTimeout={scaled(10):.0f}"]
         argv += ["-o", "ServerAliveInterval=3", "-o", f"ServerAliveCountMax={scaled(4):.0f}"]
         for option in ("ControlPath=none", "ClearAllForwardings=yes", "ForwardAgent=no", "EscapeChar=none"):
@@ -77,7 +77,7 @@ class SshHost(Coded):
 
     @property
     def by_hand(self) -> str:
-        """What a user types to log in there the same way."""
+        """Return what a user types to log in there the same way."""
         return shlex.join(["ssh", *self.options, *self._login(), self.address])
 
     def _login(self) -> list[str]:
@@ -113,14 +113,14 @@ Variables = Mapping[str, object]  # of a host, by their names
 
 
 def read_inventory(path: Path) -> Hosts:
-    """The machines that an inventory names; InputError with what it lacks."""
+    """Return the machines that an inventory names; InputError with what it lacks."""
     if not path.exists() or path == Path():  # which is what an empty name is
         raise InputError(f"there is no inventory {path}", "See docs/reference/ssh.md for one to begin with")
     return hosts_of(_listed(path), str(path))
 
 
 def hosts_of(inventory: Mapping[str, object], where: str) -> Hosts:
-    """From what `ansible-inventory --list` says. Pure."""
+    """Read the hosts from what `ansible-inventory --list` says. Pure."""
     words = f"the inventory {where}"
     variables = parsed(_Meta, inventory.get("_meta", {}), words).get("hostvars", {})
     groups = {name: parsed(_Group, entry, words) for name, entry in inventory.items() if name != "_meta"}
@@ -159,7 +159,7 @@ def _require_apart(hosts: Mapping[str, SshHost], where: str) -> None:
 
 
 class _Variables:
-    """What the inventory says of one host; errors name it."""
+    """The variables of one host in the inventory; errors name it."""
 
     def __init__(self, node: str, name: str, variables: Variables, where: str) -> None:
         self._where, self._node, self._name, self._variables = where, node, name, variables
@@ -186,8 +186,8 @@ class _Variables:
             raise self.refusal(f"ansible_connection is '{connection}'", "Only ssh will do here")
 
     def require_placed(self, placed: Collection[str]) -> None:
-        """No variable of ours that no node has, or only another one. `placed`: those that are where they belong, which
-        may stand with all machines."""
+        """Refuse a variable of ours that no node has, or only another one. `placed`: those that are where they belong,
+        which may stand with all machines."""
         mine = INTERFACE_VARIABLES[self._node].values()
         for key in self._variables:
             if key.startswith("lanelab_") and key not in placed:

@@ -87,7 +87,8 @@ class SshSubstrate(Substrate):
             list(pool.map(self._set_up, NODE_NAMES))
 
     def _judged(self) -> tuple[Observations, Verdict]:
-        """The machines, which are fit. A bed that uses them may be ours that was lost: it goes later than we notice."""
+        """Judge the machines until they are fit. A bed that uses them may be ours that was lost: it goes later than we
+        notice."""
         until = time.monotonic() + scaled(IN_USE_S)
         while True:
             observed = check.observe(self._connections, self._hosts)
@@ -135,7 +136,7 @@ class SshSubstrate(Substrate):
         threading.Thread(target=self._keep_beating, args=[agent], name=f"beat-{name}", daemon=True).start()
 
     def _own(self, lines: list[str]) -> list[str]:
-        """With this bed's own addresses of Ethernet."""
+        """Return lines with this bed's own addresses of Ethernet."""
         return [re.sub(r"\b02:00:0a:0[ab]\b", self._prefix, line) for line in lines]
 
     def _set_up(self, name: str) -> None:
@@ -185,7 +186,7 @@ class SshSubstrate(Substrate):
         self.router.when_lost(callback)
 
     def close(self) -> None:
-        """Returns when the machines are as before, if they are there."""
+        """Return when the machines are as before, if they are there."""
         self._closing.set()
         if self._router:
             self._router.close()
@@ -199,7 +200,7 @@ class SshSubstrate(Substrate):
 
 
 def _described(facts: MachineReport, interfaces: dict[str, str]) -> DescribedMachine:
-    """What of a machine belongs to the record of a run."""
+    """Return what of a machine belongs to the record of a run."""
     return {
         "system": facts["system"],
         "kernel": facts["kernel"],
@@ -212,7 +213,7 @@ def _described(facts: MachineReport, interfaces: dict[str, str]) -> DescribedMac
 
 
 def _numbers(cpus: str) -> list[int]:
-    """Processors as taskset writes them, each by its number."""
+    """Return processors as taskset writes them, each by its number."""
     numbers: list[int] = []
     for part in filter(None, cpus.split(",")):
         first, _, last = part.partition("-")
