@@ -13,9 +13,11 @@ from lanelab.driver.base.configuration import Configuration
 from tests.kit.handles import LanelabCommand
 from tools.test import LONG_VARIABLE
 
-# Tests share their machine with others: none may fail because it was slow.
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("busy")
+# Tests share their machine with others: none may fail because it was slow. Each run of the tests tries other examples,
+# so that few are enough for one; `--long` tries more of them.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=40)
+settings.register_profile("long", settings.get_profile("busy"), max_examples=200)
+settings.load_profile("long" if os.environ.get(LONG_VARIABLE) == "1" else "busy")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

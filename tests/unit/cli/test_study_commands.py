@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
@@ -25,18 +26,25 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(lanelab, ["study", *arguments], catch_exceptions=False, standalone_mode=False)
 
 
-def test_the_list_has_every_study_with_its_time() -> None:
-    listed = json.loads(run("list", "--json").stdout)
+@pytest.fixture(scope="module")
+def listed() -> list[dict[str, Any]]:
+    """Every study, as `study list --json` has it."""
+    studies_of_the_project: list[dict[str, Any]] = json.loads(run("list", "--json").stdout)
+    return studies_of_the_project
+
+
+def test_the_list_has_every_study_with_its_time(listed: list[dict[str, Any]]) -> None:
     assert [each["name"] for each in listed] == studies()
     for each in listed:
         assert not each["problem"]
         assert 0 < each["seconds"]["least"] <= each["seconds"]["most"]
-    assert all(name in run("list").stdout for name in studies())
+    shown = run("list").stdout
+    assert all(name in shown for name in studies())
 
 
-def test_the_full_study_fits_in_ninety_minutes() -> None:
+def test_the_full_study_fits_in_ninety_minutes(listed: list[dict[str, Any]]) -> None:
     """On a machine of 2 cores: trials come one after the other."""
-    (full,) = (each for each in json.loads(run("list", "--json").stdout) if each["name"] == "spdy-vs-http-2012")
+    (full,) = (each for each in listed if each["name"] == "spdy-vs-http-2012")
     assert full["seconds"]["most"] < 90 * 60
 
 

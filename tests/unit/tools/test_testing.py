@@ -1,6 +1,7 @@
 """How `lanelab test` calls pytest."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,11 @@ from lanelab.driver.base.errors import InputError
 from tools import test as testing
 
 Write = Callable[[str, str], None]
+
+
+def without_workers(part: testing.Part) -> testing.Part:
+    """Those of `-n` take seconds to start, each time."""
+    return replace(part, options=("-n", "0", *part.options[part.options.index("-m") :]) if "-m" in part.options else ())
 
 
 @pytest.fixture
@@ -21,6 +27,10 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "def test_skipped():\n    pytest.skip('because of the moon')\n"
     )
     monkeypatch.setattr(testing, "PROJECT", tmp_path)
+    parts = {name: without_workers(getattr(testing, name)) for name in ("COMPUTING", "WAITING", "MEASURING")}
+    for name, part in parts.items():
+        monkeypatch.setattr(testing, name, part)
+    monkeypatch.setattr(testing, "PARTS", tuple(parts.values()))
     monkeypatch.setenv("LANELAB_BUILD", str(tmp_path / "build"))
     return tmp_path
 

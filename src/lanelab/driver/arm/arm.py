@@ -1,5 +1,6 @@
 """An arm: one treatment of the server and the browser, every setting resolved."""
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -110,10 +111,15 @@ class Arm(BrowserSettings, ProxySettings, ContentSettings):
         """Return the settings that are not the default ones. Read back, they give this arm again."""
         settings = self.settings()
         by = {each.default.setting for each in settings_with(self.server) if isinstance(each.default, DefaultBy)}
-        deciding = {name: settings[name] for name in ("server", *by)}
-        usual = Arm.parse(self.name, deciding).settings()
-        usual |= {name: shown(ARM.by_name[name].default_value()) for name in deciding}
+        usual = _usual(tuple((name, settings[name]) for name in ("server", *by)))
         return {name: value for name, value in settings.items() if value != usual[name]}
+
+
+@functools.cache
+def _usual(deciding: tuple[tuple[str, Any], ...]) -> Mapping[str, Any]:
+    """The default settings where these decide what the others are by default."""
+    usual = Arm.parse("usual", dict(deciding)).settings()
+    return usual | {name: shown(ARM.by_name[name].default_value()) for name, _ in deciding}
 
 
 def _check_owner(mapping: Mapping[str, object], server: Server) -> None:

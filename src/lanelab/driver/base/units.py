@@ -128,7 +128,7 @@ def _not_a_number(text: str, kind: _Kind, key: str) -> InputError:
 def _bare(number: str, kind: _Kind, key: str) -> InputError:
     """A number with no unit, and what it may have meant."""
     if kind is _RATIO and Fraction(number) < 1:
-        meant = f"{_decimal(Fraction(number) * 100)}% (as a fraction) or {number}%"
+        meant = f"{_decimal(*(Fraction(number) * 100).as_integer_ratio())}% (as a fraction) or {number}%"
     elif kind is _SIZE:
         meant = f"{number}B or {number}kB"
     else:
@@ -175,12 +175,12 @@ def _read(value: object, kind: _Kind, key: str, extra: Mapping[str, int] | None 
     return exact.numerator
 
 
-def _decimal(value: Fraction) -> str:
-    """The exact decimal form; every denominator here divides a power of ten."""
-    whole, rest = divmod(value, 1)
+def _decimal(amount: int, factor: int) -> str:
+    """The exact decimal form of their quotient; every factor here divides a power of ten."""
+    whole, rest = divmod(amount, factor)
     digits = ""
     while rest:
-        digit, rest = divmod(rest * 10, 1)
+        digit, rest = divmod(rest * 10, factor)
         digits += str(digit)
     return f"{whole}.{digits}" if digits else str(whole)
 
@@ -190,7 +190,7 @@ def _show(amount: int, kind: _Kind, zero: str) -> str:
     if amount == 0:
         return zero
     texts = [
-        _decimal(Fraction(amount, factor)) + unit
+        _decimal(amount, factor) + unit
         for unit, factor in sorted(kind.units.items(), key=lambda item: -item[1])
         if amount >= factor or factor == min(kind.units.values())
     ]
@@ -320,4 +320,4 @@ class Ratio:
         return self.ppb != 0
 
     def __str__(self) -> str:
-        return _decimal(Fraction(self.ppb, PPB // 100)) + "%"
+        return _decimal(self.ppb, PPB // 100) + "%"

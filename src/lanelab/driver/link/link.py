@@ -119,13 +119,14 @@ class Link(Coded):
         radio = str(self.radio) if self.radio else None
         own = {"path": path, "rtt": str(self.rtt) if alike else None, "mtu": str(self.mtu), "radio": radio}
         own["cross"] = str(self.cross)
+        of_side = {side: getattr(self, side).texts() for side in ("down", "up", "client", "server")}
         for setting in SETTINGS.settings:
             if self.direct and setting.name in OF_ROUTER:
                 continue
             if setting.sides is None:
                 texts = [own[setting.name]]
             else:
-                texts = [getattr(self, side).texts()[setting.name] for side in setting.sides.words]
+                texts = [of_side[side][setting.name] for side in setting.sides.words]
                 if setting.both_sides:
                     same = len(set(texts)) == 1
                     texts = [texts[0], *(None for _ in texts)] if same else [None, *texts]

@@ -5,6 +5,7 @@ twice. So the file is only taken apart here, and each value is read by the kind 
 """
 
 import contextlib
+import functools
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -157,7 +158,7 @@ def read_yaml(text: str, source: str, example: str, *, scale: int = 1) -> Writte
     if len(text) > largest:
         raise InputError(f"the file is longer than {largest} characters", example, key=source)
     try:
-        node = yaml.compose(text, Loader=yaml.BaseLoader)
+        node = _composed(text)
     except yaml.MarkedYAMLError as error:
         raise _syntax(error, source, example) from None
     except yaml.YAMLError as error:
@@ -170,6 +171,12 @@ def read_yaml(text: str, source: str, example: str, *, scale: int = 1) -> Writte
     root = Written(source, "", _line(node), node)
     _check(root, most_values)
     return root
+
+
+@functools.lru_cache(maxsize=4)
+def _composed(text: str) -> yaml.Node | None:
+    """The nodes of a text. A file is read once for each of its variants, and nobody changes nodes."""
+    return yaml.compose(text, Loader=yaml.BaseLoader)
 
 
 def _line(node: yaml.Node) -> int:

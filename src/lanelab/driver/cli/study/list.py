@@ -24,8 +24,9 @@ def list_studies(*, as_json: bool) -> None:
             note(f"{name} cannot be read: {error}")
             listed.append({"name": name, "problem": str(error)})
             continue
-        study, made = read.study, costs(read.experiments(chosen_variant(read.study, None))).values()
-        claims = sum(len(one.claims) for one in read.experiments(chosen_variant(study, None)).values())
+        study, experiments = read.study, read.experiments(chosen_variant(read.study, None))
+        made = costs(experiments).values()
+        claims = sum(len(one.claims) for one in experiments.values())
         least, most = sum(one.seconds for one in made), sum(one.most_seconds for one in made)
         numbers = (str(len(study.figures)), str(len(study.claims)), str(claims))
         rows.append((name, study.title, *numbers, ", ".join(study.variants) or "-", from_to(least, most)))

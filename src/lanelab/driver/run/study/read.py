@@ -42,13 +42,15 @@ class StudyFolder:
     study: Study
     folder: Path
     texts: Mapping[int, str]  # by the figure's number
+    checked: Mapping[tuple[int, str], Experiment]  # by the figure's number and the variant
 
     def experiments(self, variant: str) -> dict[int, Experiment]:
         """Return the experiment of each figure."""
-        return {
-            figure.number: parse_figure(figure, self.texts[figure.number], self.folder, variant)
-            for figure in self.study.figures
-        }
+        return {figure.number: self._experiment(figure, variant) for figure in self.study.figures}
+
+    def _experiment(self, figure: StudyFigure, variant: str) -> Experiment:
+        known = self.checked.get((figure.number, variant))
+        return known or parse_figure(figure, self.texts[figure.number], self.folder, variant)
 
 
 def studies() -> list[str]:
@@ -78,16 +80,17 @@ def _checked(written: WrittenStudy, folder: Path) -> StudyFolder:
     study = written.study
     texts = {figure.number: _experiment_text(figure, folder, written.files[figure.number]) for figure in study.figures}
     files = []
+    checked = {}
     for figure in study.figures:
         path = folder / figure.file
         root = read_yaml(texts[figure.number], str(path), EXAMPLE)
         entries = EXPERIMENT.entries(root)
         _check_variants(study, list(variants_of(entries)), entries.get("variants", root))
         for variant in study.variants or {"": ""}:
-            parse_figure(figure, texts[figure.number], folder, variant)
+            checked[figure.number, variant] = parse_figure(figure, texts[figure.number], folder, variant)
         files.append(FigureFile(figure, entries["claims"].entries() if "claims" in entries else {}))
     check_claims(study, files, written.claims)
-    return StudyFolder(study, folder, texts)
+    return StudyFolder(study, folder, texts, checked)
 
 
 def parse_figure(figure: StudyFigure, text: str, folder: Path, variant: str) -> Experiment:
