@@ -14,8 +14,8 @@ import yaml
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.proxies.apache import configuration as apache
 from lanelab.driver.arm.proxies.fields import ProxySettings
-from lanelab.driver.arm.proxies.gateway import configuration as gateway
-from lanelab.driver.arm.proxies.haproxy import configuration as haproxy
+from lanelab.driver.arm.proxies.gateway import proxy as gateway
+from lanelab.driver.arm.proxies.haproxy import proxy as haproxy
 from lanelab.driver.arm.proxies.nginx import configuration as nginx
 from lanelab.driver.arm.servers.apache.installation import MODULE_FOLDERS
 from lanelab.driver.arm.servers.certificates import Authority

@@ -17,13 +17,13 @@ import yaml
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.fields import settings_with
-from lanelab.driver.arm.servers.caddy import installation as of_caddy
+from lanelab.driver.arm.servers.caddy import server as of_caddy
 from lanelab.driver.arm.servers.certificates import Authority
-from lanelab.driver.arm.servers.h2o import installation as of_h2o
-from lanelab.driver.arm.servers.lighttpd import installation as of_lighttpd
+from lanelab.driver.arm.servers.h2o import server as of_h2o
+from lanelab.driver.arm.servers.lighttpd import server as of_lighttpd
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.arm.servers.server import Assignment, Place, SetUp
-from lanelab.driver.arm.servers.webfs import installation as of_webfs
+from lanelab.driver.arm.servers.webfs import server as of_webfs
 from lanelab.driver.base.programs.find_program import find
 from lanelab.driver.bed.node import Node
 from lanelab.driver.site.site import Site
@@ -76,8 +76,12 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
         of_h2o: f"{find('h2o') or '/x/h2o'}\n1000\nh2o version 2.2.5\nmruby: YES\n",
         of_webfs: "/usr/bin/webfsd\n" + "".join(f"  {option}\n" for option in of_webfs.OPTIONS),
     }
-    for module, said in words.items():
-        monkeypatch.setattr(module, "installation", lambda node, module=module, said=said: module.read(said, node.name))
+    for module, answer in words.items():
+        monkeypatch.setattr(
+            module,
+            "installation",
+            lambda node, module=module, answer=answer: module.read_installation(answer, node.name),
+        )
 
 
 @files

@@ -6,7 +6,8 @@ import pytest
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.fields import OWNERS
-from lanelab.driver.arm.servers.back_ends import installation, log
+from lanelab.driver.arm.servers.back_ends import log
+from lanelab.driver.arm.servers.back_ends import server as installation
 from lanelab.driver.arm.servers.back_ends.configuration import configuration, headers, question, version_of
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.arm.servers.server import BACK_END_PORT, Place, listening
@@ -24,15 +25,15 @@ def arm(**settings: object) -> Arm:
 
 def test_java_is_found_and_its_age_looked_at() -> None:
     words = '/usr/bin/java\nopenjdk version "{}" 2025-04-15\nOpenJDK Runtime Environment\n'
-    assert installation.read(words.format("17.0.15"), "server") == "/usr/bin/java"
-    assert installation.read(words.format("25"), "server") == "/usr/bin/java"
+    assert installation.read_java(words.format("17.0.15"), "server") == "/usr/bin/java"
+    assert installation.read_java(words.format("25"), "server") == "/usr/bin/java"
     with pytest.raises(MissingProgram, match="Java 11 is too old"):
-        installation.read(words.format("11.0.2"), "server")
+        installation.read_java(words.format("11.0.2"), "server")
     with pytest.raises(MissingProgram, match="Java 1 is too old"):
-        installation.read(words.format("1.8.0_392"), "server")
+        installation.read_java(words.format("1.8.0_392"), "server")
     for nothing in ("", "/usr/bin/java\nSegmentation fault\n"):
         with pytest.raises(MissingProgram, match="cannot be found"):
-            installation.read(nothing, "server")
+            installation.read_java(nothing, "server")
 
 
 def test_warnings_speak_against_a_trial() -> None:

@@ -8,13 +8,13 @@ import pytest
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.servers import answers
-from lanelab.driver.arm.servers.caddy import installation as caddy_installation
 from lanelab.driver.arm.servers.caddy import log as caddy_log
-from lanelab.driver.arm.servers.h2o import installation as h2o_installation
+from lanelab.driver.arm.servers.caddy import server as caddy_server
 from lanelab.driver.arm.servers.h2o import log as h2o_log
+from lanelab.driver.arm.servers.h2o import server as h2o_server
 from lanelab.driver.arm.servers.layout import lay_out
-from lanelab.driver.arm.servers.lighttpd import installation as lighttpd_installation
 from lanelab.driver.arm.servers.lighttpd import log as lighttpd_log
+from lanelab.driver.arm.servers.lighttpd import server as lighttpd_server
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.base.errors import InputError, MissingProgram, RecordError
 from lanelab.driver.bed.open_files import MOST_FILES, with_open_files
@@ -182,13 +182,17 @@ def test_defaults_are_those_of_each_server() -> None:
 @pytest.mark.parametrize(
     ("read", "words", "says"),
     [
-        (lighttpd_installation.read, "", "cannot be found"),
-        (lighttpd_installation.read, "/l\nlighttpd/1.4.59 (ssl)\n", "1.4.59 is too old"),
-        (lighttpd_installation.read, "/l\nlighttpd/1.4.69 (ssl)\nmod_openssl.so\nmod_magnet.so\n", "no mod_deflate"),
-        (caddy_installation.read, "", "cannot be found"),
-        (caddy_installation.read, "/c\nv2.5.1 h1:x\n", "2.5.1 is too old"),
-        (h2o_installation.read, "", "cannot be found"),
-        (h2o_installation.read, "/h\n0\nh2o version 2.2.5\nmruby: NO\n", "no mruby"),
+        (lighttpd_server.read_installation, "", "cannot be found"),
+        (lighttpd_server.read_installation, "/l\nlighttpd/1.4.59 (ssl)\n", "1.4.59 is too old"),
+        (
+            lighttpd_server.read_installation,
+            "/l\nlighttpd/1.4.69 (ssl)\nmod_openssl.so\nmod_magnet.so\n",
+            "no mod_deflate",
+        ),
+        (caddy_server.read_installation, "", "cannot be found"),
+        (caddy_server.read_installation, "/c\nv2.5.1 h1:x\n", "2.5.1 is too old"),
+        (h2o_server.read_installation, "", "cannot be found"),
+        (h2o_server.read_installation, "/h\n0\nh2o version 2.2.5\nmruby: NO\n", "no mruby"),
     ],
 )  # fmt: skip
 def test_refuses_a_node_without_a_fit_one(read: Callable[[str, str], object], words: str, says: str) -> None:
@@ -198,11 +202,11 @@ def test_refuses_a_node_without_a_fit_one(read: Callable[[str, str], object], wo
 
 def test_knows_those_that_are_fit() -> None:
     words = "/usr/sbin/lighttpd\nlighttpd/1.4.69 (ssl)\nmod_deflate.so\nmod_magnet.so\nmod_openssl.so\n"
-    assert lighttpd_installation.read(words, "server").name == "lighttpd/1.4.69"
-    assert caddy_installation.read("/usr/bin/caddy\n2.6.2\n", "server").name == "Caddy/2.6.2"
-    found = h2o_installation.read("/usr/bin/h2o\n0\nh2o version 2.2.5\nmruby: YES\n", "server")
+    assert lighttpd_server.read_installation(words, "server").name == "lighttpd/1.4.69"
+    assert caddy_server.read_installation("/usr/bin/caddy\n2.6.2\n", "server").name == "Caddy/2.6.2"
+    found = h2o_server.read_installation("/usr/bin/h2o\n0\nh2o version 2.2.5\nmruby: YES\n", "server")
     assert (found.name, found.as_root) == ("h2o/2.2.5", True)
-    assert not h2o_installation.read("/usr/bin/h2o\n1000\nh2o version 2.2.5\nmruby: YES\n", "server").as_root
+    assert not h2o_server.read_installation("/usr/bin/h2o\n1000\nh2o version 2.2.5\nmruby: YES\n", "server").as_root
 
 
 def test_answers_are_as_recorded() -> None:

@@ -8,7 +8,8 @@ import pytest
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.servers.registry import SERVERS, other_servers
 from lanelab.driver.arm.servers.server import PLACED, judged_by_capture, read_in_capture
-from lanelab.driver.arm.servers.webfs import installation, log
+from lanelab.driver.arm.servers.webfs import log
+from lanelab.driver.arm.servers.webfs import server as installation
 from lanelab.driver.arm.servers.webfs.layout import headers_not_sent, lay_out
 from lanelab.driver.base.errors import InputError, MissingProgram, RecordError
 from lanelab.driver.record.evidence.server import LoggedRequest, ServedRequest
@@ -123,11 +124,11 @@ def test_what_it_cannot_do_is_an_error(settings: dict[str, Any], key: str, says:
 
 
 def test_refuses_a_node_without_a_fit_one() -> None:
-    assert installation.read(f"/usr/bin/webfsd\n{HELP}", "server").program == "/usr/bin/webfsd"
+    assert installation.read_installation(f"/usr/bin/webfsd\n{HELP}", "server").program == "/usr/bin/webfsd"
     with pytest.raises(MissingProgram, match="cannot be found"):
-        installation.read("", "server")
+        installation.read_installation("", "server")
     with pytest.raises(MissingProgram, match="has no option -L log"):
-        installation.read(f"/usr/bin/webfsd\n{HELP.replace('-L log', '-l log')}", "server")
+        installation.read_installation(f"/usr/bin/webfsd\n{HELP.replace('-L log', '-l log')}", "server")
 
 
 # --- of all servers

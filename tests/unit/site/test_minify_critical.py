@@ -2,8 +2,7 @@
 
 import pytest
 
-from lanelab.driver.site.minify.css.critical import critical_rules, selectors_of
-from lanelab.driver.site.minify.css.rules import rules
+from lanelab.driver.site.minify.css.critical import critical_rules, rules, selectors_of
 from lanelab.driver.site.minify.css.selectors import Elements
 from lanelab.driver.site.minify.css.sheets import affects_screen
 from lanelab.driver.site.minify.html.page import Page

@@ -11,19 +11,19 @@ from PIL import Image, ImageChops
 
 from lanelab.driver.site.minify import image_codecs as codecs
 from lanelab.driver.site.minify.clients import takes_data_uris, takes_deferred_scripts, takes_lossless_webp, takes_webp
-from lanelab.driver.site.minify.dimensions import has_any, length_of, wanted_of
 from lanelab.driver.site.minify.image_files import Box, Kind, kind_of, size_of
+from lanelab.driver.site.minify.image_steps import has_any, length_of, wanted_of
 from lanelab.driver.site.minify.images import (
     ImageRules,
     Kept,
     Rewritten,
     data_uri,
     is_inlined,
+    is_photo,
     preview,
     rewrite,
     smaller_box,
 )
-from lanelab.driver.site.minify.photos import is_photo
 from tests.kit.images import animated_gif, drawing, photo, pixels, saved
 from tests.kit.skipping import needs_program
 

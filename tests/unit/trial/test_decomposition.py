@@ -9,10 +9,9 @@ from lanelab.driver.record.evidence.browser import BrowserEvidence
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.evidence.parts import Part, Parts
 from lanelab.driver.trial.packets.timeline import Packet, Stream
-from lanelab.driver.trial.parts.decompose import Loaded, decompose
+from lanelab.driver.trial.parts.decompose import Loaded, decompose, lags
 from lanelab.driver.trial.parts.exchanges import Exchange
 from lanelab.driver.trial.parts.intervals import Claim, common, divide, joined
-from lanelab.driver.trial.parts.lags import lags
 from tests.kit.tcp_simulation import CLIENT, EPOCH, HEADERS, MS, SEGMENT, SERVER, Page, Simulation
 
 PAGE = Page()

@@ -11,7 +11,7 @@ import pytest
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.errors import InputError, RecordError
-from lanelab.driver.trial.load.finish import compare_thresholds
+from lanelab.driver.trial.load.finish import compare_thresholds, measures_of
 from lanelab.driver.trial.load.generator import Output, Results
 from lanelab.driver.trial.load.generators.k6 import (
     FIGURES,
@@ -26,7 +26,6 @@ from lanelab.driver.trial.load.generators.k6 import (
     most_at_once,
     scenario,
 )
-from lanelab.driver.trial.load.measures import measures_of
 from lanelab.driver.trial.load_settings import SCRIPTS
 from tests.kit.k6_loads import BEGIN, REPORT, k6_settings, k6_target, second, whole, written
 from tests.kit.k6_scripts import evaluated

@@ -20,7 +20,7 @@ from lanelab.driver.record.evidence.machine import MachineEvidence, MachineUse
 from lanelab.driver.record.metrics import LOAD
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.trial.load.measures import measures_of
+from lanelab.driver.trial.load.finish import measures_of
 from lanelab.driver.trial.load.verdict import Expected, judge
 from lanelab.driver.trial.load_settings import LoadSettings, Stage
 

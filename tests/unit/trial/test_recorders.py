@@ -17,10 +17,9 @@ from lanelab.driver.record.record import RECORDINGS
 from lanelab.driver.trial.recorders import of_trial
 from lanelab.driver.trial.recorders.cross_traffic import Cross
 from lanelab.driver.trial.recorders.machine import MachineOptions
-from lanelab.driver.trial.recorders.netlog import NetlogOptions
 from lanelab.driver.trial.recorders.of_trial import TrialRecorders
 from lanelab.driver.trial.recorders.recorder import Context, Recorder, Recording, Weight
-from lanelab.driver.trial.recorders.registry import RECORDERS, options_from_json, packed, wishes
+from lanelab.driver.trial.recorders.registry import RECORDERS, NetlogOptions, options_from_json, packed, wishes
 from lanelab.driver.trial.recorders.screenshot import ScreenshotOptions
 from lanelab.driver.trial.recorders.server_series import ServerSeriesOptions
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lanelab.driver.trial.load.script_check import problem
+from lanelab.driver.trial.load.on_bed import problem
 
 SHARE = "with 5 users, the scenario 'b' has none. It takes 6 users"
 SYNTAX = "script.js: Line 1:27 Unexpected end of input (and 4 more errors)"

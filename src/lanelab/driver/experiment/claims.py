@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.base.settings.setting import Table
-from lanelab.driver.base.settings.source import Written
+from lanelab.driver.base.settings.source import Written, read_yaml
 from lanelab.driver.experiment.claim import Claim, ClaimKind
 from lanelab.driver.experiment.claim_contrasts import read_contrast
 from lanelab.driver.experiment.claim_places import Asked, Where, places_of, read_quantifier
@@ -28,8 +28,20 @@ from lanelab.driver.experiment.keys import (
     read_name,
 )
 from lanelab.driver.experiment.model import Cell, dimension_of
-from lanelab.driver.experiment.recorded import lacking_setting
-from lanelab.driver.record.metrics import PRIMARY, Metric, metrics_of
+from lanelab.driver.record.metrics import NEEDS, PRIMARY, Metric, metrics_of
+from lanelab.driver.trial.recorders.registry import RECORDERS
+
+
+def lacking_setting(metric: Metric, recorders: Mapping[str, Coded]) -> str:
+    """The setting without which no trial has the metric; "" where they will have it. `recorders`: the options of those
+    that are on."""
+    setting = NEEDS.get(metric.name, "")
+    for name, written in read_yaml(setting, "NEEDS", "").entries().items() if setting else ():
+        recorder = RECORDERS[name]
+        if name not in recorders or not recorder.has(recorders[name], recorder.read(written)):
+            return setting
+    return ""
+
 
 KINDS: Mapping[ClaimKind, Table] = {
     "change": CLAIM_CHANGE,

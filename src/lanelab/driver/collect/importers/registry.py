@@ -6,12 +6,27 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.collect.importers.folder import FOLDER
 from lanelab.driver.collect.importers.har import HAR
 from lanelab.driver.collect.importers.httrack import HTTRACK
-from lanelab.driver.collect.importers.imported import Imported, Importer, Source, require_plain
+from lanelab.driver.collect.importers.imported import Imported, Importer, Source, read_file, require_plain, start_of
 from lanelab.driver.collect.importers.mahimahi import MAHIMAHI
 from lanelab.driver.collect.importers.wacz import WACZ
-from lanelab.driver.collect.importers.warc import WARC
 from lanelab.driver.site.archive.addresses import NotServedError, require_host
 from lanelab.driver.site.archive.limits import LIMITS, Limits
+from lanelab.driver.site.archive.read_warc import read_warc
+from lanelab.driver.site.archive.records import is_archive, is_zstd
+
+
+def matches(path: Path) -> bool:
+    start = start_of(path)
+    return is_archive(start) or is_zstd(start)
+
+
+def read(source: Source) -> Imported:
+    archive = read_warc(read_file(source.path, source.limits), source.path.name, source.limits)
+    return Imported(archive.exchanges, archive.left_out, doubtful=archive.doubtful)
+
+
+WARC = Importer("warc", "a WARC or ARC file", matches, read)
+
 
 IMPORTERS = (WARC, WACZ, HAR, HTTRACK, MAHIMAHI, FOLDER)  # a folder of anything comes last
 

@@ -1,21 +1,92 @@
 """The skeleton of a site: the same objects, sizes and ways in which one asks for another, with other content. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urljoin
 
 from lanelab.driver.base.units import Duration, Ratio
-from lanelab.driver.collect.skeleton.addresses import Names, renamed
 from lanelab.driver.collect.skeleton.contents import image, zipped
-from lanelab.driver.collect.skeleton.headers import skeleton_headers
 from lanelab.driver.collect.skeleton.references import Reference, references
 from lanelab.driver.site.coding import decoded
 from lanelab.driver.site.exchange import Exchange
 from lanelab.driver.site.generate import css, font, html, script
-from lanelab.driver.site.generate.noise import noise, prose
+from lanelab.driver.site.generate.noise import letters, noise, prose
 from lanelab.driver.site.generate.plan import Piece, TooSmallError
 from lanelab.driver.site.generate.recipe import Group
-from lanelab.driver.site.site import Site, SiteObject, StoredObject
+from lanelab.driver.site.site import Headers, Site, SiteObject, StoredObject
+
+KEPT = frozenset(
+    (
+        *("content-type", "cache-control", "expires", "age", "date", "last-modified", "vary", "pragma", "server"),
+        *("accept-ranges", "content-range", "timing-allow-origin", "x-content-type-options"),
+        *("access-control-allow-origin", "access-control-allow-credentials", "access-control-allow-methods"),
+        *("access-control-allow-headers", "access-control-max-age", "access-control-expose-headers"),
+    )
+)
+FILLER = "X-Left-Out"  # in the place of a field that would do something, or says whose site it was
+
+
+def skeleton_headers(
+    headers: Headers, seed: str, encoding: str | None, location: Callable[[str], str | None]
+) -> Headers:
+    """`encoding`: the content coding that the body has now. `location`: where a redirect leads, renamed."""
+    kept = []
+    for number, (name, value) in enumerate(headers):
+        lower = name.lower()
+        if lower == "content-encoding":
+            kept += [(name, encoding)] if encoding else []
+        elif lower == "location":
+            there = location(value)
+            kept += [(name, there)] if there else []
+        elif lower == "etag":
+            kept.append((name, f'"{letters(f"{seed} etag", max(len(value) - 2, 1))}"'))
+        elif lower in KEPT:
+            kept.append((name, value))
+        elif lower != "content-length":
+            length = max(1, len(name) + len(value) - len(FILLER))
+            kept.append((FILLER, letters(f"{seed} {number}", length)))
+    return tuple(kept)
+
+
+Names = dict[str, str]  # host and path -> the same, renamed
+_EXTENSION = re.compile(r"\.[a-z0-9]{1,5}$", re.IGNORECASE)
+_WORD = re.compile(r"[^/?&=.]+")
+
+
+def renamed(objects: Iterable[SiteObject], entry_host: str) -> Names:
+    """A name for each address. Two that differ stay two."""
+    hosts = {entry_host: "site.test"}
+    names: Names = {}
+    taken: set[str] = set()
+    for each in objects:
+        if each.url in names:
+            continue
+        host = hosts.setdefault(each.host, f"host{len(hosts)}.test")
+        attempt = 0
+        while (name := host + _path(each.path, f"{each.url} {attempt}", attempt)) in taken:
+            attempt += 1
+        taken.add(name)
+        names[each.url] = name
+    return names
+
+
+def _path(path: str, seed: str, longer: int) -> str:
+    """The same shape with other words; the end of a file's name says only what it is, and stays."""
+    plain, mark, query = path.partition("?")
+    extension = _EXTENSION.search(plain)
+    end = extension[0].lower() if extension else ""
+    stem = plain[: len(plain) - len(end)]
+    number = 0
+
+    def other(match: re.Match[str]) -> str:
+        nonlocal number
+        number += 1
+        return letters(f"{seed} {number}", len(match[0]) + longer).replace("-", "x")
+
+    again = "" if not longer or stem.strip("/") else letters(seed, longer)
+    return _WORD.sub(other, stem) + again + end + mark + _WORD.sub(other, query)
+
 
 BUILT = ("page", "frame", "css", "script", "module")
 NOT_AWAITED = ("data",)  # what scripts fetch: the load event does not wait for it

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.base.settings.source import Written, read_yaml
 from lanelab.driver.base.units import Duration, Ratio
-from lanelab.driver.site.generate.sizes import drawn, shared
+from lanelab.driver.site.generate.noise import lognormal
 from lanelab.driver.site.generate.tables import (
     GROUP,
     MAY_ASK,
@@ -24,6 +25,20 @@ from lanelab.driver.site.generate.tables import (
     SCRIPTS,
     SIZED_BY,
 )
+
+
+def drawn(seed: str, median: int, count: int, spread: Decimal, step: int = 1) -> tuple[int, ...]:
+    """Draw numbers around a median; multiples of `step`."""
+    return tuple(int(median * factor) // step * step for factor in lognormal(seed, count, spread))
+
+
+def shared(seed: str, total: int, count: int, spread: Decimal, step: int = 1) -> tuple[int, ...]:
+    """Divide a sum into parts, which stay its sum to the byte. What rounding leaves goes to the largest part."""
+    factors = lognormal(seed, count, spread)
+    whole = sum(factors)
+    sizes = [int(total * factor / whole) // step * step for factor in factors]
+    sizes[sizes.index(max(sizes))] += total - sum(sizes)
+    return tuple(sizes)
 
 
 @dataclass(frozen=True, slots=True)

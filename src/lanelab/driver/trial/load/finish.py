@@ -1,28 +1,145 @@
 """From what the bed recorded of a load to a judged record, on the controller."""
 
+import bisect
 import gzip
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.errors import CaptureError, RecordError
-from lanelab.driver.record.evidence.load import Threshold
+from lanelab.driver.record.evidence.load import Latency, LoadReport, Threshold
+from lanelab.driver.record.load_series import ROLES
 from lanelab.driver.record.metrics import LOAD, metric_named
 from lanelab.driver.record.reasons import Failure, Reason
-from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.record.record import Series, TrialRecord
 from lanelab.driver.trial.cross_verdict import cross_failures
 from lanelab.driver.trial.load.asked import asked_of
 from lanelab.driver.trial.load.derived import derive
 from lanelab.driver.trial.load.first_packets import FILE
-from lanelab.driver.trial.load.measures import measures_of
-from lanelab.driver.trial.load.of_roles import of_roles
 from lanelab.driver.trial.load.registry import GENERATORS
 from lanelab.driver.trial.load.verdict import Expected, judge
-from lanelab.driver.trial.load.waiting import with_waiting
 from lanelab.driver.trial.load.wire import wire_witness
 from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.workload import TrialContext
+
+NAME = "page_all_ms"
+UNDER_WAY, LEAVING = "pages_under_way", ("pages_per_s", "page_errors_per_s")
+AROUND_MS = 15_000.0  # before and after each point: as many pages leave in it as come, but for the slope of a ramp
+LEAST = 0.9  # of the seconds around a point were read, or it has none
+
+
+def with_waiting(series: Mapping[str, Series]) -> dict[str, Series]:
+    """The series with that of all pages, where there is what it takes."""
+    if any(name not in series for name in (UNDER_WAY, *LEAVING)):
+        return dict(series)
+    known = {name: _Sums(series[name]) for name in (UNDER_WAY, *LEAVING)}
+    points = []
+    for at_ms, _ in series[UNDER_WAY].points:
+        begin = max(at_ms - AROUND_MS, 0.0)
+        end = min(at_ms + AROUND_MS, series[UNDER_WAY].points[-1][0] + 1)
+        waiting = known[UNDER_WAY].mean(begin, end)
+        leaving = [known[name].mean(begin, end) for name in LEAVING]
+        if waiting is None or None in leaving or not sum(value or 0.0 for value in leaving):
+            continue
+        points.append((at_ms, round(1000 * waiting / sum(value or 0.0 for value in leaving), 3)))
+    return {**series, **({NAME: Series("ms", tuple(points))} if points else {})}
+
+
+class _Sums:
+    """Means of a series between two times, each in the same time."""
+
+    def __init__(self, series: Series) -> None:
+        self._times = [at_ms for at_ms, _ in series.points]
+        self._sums = [0.0]
+        for _, value in series.points:
+            self._sums.append(self._sums[-1] + value)
+
+    def mean(self, begin_ms: float, end_ms: float) -> float | None:
+        """None where too much is missing."""
+        first, last = bisect.bisect_left(self._times, begin_ms), bisect.bisect_left(self._times, end_ms)
+        due = math.floor((end_ms - begin_ms) / 1000)
+        if last - first < max(LEAST * due, 1):
+            return None
+        return (self._sums[last] - self._sums[first]) / (last - first)
+
+
+GIGABYTE = 1e9
+MS_PER_S = 1000
+
+
+def of_roles(series: Mapping[str, Series], settings: LoadSettings) -> dict[str, float]:
+    """By the names of record/metrics.py, of what is measured after the warm-up. What its series do not tell is not
+    there."""
+    begin_ms = MS_PER_S * settings.warm_up_s
+    found = {name: _largest(series, name) for name in ("back_end_connections",)}
+    measures = {f"{name}_most": value for name, value in found.items() if value is not None}
+    threads = series.get("proxy_threads")
+    if threads and threads.points:
+        most = max(value for _, value in threads.points)
+        measures |= {"proxy_threads_most": most, "proxy_threads_grown": most - threads.points[0][1]}
+    for role in ROLES:
+        cpu = _mean(series, f"{role}_cpu", begin_ms)
+        for what, name, scale in (
+            ("bytes_per_s", "cpu_s_per_gb", GIGABYTE),
+            ("requests_per_s", "cpu_ms_per_request", MS_PER_S),
+        ):
+            rate = _mean(series, what, begin_ms)
+            if cpu is not None and rate:
+                measures[f"{role}_{name}"] = cpu / rate * scale
+    return measures
+
+
+def _largest(series: Mapping[str, Series], name: str) -> float | None:
+    return max((value for _, value in series[name].points), default=None) if name in series else None
+
+
+def _mean(series: Mapping[str, Series], name: str, begin_ms: float) -> float | None:
+    values = [value for at_ms, value in series[name].points if at_ms >= begin_ms] if name in series else []
+    return math.fsum(values) / len(values) if values else None
+
+
+def measures_of(report: LoadReport) -> dict[str, float]:
+    """Numbers of the whole trial. One that the generator does not tell is not there."""
+    seconds = report.seconds
+    if seconds <= 0:  # which speaks against the trial
+        return {}
+    found = {
+        "requests_per_s": report.requests.ended / seconds,
+        "failed_requests": float(report.requests.failed),
+        "dropped_arrivals": float(report.dropped),
+        **_latency("latency", report.requests.ms),
+    }
+    if report.connections is not None:
+        found["connections_opened"] = float(report.connections)
+    if report.body_bytes is not None:
+        found["bytes_per_s"] = report.body_bytes / seconds
+    if report.pages:
+        found |= {
+            "pages_per_s": report.pages.ended / seconds,
+            "failed_pages": float(report.pages.failed),
+            "unfinished_pages": float(report.pages.unfinished),
+            **_latency("page", report.pages.ms),
+        }
+    for metric in report.script:
+        found |= metric.measures()
+    return found
+
+
+def _latency(name: str, found: Latency | None) -> dict[str, float]:
+    """What takes longer than the generator waits is in no percentile: failed_ and unfinished_ count it."""
+    if found is None:
+        return {}
+    return {
+        f"{name}_ms": found.p50,
+        f"{name}_90_ms": found.p90,
+        f"{name}_95_ms": found.p95,
+        f"{name}_99_ms": found.p99,
+        f"{name}_99_9_ms": found.p99_9,
+        f"{name}_most_ms": found.max,
+    }
+
 
 PACKED = (".jsonl", ".csv", ".log", ".pcap")  # kinds of files that are text, and are stored compressed
 

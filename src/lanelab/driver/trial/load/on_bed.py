@@ -1,5 +1,6 @@
 """A load in the bed process: servers on the server node, the load generator on the client."""
 
+import re
 import shlex
 import threading
 import time
@@ -8,7 +9,7 @@ from collections.abc import Mapping
 from lanelab.driver.arm.servers.life import Running
 from lanelab.driver.arm.servers.server import PORTS
 from lanelab.driver.base.clock import utc_now
-from lanelab.driver.base.errors import BedError, NodeError, RecordError
+from lanelab.driver.base.errors import BedError, InputError, NodeError, RecordError
 from lanelab.driver.bed.node import NODE_NAMES, Node
 from lanelab.driver.record.evidence.load import LoadEvidence, ServedBy
 from lanelab.driver.record.metrics import LOAD
@@ -19,13 +20,43 @@ from lanelab.driver.trial.load.first_packets import FILE, FirstPackets
 from lanelab.driver.trial.load.generator import Generator, Output, Results, Target
 from lanelab.driver.trial.load.registry import GENERATORS
 from lanelab.driver.trial.load.running import RunningGenerator
-from lanelab.driver.trial.load.script_check import check_script
 from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.recorders.of_trial import TrialRecorders
 from lanelab.driver.trial.recorders.recorder import Context, Role
 from lanelab.driver.trial.serving import Served
 from lanelab.driver.trial.spec import TrialSpec
 from lanelab.driver.trial.workload import BedPlace, BedSide
+
+SHOWN_CHARACTERS = 400
+# Of what k6 says: where its own reading of the script failed, and paths of the folder it works in.
+_AROUND = re.compile(r"^(?:Error: |could not initialize '[^']*': |could not load JS test '[^']*': )*")
+_OF_SCRIPT = re.compile(r"script\.js:\d+:\d+")  # a line of what called what
+_FOLDER = re.compile(r"file:///\S*/")
+
+
+def check_script(node: Node, generator: Generator, target: Target) -> None:
+    """Raises InputError with the generator's reason where it cannot run; BedError."""
+    invocation = generator.invocation(target)
+    if not invocation.script_check:
+        return
+    for name, data in invocation.files.items():
+        node.write(f"{target.folder}/{name}", data)
+    variables = [f"{name}={value}" for name, value in invocation.environment.items()]
+    checked = node.run(["env", "-C", target.folder, *variables, *invocation.script_check], check=False)
+    if checked.status != 0:
+        what = f"{generator.name} cannot run {target.settings.script}: {problem(checked.stderr)}"
+        raise InputError(what, "docs/reference/load-generator.md says what a script may do", key="workload.script")
+
+
+def problem(stderr: str) -> str:
+    """The generator's reason, in one line. Pure."""
+    said, _, trace = stderr.strip().partition("\n\t")
+    if not said:
+        return "it says no reason"
+    place = _OF_SCRIPT.search(trace)
+    reason = _FOLDER.sub("", _AROUND.sub("", " ".join(said.split())))[:SHOWN_CHARACTERS]
+    return f"{reason} ({place[0]})" if place else reason
+
 
 WATCH_S = 0.5  # how often the server is asked whether it lives
 AUTHORITY_FILE = "authority.pem"

@@ -14,6 +14,7 @@ from lanelab.driver.base.errors import LanelabError, RecordError
 from lanelab.driver.base.writing import writing
 from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
+from lanelab.driver.record.evidence.parts import Parts
 from lanelab.driver.record.metrics import PAGE_LOAD
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
@@ -26,13 +27,39 @@ from lanelab.driver.trial.page_load.gateways import KEYS
 from lanelab.driver.trial.page_load.judges.judge import Case
 from lanelab.driver.trial.page_load.judges.registry import flags, judge
 from lanelab.driver.trial.page_load.link_reading import link_measures, with_link
-from lanelab.driver.trial.page_load.parts import with_parts
 from lanelab.driver.trial.page_load.placing import placed
 from lanelab.driver.trial.page_load.requests import with_wire
 from lanelab.driver.trial.page_load.streams import stream_measures
 from lanelab.driver.trial.page_load.witnesses import Witnesses
+from lanelab.driver.trial.parts.decompose import Loaded, decompose
+from lanelab.driver.trial.parts.exchanges import MS
+from lanelab.driver.trial.parts.intervals import Interval
 from lanelab.driver.trial.recorders.registry import packed
 from lanelab.driver.trial.workload import TrialContext
+
+
+def with_parts(record: TrialRecord, context: TrialContext, captures: Captures) -> TrialRecord:
+    """The record with the parts of its load time, as evidence and as measures. A load that failed has none."""
+    evidence = record.page_load
+    if evidence is None or evidence.browser is None or evidence.browser.times.plt_ms is None:
+        return record
+    timeline, arm = captures.clients_or_why(evidence.packets), context.arm
+    if isinstance(timeline, str):
+        return replace(record, evidence=replace(evidence, parts=Parts((), timeline)))
+    loaded = Loaded(record.requests, evidence, timeline, context.link, _main_thread(record))
+    made = decompose(loaded, one_at_a_time=not arm.multiplexed and arm.pipelining == 1)
+    evidence = replace(evidence, parts=made.parts)
+    return replace(record, evidence=evidence, measures={**record.measures, **made.measures})
+
+
+def _main_thread(record: TrialRecord) -> list[Interval] | None:
+    """When it was busy, on the capture's clock."""
+    browser = record.page_load.browser if record.page_load else None
+    if record.trace is None or browser is None or browser.clock is None or browser.clock.navigation is None:
+        return None
+    zero = browser.clock.navigation * 1000
+    return [(zero + round(begin * MS), zero + round(end * MS)) for begin, end in record.trace.main_thread]
+
 
 PACKED = ("access.log", "gateway.jsonl")  # and what recorders say
 

@@ -7,22 +7,92 @@ waits, and that before TLS, TCP and DNS.
 """
 
 import bisect
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from lanelab.driver.link import HEADER, Link
 from lanelab.driver.record.evidence.browser import BrowserEvidence, Request
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.evidence.parts import Part, Parts, Stretch
 from lanelab.driver.trial.packets.timeline import Datagram, Timeline
-from lanelab.driver.trial.parts.bottleneck import busy
 from lanelab.driver.trial.parts.exchanges import MS, Exchange, clocks_apart, exchanges_of
 from lanelab.driver.trial.parts.intervals import Claim, Interval, Piece, common, divide, joined
-from lanelab.driver.trial.parts.lags import lags
 from lanelab.driver.trial.parts.quic_course import handshake_ns as quic_handshake_ns
 from lanelab.driver.trial.parts.quic_course import quic_course
 from lanelab.driver.trial.parts.streams import Course, Wire, course_of, handshake_ns
+
+START_LAGS: Mapping[int, str] = {1: "start_lag_ms", 6: "start_lag_6_ms"}  # which request after the page -> its measure
+TURNAROUND = "turnaround_ms"
+
+
+def lags(exchanges: Sequence[Exchange], *, one_at_a_time: bool) -> dict[str, float]:
+    """The measures of a load; those that it has. `one_at_a_time`: a connection never carries two requests at once, so
+    there is an end of an answer that the next one waits for."""
+    in_order = sorted(exchanges, key=lambda each: each.sent)
+    page = next((each for each in in_order if not each.redirects), None)
+    if page is None:
+        return {}
+    after = [each for each in in_order if each.sent > page.sent]
+    found = {name: after[which - 1].sent - page.last for which, name in START_LAGS.items() if which <= len(after)}
+    turned = _turnarounds(in_order, page) if one_at_a_time else []
+    if turned:
+        found[TURNAROUND] = round(statistics.median(turned))
+    return {name: round(value / MS, 3) for name, value in found.items()}
+
+
+def _turnarounds(in_order: Sequence[Exchange], page: Exchange) -> list[int]:
+    """From the last packet of each answer to the next request on its connection. What follows the page, or
+    a redirect, is none: its answer has to be read for there to be a request."""
+    by_stream: dict[int, list[Exchange]] = {}
+    for each in in_order:
+        if each.stream is not None:
+            by_stream.setdefault(id(each.stream), []).append(each)
+    found = []
+    for carried in by_stream.values():
+        stream = carried[0].stream
+        came = [packet.at_ns for packet in stream.packets if not packet.up and packet.payload] if stream else []
+        for before, each in pairwise(carried):
+            at = bisect.bisect_right(came, each.sent)
+            if before is not page and not before.redirects and at and came[at - 1] > before.sent:
+                found.append(each.sent - came[at - 1])
+    return found
+
+
+class Busy(NamedTuple):
+    """A time in which frames followed each other."""
+
+    begin: int
+    end: int
+    new: bool  # False: they had nothing that the client did not have
+    course: int  # the connection of the first of them
+
+
+def busy(courses: Sequence[Course], wire: Wire, pause: int) -> list[Busy]:
+    """In order. `pause`: so long a time between two frames is no pause of the bottleneck."""
+    frames = sorted(
+        (packet.at_ns, packet.frame_bytes, number, packet.number, packet.payload > 0 and packet.at_ns > course.set_up)
+        for number, course in enumerate(courses)
+        for packet in course.stream.packets
+        if not packet.up
+    )
+    result: list[Busy] = []
+    free = frames[-1][0] if frames else 0
+    for at, size, number, packet, answers in reversed(frames):
+        end = min(at, free)
+        begin = free = end - wire.frame_ns(size)
+        if not answers:
+            continue
+        new = packet not in courses[number].again
+        last = result[-1] if result else None
+        if last and last.new == new and last.begin - end <= pause:
+            result[-1] = Busy(begin, last.end, new, number)
+        else:
+            result.append(Busy(begin, end, new, number))
+    return result[::-1]
+
 
 # What has a moment of which several things could be said: the first of these that was under way.
 OF_A_CONNECTION = (Part.RECOVERY, Part.SLOW_START, Part.WAIT, Part.TLS, Part.CONNECT)

@@ -1,18 +1,40 @@
 """What Tomcat and Jetty are alike to the rest of lanelab: a Java program in the server node."""
 
+import re
 import signal
 import zipfile
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 
-from lanelab.driver.arm.servers.back_ends import configuration, fields, installation, log
+from lanelab.driver.arm.servers.back_ends import configuration, fields, log
+from lanelab.driver.arm.servers.finding import found, look_for
 from lanelab.driver.arm.servers.server import Assignment, Content, Place, Server, SetUp
 from lanelab.driver.arm.wire import WireSettings
-from lanelab.driver.base.errors import InputError, ServerError
+from lanelab.driver.base.errors import InputError, MissingProgram, ServerError
 from lanelab.driver.bed.node import Node
 from lanelab.driver.record.evidence.server import ServedRequest
 from lanelab.driver.site.site import Site, SiteObject
+
+OLDEST = 17  # of Jetty 12
+LOOK = "command -v java || exit 0; java -version 2>&1"
+_VERSION = re.compile(r'^\S+ version "(?P<number>\d+)', re.MULTILINE)
+
+
+@lru_cache(maxsize=8)
+def find_java(node: Node) -> str:
+    """Each node is asked once."""
+    return read_java(look_for(node, LOOK), node.name)
+
+
+def read_java(words: str, node: str) -> str:
+    """Read from what LOOK writes where it is. Pure."""
+    program = found(words, _VERSION, node, "java")
+    if int(program.version["number"]) < OLDEST:
+        what = f"on {node}, Java {program.version['number']} is too old: lanelab needs {OLDEST} or later"
+        raise MissingProgram(what, "Debian 12 and later have one")
+    return program.program
 
 
 class BackEnd(Server):
@@ -53,7 +75,7 @@ class BackEnd(Server):
         return tuple(f"{each.method} {each.url}: it is not answered" for each in site.objects if id(each) not in kept)
 
     def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:
-        arm, java = assignment.arm, installation.java(node)
+        arm, java = assignment.arm, find_java(node)
         with zipfile.ZipFile(BytesIO(self._packed(assignment))) as archive:
             jars = archive.namelist()
         version = configuration.version_of(jars)

@@ -1,13 +1,41 @@
 """Caddy, of the distribution, as a plain process in the server node."""
 
+import re
 import signal
+from dataclasses import dataclass
+from functools import lru_cache
 
 from lanelab.driver.arm.servers import answers
-from lanelab.driver.arm.servers.caddy import configuration, fields, installation, log
+from lanelab.driver.arm.servers.caddy import configuration, fields, log
+from lanelab.driver.arm.servers.finding import found, look_for, require_version
 from lanelab.driver.arm.servers.from_files import FromFiles
 from lanelab.driver.arm.servers.server import Assignment, Place, SetUp
 from lanelab.driver.arm.wire import own_settings
 from lanelab.driver.bed.node import Node
+
+OLDEST = (2, 6)  # the first with `protocols`, and with h2c among them
+LOOK = "command -v caddy || exit 0\ncaddy version 2>/dev/null\nexit 0\n"
+_VERSION = re.compile(r"^v?(?P<number>\d+(\.\d+)+)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    program: str
+    name: str  # Caddy/2.6.2
+
+
+@lru_cache(maxsize=8)
+def installation(node: Node) -> Installation:
+    """Each node is asked once."""
+    return read_installation(look_for(node, LOOK), node.name)
+
+
+def read_installation(words: str, node: str) -> Installation:
+    """Read the installation from what LOOK writes. Pure."""
+    program = found(words, _VERSION, node, "Caddy")
+    name = f"Caddy/{program.version['number']}"
+    require_version(program, OLDEST, node, name)
+    return Installation(program.program, name)
 
 
 class Caddy(FromFiles):
@@ -33,7 +61,7 @@ class Caddy(FromFiles):
 
     def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:
         arm, layout = assignment.arm, self.layout(assignment)
-        installed = installation.installation(node)
+        installed = installation(node)
         text = configuration.configuration(
             arm,
             assignment.site,

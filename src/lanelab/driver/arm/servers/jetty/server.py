@@ -1,9 +1,23 @@
 """Jetty, alone or behind a proxy: today's, the last one with SPDY, and that of 2013."""
 
+from dataclasses import dataclass, field
+
 from lanelab.driver.arm.servers.back_ends import fields
+from lanelab.driver.arm.servers.back_ends.fields import BackEndSettings
 from lanelab.driver.arm.servers.back_ends.server import BackEnd
-from lanelab.driver.arm.servers.jetty.fields import JettySettings
 from lanelab.driver.arm.wire import WireSettings, own_settings
+from lanelab.driver.base.settings.kinds import choice
+from lanelab.driver.base.settings.setting import ROW, Setting
+
+
+@dataclass(frozen=True)
+class JettySettings(BackEndSettings):
+    # fmt: off
+    jetty_version: str = field(metadata={ROW: Setting(
+        "jetty_version", choice("VERSION", "12", "9.2", "8.1", also={"9": "9.2", "8": "8.1"}), "12",
+        "which Jetty: `12` speaks HTTP/2, `9.2` and `8.1` SPDY in clear", "9.2")})
+    # fmt: on
+
 
 # What each version speaks in clear, and with TLS. SPDY over TLS would need changes to Java that only Java 7 and 8 took;
 # with TLS the old ones are not offered at all.

@@ -2,16 +2,45 @@
 
 import signal
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
 
 from lanelab.driver.arm.servers.layout import staged
 from lanelab.driver.arm.servers.server import Assignment, Content, Place, Server, SetUp
-from lanelab.driver.arm.servers.webfs import configuration, fields, installation, log
+from lanelab.driver.arm.servers.webfs import configuration, fields, log
 from lanelab.driver.arm.servers.webfs.layout import headers_not_sent, lay_out
 from lanelab.driver.arm.wire import WireSettings
-from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.errors import InputError, MissingProgram
 from lanelab.driver.bed.node import Node
 from lanelab.driver.record.evidence.server import LoggedRequest
 from lanelab.driver.site.site import Site
+
+LOOK = "command -v webfsd || exit 0\nwebfsd -h 2>&1\nexit 0\n"
+# What lanelab calls it with, as its help begins to tell of it. It says its version in answers alone.
+OPTIONS = ("-F ", "-i ip", "-p port", "-r dir", "-f file", "-j ", "-v ", "-c n", "-m file", "-L log")
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    program: str
+
+
+@lru_cache(maxsize=8)
+def installation(node: Node) -> Installation:
+    """Each node is asked once."""
+    return read_installation(node.run(["sh", "-c", LOOK], check=False).stdout, node.name)
+
+
+def read_installation(words: str, node: str) -> Installation:
+    """Read the installation from what LOOK writes. Pure."""
+    program, _, told = words.partition("\n")
+    if not program:
+        raise MissingProgram(f"on {node}, webfs cannot be found", "Run: ./lanelab doctor")
+    absent = [option.strip() for option in OPTIONS if f"\n  {option}" not in f"\n{told}"]
+    if absent:
+        what = f"on {node}, {program} has no option {', '.join(absent)}: lanelab needs webfs 1.21"
+        raise MissingProgram(what, "Debian 12 and later have it; or write server: apache")
+    return Installation(program)
 
 
 class Webfs(Server):
@@ -54,7 +83,7 @@ class Webfs(Server):
         return (*lay_out(site).lost, *headers_not_sent(site))
 
     def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:
-        program = installation.installation(node).program
+        program = installation(node).program
         argv = configuration.command(program, assignment.arm, place, log_requests=assignment.log_requests)
         text = configuration.configuration(argv, lay_out(assignment.site).types)
         run = ["sh", "-c", configuration.INTO_ERROR_LOG, "sh", *argv]

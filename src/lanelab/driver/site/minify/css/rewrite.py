@@ -7,14 +7,78 @@ import rcssmin  # type: ignore[import-untyped]
 
 from lanelab.driver.site.minify.addresses import Address, escape_segment
 from lanelab.driver.site.minify.css.flatten import flattened
-from lanelab.driver.site.minify.css.images import rewritten_images
-from lanelab.driver.site.minify.css.scan import references, whole
+from lanelab.driver.site.minify.css.scan import Reference, Token, references, tokens, whole, with_addresses
 from lanelab.driver.site.minify.css.sheets import BOM, found_sheet, is_sheet, sheet_charset, without_bom
-from lanelab.driver.site.minify.css.spaces import mean_nothing
 from lanelab.driver.site.minify.css.sprites import sprited
+from lanelab.driver.site.minify.extend import extended
 from lanelab.driver.site.minify.html.nodes import Node, RawText, StartTag
+from lanelab.driver.site.minify.image_resources import written_in_css
 from lanelab.driver.site.minify.resources import Resource
 from lanelab.driver.site.minify.work import Work
+
+SEPARATES = ",>+~"  # white space beside these means nothing in a selector
+
+
+def mean_nothing(text: str) -> bool:
+    """Whether white space can be taken out by who knows CSS as it was before rules stood within rules. There
+    " :hover" of a nested rule would become ":hover", another selector; and where a comment stands between two parts of
+    a selector, they would come apart: "a/**/.b" would become "a .b"."""
+    blocks: list[bool] = []  # of those that are open: whether it is a rule's own, and not of @media or the like
+    prelude: list[Token] = []
+    for each in tokens(text):
+        if each.text == "{":
+            is_rule = not _is_at_rule(prelude)
+            if (blocks and blocks[-1]) or (is_rule and _has_joint(prelude)):
+                return False
+            blocks.append(is_rule)
+        elif each.text == "}" and blocks:
+            blocks.pop()
+        prelude = [] if each.kind == "other" and each.text in "{};" else [*prelude, each]
+    return True
+
+
+def _is_at_rule(prelude: Sequence[Token]) -> bool:
+    first = next((each for each in prelude if each.kind not in ("space", "comment", "cdo")), None)
+    return first is not None and first.kind == "at"
+
+
+def _separates(token: Token) -> bool:
+    return token.kind in ("space", "cdo") or token.text in SEPARATES
+
+
+def _has_joint(selector: Sequence[Token]) -> bool:
+    """Return whether comments alone are between two of its parts."""
+    before: Token | None = None
+    commented = False
+    for each in selector:
+        if each.kind == "comment":
+            commented = before is not None
+            continue
+        if commented and before and not _separates(before) and not _separates(each):
+            return True
+        before, commented = each, False
+    return False
+
+
+def rewritten_images(work: Work, text: str, address: Address) -> str:
+    """Return the text with other addresses of images of the page's own host."""
+
+    def change(reference: Reference) -> str | None:
+        if reference.imports or "#" in reference.address:
+            return None
+        image = work.find(reference.address, address)
+        if image is None or not image.is_image:
+            return None
+        new = written_in_css(work, reference.address, address)
+        if new is not None:
+            return new
+        longer = extended(work, image)
+        if longer is None:
+            return None
+        work.use(image, longer)
+        return work.written(longer, address)
+
+    return with_addresses(text, change)
 
 
 @dataclass(frozen=True, slots=True)
