@@ -51,7 +51,9 @@ def test_one_that_is_told_what_it_is_to_answer_later(node: Elsewhere) -> None:
     try:
         assert watching.answer() == {"ready": True}
         watching.tell("begin")
-        assert {"before", "after", "samples"} <= watching.ask("end").keys()
+        report = watching.ask("end")
+        assert isinstance(report, dict)
+        assert {"before", "after", "samples"} <= report.keys()
         with pytest.raises(NodeError, match="the sampler has ended: it said nothing"):
             watching.answer()
         assert watching.failed

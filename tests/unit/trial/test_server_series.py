@@ -259,7 +259,7 @@ def test_it_samples_until_it_is_told_to_end(tmp_path: Path) -> None:
 
 def test_apache_that_tells_nonsense_is_named(tmp_path: Path) -> None:
     (tmp_path / "scoreboard").write_text("{")
-    asked = {"folders": {"server": str(tmp_path)}, "ports": [80], "ports_behind": [], "network": "10.10.0.0/16"}
-    reader = Reader(asked)
+    folders = {"server": str(tmp_path)}
+    reader = Reader({"folders": folders, "ports": [80], "ports_behind": [], "network": "10.10.0.0/16"})
     assert "is no JSON" in reader.absent["workers"]
     assert reader.sample(0)["workers"] is None

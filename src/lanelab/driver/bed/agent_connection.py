@@ -6,16 +6,16 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 from lanelab.driver.base.errors import NodeError
-from lanelab.driver.bed.remote.agent_protocol import VERSION, Lines, encode
+from lanelab.driver.bed.remote.agent_protocol import VERSION, Lines, Message, encode
 
 
 class Task(Protocol):
     """A task that the agent does for us, under a number of ours."""
 
-    def receive(self, message: dict[str, Any]) -> None:
+    def receive(self, message: Message) -> None:
         """Receive a message. The thread that reads the connection calls this, which must never wait."""
 
 
@@ -28,13 +28,13 @@ class AgentConnection:
         self._sending = threading.Lock()
         self._tasks: dict[int, Task] = {}
         self._next = 1
-        self._hello: queue.Queue[dict[str, Any]] = queue.Queue()
+        self._hello: queue.Queue[Message] = queue.Queue()
         self._on_loss: Callable[[], None] = lambda: None
         self.lost = threading.Event()
         self.last_message_at = time.monotonic()
         threading.Thread(target=self._receive, name=f"agent-{name}", daemon=True).start()
 
-    def await_hello(self, timeout_s: float) -> dict[str, Any]:
+    def await_hello(self, timeout_s: float) -> Message:
         """Return the agent's first message. Raises TimeoutError, or NodeError when the connection closes first."""
         try:
             hello = self._hello.get(timeout=timeout_s)
@@ -91,7 +91,7 @@ class AgentConnection:
             pass
         self._lose()
 
-    def _dispatch(self, message: dict[str, Any]) -> None:
+    def _dispatch(self, message: Message) -> None:
         if message["ev"] == "hello":
             self._hello.put(message)
         if message["ev"] in ("hello", "beat"):

@@ -5,12 +5,11 @@ import os
 import queue
 import select
 import threading
-from typing import Any
 
 from lanelab.driver.base.errors import NodeError
 from lanelab.driver.bed.agent_connection import AgentConnection
 from lanelab.driver.bed.node import Process, Stdio, Terminal
-from lanelab.driver.bed.remote.agent_protocol import CHUNK, WINDOW, encode_bytes
+from lanelab.driver.bed.remote.agent_protocol import CHUNK, WINDOW, Message, encode_bytes
 from lanelab.driver.bed.terminal import write_all
 
 
@@ -26,7 +25,7 @@ class AgentTask(Process):
         if stdio.stdin is not None:
             self._source = os.dup(stdio.stdin)
             self._over_seen, self._over = os.pipe()  # the second is closed when the command has ended
-        self._messages: queue.Queue[dict[str, Any]] = queue.Queue()
+        self._messages: queue.Queue[Message] = queue.Queue()
         self._room = threading.Semaphore(WINDOW // CHUNK)
         self._sent_pieces: list[int] = []
         self._started = threading.Event()
@@ -36,7 +35,7 @@ class AgentTask(Process):
         self.number = connection.register(self)
         threading.Thread(target=self._deliver, name=f"task-{self.number}", daemon=True).start()
 
-    def receive(self, message: dict[str, Any]) -> None:
+    def receive(self, message: Message) -> None:
         """Receive a message. The connection's thread calls this, which must never wait."""
         self._messages.put(message)
 
@@ -131,7 +130,7 @@ class AgentTask(Process):
             os.close(sink)
         self._sinks.clear()
 
-    def _write_out(self, message: dict[str, Any]) -> None:
+    def _write_out(self, message: Message) -> None:
         data = base64.b64decode(message["data"])
         sink = self._sinks.get(message["fd"])
         if sink is not None and data:
@@ -146,7 +145,7 @@ class AgentTask(Process):
         if data:
             self._agent.ask(op="ack", id=self.number, fd=message["fd"], n=len(data))
 
-    def _end(self, message: dict[str, Any]) -> None:
+    def _end(self, message: Message) -> None:
         if message["ev"] == "lost":
             self._failure = NodeError(f"the {self._agent.name} went away during {self._what}")
         elif message["ev"] == "error":

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from lanelab.driver.base.errors import BedError
 from lanelab.driver.bed.node import Command, Node, Process, Stdio
@@ -67,7 +66,7 @@ class LineProgram:
             if self._process is None:
                 self._close_pipes()
 
-    def ask(self, line: str) -> dict[str, Any]:
+    def ask(self, line: str) -> object:
         """Say a line, and return the answer."""
         with self._turn():
             self._say(line)
@@ -78,7 +77,7 @@ class LineProgram:
         with self._turn():
             self._say(line)
 
-    def answer(self) -> dict[str, Any]:
+    def answer(self) -> object:
         """Return what it says next."""
         with self._turn():
             return self._answer()
@@ -101,7 +100,7 @@ class LineProgram:
         while data:
             data = data[os.write(self._input, data) :]
 
-    def _answer(self) -> dict[str, Any]:
+    def _answer(self) -> object:
         until = time.monotonic() + self._answers_within_s
         while b"\n" not in self._read:
             readable, _, _ = select.select([self._output], [], [], max(0.0, until - time.monotonic()))
@@ -114,7 +113,7 @@ class LineProgram:
         line, _, self._read = self._read.partition(b"\n")
         if not line.startswith(b"{"):
             raise self._error(f"{self._title} failed: {self._last_words(line)}")
-        answer: dict[str, Any] = json.loads(line)
+        answer: object = json.loads(line)
         return answer
 
     def _last_words(self, before: bytes = b"") -> str:

@@ -77,7 +77,7 @@ class Agent(Streams):
         task = self.tasks.pop(number, None)
         if task:
             self.forget_files(task)
-        what = error.strerror if isinstance(error, OSError) else repr(error)
+        what = (error.strerror if isinstance(error, OSError) else None) or repr(error)
         self.send({"ev": "error", "id": number, "errno": getattr(error, "errno", 0) or 0, "what": what})
 
     def beat(self, _message: Message) -> None:

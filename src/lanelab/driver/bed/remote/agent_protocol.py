@@ -14,16 +14,49 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import Any
+from collections.abc import Mapping
+from typing import TypedDict
 
 VERSION = 3
 WINDOW = 256 * 1024
 CHUNK = 24 * 1024
 
-Message = dict[str, Any]
+
+class Message(TypedDict, total=False):
+    """A message of either side. Which keys it has, follows from the first two."""
+
+    op: str  # of what is asked
+    ev: str  # of what is sent
+    id: int
+    # spawn
+    argv: list[str]
+    env: dict[str, str] | None
+    cwd: str | None
+    tty: list[int] | None  # rows and columns
+    stdin: bool
+    stderr: bool  # apart from the terminal
+    # signal, resize, connect, put, get
+    signal: int
+    rows: int
+    columns: int
+    address: str
+    port: int
+    path: str
+    mode: int
+    # in, out, ack, drop
+    data: str  # base64
+    fd: int
+    n: int  # bytes
+    # hello, started, exit, closed, error
+    version: int
+    kernel: str
+    pid: int
+    status: int
+    errno: int
+    what: str
 
 
-def encode(message: Message) -> bytes:
+def encode(message: Mapping[str, object]) -> bytes:
     """Return one message as one line."""
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 

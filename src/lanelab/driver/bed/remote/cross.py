@@ -20,6 +20,7 @@ import struct
 import sys
 import time
 from collections.abc import Callable
+from typing import TypedDict
 
 PORT = 7015
 GAP_S = 0.05
@@ -29,6 +30,32 @@ TCP_CONGESTION = 13
 SMOOTHED_RTT, CWND, TOTAL_RETRANS = 15, 18, 23  # in struct tcp_info, behind its first eight bytes
 PROBE = struct.Struct("!Id")
 MOST_PROBES = 200_000
+
+
+class FlowReport(TypedDict):
+    """A flow, as its sender has it."""
+
+    control: str
+    retransmissions: int
+    ended: bool
+
+
+class SenderReport(TypedDict):
+    """The words of the sender at the end."""
+
+    flows: list[FlowReport]
+    samples: list[tuple[float, int, int, int, int]]  # when, which flow, round trip in us, window, sent again
+
+
+class ReceiverReport(TypedDict):
+    """The words of the receiver at the end."""
+
+    before: list[int]  # bytes of each flow, up to the load
+    bytes: list[int]  # and in it
+    load_s: float
+    silence_s: float
+    sent: int  # probes
+    answers: list[tuple[float, float]]  # when, and the round trip in ms
 
 
 def say(result: object) -> None:
@@ -142,8 +169,8 @@ class Sender(End):
             at = round(now - (self.began or now), 4)
             self._samples.append((at, number, info[SMOOTHED_RTT], info[CWND], info[TOTAL_RETRANS]))
 
-    def seen(self) -> object:
-        flows = []
+    def seen(self) -> SenderReport:
+        flows: list[FlowReport] = []
         for number, flow in enumerate(self._flows):
             used = flow.getsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, 16).split(b"\0")[0].decode()
             again = tcp_info(flow)[TOTAL_RETRANS]
@@ -242,7 +269,7 @@ class Receiver(End):
             self._heard_flow()
         super().told(word)
 
-    def seen(self) -> object:
+    def seen(self) -> ReceiverReport:
         return {
             "before": self._before,
             "bytes": [self._bytes[number] - was for number, was in enumerate(self._before)],

@@ -25,7 +25,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from lanelab.driver.base.system_path import SYSTEM_PATH
 from lanelab.driver.bed.remote import enclosure, namespaces
@@ -56,6 +56,43 @@ def main(connection: str, question_within_s: int) -> None:
             _say({"error": str(error) or repr(error), "passes": isinstance(error, InUse)})
 
 
+class Question(TypedDict, total=False):
+    """A question: its name, and the words that it needs."""
+
+    op: str
+    programs: list[str]
+    ahead_s: float
+    devices: list[str]
+    token: str
+    device: str
+
+
+class Answer(TypedDict, total=False):
+    """One of the first two."""
+
+    ok: object
+    error: str
+    passes: bool  # what is in the way may be gone later
+
+
+class Cable(TypedDict):
+    """A macvlan for the node."""
+
+    on: str  # the machine's interface
+    name: str  # in the node
+    mac: str
+
+
+class Order(TypedDict):
+    """The words of `hold`."""
+
+    name: str  # of the node
+    cables: list[Cable]
+    cpus: list[int]  # none: all
+    marker: str
+    silence_s: float  # so long nobody may be heard
+
+
 class _Questions:
     """The questions to a machine before it becomes a node."""
 
@@ -63,8 +100,8 @@ class _Questions:
         self._connection = connection
         self._neighbours = Neighbours([])
 
-    def answer(self, asked: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
-        answers: dict[str, Callable[[], Any]] = {
+    def answer(self, asked: Question) -> object:
+        answers: dict[str, Callable[[], object]] = {
             "facts": lambda: facts(asked["programs"], self._connection),
             "clock": time.time,
             "set-clock": lambda: set_clock(asked["ahead_s"]),
@@ -99,14 +136,14 @@ def _read_line() -> bytes:
     return line
 
 
-def _say(message: dict[str, Any]) -> None:
+def _say(message: Answer) -> None:
     data = json.dumps(message).encode() + b"\n"
     while data:
         data = data[os.write(LINE_OUT, data) :]
 
 
-def hold(asked: dict[str, Any]) -> None:
-    """Keep a node for as long as the controller is heard. `cables`: {"on": ours, "name": the node's, "mac"} of each."""
+def hold(asked: Order) -> None:
+    """Keep a node for as long as the controller is heard."""
     interfaces = Interfaces(cable["on"] for cable in asked["cables"])
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, _end)
@@ -143,7 +180,7 @@ def _let_go_of_stdio() -> None:
 class _Node:
     """The namespaces of a node and the agent in them, from outside."""
 
-    def __init__(self, asked: dict[str, Any], not_its: list[int]) -> None:
+    def __init__(self, asked: Order, not_its: list[int]) -> None:
         self._socket, theirs = socket.socketpair()
         self._beats, beat = os.pipe()
         self.network = -1
@@ -167,7 +204,7 @@ class _Node:
             raise OSError(announcement.decode(errors="replace") or "its namespaces could not be made")
         self.network = fds[0]
 
-    def plug(self, cables: list[dict[str, str]]) -> None:
+    def plug(self, cables: list[Cable]) -> None:
         """A macvlan on each interface: frames with its address are the node's, all others stay this machine's."""
         for cable in cables:
             # Not by its own name: kernels before 6.15 look whether that is taken here, and not where it will be.
@@ -176,7 +213,7 @@ class _Node:
             self._ip(cable, [*words.split(), *where.split(), "type", "macvlan", "mode", "bridge"])
             self._ip(cable, ["link", "set", "dev", PASSING_NAME, "name", cable["name"]], inside=True)
 
-    def _ip(self, cable: dict[str, str], words: list[str], *, inside: bool = False) -> None:
+    def _ip(self, cable: Cable, words: list[str], *, inside: bool = False) -> None:
         enter = ["nsenter", f"--net=/proc/self/fd/{self.network}"] if inside else []
         done = subprocess.run(
             [*enter, "ip", *words],
@@ -215,7 +252,7 @@ class _Node:
             remove_cables(self.network, self.cables)
 
 
-def _inside(asked: dict[str, Any], keeper: socket.socket, beat: int) -> None:
+def _inside(asked: Order, keeper: socket.socket, beat: int) -> None:
     """In the child: make the namespaces, and be the agent in them."""
     try:
         # The launcher and init close all that they have, so the socket to the keeper is ours alone.

@@ -8,12 +8,24 @@ import os
 import socket
 import struct
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 GET_ADDRESS = 0x8915  # SIOCGIFADDR
 IDLE = (3, 4)  # positions of idle and iowait in the first line of /proc/stat
 COUNTED = 8  # guest times follow, which user time includes
 RECEIVED, SENT = 0, 8  # positions in a line of /proc/net/dev
+
+
+class Counts(TypedDict):
+    """Counts of one moment. None: this kernel does not have it."""
+
+    total_s: float | None
+    idle_s: float | None
+    available: int | None
+    received: int | None
+    sent: int | None
+    overflows: int | None
+    time_wait: int | None
 
 
 class Counters:
@@ -26,7 +38,7 @@ class Counters:
         self._interfaces = within(network) if interfaces is None else interfaces
         self._tick = 1 / os.sysconf("SC_CLK_TCK")
 
-    def read(self) -> dict[str, Any]:
+    def read(self) -> Counts:
         total_s, idle_s = self._processors()
         received, sent = self._bytes()
         return {

@@ -21,7 +21,7 @@ import select
 import socket
 import struct
 import time
-from typing import Any
+from typing import TypedDict
 
 from lanelab.driver.bed.remote.radio_states import RadioStates
 from lanelab.driver.bed.remote.tc_netlink import Netlink
@@ -36,7 +36,7 @@ MOST_NOTED = 200_000  # steps: more than an hour of the shortest
 class Steps:
     """Knows where a trace is."""
 
-    def __init__(self, steps: list[list[int]], length_us: int) -> None:
+    def __init__(self, steps: list[tuple[int, int]], length_us: int) -> None:
         self._steps, self._length_us = steps, length_us
         self._next = 0  # counted through all rounds
 
@@ -55,10 +55,66 @@ class Steps:
         self._next = 0
 
 
+class WaySettings(TypedDict):
+    """A direction that moves."""
+
+    queue: str | None  # the device with the queue; None: its rate does not move
+    leave: str  # the device where it leaves the router
+    rate_bps: int | None
+    pace_ppb: int | None  # None: the second netem has no rate that follows the trace
+    delay_ns: int
+    rates: list[tuple[int, int]]  # when, in microseconds, and how many bit/s
+    rates_us: int
+    delays: list[tuple[int, int]]  # when, and how many ns more
+    delays_us: int
+    extra: int
+    burst_ns: int
+
+
+class GateSettings(TypedDict):
+    handle: int
+    open_bytes_per_s: int
+    burst_bytes: int
+    limit_bytes: int
+
+
+class ClassSettings(TypedDict):
+    traffic: int
+    player: int
+    traffic_priority: int
+
+
+class Settings(TypedDict):
+    """The first line that the player reads."""
+
+    frame: int
+    gate: GateSettings
+    classes: ClassSettings
+    ways: dict[str, WaySettings]
+    radio: dict[str, int] | None
+
+
+class Played(TypedDict):
+    """The steps and states since the beginning."""
+
+    late: list[tuple[int, int]]
+    radio: list[tuple[int, str]]
+
+
+class Answer(TypedDict):
+    """An answer; that of `end` has more."""
+
+    unix_ns: int
+
+
+class LastAnswer(Answer, Played):
+    """The answer of `end`."""
+
+
 class Way:
     """One direction of the link in this router's kernel."""
 
-    def __init__(self, netlink: Netlink, told: dict[str, Any], settings: dict[str, Any]) -> None:
+    def __init__(self, netlink: Netlink, told: WaySettings, settings: Settings) -> None:
         self._netlink, self._told, self._frame = netlink, told, settings["frame"]
         self._gate, self._classes = settings["gate"], settings["classes"]
         self._leave = socket.if_nametoindex(told["leave"])
@@ -66,7 +122,7 @@ class Way:
         self._open = True
         self.rates = Steps(told["rates"], told["rates_us"])
         self.delays = Steps(told["delays"], told["delays_us"])
-        self._rate_bps, self._added_ns = told["rate_bps"], [0, 0]  # by the trace, by the radio
+        self._rate_bps, self._added_ns = told["rate_bps"] or 0, [0, 0]  # by the trace, by the radio
         if told["queue"]:
             self._queue = socket.if_nametoindex(told["queue"])
             self._kicks = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
@@ -120,18 +176,19 @@ class Way:
         self.delays.again()
         self._added_ns = [0, 0]
         if self._told["rates"]:
-            self.set_rate(self._told["rate_bps"])
+            self.set_rate(self._told["rate_bps"] or 0)
         self._apply_delay()
 
 
 class Player:
     """Follows traces and radio from `begin` to `end`."""
 
-    def __init__(self, settings: dict[str, Any]) -> None:
+    def __init__(self, settings: Settings) -> None:
         netlink = Netlink()
         self.ways = {name: Way(netlink, told, settings) for name, told in settings["ways"].items()}
         radio = settings["radio"]
-        self.radio = RadioStates(radio, self.ways, settings["ways"]) if radio else None
+        leave = {name: way["leave"] for name, way in settings["ways"].items()}
+        self.radio = RadioStates(radio, self.ways, leave) if radio else None
         self._began_ns = 0
         self._playing = False
         self._late: list[tuple[int, int]] = []
@@ -144,7 +201,7 @@ class Player:
             self.radio.begin(self._began_ns)
         self.follow()
 
-    def end(self) -> dict[str, Any]:
+    def end(self) -> Played:
         self._playing = False
         states = self.radio.end() if self.radio else []
         for way in self.ways.values():
@@ -188,7 +245,7 @@ class Player:
 def serve(player: Player) -> None:
     pending = b""
     while True:
-        inputs: list[Any] = [0, *player.listens()]
+        inputs: list[int | socket.socket] = [0, *player.listens()]
         readable, _, _ = select.select(inputs, [], [], player.waits_s())
         if 0 in readable:
             data = os.read(0, 4096)
@@ -212,7 +269,7 @@ def answer(player: Player, word: str) -> None:
         say({"unix_ns": time.time_ns()})
 
 
-def say(data: dict[str, Any]) -> None:
+def say(data: object) -> None:
     print(json.dumps(data), flush=True)
 
 

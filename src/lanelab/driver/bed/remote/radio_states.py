@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import socket
 import struct
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Protocol
 
 SOL_PACKET, PACKET_STATISTICS, PACKET_IGNORE_OUTGOING, ETH_P_ALL = 263, 6, 23, 3
 CONNECTED, LOW, IDLE, WAITING = "connected", "low", "idle", "waiting"
@@ -24,12 +25,13 @@ class Delayed(Protocol):
 
 
 class RadioStates:
-    """`waits`, timers: as `player_settings` says."""
+    """A radio: its waits and timers are as `player_settings` says."""
 
-    def __init__(self, told: dict[str, int], ways: dict[str, Any], devices: dict[str, Any]) -> None:
+    def __init__(self, told: dict[str, int], ways: Mapping[str, Delayed], leave: dict[str, str]) -> None:
+        """`leave` names the device where a direction leaves the router."""
         self._told, self._ways = told, ways
         # A packet for one direction comes in where the other direction leaves.
-        self._comes = {_watch(devices[other]["leave"]): name for name, other in (("down", "up"), ("up", "down"))}
+        self._comes = {_watch(leave[other]): name for name, other in (("down", "up"), ("up", "down"))}
         self._look_ns = min(LOOK_NS, told["inactive_ns"] // LOOKS)
         self._state, self._since_ns = CONNECTED, 0
         self._due_ns: float = 0

@@ -10,11 +10,19 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 ZOMBIE = "Z"
 # Positions in what follows the name in /proc/PID/stat.
 STATE, TIMES, THREADS, STARTED = 0, slice(11, 15), 17, 19
+
+
+class Use(TypedDict):
+    """The use that the processes of a role make of processors."""
+
+    cpu_s: float
+    processes: int
+    threads: int
 
 
 class Roles:
@@ -45,7 +53,7 @@ class Roles:
         except OSError:  # a process that has just ended, or one of the kernel's
             return ""
 
-    def use(self, pids: list[str]) -> dict[str, Any]:
+    def use(self, pids: list[str]) -> Use:
         """Return processor time since their start, with that of their children that have ended; and how many there
         are."""
         ticks = threads = processes = 0

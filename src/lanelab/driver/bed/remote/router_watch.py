@@ -16,7 +16,6 @@ import errno
 import json
 import os
 import socket
-from typing import Any
 
 from lanelab.driver.bed.remote.tc_netlink import HEADER, KIND, TC, attributes
 
@@ -90,5 +89,5 @@ def main() -> None:
                 say({"changes": announcements.since()})
 
 
-def say(data: dict[str, Any]) -> None:
+def say(data: dict[str, list[list[str]]]) -> None:
     print(json.dumps(data), flush=True)

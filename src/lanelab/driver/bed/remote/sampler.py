@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 EVERY_S = 0.1
 MOST_SAMPLES = 600  # of one trial; a longer one has them further apart
@@ -22,6 +22,47 @@ STOPPED = "T"  # by a signal; "t" is a tracer's, as UML's kernel is of its progr
 PRESSURES = ("cpu", "io", "memory")
 IDLE = (3, 4)  # positions of idle and iowait in the first line of /proc/stat
 STEAL, COUNTED = 7, 8  # guest times follow, which user time includes
+
+
+class Processors(TypedDict):
+    """Seconds of processor time of the whole machine."""
+
+    total_s: float | None
+    idle_s: float | None
+    steal_s: float | None
+
+
+class ProcessUse(TypedDict):
+    """The processor time of one of our processes, of its children, and what it waited for a processor."""
+
+    pid: int
+    names: list[str]  # its own, its parent's, and so on
+    cpu_s: float
+    children_s: float
+    wait_s: float | None
+
+
+class Reading(Processors):
+    """A look at everything."""
+
+    at_s: float
+    load: float | None
+    pressure: dict[str, dict[str, int] | None]
+    throttling: dict[str, float] | None
+    thermal: int | None
+    frequency: float | None
+    processes: list[ProcessUse]
+
+
+class Report(TypedDict):
+    """The readings before and after a load, and what was seen meanwhile."""
+
+    before: Reading
+    after: Reading
+    samples: list[dict[str, float | None]]
+    stopped: list[tuple[float, str]]
+    sampling_s: float
+    processors: int | None
 
 
 class Reader:
@@ -52,7 +93,7 @@ class Reader:
 
     # --- the machine
 
-    def processors(self) -> dict[str, Any]:
+    def processors(self) -> Processors:
         """Return seconds of processor time of the whole machine."""
         text = self._text("stat") or ""
         words = text.partition("\n")[0].split()
@@ -126,7 +167,7 @@ class Reader:
 
     # --- processes
 
-    def processes(self) -> list[dict[str, Any]]:
+    def processes(self) -> list[ProcessUse]:
         """Return our processes: all below the parent of the owner."""
         table: dict[int, tuple[int, str, list[str]]] = {}
         for name in os.listdir(self._proc):  # noqa: PTH208 - thousands of names, and no more
@@ -146,7 +187,7 @@ class Reader:
             pid = parent
         return names if pid == self._root else []
 
-    def _process(self, pid: int, names: list[str], words: list[str]) -> dict[str, Any]:
+    def _process(self, pid: int, names: list[str], words: list[str]) -> ProcessUse:
         own, children = ((int(words[at]) + int(words[at + 1])) * self._tick for at in (11, 13))
         return {"pid": pid, "names": names, "cpu_s": own, "children_s": children, "wait_s": self._waited(pid)}
 
@@ -174,7 +215,7 @@ class Reader:
         known = [int(text.split()[1]) for text in waits if text]
         return sum(known) / 1e9 if known else None
 
-    def reading(self) -> dict[str, Any]:
+    def reading(self) -> Reading:
         """Return all that is read at a sample."""
         return {
             "at_s": time.monotonic(),
@@ -213,7 +254,7 @@ class Sampler:
         self._before = self._reader.reading()
         self._thread.start()
 
-    def end(self) -> dict[str, Any]:
+    def end(self) -> Report:
         """Return what was read. The last sample is of now."""
         after = self._reader.reading()
         self.close()

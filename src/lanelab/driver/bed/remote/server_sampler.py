@@ -16,16 +16,45 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from lanelab.driver.bed.remote import connections, node_counters
-from lanelab.driver.bed.remote.role_processes import Roles
+from lanelab.driver.bed.remote.node_counters import Counts
+from lanelab.driver.bed.remote.role_processes import Roles, Use
 from lanelab.driver.bed.remote.scoreboard import FILE, Scoreboard, Unreadable
 
 EVERY_S = 1.0
 BEFORE = -1  # the second of what there was before the load
 LATE_S = 0.25  # a sample that is later than this is missing
 BUDGET_S = 0.01  # processor time of one kind of reading per second, on average
+
+
+class Settings(TypedDict):
+    """The argument of this program."""
+
+    folders: dict[str, str]  # of the roles
+    ports: list[int]
+    ports_behind: list[int]
+    network: str  # of the link
+
+
+class RoleUse(Use):
+    """All that a role uses. None: not read now, or the kernel does not tell."""
+
+    files: int | None
+    memory: int | None
+    cgroup: int | None
+
+
+class Sample(Counts):
+    """The node in one second."""
+
+    second: int
+    at_s: float
+    connections: dict[str, int] | None
+    workers: dict[str, int] | None
+    roles: dict[str, RoleUse]
+    took_s: float
 
 
 class Seldom:
@@ -49,8 +78,8 @@ class Seldom:
 class Reader:
     """Reads one node."""
 
-    def __init__(self, asked: dict[str, Any], proc: Path = Path("/proc"), *, diagnosis: bool | None = None) -> None:
-        folders: dict[str, str] = asked["folders"]
+    def __init__(self, asked: Settings, proc: Path = Path("/proc"), *, diagnosis: bool | None = None) -> None:
+        folders = asked["folders"]
         self._roles = Roles(folders, proc)
         self._pids: dict[str, list[str]] = {}
         self._counters = node_counters.Counters(asked["network"], proc)
@@ -85,7 +114,7 @@ class Reader:
     def most_workers(self) -> int | None:
         return self._scoreboard.most_workers if self._scoreboard else None
 
-    def sample(self, second: int) -> dict[str, Any]:
+    def sample(self, second: int) -> Sample:
         at_s = time.monotonic()
         self._pids = self._roles.find()
         return {
@@ -98,10 +127,11 @@ class Reader:
             "took_s": time.monotonic() - at_s,
         }
 
-    def _role(self, role: str, second: int) -> dict[str, Any]:
+    def _role(self, role: str, second: int) -> RoleUse:
         pids = self._pids[role]
-        costly = {what: self._costly[role, what].at(second) for what in ("files", "memory")}
-        return {**self._roles.use(pids), **costly, "cgroup": self._roles.cgroup_memory(pids)}
+        files, memory = (self._costly[role, what].at(second) for what in ("files", "memory"))
+        use = self._roles.use(pids)
+        return {**use, "files": files, "memory": memory, "cgroup": self._roles.cgroup_memory(pids)}
 
     def _connected(self, second: int) -> dict[str, int] | None:
         try:
@@ -145,7 +175,7 @@ class Clock:
         return None
 
 
-def serve(reader: Reader, out: Callable[[dict[str, Any]], None]) -> None:
+def serve(reader: Reader, out: Callable[[object], None]) -> None:
     out({"before": reader.sample(BEFORE), "most_workers": reader.most_workers, "absent": reader.absent})
     if _told(None) != "begin":
         return
@@ -173,7 +203,7 @@ def _told(within_s: float | None) -> str:
 
 
 def main() -> None:
-    def out(line: dict[str, Any]) -> None:
+    def out(line: object) -> None:
         print(json.dumps(line, separators=(",", ":")), flush=True)
 
     serve(Reader(json.loads(sys.argv[1])), out)

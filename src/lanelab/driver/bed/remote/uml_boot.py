@@ -23,7 +23,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 MODULES_ROOT = Path("/usr/lib/uml/modules")
 MODULES = (
@@ -153,11 +153,27 @@ def plain_registers() -> None:
             raise OSError(ctypes.get_errno(), "the kernel takes no filter of system calls, which UML needs with AMX")
 
 
+class Inside(TypedDict):
+    """The network of the kernel's own."""
+
+    ip_lines: list[str]
+
+
+class Settings(TypedDict):
+    """The file that this program reads."""
+
+    state: str  # a folder
+    kernel: str  # the program
+    devices: list[str]
+    address: str  # where the agent inside comes to
+    inside: Inside
+
+
 def main() -> None:
     if sys.argv[1] == "--":
         plain_registers()
         os.execvp(sys.argv[2], sys.argv[2:])  # noqa: S606 - it becomes that program
-    settings: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text())
+    settings: Settings = json.loads(Path(sys.argv[1]).read_text())
     state = Path(settings["state"])
     cables = [packet_socket(device) for device in settings["devices"]]
     signal.signal(signal.SIGUSR1, lambda *_: print(dropped(cables[:-1]), file=sys.stderr, flush=True))

@@ -17,7 +17,7 @@ import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from lanelab.driver.base.coded import parsed
 from lanelab.driver.base.errors import HostAway, HostError, RecordError
@@ -25,6 +25,7 @@ from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.bed.agent_connection import AgentConnection
 from lanelab.driver.bed.remote import namespaces
 from lanelab.driver.bed.remote.examine import MachineReport
+from lanelab.driver.bed.remote.keeper import Answer, Order
 from lanelab.driver.bed.remote_files import remote_files
 from lanelab.driver.bed.ssh.hosts import SshHost
 from lanelab.driver.bed.ssh.refusals import refusal
@@ -81,15 +82,7 @@ class _Who(TypedDict):
     connection: str
 
 
-class _Answer(TypedDict):
-    """An answer of the keeper there: one of the first two."""
-
-    ok: NotRequired[object]
-    error: NotRequired[str]
-    passes: NotRequired[bool]  # what is in the way may be gone later
-
-
-Word = TypeVar("Word", _Who, _Answer)
+Word = TypeVar("Word", _Who, Answer)
 
 
 def archive() -> bytes:
@@ -168,7 +161,7 @@ class SshConnection:
     def ask(self, op: str, **words: object) -> Any:  # noqa: ANN401 - JSON
         """Ask our program there. Raises HostError."""
         self._send(json.dumps({"op": op, **words}).encode() + b"\n", f"during '{op}'")
-        answer = self._answer(_Answer)
+        answer = self._answer(Answer)
         if "error" in answer:
             passes = answer.get("passes", False)
             raise (HostAway if passes else HostError)(f"{self.title}: {answer['error']}")
@@ -194,9 +187,9 @@ class SshConnection:
         if abs(ahead_s) > CLOCK_TOLERANCE_S:
             self.ask("set-clock", ahead_s=ahead_s)
 
-    def become_agent(self, **settings: object) -> AgentConnection:
+    def become_agent(self, order: Order) -> AgentConnection:
         """The machine is a node from now on."""
-        self.ask("hold", **settings)
+        self.ask("hold", **order)
         self._socket.settimeout(None)
         agent = AgentConnection(self.node, self._socket)
         agent.await_hello(scaled(ANSWER_WITHIN_S))

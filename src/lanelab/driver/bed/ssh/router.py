@@ -92,7 +92,7 @@ class SshUmlRouter(Router):
 
     def finish(self) -> None:
         self._plug()
-        settings = {
+        settings: uml_boot.Settings = {
             "state": STATE,
             "kernel": self._program,
             "devices": [*self.cables().values(), "to-router"],

@@ -24,6 +24,7 @@ from lanelab.driver.bed.commands import disable_ipv6, run_ip, set_kernel
 from lanelab.driver.bed.local import enter_bed
 from lanelab.driver.bed.node import NODE_NAMES, Node
 from lanelab.driver.bed.remote.examine import MachineReport
+from lanelab.driver.bed.remote.keeper import Cable, Order
 from lanelab.driver.bed.ssh import check
 from lanelab.driver.bed.ssh.connection import SshConnection
 from lanelab.driver.bed.ssh.findings import Observations, Verdict
@@ -119,18 +120,19 @@ class SshSubstrate(Substrate):
             ports = {other: (router.cables()[other], HOSTS_OF[other].router_port.mac) for other in interfaces}
         else:
             ports = {"router": (HOSTS_OF[name].port.device, HOSTS_OF[name].port.mac)}
-        cables = [
+        cables: list[Cable] = [
             {"on": device, "name": ports[other][0], "mac": self._own([ports[other][1]])[0]}
             for other, device in interfaces.items()
         ]
         marker = os.environ.get("LANELAB_BED", "")
-        agent = self._connections[name].become_agent(
-            name=name,
-            cables=cables,
-            cpus=_numbers(settings.cpus.get(name, "")),
-            marker=marker,
-            silence_s=scaled(SILENCE_THERE_S),
-        )
+        order: Order = {
+            "name": name,
+            "cables": cables,
+            "cpus": _numbers(settings.cpus.get(name, "")),
+            "marker": marker,
+            "silence_s": scaled(SILENCE_THERE_S),
+        }
+        agent = self._connections[name].become_agent(order)
         self._agents[name] = agent
         self._nodes[name] = SshNode(name, agent)
         threading.Thread(target=self._keep_beating, args=[agent], name=f"beat-{name}", daemon=True).start()

@@ -5,9 +5,10 @@ Both end with `close`, and with the bed at the latest.
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TypedDict
 
-from lanelab.driver.base.errors import NodeError
+from lanelab.driver.base.coded import parsed
+from lanelab.driver.base.errors import NodeError, RecordError
 from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.bed.line_program import LineProgram, Program
@@ -24,6 +25,10 @@ ENDS = {"down": ("server", "client"), "up": ("client", "server")}  # sender and 
 def settles_s(link: Link) -> float:
     """Return how long the cross traffic of a link takes until it has what it can get."""
     return SETTLE_S + SETTLE_TRIPS * link.rtt.ns / 1e9 if link.cross else 0.0
+
+
+class _Idle(TypedDict):
+    idle_ms: float
 
 
 class CrossFlows:
@@ -44,7 +49,7 @@ class CrossFlows:
         self._sender = _program(sender, "send", port, ADDRESSES[receiver.name], flows, asked.congestion_control)
         self._sender.answer()
         self._receiver = _program(receiver, "receive", port, ADDRESSES[sender.name], flows)
-        self.idle_ms = float(self._receiver.answer()["idle_ms"])
+        self.idle_ms = parsed(_Idle, self._receiver.answer(), "what the receiver of cross traffic says")["idle_ms"]
         self._sender.tell("start")
         self._sender.answer()
         self.flowing_since_s = time.monotonic()
@@ -55,11 +60,15 @@ class CrossFlows:
         for end in self._ends():
             end.tell(word)
 
-    def seen(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def seen(self) -> tuple[cross.ReceiverReport, cross.SenderReport]:
         """Return what the receiver and the sender saw, once they were told the end."""
         if self._receiver is None or self._sender is None:
             raise NodeError("there is no cross traffic that could be read")
-        return self._receiver.answer(), self._sender.answer()
+        try:
+            received = parsed(cross.ReceiverReport, self._receiver.answer(), "the receiver's words")
+            return received, parsed(cross.SenderReport, self._sender.answer(), "the sender's words")
+        except RecordError as error:
+            raise NodeError(f"the programs of cross traffic do not tell what they saw: {error.what}") from error
 
     def close(self) -> None:
         for end in self._ends():

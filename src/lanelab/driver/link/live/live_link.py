@@ -53,7 +53,7 @@ class LinkActivity:
             return 0
         self._flows.tell("end")
         _, sent = self._flows.seen()
-        return sum(bool(flow["ended"]) for flow in sent["flows"])
+        return sum(flow["ended"] for flow in sent["flows"])
 
     def _close(self) -> None:
         flows, self._flows, self._player = self._flows, None, None

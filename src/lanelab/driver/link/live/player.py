@@ -2,8 +2,8 @@
 
 import json
 import time
-from typing import Any
 
+from lanelab.driver.base.coded import parsed
 from lanelab.driver.base.errors import LinkError
 from lanelab.driver.bed.line_program import LineProgram, Program
 from lanelab.driver.bed.node import Node
@@ -12,12 +12,13 @@ from lanelab.driver.record.evidence.moving import Played
 
 PROGRAM = Program(player, (radio_states, tc_netlink))
 CLOCK_LOOKS = 7
+SAYS = "what the player in the router says"
 
 
 class LinkPlayer:
     """Begins and ends what moves. Raises LinkError where the player has ended, or says nothing."""
 
-    def __init__(self, router: Node, settings: dict[str, Any]) -> None:
+    def __init__(self, router: Node, settings: player.Settings) -> None:
         self._program = LineProgram(router, PROGRAM, "the player in the router", LinkError)
         try:
             self._program.ask(json.dumps(settings, separators=(",", ":")))
@@ -36,29 +37,33 @@ class LinkPlayer:
         looks = []
         for _ in range(CLOCK_LOOKS):
             before = time.time_ns()
-            there = int(self._program.ask("clock")["unix_ns"])
+            there = self._there("clock")
             after = time.time_ns()
             looks.append(((after - before) // 2, there - (before + after) // 2))
         uncertain, ahead = min(looks)
         return ahead, uncertain
 
+    def _there(self, word: str) -> int:
+        """Say a word; return when it was heard there."""
+        return parsed(player.Answer, self._program.ask(word), SAYS)["unix_ns"]
+
     def begin(self) -> None:
         """Begin the traces."""
         self._ahead_ns, self._uncertain_ns = self._clock()
-        self._began = int(self._program.ask("begin")["unix_ns"]) - self._ahead_ns, self._uncertain_ns
+        self._began = self._there("begin") - self._ahead_ns, self._uncertain_ns
 
     def end(self) -> Played | None:
         """The link stands still again. None: nothing had begun."""
         if self._began is None:
             return None
         (began_ns, uncertain_ns), self._began = self._began, None
-        done = self._program.ask("end")
+        done = parsed(player.LastAnswer, self._program.ask("end"), SAYS)
         return Played(
             began_unix_us=began_ns // 1000,
             uncertain_us=uncertain_ns // 1000,
-            ended_us=(int(done["unix_ns"]) - self._ahead_ns - began_ns) // 1000,
-            steps=tuple((int(due), int(late)) for due, late in done["late"]),
-            radio=tuple((int(at), str(state)) for at, state in done["radio"]),
+            ended_us=(done["unix_ns"] - self._ahead_ns - began_ns) // 1000,
+            steps=tuple((due, late) for due, late in done["late"]),
+            radio=tuple((at, state) for at, state in done["radio"]),
         )
 
     def close(self) -> None:

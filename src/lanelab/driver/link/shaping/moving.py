@@ -11,9 +11,9 @@ made when the player has closed and opened the gate.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from lanelab.driver.base.units import Duration, Rate
+from lanelab.driver.bed.remote.player import Settings, WaySettings
 from lanelab.driver.link import HEADER, Direction, Link
 from lanelab.driver.link.bottleneck import FIFO
 from lanelab.driver.link.impairments.impairment import Words
@@ -83,11 +83,11 @@ def handle_number(text: str) -> int:
     return int(major, 16) << 16 | int(minor or "0", 16)
 
 
-def player_settings(link: Link, devices: Mapping[str, tuple[str, str]], delays_ns: Mapping[str, int]) -> dict[str, Any]:
+def player_settings(link: Link, devices: Mapping[str, tuple[str, str]], delays_ns: Mapping[str, int]) -> Settings:
     """Return what the player is told: of each direction its devices, its steps, and what holds when it does not
     play."""
     frame = link.mtu + HEADER
-    ways = {}
+    ways: dict[str, WaySettings] = {}
     for name, (queue, leave) in devices.items():
         way: Direction = getattr(link, name)
         if not way.moves:
@@ -100,9 +100,9 @@ def player_settings(link: Link, devices: Mapping[str, tuple[str, str]], delays_n
             # None: the second netem has no rate that follows the trace
             "pace_ppb": pace_ppb(way) if rates else None,
             "delay_ns": delays_ns[name],
-            "rates": [list(step) for step in rates.steps] if rates else [],
+            "rates": list(rates.steps) if rates else [],
             "rates_us": rates.length_us if rates else 0,
-            "delays": [[at, (us - delays.least) * 1000] for at, us in delays.steps] if delays else [],
+            "delays": [(at, (us - delays.least) * 1000) for at, us in delays.steps] if delays else [],
             "delays_us": delays.length_us if delays else 0,
             "extra": burst_packets(way, way.rate, frame) if way.rate else 0,
             "burst_ns": _burst(way).ns,

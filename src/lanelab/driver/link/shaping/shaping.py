@@ -14,11 +14,12 @@ being sent counts as waiting. Lines are for tc of iproute2 5.15 and later, which
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lanelab.driver.base.units import NS_PER_S, PPB, Duration
 from lanelab.driver.bed.addresses import CLIENT, OTHER, QUEUE_DOWN, QUEUE_UP, SERVER, direct_route_lines, route_lines
 from lanelab.driver.bed.addresses import Host as BedHost
+from lanelab.driver.bed.remote.player import Settings
 from lanelab.driver.link import Direction, Host, Link
 from lanelab.driver.link.impairments.impairment import Words, tc_time
 from lanelab.driver.link.shaping.bottleneck import SHAPER_BURST, bottleneck, pace_bps
@@ -88,7 +89,7 @@ def explain(link: Link, compensation: Duration) -> list[Words]:
     ]
 
 
-def played(link: Link, compensation: Duration) -> dict[str, Any]:
+def played(link: Link, compensation: Duration) -> Settings:
     """Return what the player in the router needs to know of a link that moves."""
     ways = {"down": (link.down, _DOWN), "up": (link.up, _UP)}
     return player_settings(

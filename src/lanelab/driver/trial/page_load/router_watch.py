@@ -1,5 +1,8 @@
 """What the router did while a page loaded: whether it ran all the time, and whether somebody set its queues anew."""
 
+from typing import TypedDict
+
+from lanelab.driver.base.coded import parsed
 from lanelab.driver.base.errors import RouterError
 from lanelab.driver.bed.line_program import LineProgram, Program
 from lanelab.driver.bed.remote import router_watch, tc_netlink
@@ -9,6 +12,11 @@ from lanelab.driver.link.shaping.shaping import DEVICES
 from lanelab.driver.record.evidence.capture import RouterStall
 
 PROGRAM = Program(router_watch, (tc_netlink,))
+SAYS = "what the program that watches the router says"
+
+
+class _Announced(TypedDict):
+    changes: list[tuple[str, str]]  # device, kind
 
 
 class RouterWatch:
@@ -40,7 +48,7 @@ class RouterWatch:
 
     def queues_changed(self) -> tuple[str, ...] | None:
         """Which of the link's queues were set anew since the load began, in words. None: the link moves."""
-        changes = self._program.ask("end")["changes"]
+        changes = parsed(_Announced, self._program.ask("end"), SAYS)["changes"]
         if self._moves:
             return None
         return tuple(sorted({f"{kind} of {device}" for device, kind in changes if device in DEVICES or not device}))

@@ -8,7 +8,7 @@ each is, by a program of its own.
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import BedError
@@ -39,7 +39,7 @@ class Watch(Protocol):
     def end(self) -> None:
         """The load is over."""
 
-    def result(self) -> dict[str, Any]:
+    def result(self) -> object:
         """What was read, as driver/bed/remote/sampler.py writes it."""
 
     def close(self) -> None: ...
@@ -57,7 +57,7 @@ class WatchHere:
     def end(self) -> None:
         self._result = self._sampler.end()
 
-    def result(self) -> dict[str, Any]:
+    def result(self) -> object:
         return self._result
 
     def close(self) -> None:
@@ -82,7 +82,7 @@ class WatchThere:
     def end(self) -> None:
         self._program.tell("end")
 
-    def result(self) -> dict[str, Any]:
+    def result(self) -> object:
         try:
             return self._program.answer()
         finally:
