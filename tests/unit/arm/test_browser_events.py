@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from lanelab.driver.arm.browsers.chromium import events
+from lanelab.driver.arm.browsers.chromium.log import Entry
 from lanelab.driver.arm.browsers.chromium.timings import timings
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.record.evidence.browser import WebSocket
@@ -28,11 +29,11 @@ TIMING = {
 }
 
 
-def entry(method: str, webview: str = "T", **parameters: Any) -> dict[str, Any]:
+def entry(method: str, webview: str = "T", **parameters: Any) -> Entry:
     return {"message": json.dumps({"webview": webview, "message": {"method": method, "params": parameters}})}
 
 
-def asked(number: str, at: float, url: str = "http://a.example/", **more: Any) -> dict[str, Any]:
+def asked(number: str, at: float, url: str = "http://a.example/", **more: Any) -> Entry:
     request = {"url": url, "method": more.pop("method", "GET"), "headers": {"A": "1"}, "initialPriority": "High"}
     told = {"requestId": number, "request": request, "timestamp": at, "type": "Image", "initiator": {"type": "parser"}}
     return entry("Network.requestWillBeSent", **{**told, **more})
@@ -55,11 +56,11 @@ def response(**more: Any) -> dict[str, Any]:
     return {**plain, **more}
 
 
-def answered(number: str, **more: Any) -> dict[str, Any]:
+def answered(number: str, **more: Any) -> Entry:
     return entry("Network.responseReceived", requestId=number, type="Image", response=response(**more))
 
 
-def finished(number: str, at: float, size: int = 125) -> dict[str, Any]:
+def finished(number: str, at: float, size: int = 125) -> Entry:
     return entry("Network.loadingFinished", requestId=number, timestamp=at, encodedDataLength=size)
 
 
@@ -261,8 +262,8 @@ def test_a_crash() -> None:
      ("Network.requestWillBeSent", "request"), ("Network.responseReceived", "response")],
 )  # fmt: skip
 def test_an_event_that_lacks_a_key_is_named(method: str, key: str) -> None:
-    log = json.loads(gzip.decompress((DATA / "performance-log-plain.json.gz").read_bytes()))
-    renamed = [{"message": each["message"].replace(f'"{key}"', f'"{key}_"')} for each in log]
+    log: list[Entry] = json.loads(gzip.decompress((DATA / "performance-log-plain.json.gz").read_bytes()))
+    renamed: list[Entry] = [{"message": each["message"].replace(f'"{key}"', f'"{key}_"')} for each in log]
     changed = [new if f'"{method}"' in old["message"] else old for old, new in zip(log, renamed, strict=True)]
     with pytest.raises(RecordError, match=f"{key} is missing in {method}"):
         events.requests(changed)
@@ -287,7 +288,7 @@ def test_timings_of_early_data() -> None:
 
 @pytest.mark.parametrize("name", ["plain", "failed"])
 def test_a_real_log(name: str) -> None:
-    log = json.loads(gzip.decompress((DATA / f"performance-log-{name}.json.gz").read_bytes()))
+    log: list[Entry] = json.loads(gzip.decompress((DATA / f"performance-log-{name}.json.gz").read_bytes()))
     found = events.requests(log)
     assert found
     for request in found:

@@ -128,7 +128,7 @@ def record(log: str) -> TrialRecord:
 
 @pytest.mark.parametrize("log", ["plain", "failed"])
 def test_the_whole_is_as_specified(log: str) -> None:
-    made = har(record(log))
+    made: Any = har(record(log))
     hold(made, HAR, "har")
     for entry in made["log"]["entries"]:
         parts = sum(max(value, 0) for name, value in entry["timings"].items() if name != "ssl")
@@ -138,7 +138,7 @@ def test_the_whole_is_as_specified(log: str) -> None:
 
 
 def test_what_it_says() -> None:
-    made = har(record("plain"))["log"]
+    made: Any = har(record("plain"))["log"]
     assert made["browser"] == {"name": "Chromium", "version": "156.0.8078.79"}
     assert made["pages"][0]["pageTimings"] == {"onContentLoad": 97.4, "onLoad": 1190.7, "_firstContentfulPaint": 228}
     assert made["pages"][0]["startedDateTime"] == "2026-11-20T15:00:00.123+00:00"
@@ -150,7 +150,7 @@ def test_what_it_says() -> None:
 
 
 def test_what_never_happened_is_minus_one() -> None:
-    made = har(record("failed"))["log"]
+    made: Any = har(record("failed"))["log"]
     assert made["pages"][0]["pageTimings"]["onLoad"] == -1
     entry = made["entries"][0]
     assert entry["response"]["status"] == 0
@@ -166,7 +166,7 @@ def test_cookies_queries_and_redirects() -> None:
         request_headers=(("cookie", "a=1; b=x=y"),),
         response_headers=(("Set-Cookie", "c=3; Path=/"), ("set-cookie", "d=4"), ("Location", "/there")),
     )
-    made = har(replace(data, requests=(request,)))
+    made: Any = har(replace(data, requests=(request,)))
     hold(made, HAR, "har")
     [entry] = made["log"]["entries"]
     assert entry["request"]["queryString"] == [

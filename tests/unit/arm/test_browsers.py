@@ -57,6 +57,9 @@ class FakeChromium:
     def call(self, *_: object, **__: object) -> dict[str, str]:
         return {"browserContextId": "context", "targetId": "target"}
 
+    def ask(self, *_: object, **__: object) -> dict[str, str]:
+        return self.call()
+
     def sandboxed(self) -> bool:
         return True
 

@@ -19,7 +19,7 @@ HTTP2, HTTP3 = "network.http.http2.enabled", "network.http.http3.enable"
 MAPPING = "network.http.http3.alt-svc-mapping-for-testing"
 BACKUP = "network.http.http3.backup_timer_delay"
 START = 1_795_453_202_218_504
-NOTED: dict[str, Any] = {
+NOTED: Any = {
     "url": "https://a.example/",
     "method": "GET",
     "policy": 6,
@@ -48,7 +48,12 @@ NOTED: dict[str, Any] = {
     "asked": [["Host", "a.example"], ["Priority", "u=0, i"]],
     "got": [["content-length", "14000"]],
 }
-NEVER = {name: 0 for name in NOTED if name.endswith("Time")}
+NEVER: Any = {name: 0 for name in NOTED if name.endswith("Time")}
+
+
+def noted(**changed: Any) -> Any:
+    """As NOTED, but for these."""
+    return {**NOTED, **changed}
 
 
 def chosen(around: Surroundings = AROUND, **settings: Any) -> dict[str, Any]:
@@ -102,11 +107,11 @@ def test_preferences_of_the_arm_win_and_are_written() -> None:
 
 
 def test_websockets_are_no_requests() -> None:
-    handshake = {**NOTED, "url": "https://a.example/live", "policy": 16, "status": 404}
-    refused = {**NOTED, **NEVER, "url": "http://b.example/", "policy": 16, "status": 0}
-    noted = [NOTED, handshake, refused]
-    assert [each.url for each in requests(noted, load_us=None)] == [NOTED["url"]]
-    assert [(each.url, each.status) for each in sockets(noted)] == [
+    handshake = noted(url="https://a.example/live", policy=16, status=404)
+    refused: Any = {**NOTED, **NEVER, "url": "http://b.example/", "policy": 16, "status": 0}
+    every = [NOTED, handshake, refused]
+    assert [each.url for each in requests(every, load_us=None)] == [NOTED["url"]]
+    assert [(each.url, each.status) for each in sockets(every)] == [
         ("wss://a.example/live", 404),
         ("ws://b.example/", None),
     ]
@@ -125,8 +130,8 @@ def test_a_request_has_its_parts() -> None:
 def test_requests_at_the_same_ends_share_a_connection() -> None:
     later = {"asyncOpenTime": START + 150_000, "requestStartTime": START + 150_000}
     later |= {"responseStartTime": START + 190_000, "responseEndTime": START + 200_000, "policy": 3}
-    shared = {**NOTED, **NEVER, **later, "url": "https://a.example/1.png"}
-    other = {**shared, "url": "https://a.example/2.png", "local": ["10.10.1.2", 52091], "protocol": "h3"}
+    shared: Any = {**NOTED, **NEVER, **later, "url": "https://a.example/1.png"}
+    other: Any = {**shared, "url": "https://a.example/2.png", "local": ["10.10.1.2", 52091], "protocol": "h3"}
     first, second, third = requests([NOTED, shared, other], load_us=START + 160_000)
     assert first.connection == second.connection != third.connection
     assert (first.reused, second.reused, third.reused) == (False, True, False)
@@ -135,41 +140,43 @@ def test_requests_at_the_same_ends_share_a_connection() -> None:
 
 
 def test_what_comes_out_of_the_cache_ends() -> None:
-    ended = {"asyncOpenTime": START, "cacheReadEndTime": START + 5000}
-    (one,) = requests([{**NOTED, **NEVER, **ended, "cached": True}], load_us=None)
+    ended: Any = {"asyncOpenTime": START, "cacheReadEndTime": START + 5000}
+    (one,) = requests([noted(**{**NEVER, **ended}, cached=True)], load_us=None)
     assert (one.from_cache, one.ended_ms, one.wire_bytes, one.connection) == (True, 5.0, 0, None)
     assert one.timings.receive == 5.0
 
 
 def test_what_never_ended_and_what_failed_is_told() -> None:
-    begun = {name: NOTED[name] for name in ("url", "method", "policy", "cached")}
-    failed = {**NOTED, "error": "NS_ERROR_CONNECTION_REFUSED", "status": 0}
+    begun: Any = {name: NOTED[name] for name in ("url", "method", "policy", "cached")}
+    failed: Any = {**NOTED, "error": "NS_ERROR_CONNECTION_REFUSED", "status": 0}
     (hangs,) = requests([begun], load_us=None) or (None,)
     assert hangs is None or hangs.ended_ms is None
     assert requests([failed], load_us=None)[0].error == "NS_ERROR_CONNECTION_REFUSED"
     assert document_error([failed]) == "NS_ERROR_CONNECTION_REFUSED"
-    assert document_error([{**NOTED, "status": 302, "error": "NS_BINDING_REDIRECTED"}, NOTED]) is None
-    lacking = {name: value for name, value in NOTED.items() if name != "method"}
+    assert document_error([noted(status=302, error="NS_BINDING_REDIRECTED"), NOTED]) is None
+    lacking: Any = {name: value for name, value in NOTED.items() if name != "method"}
     with pytest.raises(RecordError, match="method"):
         requests([lacking], load_us=None)
 
 
 def test_redirects_and_pictures_with_an_error() -> None:
-    within = {
+    within: Any = {
         "url": "http://a.example/",
         "method": "GET",
         "policy": 6,
         "cached": False,
         "error": "NS_BINDING_REDIRECTED",
     }
-    picture = {**NOTED, "policy": 3, "status": 404, "error": "NS_BINDING_ABORTED"}
+    picture: Any = {**NOTED, "policy": 3, "status": 404, "error": "NS_BINDING_ABORTED"}
     (one,) = requests([within, picture], load_us=None)
     assert (one.status, one.error) == (404, None)
-    assert requests([{**picture, "status": 200}], load_us=None)[0].error == "net::ERR_ABORTED"
+    assert (
+        requests([noted(policy=3, status=200, error="NS_BINDING_ABORTED")], load_us=None)[0].error == "net::ERR_ABORTED"
+    )
 
 
 def test_a_body_that_was_compressed_has_no_known_length() -> None:
-    (one,) = requests([{**NOTED, "got": [["content-encoding", "gzip"]]}], load_us=None)
+    (one,) = requests([noted(got=[["content-encoding", "gzip"]])], load_us=None)
     assert one.body_bytes == -1
 
 

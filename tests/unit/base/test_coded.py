@@ -1,17 +1,17 @@
 """Dataclasses as JSON: what is written is read back, and nothing else is read."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired, TypedDict
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.coded import Coded, parsed
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import Series, TrialRecord
@@ -114,3 +114,28 @@ def test_a_record_of_another_shape_is_refused(changes: dict[str, Any], key: str)
     with pytest.raises(RecordError) as caught:
         TrialRecord.from_json(RECORD.to_json() | changes)
     assert caught.value.key.startswith(key)
+
+
+class Said(TypedDict):
+    number: int
+    words: NotRequired[Sequence[str]]
+
+
+def test_what_another_program_says_is_checked_and_passed_on_as_it_is() -> None:
+    data = {"number": 1, "more": None}
+    assert parsed(Said, data, "its answer") is data
+    assert parsed(list[Said], [data], "its answer")[0] is data
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({}, "in its answer, number is missing"),
+        ({"number": "1"}, "in its answer, number is not of type int"),
+        ({"number": 1, "words": ["a", 2]}, r"in its answer, words\[1\] is not of type str"),
+        ([1], "in its answer, the whole is not a mapping"),
+    ],
+)
+def test_what_another_program_says_wrongly_is_named(data: object, words: str) -> None:
+    with pytest.raises(RecordError, match=words):
+        parsed(Said, data, "its answer")

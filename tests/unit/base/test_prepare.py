@@ -6,13 +6,14 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from lanelab.driver.base.errors import InputError, MissingProgram
 from lanelab.driver.base.programs import install, needs
 from lanelab.driver.base.programs.find_program import find
-from lanelab.driver.base.programs.needs import Program
+from lanelab.driver.base.programs.needs import Program, Row
 from lanelab.driver.base.system_path import SYSTEM_PATH
 from lanelab.driver.bed.ssh import check
 from lanelab.driver.run import doctor
@@ -172,7 +173,7 @@ def test_words_that_no_program_has_are_a_mistake() -> None:
     with pytest.raises(ValueError, match="no-such-purpose"):
         needs.programs("bed", "no-such-purpose")
     with pytest.raises(ValueError, match="comands"):
-        Program.from_row("a", {"package": "a", "for": ["bed"], "comands": ["b"]})
+        Program.from_row("a", cast(Row, {"package": "a", "for": ["bed"], "comands": ["b"]}))
 
 
 @pytest.mark.usefixtures("on_debian")

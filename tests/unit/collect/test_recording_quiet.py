@@ -1,24 +1,24 @@
 """When a page that is recorded counts as quiet."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from lanelab.driver.arm.browsers.devices import DEVICES, device_named
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.collect.recording.quiet import HELD_OPEN_S, QUIET_S, Activity
+from lanelab.driver.collect.recording.quiet import HELD_OPEN_S, QUIET_S, Activity, Event
 
 PAGE, FRAME = "page", "frame"
 
 
 def asks(activity: Activity, number: str, now_s: float, session: str = PAGE, kind: str = "Script") -> None:
     url = f"http://a.test/{number}"
-    event = {"requestId": number, "request": {"url": url}, "type": kind}
+    event: Event = {"requestId": number, "request": {"url": url}, "type": kind}
     activity.take(session, "Network.requestWillBeSent", event, now_s)
 
 
 def says(activity: Activity, method: str, now_s: float, session: str = PAGE, **event: Any) -> None:
-    activity.take(session, method, event, now_s)
+    activity.take(session, method, cast(Event, event), now_s)
 
 
 def loaded() -> Activity:
@@ -76,7 +76,7 @@ def test_what_is_held_open_is_not_waited_for() -> None:
 
 def test_data_addresses_are_no_requests() -> None:
     activity = loaded()
-    event = {"requestId": "d", "request": {"url": "data:,x"}, "type": "Image"}
+    event: Event = {"requestId": "d", "request": {"url": "data:,x"}, "type": "Image"}
     activity.take(PAGE, "Network.requestWillBeSent", event, 2.1)
     assert activity.is_quiet(2.0 + QUIET_S)
 

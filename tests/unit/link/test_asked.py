@@ -42,7 +42,7 @@ MANY = {
     "reorder": {"reorder": 0.01, "correlation": 0},
 }
 CODEL = {"interval": 99999, "ecn": True}
-SHOWN = [
+SHOWN: list[tuple[dict[str, str], Any]] = [
     (
         {"rate": "10mbit", "rtt": "20ms", "queue": "1000p"},
         both("netem", {"limit": 1000, **rate(1250000), **NETEM}, there={"limit": 1250, **delayed(0.009849)}),
@@ -79,12 +79,12 @@ SHOWN = [
 
 
 @pytest.mark.parametrize(("link", "shown"), SHOWN)
-def test_what_tc_shows_is_what_was_asked_for(link: dict[str, str], shown: list[dict[str, Any]]) -> None:
+def test_what_tc_shows_is_what_was_asked_for(link: dict[str, str], shown: Any) -> None:
     assert differences(asked_queues(Link.parse(link), LATE), shown_queues(shown)) == []
 
 
 def test_a_link_without_a_rate_has_plain_queues() -> None:
-    shown = [show(device, "pfifo", {"limit": 1000}) for device in ("to_client", "to_server")]
+    shown: Any = [show(device, "pfifo", {"limit": 1000}) for device in ("to_client", "to_server")]
     assert differences(asked_queues(Link.parse({}), LATE), shown_queues(shown)) == []
 
 

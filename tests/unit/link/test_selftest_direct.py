@@ -1,5 +1,6 @@
 """What the self-test of a direct link makes of what it saw."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,15 +14,10 @@ TIMESTAMPS, TAIL_LOSS_PROBE = "net.ipv4.tcp_timestamps", "net.ipv4.tcp_early_ret
 LINK = Link.parse({"path": "direct", "initial_window_server": "3", "timestamps": "false"})
 
 
-def state(**changed: Any) -> dict[str, Any]:
-    kernel = {**USUAL_KERNEL, TIMESTAMPS: "0"}
-    return {
-        "device": "direct0",
-        "mtu": 1500,
-        "to_router": 0,
-        "metrics": {"congestion": "cubic", "initcwnd": "3"},
-        "kernel": kernel,
-    } | changed
+def state(**changed: Any) -> direct.State:
+    metrics = {"congestion": "cubic", "initcwnd": "3"}
+    usual = direct.State("direct0", 1500, 0, metrics, {**USUAL_KERNEL, TIMESTAMPS: "0"})
+    return replace(usual, **changed)
 
 
 def test_a_host_that_is_set_as_asked_for_passes() -> None:

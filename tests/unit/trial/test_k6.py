@@ -154,10 +154,10 @@ def test_each_piece_of_the_report_must_be_there_and_of_its_kind(path: tuple[str,
 
 
 def test_stages_are_as_the_experiment_file_has_them() -> None:
-    ramp = scenario(k6_settings(users=[[1, 0], [1000, 1200], [1000, 60]]))
+    ramp: Any = scenario(k6_settings(users=[[1, 0], [1000, 1200], [1000, 60]]))
     assert (ramp["executor"], ramp["startVUs"], ramp["gracefulStop"]) == ("ramping-vus", 1, "0s")
     assert ramp["stages"] == [{"target": 1000, "duration": "1200000ms"}, {"target": 1000, "duration": "60000ms"}]
-    arrivals = scenario(k6_settings(users=[], arrivals=[[0.5, 0], [2, 10]]))
+    arrivals: Any = scenario(k6_settings(users=[], arrivals=[[0.5, 0], [2, 10]]))
     assert (arrivals["startRate"], arrivals["timeUnit"], arrivals["stages"][0]["target"]) == (50, "100s", 200)
 
 

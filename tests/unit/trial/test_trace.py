@@ -20,12 +20,12 @@ PAGE = {"pid": 7, "tid": 1}
 ZERO = 5_000_000
 
 
-def task(begin_ms: float, length_ms: float, name: str = "RunTask", **of: int) -> dict[str, Any]:
+def task(begin_ms: float, length_ms: float, name: str = "RunTask", **of: int) -> Any:
     span = {"ts": ZERO + begin_ms * 1000, "dur": length_ms * 1000}
     return {"name": name, "cat": "disabled-by-default-devtools.timeline", "ph": "X", **PAGE, **span, **of}
 
 
-def mark(name: str, at_ms: float, **data: object) -> dict[str, Any]:
+def mark(name: str, at_ms: float, **data: object) -> Any:
     return {"name": name, "ph": "R", **PAGE, "ts": ZERO + at_ms * 1000, "args": {"data": data}}
 
 
@@ -38,12 +38,12 @@ def picture(colour: tuple[int, int, int], width: int = 16) -> bytes:
     return file.getvalue()
 
 
-def shot(at_ms: float, data: bytes) -> dict[str, Any]:
+def shot(at_ms: float, data: bytes) -> Any:
     return {"name": "Screenshot", "ph": "O", "pid": 1, "tid": 1, "ts": ZERO + at_ms * 1000, "args": {
         "snapshot": base64.b64encode(data).decode()}}  # fmt: skip
 
 
-def trace(*events: dict[str, Any]) -> TraceEvents:
+def trace(*events: Any) -> TraceEvents:
     begin = mark("navigationStart", 0, documentLoaderURL="http://a.test/", isLoadingMainFrame=True)
     blank = mark("navigationStart", -3, documentLoaderURL="", isLoadingMainFrame=True)
     return TraceEvents({"traceEvents": [blank, *events, begin, mark("loadEventEnd", 500)]})

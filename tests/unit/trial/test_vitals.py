@@ -2,11 +2,12 @@
 
 import copy
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.arm.browsers.vitals import Vitals as Answers
 from lanelab.driver.arm.browsers.vitals import VitalsAsked, ask
 from lanelab.driver.base.errors import InputError, RecordError
 from lanelab.driver.base.settings.source import read_yaml
@@ -40,7 +41,7 @@ def told(**read: object) -> dict[str, Any]:
 
 
 def of(data: Mapping[str, Any], click: str | None = "#go") -> VitalsEvidence:
-    return evidence(data, 500, click)
+    return evidence(cast(Answers, data), 500, click)
 
 
 def test_what_came_by_the_end_counts() -> None:

@@ -3,7 +3,6 @@
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from lanelab.driver.arm.browsers.browser import Limit
 from lanelab.driver.arm.browsers.fields import USUAL_VIEWPORT, BrowserSettings
@@ -16,9 +15,10 @@ from lanelab.driver.arm.servers.registry import DEFAULT as DEFAULT_SERVER
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.arm.servers.server import Server
 from lanelab.driver.arm.streams import BEYOND_BROWSERS, USUAL
+from lanelab.driver.base.coded import Json
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss
-from lanelab.driver.base.settings.setting import DefaultBy
+from lanelab.driver.base.settings.setting import DefaultBy, Values
 from lanelab.driver.base.units import Duration
 from lanelab.driver.site.prepare.variant import RECORDED, Variant
 from lanelab.driver.site.pushed import OFF
@@ -94,20 +94,20 @@ class Arm(BrowserSettings, ProxySettings, ContentSettings):
         in_clear = replace(self, behind=spoken, protocol=spoken, tls="off", tls_resumption=True)
         return replace(in_clear, keepalive=True, keepalive_requests=0, keepalive_timeout=BACK_END_KEEPALIVE)
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Json]:
         """Every effective setting, as JSON; two arms with the same ones do the same."""
         names = [setting.name for setting in settings_with(self.server)]
         return {name: shown(getattr(self.own if name in OWNERS else self, name)) for name in names}
 
-    def common(self) -> dict[str, Any]:
+    def common(self) -> Values:
         """Return the settings that arms have with every server, as they are."""
         return {setting.name: getattr(self, setting.name) for setting in ARM.settings if setting.name not in OWNERS}
 
-    def to_mapping(self) -> dict[str, Any]:
+    def to_mapping(self) -> dict[str, Json]:
         """Return the name and every effective setting, as JSON."""
         return {"name": self.name, **self.settings()}
 
-    def changed(self) -> dict[str, Any]:
+    def changed(self) -> dict[str, Json]:
         """Return the settings that are not the default ones. Read back, they give this arm again."""
         settings = self.settings()
         by = {each.default.setting for each in settings_with(self.server) if isinstance(each.default, DefaultBy)}
@@ -133,11 +133,11 @@ def _check_owner(mapping: Mapping[str, object], server: Server) -> None:
             raise InputError(what, f"{near}Leave it out, or write server: {able}", key=key)
 
 
-def _resolved(values: Mapping[str, Any], name: str) -> object:
+def _resolved(values: Values, name: str) -> object:
     return values[name] if name in values else ARM.by_name[name].default_value()
 
 
-def _beyond_browser(values: Mapping[str, Any]) -> bool:
+def _beyond_browser(values: Values) -> bool:
     """Whether only the gateway can do it."""
     return bool(
         values["protocol"].startswith("spdy/")
@@ -148,7 +148,7 @@ def _beyond_browser(values: Mapping[str, Any]) -> bool:
     )
 
 
-def _limits(values: Mapping[str, Any]) -> list[Limit]:
+def _limits(values: Values) -> list[Limit]:
     """Return what the arm's browser cannot follow."""
     limits = BROWSERS[values["browser"]].limits
     return [

@@ -4,6 +4,7 @@ how its names are found."""
 from dataclasses import dataclass, field
 
 from lanelab.driver.arm.streams import PUSH
+from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import Kind, choice
 from lanelab.driver.base.settings.setting import ROW, Setting
@@ -12,7 +13,9 @@ from lanelab.driver.site.pushed import OFF
 
 TELLING = ("chromium",)  # browsers whose log says that a 103 came
 _WORDS = [f"{kind}={level}" for kind in KINDS for level in LEVELS]
-_TEXTS = {"anyOf": [{"type": "string"}, {"type": "boolean"}, {"type": "array", "items": {"type": "string"}}]}
+_TEXTS: JsonObject = {
+    "anyOf": [{"type": "string"}, {"type": "boolean"}, {"type": "array", "items": {"type": "string"}}]
+}
 
 
 def _priorities(value: object, key: str) -> str:
@@ -50,7 +53,7 @@ def _minify(value: object, key: str) -> str:
     return ",".join(sorted(set(names), key=lambda name: (name not in SETS, name)))
 
 
-_LISTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+_LISTS: JsonObject = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 MINIFY = Kind("SET", "`off`, a set, or a list of filters", _minify, _LISTS)
 
 

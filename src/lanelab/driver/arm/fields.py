@@ -1,6 +1,7 @@
 """`ARM` is the table of an arm's settings: what its wire, its server, a proxy, its content and its browser declare."""
 
 from dataclasses import replace
+from typing import Any
 
 from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.arm.browsers.registry import BROWSERS
@@ -11,6 +12,7 @@ from lanelab.driver.arm.servers.registry import DEFAULT as DEFAULT_SERVER
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.arm.streams import StreamSettings
 from lanelab.driver.arm.wire import WireSettings
+from lanelab.driver.base.coded import Json
 from lanelab.driver.base.settings.kinds import choice
 from lanelab.driver.base.settings.setting import DefaultBy, Setting, Table, rows_of
 from lanelab.driver.base.units import Duration
@@ -69,10 +71,11 @@ def settings_with(server: str) -> tuple[Setting, ...]:
     return tuple(setting for setting in ARM.settings if server in OWNERS.get(setting.name, (server,)))
 
 
-def shown(value: object) -> object:
+def shown(value: Any) -> Json:  # noqa: ANN401 - of the type that its kind reads
     """Return a value as JSON has it; booleans and texts read back."""
     if isinstance(value, Duration):
         return str(value)
     if isinstance(value, tuple):
         return "x".join(map(str, value)) if value and isinstance(value[0], int) else list(value)
-    return value
+    plain: Json = value
+    return plain

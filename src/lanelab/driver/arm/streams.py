@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import Kind, choice, count
 from lanelab.driver.base.settings.setting import ROW, Setting, rows_of
@@ -32,7 +33,9 @@ def _push(value: object, key: str) -> str:
     return ",".join(sorted(set(words)))
 
 
-_TEXTS = {"anyOf": [{"type": "string"}, {"type": "boolean"}, {"type": "array", "items": {"type": "string"}}]}
+_TEXTS: JsonObject = {
+    "anyOf": [{"type": "string"}, {"type": "boolean"}, {"type": "array", "items": {"type": "string"}}]
+}
 PUSH = Kind("WHAT", "`off`, `critical`, `referenced`, or a list of patterns of paths", _push, _TEXTS)
 
 

@@ -15,7 +15,7 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, TypeVar, cast
 
-from lanelab.driver.base.coded import decoded_as, encoded
+from lanelab.driver.base.coded import JsonObject, decoded_as, encoded
 from lanelab.driver.base.timeouts import ANSWER_WITHIN_S, scaled
 
 Given = ParamSpec("Given")
@@ -26,7 +26,7 @@ OPERATION = "__operation__"
 class Remote:
     """Makes an interface out of a class that derives from it."""
 
-    def ask(self, name: str, arguments: Mapping[str, Any], within_s: float) -> object:
+    def ask(self, name: str, arguments: JsonObject, within_s: float) -> object:
         """Let the other process do it. Everything is as JSON has it."""
         raise NotImplementedError
 
@@ -63,7 +63,7 @@ def operations(interface: type[Remote]) -> frozenset[str]:
     return frozenset(name for name, value in vars(interface).items() if hasattr(value, OPERATION))
 
 
-def served(interface: type[Remote], by: Remote, name: str, arguments: Mapping[str, Any]) -> object:
+def served(interface: type[Remote], by: Remote, name: str, arguments: Mapping[str, object]) -> object:
     """Return what an operation comes to, for arguments and with an answer as JSON has them."""
     types = _types(getattr(vars(interface)[name], OPERATION))
     decoded = {each: decoded_as(types[each], value, f"{name}: {each}") for each, value in arguments.items()}
@@ -71,5 +71,5 @@ def served(interface: type[Remote], by: Remote, name: str, arguments: Mapping[st
 
 
 @functools.cache
-def _types(method: Callable[..., Any]) -> Mapping[str, Any]:
+def _types(method: Callable[..., Any]) -> Mapping[str, object]:
     return typing.get_type_hints(method)

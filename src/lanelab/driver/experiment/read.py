@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.browsers.registry import BROWSERS
@@ -262,7 +261,7 @@ def _read_repeat(entries: Mapping[str, Written], trials: int) -> Repeat:
         what = f"there is until on line {entries['until'].line} too: which of the two?"
         raise entries["trials"].error(what, "Leave one of them out")
     keys = UNTIL.entries(entries["until"])
-    until: dict[str, Any] = UNTIL.values_of(keys)
+    until = UNTIL.values_of(keys)
     if until["ci"] is None:
         raise entries["until"].error("it has no ci", "Write how narrow the interval must be, like ci: 2%")
     if until["min"] > until["max"]:

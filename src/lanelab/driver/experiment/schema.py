@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from lanelab.driver.arm.fields import ARM
+from lanelab.driver.base.coded import Json
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.settings.kinds import DURATION, FLAG, PERCENT, PROSE
 from lanelab.driver.base.settings.schemas import Schema, one_or_many, reference, with_definitions
@@ -109,7 +110,7 @@ def _claims() -> dict[str, Schema]:
     kinds["contrast"]["dependencies"] = {"at": ["to_at"], "to_at": ["at"]}
     kinds["contrast"]["anyOf"] = [{"required": ["to"]}, {"required": ["at"]}]
     either = {"anyOf": [change, value]}
-    shapes = {
+    shapes: dict[str, Schema] = {
         **{name: reference(f"claim_{name}") for name in kinds},
         "where": _object({name: one_or_many(scalar) for name in places}),
         "for": {"type": "string", "pattern": r"^\s*(every|any|all\s+but\s+[0-9]+)(\s+[a-z_]+)?\s*$"},
@@ -130,8 +131,8 @@ def _with_keys() -> list[str]:
     return [name for name, recorder in RECORDERS.items() if recorder.keys]
 
 
-def _object(properties: Mapping[str, Schema], required: list[str] | None = None) -> Schema:
-    made = {"type": "object", "additionalProperties": False, "properties": dict(properties)}
+def _object(properties: Mapping[str, Schema], required: list[str] | None = None) -> dict[str, Json]:
+    made: dict[str, Json] = {"type": "object", "additionalProperties": False, "properties": dict(properties)}
     return {**made, "required": required} if required else made
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import Kind, near_miss
 from lanelab.driver.link.kinds import DIRECTIONS, NAME
@@ -66,7 +67,7 @@ def _of_parts(parts: Mapping[object, object], key: str) -> CrossTraffic:
     return CrossTraffic(int(flows), NAME.parse(names.get("cc", "cubic"), key), way)
 
 
-_PARTS_SCHEMA = {
+_PARTS_SCHEMA: JsonObject = {
     "type": "object",
     "properties": {
         "flows": {"type": "integer", "minimum": 1, "maximum": MOST_FLOWS},

@@ -5,7 +5,7 @@ The bed process makes a record, the controller completes and judges it, and the 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Self
 
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import RecordError
@@ -106,7 +106,7 @@ class TrialRecord(Coded):
         """Return a record with the evidence of its workload and of its recorders."""
         if not isinstance(data, Mapping):
             raise RecordError("the record is no mapping")
-        plain: dict[str, Any] = {**data}
+        plain: dict[str, object] = {**data}
         evidence, recordings = plain.get("evidence"), plain.get("recordings")
         plain |= {key: empty for key, empty in (("evidence", None), ("recordings", {})) if key in plain}
         record = super(TrialRecord, cls).decoded(plain)

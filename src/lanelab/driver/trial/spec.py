@@ -3,12 +3,27 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.base.coded import Coded, decoded_as
+from lanelab.driver.base.coded import Coded, parsed
 from lanelab.driver.site.site import Site
 from lanelab.driver.trial.recorders.registry import options_from_json
+
+
+class Parcel(TypedDict):
+    """A trial as it is sent."""
+
+    workload: str
+    site: object
+    arm: Mapping[str, object]
+    timeout_s: float
+    recorders: Mapping[str, object]
+    folder: str
+    authority: str
+    options: Mapping[str, object]
+    seed: int
+    built: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +37,11 @@ class TrialSpec(Coded):
     folder: Path  # for artifacts, on this machine
     authority: Path  # of the run: key and certificate that the browser trusts
     workload: str = "page_load"
-    options: Mapping[str, Any] = field(default_factory=dict)  # of the workload, as JSON
+    options: Mapping[str, object] = field(default_factory=dict)  # of the workload, as JSON
     seed: int = 0  # of this trial: for a workload that draws numbers
     built: Mapping[str, Path] = field(default_factory=dict)  # programs of ours on this machine: gateway, mod_spdy, …
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {
             "workload": self.workload,
             "site": self.site.to_json(),
@@ -42,20 +57,17 @@ class TrialSpec(Coded):
 
     @classmethod
     def decoded(cls, data: object) -> "TrialSpec":
-        return cls._of(decoded_as(Mapping[str, Any], data, "trial"))
-
-    @classmethod
-    def _of(cls, data: Mapping[str, Any]) -> "TrialSpec":
-        settings = dict(data["arm"])
+        sent = parsed(Parcel, data, "a trial")
+        settings = dict(sent["arm"])
         return cls(
-            workload=data["workload"],
-            site=Site.from_json(data["site"]),
-            arm=Arm.parse(settings.pop("name"), settings),
-            timeout_s=data["timeout_s"],
-            recorders=options_from_json(data["recorders"]),
-            folder=Path(data["folder"]),
-            authority=Path(data["authority"]),
-            options=data["options"],
-            seed=data["seed"],
-            built={name: Path(path) for name, path in data["built"].items()},
+            workload=sent["workload"],
+            site=Site.from_json(sent["site"]),
+            arm=Arm.parse(str(settings.pop("name")), settings),
+            timeout_s=sent["timeout_s"],
+            recorders=options_from_json(sent["recorders"]),
+            folder=Path(sent["folder"]),
+            authority=Path(sent["authority"]),
+            options=sent["options"],
+            seed=sent["seed"],
+            built={name: Path(path) for name, path in sent["built"].items()},
         )

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from lanelab.driver.arm.browsers.fields import BrowserSettings
-from lanelab.driver.arm.browsers.vitals import VitalsAsked
+from lanelab.driver.arm.browsers.vitals import Vitals, VitalsAsked
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.record.evidence.browser import BrowserEvidence, Request
@@ -143,7 +143,7 @@ class Page(ABC):
         """Begin to trace what the browser does. Raises BrowserError."""
 
     @abstractmethod
-    def vitals(self, asked: VitalsAsked) -> Mapping[str, Any] | None:
+    def vitals(self, asked: VitalsAsked) -> Vitals | None:
         """Return right after `load` what the browser kept of it (vitals.py), and what a click came to. None: the load
         failed. Raises BrowserError."""
 

@@ -2,9 +2,9 @@
 
 import datetime
 from collections.abc import Iterable, Sequence
-from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from lanelab.driver.base.coded import Json, JsonObject
 from lanelab.driver.record.evidence.browser import PageTimes, Request
 from lanelab.driver.record.record import TrialRecord
 
@@ -14,7 +14,7 @@ NO_TIMES = PageTimes(None, None, None, None, None, None, None)
 HTTP_VERSIONS = {"http/1.0": "HTTP/1.0", "http/1.1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
 
 
-def har(record: TrialRecord) -> dict[str, Any]:
+def har(record: TrialRecord) -> JsonObject:
     """Return the HAR of one page load."""
     started = datetime.datetime.fromisoformat(record.started_utc)
     evidence = record.page_load
@@ -32,7 +32,7 @@ def har(record: TrialRecord) -> dict[str, Any]:
     }
 
 
-def _page(requests: Sequence[Request], times: PageTimes, started: datetime.datetime) -> dict[str, Any]:
+def _page(requests: Sequence[Request], times: PageTimes, started: datetime.datetime) -> JsonObject:
     timings = {"onContentLoad": times.dcl_ms, "onLoad": times.plt_navigation_ms}
     custom = {
         "_firstPaint": times.first_paint_ms,
@@ -48,10 +48,10 @@ def _page(requests: Sequence[Request], times: PageTimes, started: datetime.datet
     }
 
 
-def _entry(request: Request, started: datetime.datetime) -> dict[str, Any]:
+def _entry(request: Request, started: datetime.datetime) -> JsonObject:
     version = HTTP_VERSIONS.get(request.protocol or "", request.protocol or "unknown")
     timings = request.timings.to_json()
-    entry: dict[str, Any] = {
+    entry: dict[str, Json] = {
         "pageref": PAGE,
         "startedDateTime": _stamp(started + datetime.timedelta(milliseconds=request.started_ms)),
         "time": round(sum(max(value, 0) for name, value in timings.items() if name != "ssl"), 3),
@@ -76,7 +76,7 @@ def _entry(request: Request, started: datetime.datetime) -> dict[str, Any]:
     return entry
 
 
-def _asked(request: Request, version: str) -> dict[str, Any]:
+def _asked(request: Request, version: str) -> JsonObject:
     return {
         "method": request.method,
         "url": request.url,
@@ -89,10 +89,10 @@ def _asked(request: Request, version: str) -> dict[str, Any]:
     }
 
 
-def _answered(request: Request, version: str) -> dict[str, Any]:
+def _answered(request: Request, version: str) -> JsonObject:
     headers = request.response_headers
     head, wire = request.response_header_bytes, request.wire_bytes
-    answer = {
+    answer: dict[str, Json] = {
         "status": request.status or 0,
         "statusText": "",
         "httpVersion": version,

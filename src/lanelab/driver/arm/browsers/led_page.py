@@ -6,11 +6,11 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import NotRequired, Protocol, TypeAlias, TypedDict
 
 from lanelab.driver.arm.browsers.browser import Page
-from lanelab.driver.arm.browsers.failures import BrowserError
-from lanelab.driver.arm.browsers.vitals import Hand, VitalsAsked, ask, is_selector
+from lanelab.driver.arm.browsers.failures import BrowserError, read_answer
+from lanelab.driver.arm.browsers.vitals import Hand, Vitals, VitalsAsked, ask, is_selector
 from lanelab.driver.base.errors import NodeError
 from lanelab.driver.bed.node import Node
 from lanelab.driver.record.evidence.browser import BrowserFacts, LoadClock, PageTimes, View, WebSocket
@@ -18,7 +18,33 @@ from lanelab.driver.record.reasons import Failure, Reason
 
 ENDS_WITHIN_S = 0.5
 Leave: TypeAlias = Callable[[], None]
-Measures: TypeAlias = Mapping[str, Any]  # what driver/arm/browsers/measures.js gives
+
+
+class Navigation(TypedDict):
+    """The browser's own entry, with what is read of it. 0: it has not happened."""
+
+    loadEventStart: float
+    loadEventEnd: float
+    responseStart: float
+    domContentLoadedEventEnd: float
+    transferSize: float
+
+
+class ViewMeasures(TypedDict):
+    width: int
+    pixel_ratio: float
+    touch_points: int
+
+
+class Measures(TypedDict):
+    """The answer of measures.js."""
+
+    navigation: NotRequired[Navigation | None]
+    paints: Mapping[str, float]
+    largest: float | None
+    view: ViewMeasures
+    origin: float
+    user_agent: str
 
 
 class Life(Protocol):
@@ -43,7 +69,7 @@ class LedPage(Page):
         self._first_request_us: int | None = None
         self._navigate_s = 0.0
         self._failures: list[Failure] = []
-        self._measures: dict[str, Any] = {}
+        self._measures: Measures | None = None
         self._sockets: tuple[WebSocket, ...] = ()
 
     @abstractmethod
@@ -59,7 +85,7 @@ class LedPage(Page):
         """The limit is that of other questions again; after a failure less, since what hangs will hang again."""
 
     @abstractmethod
-    def _read_measures(self) -> dict[str, Any]:
+    def _read_measures(self) -> object:
         """Return what the page says of its load. Raises BrowserError."""
 
     @abstractmethod
@@ -80,7 +106,7 @@ class LedPage(Page):
         self._navigate_s = time.monotonic() - started
         self._after_load()
 
-    def vitals(self, asked: VitalsAsked) -> Mapping[str, Any] | None:
+    def vitals(self, asked: VitalsAsked) -> Vitals | None:
         """The page's own measures are read before: they are of the load, and not of what comes after it."""
         if self._failures:
             return None
@@ -98,7 +124,8 @@ class LedPage(Page):
 
     def _measure(self) -> None:
         """Measure the page, once."""
-        self._measures = self._measures or self._read_measures()
+        if self._measures is None:
+            self._measures = read_answer(Measures, self._read_measures(), "measures.js")
 
     def _named(self, error: BrowserError) -> Failure:
         """A browser that was killed shows in many ways: whether it lives tells."""
@@ -107,14 +134,14 @@ class LedPage(Page):
             return Failure(Reason.BROWSER_CRASHED, f"{error.what}; its last words: {self._life.last_words()}")
         return Failure(error.reason, error.what)
 
-    def _evidence_facts(self, measures: Measures) -> BrowserFacts:
-        return replace(self._facts, user_agent=measures.get("user_agent"))
+    def _evidence_facts(self, measures: Measures | None) -> BrowserFacts:
+        return replace(self._facts, user_agent=measures["user_agent"] if measures else None)
 
-    def _clock(self, measures: Measures) -> LoadClock | None:
+    def _clock(self, measures: Measures | None) -> LoadClock | None:
         if self._asked_us is None:
             return None
-        origin_ms = measures.get("origin")
-        return LoadClock(self._asked_us, None if origin_ms is None else round(origin_ms * 1000), self._first_request_us)
+        navigation_us = round(measures["origin"] * 1000) if measures else None
+        return LoadClock(self._asked_us, navigation_us, self._first_request_us)
 
     def _marks(self, collecting_since: float) -> dict[str, float]:
         """Return where the time went."""
@@ -141,25 +168,24 @@ def noted_in(failures: list[Failure]) -> Iterator[None]:
             failures.append(Failure(error.reason, error.what))
 
 
-def view_of(measures: Measures) -> View | None:
-    return View.from_json(measures["view"]) if "view" in measures else None
+def navigation_of(measures: Measures | None) -> Navigation | None:
+    return measures.get("navigation") if measures else None
 
 
-def times_of(measures: Measures, plt_ms: float | None, *, cached: bool = False) -> PageTimes:
+def view_of(measures: Measures | None) -> View | None:
+    return View.from_json(measures["view"]) if measures else None
+
+
+def times_of(measures: Measures | None, plt_ms: float | None, *, cached: bool = False) -> PageTimes:
     """`cached`: the page came from the cache, so its first byte may have come at 0."""
-    navigation = measures.get("navigation") or {}
-    paints = measures.get("paints") or {}
-
-    def at(name: str) -> float | None:
-        """0 is how the browser says that it has not happened."""
-        return navigation.get(name) or None
-
+    navigation, paints = navigation_of(measures), measures["paints"] if measures else {}
+    first_byte = navigation["responseStart"] if navigation else None
     return PageTimes(
         plt_ms=plt_ms,
-        plt_navigation_ms=at("loadEventEnd"),
-        ttfb_ms=navigation["responseStart"] if cached else at("responseStart"),
-        dcl_ms=at("domContentLoadedEventEnd"),
+        plt_navigation_ms=(navigation["loadEventEnd"] or None) if navigation else None,
+        ttfb_ms=first_byte if cached else first_byte or None,
+        dcl_ms=(navigation["domContentLoadedEventEnd"] or None) if navigation else None,
         first_paint_ms=paints.get("first-paint"),
         fcp_ms=paints.get("first-contentful-paint"),
-        lcp_ms=measures.get("largest"),
+        lcp_ms=measures["largest"] if measures else None,
     )

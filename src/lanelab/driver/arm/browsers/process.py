@@ -42,14 +42,15 @@ class BrowserProcess(ABC):
             os.close(stderr)
         threading.Thread(target=self._listen, args=(reading,), name="browser-stderr", daemon=True).start()
         try:
-            self._connect(self._await_place())
+            self._await_place()
+            self._connect()
         except BaseException:
             self.kill()
             raise
 
     @abstractmethod
-    def _connect(self, place: re.Match[str]) -> None:
-        """Reach it. `place`: what `listening` found."""
+    def _connect(self) -> None:
+        """Reach it, at `place`."""
 
     @abstractmethod
     def _disconnect(self) -> None:
@@ -67,11 +68,21 @@ class BrowserProcess(ABC):
     def _quiet_s(self, looked_s: float) -> float:
         """Return the most processor time that a browser which has finished starting uses between two looks."""
 
-    def _await_place(self) -> re.Match[str]:
+    @property
+    def place(self) -> re.Match[str]:
+        """The place where it can be reached, as `listening` matches it."""
+        if self._place is None:
+            raise self._never_reached()
+        return self._place
+
+    @property
+    def port(self) -> int:
+        return int(self.place[1])
+
+    def _await_place(self) -> None:
         self._heard.wait(scaled(self.starts_within_s))
         if self._place is None:
             raise BrowserError(f"{self.title} did not start: {self.last_words()}", "Run it by hand to see why")
-        return self._place
 
     def _never_reached(self) -> BrowserError:
         return BrowserError(f"this {self.title} was never reached")

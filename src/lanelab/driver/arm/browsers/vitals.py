@@ -2,12 +2,12 @@
 in a world of its own and move a mouse. What it tells is made into evidence elsewhere."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any, Protocol
+from typing import NotRequired, Protocol, TypedDict
 
-from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.arm.browsers.failures import BrowserError, read_answer
 from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.record.reasons import Reason
 
@@ -21,10 +21,29 @@ class VitalsAsked:
     click: str | None  # the selector of what is clicked then
 
 
+class Aim(TypedDict):
+    """The place to click; or why that cannot be: a `problem`, or the browser leaves interactions `untold`."""
+
+    problem: NotRequired[str]
+    untold: NotRequired[bool]
+    x: NotRequired[float]
+    y: NotRequired[float]
+    element: NotRequired[str]
+    matched: NotRequired[int]
+
+
+class Vitals(TypedDict):
+    """The answers of vitals.js, to be read by whoever makes evidence of them."""
+
+    read: object
+    clicked: NotRequired[Aim]
+    events: NotRequired[Sequence[object]]
+
+
 class Hand(Protocol):
     """What a browser has to be able to do."""
 
-    def evaluate(self, expression: str) -> Any:  # noqa: ANN401 - JSON
+    def evaluate(self, expression: str) -> object:
         """Return the value, or what its promise becomes, in the world of that page that is ours. Raises
         BrowserError."""
 
@@ -32,15 +51,15 @@ class Hand(Protocol):
         """Move the mouse there, press and release it: input as a user's. Raises BrowserError."""
 
 
-def ask(hand: Hand, asked: VitalsAsked) -> Mapping[str, Any]:
+def ask(hand: Hand, asked: VitalsAsked) -> Vitals:
     """Return what vitals.js tells: `read`, and of a click `clicked` and `events`. Raises BrowserError."""
     hand.evaluate(
         resources.files("lanelab.driver.arm.browsers").joinpath("vitals.js").read_text().rstrip().removesuffix(";")
     )
-    told: dict[str, Any] = {"read": hand.evaluate(f"lanelab_vitals.read({json.dumps(asked.after_ms)})")}
+    told: Vitals = {"read": hand.evaluate(f"lanelab_vitals.read({json.dumps(asked.after_ms)})")}
     if asked.click is None:
         return told
-    aimed = hand.evaluate(f"lanelab_vitals.aim({json.dumps(asked.click)})")
+    aimed = read_answer(Aim, hand.evaluate(f"lanelab_vitals.aim({json.dumps(asked.click)})"), "lanelab_vitals.aim")
     if "problem" in aimed:
         raise _failed(f"the selector {asked.click!r} {aimed['problem']}")
     told["clicked"] = aimed
@@ -56,13 +75,14 @@ def is_selector(hand: Hand, text: str) -> bool:
     return bool(hand.evaluate(f"(() => {{ try {{ {tried}; return true; }} catch {{ return false; }} }})()"))
 
 
-def _events(hand: Hand, click: str) -> list[Mapping[str, Any]]:
+def _events(hand: Hand, click: str) -> Sequence[object]:
     try:
-        events: list[Mapping[str, Any]] = hand.evaluate(f"lanelab_vitals.answer({scaled(ANSWERS_WITHIN_S) * 1000})")
+        answer = hand.evaluate(f"lanelab_vitals.answer({scaled(ANSWERS_WITHIN_S) * 1000})")
     except BrowserError as error:
         if error.reason is not Reason.BROWSER_FAILED:
             raise
         raise _failed(f"the click on {click!r} left the page: {error.what}") from error
+    events = read_answer(list[object], answer, "lanelab_vitals.answer")
     if not events:
         raise _failed(f"the browser told of no interaction after the click on {click!r}")
     return events

@@ -3,12 +3,12 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from lanelab.driver.arm.servers.resolver import ADDRESS as RESOLVER
 from lanelab.driver.arm.servers.resolver import PORT as RESOLVER_PORT
 from lanelab.driver.arm.servers.server import PORTS
 from lanelab.driver.arm.wire import WireSettings
+from lanelab.driver.base.coded import JsonObject
 
 VERSION = 1
 ADDRESS, PORT = "127.0.0.1", 443  # where the browser finds it: on the node's loopback, where no packet meets the link
@@ -54,7 +54,7 @@ def configuration(arm: WireSettings, names: Names, place: Place, trusted: Sequen
     return json.dumps(_settings(arm, names, place, trusted), indent=1) + "\n"
 
 
-def _settings(arm: WireSettings, names: Names, place: Place, trusted: Sequence[str]) -> dict[str, Any]:
+def _settings(arm: WireSettings, names: Names, place: Place, trusted: Sequence[str]) -> JsonObject:
     return {
         "version": VERSION,
         "listen": f"{ADDRESS}:{PORT}",
@@ -86,7 +86,7 @@ def _settings(arm: WireSettings, names: Names, place: Place, trusted: Sequence[s
     }
 
 
-def _dns(names: Names) -> dict[str, Any]:
+def _dns(names: Names) -> JsonObject:
     if names.dns == "resolver":
         return {"mode": "resolver", "server": f"{RESOLVER}:{RESOLVER_PORT}", "hosts": list(names.addresses)}
     return {"mode": "instant", "hosts": dict(names.addresses)}

@@ -5,7 +5,6 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import RecordError
@@ -20,7 +19,7 @@ class FirstLine(Coded):
 
     version: str
     started_unix_us: int
-    wire: Mapping[str, Any]
+    wire: Mapping[str, object]  # of its configuration, for the record
 
 
 KINDS: Mapping[str, type[Coded]] = {

@@ -2,19 +2,19 @@
 
 import os
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict
 
+from lanelab.driver.base.coded import parsed
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.programs.find_program import find
 
 PLAYBOOKS = PROJECT / "playbooks"
 PACKAGES = PLAYBOOKS / "vars" / "packages.yml"
 NO_PACKAGE = "none"
-ROW_WORDS = {"package", "also", "for", "nodes", "machines", "optional", "variable", "commands", "files", "version"}
 
 # What commands need, in the words of the column `for`. An experiment's needs: driver/run/needs.py.
 BED = ("bed", "uml")
@@ -26,6 +26,31 @@ VIRTUAL_BOX = ("vagrant",)  # VirtualBox itself is in no distribution: Vagrant s
 VIRTUAL_MACHINES = ("vagrant", "libvirt")
 MAKING_A_BOX = (*VIRTUAL_MACHINES, "box")
 CHECK = ("lint",)
+
+
+Row = TypedDict(
+    "Row",
+    {
+        "package": str,
+        "for": Sequence[str],
+        "nodes": NotRequired[Sequence[str]],
+        "machines": NotRequired[Sequence[str]],
+        "commands": NotRequired[Sequence[str]],
+        "files": NotRequired[Sequence[str]],
+        "variable": NotRequired[str],
+        "also": NotRequired[str],
+        "optional": NotRequired[bool],
+        "version": NotRequired[str],
+    },
+)
+
+
+class _Lists(TypedDict):
+    """The file, as far as it is read here."""
+
+    lanelab_families: Mapping[str, Mapping[str, str]]  # of each system: the names that are not Debian's
+    lanelab_only_when_asked: Sequence[str]
+    lanelab_programs: Mapping[str, Row]
 
 
 @dataclass(frozen=True)
@@ -45,9 +70,9 @@ class Program:
     version: str = "--version"  # the argument with which it says which it is
 
     @classmethod
-    def from_row(cls, name: str, row: Mapping[str, Any]) -> "Program":
+    def from_row(cls, name: str, row: Row) -> "Program":
         """Raises ValueError for a word that no row has."""
-        if unknown := set(row) - ROW_WORDS:
+        if unknown := set(row) - Row.__annotations__.keys():
             raise ValueError(f"{PACKAGES}: {name} has {', '.join(sorted(unknown))}, which no row has")
         return cls(
             name,
@@ -124,7 +149,7 @@ def packages(wanted: Iterable[Program], family: str) -> list[str]:
     """The packages that bring these programs; none where the family is unknown, or has no package."""
     if family not in families():
         return []
-    names: Mapping[str, str] = _table()["lanelab_families"][family]
+    names = _table()["lanelab_families"][family]
     brought = [(names.get(each.name, each.package), each.also) for each in wanted]
     return list(dict.fromkeys(name for pair in brought if pair[0] != NO_PACKAGE for name in pair if name))
 
@@ -148,8 +173,7 @@ def _matching(pattern: str) -> list[Path]:
 
 
 @cache
-def _table() -> dict[str, Any]:
+def _table() -> _Lists:
     import yaml  # noqa: PLC0415 - commands that need no program are quicker without
 
-    table: dict[str, Any] = yaml.safe_load(PACKAGES.read_text())
-    return table
+    return parsed(_Lists, yaml.safe_load(PACKAGES.read_text()), PACKAGES.name)

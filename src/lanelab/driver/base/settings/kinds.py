@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.units import Duration, Ratio
 
@@ -21,7 +22,7 @@ class Kind:
     metavar: str
     written: str
     parse: Callable[[object, str], Any]  # (value, key)
-    schema: Mapping[str, Any] = field(default_factory=lambda: {"type": "string"})
+    schema: JsonObject = field(default_factory=lambda: {"type": "string"})
     numeric: bool = False  # whether values lie on an axis
 
 
@@ -56,7 +57,7 @@ def count(metavar: str, what: str, lowest: int, highest: int) -> Kind:
             raise InputError(f"{value!r} cannot be used", remedy, key=key)
         return int(text)
 
-    schema = {"type": "integer", "minimum": lowest, "maximum": highest}
+    schema: JsonObject = {"type": "integer", "minimum": lowest, "maximum": highest}
     return Kind(metavar, f"{what}, {lowest} to {highest}", parse, schema, numeric=True)
 
 
@@ -71,7 +72,7 @@ def _flag(value: object, key: str) -> bool:
     return FLAGS[value]
 
 
-def pattern(regex: str) -> dict[str, Any]:
+def pattern(regex: str) -> JsonObject:
     """Return the schema of a quantity, which may be a bare 0."""
     return {"anyOf": [{"type": "string", "pattern": regex}, {"const": 0}]}
 
@@ -130,7 +131,7 @@ def lines(what: str, pattern: str, like: str, refused: dict[str, str] | None = N
                     raise InputError(f"{start} cannot be given: {reason}", "Leave it out", key=key)
         return read
 
-    schema: dict[str, Any] = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+    schema: JsonObject = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
     return Kind("LIST", f"a {what}, or a list of them", parse, schema)
 
 

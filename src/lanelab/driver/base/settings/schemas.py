@@ -8,7 +8,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-Schema = dict[str, Any]
+from lanelab.driver.base.coded import JsonObject
+
+Schema = JsonObject
 _LONGEST_LINE = 120  # beyond it only what has nothing to unfold
 
 
@@ -20,7 +22,7 @@ def one_or_many(one: Schema) -> Schema:
     return {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]}
 
 
-def with_definitions(schema: Mapping[str, Any], kinds: Mapping[str, Mapping[str, Any]]) -> Schema:
+def with_definitions(schema: Schema, kinds: Mapping[str, Schema]) -> Schema:
     """The same schema, with `kinds` among its definitions, and a reference wherever it has one of them in full."""
     names = {_canonical(kind): name for name, kind in kinds.items()}
 
@@ -36,17 +38,17 @@ def with_definitions(schema: Mapping[str, Any], kinds: Mapping[str, Mapping[str,
         return {key: short(value) for key, value in part.items()}
 
     definitions = {name: short(kind, unless=name) for name, kind in kinds.items()}
-    whole: Schema = short(schema)
+    whole: Any = short(schema)
     return {**whole, "definitions": {**definitions, **whole["definitions"]}}
 
 
-def _canonical(part: Mapping[str, Any]) -> str:
+def _canonical(part: Mapping[str, object]) -> str:
     """Return what says whether two parts accept the same. A description accepts nothing."""
     accepting = {key: value for key, value in part.items() if key != "description" or isinstance(value, Mapping)}
     return json.dumps(accepting, sort_keys=True)
 
 
-def schema_text(schema: Mapping[str, Any]) -> str:
+def schema_text(schema: Schema) -> str:
     return _laid_out(schema, "") + "\n"
 
 

@@ -6,11 +6,14 @@ the JSON schema and the options of the command line derive from a table. To add 
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypeAlias
 
+from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import Kind, near_miss
 from lanelab.driver.base.settings.source import Written
+
+Values: TypeAlias = dict[str, Any]  # by name: each setting's, of the type that its kind reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ class Setting:
             raise TypeError(f"{self.name} is not a single value")
         return self.kind.parse(value, key or self.name)
 
-    def default_value(self, chosen: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401
+    def default_value(self, chosen: Values | None = None) -> Any:  # noqa: ANN401
         """The default, read; `chosen` are the values on which it may depend."""
         default = self.default
         if isinstance(default, DefaultBy):
@@ -71,7 +74,7 @@ class Setting:
         return self.kind.metavar if self.kind else ""
 
     @property
-    def schema(self) -> Mapping[str, Any]:
+    def schema(self) -> JsonObject:
         return self.kind.schema if self.kind else {}
 
     @property
@@ -204,9 +207,9 @@ class Table(Mapping[str, Key]):
                 raise written.error(f"{setting.name} is missing", remedy)
         return entries
 
-    def values_of(self, entries: Mapping[str, Written]) -> dict[str, Any]:
+    def values_of(self, entries: Mapping[str, Written]) -> Values:
         """Return the single values of a mapping in a file, else their defaults. Errors name file, line and key."""
-        read: dict[str, Any] = {}
+        read: Values = {}
         for setting in self.settings:
             entry = entries.get(setting.name)
             if setting.kind is None:
@@ -231,7 +234,7 @@ class Table(Mapping[str, Key]):
             rows.append(f"| {keys} | {written} | {setting.default_text} | {meaning} | {example} |")
         return "\n".join(rows)
 
-    def schema(self, shapes: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, dict[str, Any]]:
+    def schema(self, shapes: Mapping[str, JsonObject] | None = None) -> dict[str, JsonObject]:
         """The properties of a JSON schema; `shapes` has those of settings that are not one value of their kind."""
         return {
             name: {

@@ -7,8 +7,8 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.collect.importers.imported import Imported, Importer, Source, changed_utc, read_file, start_of
 from lanelab.driver.site.archive.addresses import NotServedError, address_of
@@ -22,7 +22,6 @@ OF_THE_WIRE = frozenset(("content-encoding", "content-length", "transfer-encodin
 WITHOUT_BODY = frozenset((204, 205, 304))
 REDIRECTS = range(300, 400)
 NEVER_FETCHED = ("data:", "blob:", "about:", "chrome-extension:", "moz-extension:", "ws:", "wss:")
-Json = Mapping[str, Any]
 
 
 class _LeftOutError(Exception):
@@ -69,14 +68,14 @@ def read(source: Source) -> Imported:
     return Imported(tuple(exchanges), tuple(left_out), entry_url, title, asked, doubtful, of_one_load=bool(pages))
 
 
-def _without_page(log: Json, title: str, known: Collection[str]) -> tuple[str, ...]:
+def _without_page(log: JsonObject, title: str, known: Collection[str]) -> tuple[str, ...]:
     """Words on a file that lacks the answer of its own page: another one is taken for it."""
     first = next((_text(_dict(entry.get("request")).get("url")) for entry in _dicts(log.get("entries"))), "")
     page = title if title.startswith(("http://", "https://")) else first
     return () if page in known else (f"{shown(page)}: the recording's own page is not there; see the entry",)
 
 
-def _log(source: Source) -> Json:
+def _log(source: Source) -> JsonObject:
     try:
         data = json.loads(read_file(source.path, most=source.limits.json_bytes).decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
@@ -87,7 +86,7 @@ def _log(source: Source) -> Json:
     return log
 
 
-def _exchange(entry: Json, url: str, pages: Mapping[str, _Page], fallback: str) -> Exchange:
+def _exchange(entry: JsonObject, url: str, pages: Mapping[str, _Page], fallback: str) -> Exchange:
     request, response = _dict(entry.get("request")), _dict(entry.get("response"))
     if not url or url.startswith(NEVER_FETCHED):
         raise _LeftOutError("it was not fetched over HTTP")
@@ -112,7 +111,7 @@ def _exchange(entry: Json, url: str, pages: Mapping[str, _Page], fallback: str) 
     )
 
 
-def _body(response: Json, status: int, method: str) -> bytes:
+def _body(response: JsonObject, status: int, method: str) -> bytes:
     content = _dict(response.get("content"))
     text = content.get("text")
     if not isinstance(text, str):
@@ -127,11 +126,11 @@ def _body(response: Json, status: int, method: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _posted(request: Json) -> bytes:
+def _posted(request: JsonObject) -> bytes:
     return _text(_dict(request.get("postData")).get("text")).encode("utf-8", "surrogatepass")
 
 
-def _fields(message: Json, but: frozenset[str] | tuple[str, ...]) -> Headers:
+def _fields(message: JsonObject, but: frozenset[str] | tuple[str, ...]) -> Headers:
     """Without pseudo fields of HTTP/2. Several values of one name stand in one, with line ends between them."""
     return tuple(
         (name, line.strip())
@@ -153,7 +152,7 @@ def _protocol(said: str) -> str:
     )
 
 
-def _pages(log: Json) -> dict[str, _Page]:
+def _pages(log: JsonObject) -> dict[str, _Page]:
     """When they were loaded, by id."""
     pages = {}
     for page in _dicts(log.get("pages")):
@@ -185,11 +184,11 @@ def _host_and_path(url: str) -> list[str]:
     return [address.host + address.path]
 
 
-def _dicts(value: object) -> Iterator[Json]:
+def _dicts(value: object) -> Iterator[JsonObject]:
     return (each for each in value if isinstance(each, dict)) if isinstance(value, list) else iter(())
 
 
-def _dict(value: object) -> Json:
+def _dict(value: object) -> JsonObject:
     return value if isinstance(value, dict) else {}
 
 

@@ -12,11 +12,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import NotRequired, TypedDict
 
-from lanelab.driver.base.errors import LanelabError
+from lanelab.driver.base.coded import parsed
+from lanelab.driver.base.errors import LanelabError, RecordError
 
-Event: TypeAlias = Mapping[str, Any]
 TYPE_AT_END = re.compile(r'"type":(\d+)\}\]?,?\s*$')
 BEGIN = 1  # the phase of an event that goes on
 END = 2
@@ -32,6 +32,42 @@ WANTED = (
 STREAM_SOURCE = "SOCKET"
 REQUEST_SOURCE = "URL_REQUEST"
 NO_ORIGIN = "not an origin"
+
+
+class Constants(TypedDict):
+    """The numbers that the log has for names, and the difference of its clock."""
+
+    logEventTypes: Mapping[str, int]
+    logSourceType: Mapping[str, int]
+    netError: Mapping[str, int]
+    timeTickOffset: float
+
+
+class Source(TypedDict):
+    id: int
+    type: int
+
+
+class Parameters(TypedDict, total=False):
+    """Each event has some of them."""
+
+    bytes: str
+    url: str
+    method: str
+    initiator: str
+    request_type: str
+    traffic_annotation: int
+    net_error: int
+
+
+class Event(TypedDict):
+    """An event as it should be. Nothing of it is sure: a line may be broken."""
+
+    type: int
+    source: Source
+    time: str
+    phase: NotRequired[int]
+    params: NotRequired[Parameters]
 
 
 class NetlogError(LanelabError):
@@ -117,17 +153,17 @@ def _closes(line: str) -> bool:
     return text.endswith(("}],", "}]}")) or text in ("],", "]}") or text.startswith('"polledData"')
 
 
-def _constants(line: str) -> Event:
+def _constants(line: str) -> Constants:
     """The first line is one member of an object that only ends with the log."""
     try:
         data = json.loads(line.strip().rstrip(",") + "}")["constants"]
-        if isinstance(data, dict):
-            return data
-    except (ValueError, KeyError, TypeError, RecursionError):
-        pass
-    raise NetlogError(
-        "the browser's log of its network has no beginning", "Record again; see docs/reference/recording.md"
-    )
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        what = "the browser's log of its network has no beginning"
+        raise NetlogError(what, "Record again; see docs/reference/recording.md") from error
+    try:
+        return parsed(Constants, data, "the browser's log of its network")
+    except RecordError as error:
+        raise NetlogError(error.what, "Use a Chromium of another version") from error
 
 
 def _event(line: str) -> Event | None:
@@ -136,25 +172,25 @@ def _event(line: str) -> Event | None:
     if start < 0 or line.lstrip()[:1] not in ("{", "["):
         return None
     try:
-        event = json.JSONDecoder().raw_decode(line, start)[0]
+        event: Event = json.JSONDecoder().raw_decode(line, start)[0]  # a mapping: it begins with a brace
     except (ValueError, RecursionError):
         return None
-    return event if isinstance(event, dict) else None
+    return event
 
 
 class _Reading:
     """What was read so far."""
 
-    def __init__(self, constants: Event) -> None:
+    def __init__(self, constants: Constants) -> None:
+        types, sources = constants["logEventTypes"], constants["logSourceType"]
         try:
-            types, sources = constants["logEventTypes"], constants["logSourceType"]
             self.names: dict[int, str] = {types[name]: name for name in WANTED}
             self._stream, self._request = sources[STREAM_SOURCE], sources[REQUEST_SOURCE]
-            self._epoch_ms = float(constants["timeTickOffset"])
-            self._errors = {int(number): str(name) for name, number in constants["netError"].items()}
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except KeyError as error:
             what = f"the browser's log of its network lacks {error}"
             raise NetlogError(what, "Use a Chromium of another version") from error
+        self._epoch_ms = constants["timeTickOffset"]
+        self._errors = {number: name for name, number in constants["netError"].items()}
         self._plain: dict[int, Connection] = {}
         self._encrypted: dict[int, Connection] = {}
         self._asked: dict[int, list[Asked]] = {}
@@ -184,7 +220,7 @@ class _Reading:
         direction = connection.sent if name.endswith("_SENT") else connection.received
         direction.add(data, time_ms)
 
-    def _take_request(self, name: str, source: int, phase: int, time_ms: float, parameters: Event) -> None:
+    def _take_request(self, name: str, source: int, phase: int, time_ms: float, parameters: Parameters) -> None:
         """A redirect begins another job in the same source."""
         hops = self._asked.setdefault(source, [])
         if phase == BEGIN and name == "REQUEST_ALIVE":

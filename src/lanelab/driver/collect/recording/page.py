@@ -6,19 +6,20 @@ taken for quiet. Nor does it listen at a port that others on this machine may us
 
 import base64
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from lanelab.driver.arm.browsers.chromium.chromium import Chromium
-from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.arm.browsers.chromium.devtools import Attached, Evaluated, InSession, Message, TargetInfo
+from lanelab.driver.arm.browsers.failures import Answer, BrowserError, read_answer
 from lanelab.driver.base.errors import RecordingError
 from lanelab.driver.base.timeouts import scaled
-from lanelab.driver.collect.recording.conversation import Conversation
 from lanelab.driver.collect.recording.exchanges import shown
-from lanelab.driver.collect.recording.quiet import Activity
+from lanelab.driver.collect.recording.quiet import Activity, Event
 
 LOAD_WITHIN_S = 90.0
+ANSWER_WITHIN_S = 20.0  # the page and its servers may be anywhere
 QUIET_WITHIN_S = 45.0  # after the load
 LISTEN_S = 0.1
 SCREEN_S = 0.3  # how long each screenful is shown while the page is scrolled
@@ -45,19 +46,35 @@ class View:
     touch: bool
 
 
+class Targets(TypedDict):
+    targetInfos: Sequence[TargetInfo]
+
+
+class Navigated(TypedDict):
+    """The answer to Page.navigate."""
+
+    isDownload: NotRequired[bool]
+    errorText: NotRequired[str]
+
+
+class Picture(TypedDict):
+    data: str
+
+
 class Page:
     """A tab of a browser that was started for this recording."""
 
-    def __init__(self, node_browser: Chromium, converse: Callable[..., Conversation], view: View) -> None:
-        self._browser, self._view = node_browser, view
+    def __init__(self, browser: Chromium, view: View) -> None:
+        self._browser, self._view = browser, view
         self._activity = Activity("", time.monotonic())
-        self._conversation = converse(self._take)
-        call = self._conversation.call
+        self._devtools = browser.another_devtools(self._take)
+        call = self._devtools.call
         call("Browser.setDownloadBehavior", behavior="deny", eventsEnabled=True)
         call("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True, filter=OF_THE_BROWSER)
-        targets = call("Target.getTargets")["targetInfos"]
+        targets = self._devtools.ask(Targets, "Target.getTargets")["targetInfos"]
         page = next(each["targetId"] for each in targets if each["type"] == "page")
-        self._session: str = call("Target.attachToTarget", targetId=page, flatten=True)["sessionId"]
+        attached = self._devtools.ask(InSession, "Target.attachToTarget", targetId=page, flatten=True)
+        self._session = attached["sessionId"]
         self._activity.page = self._session
         self._watch(self._session, call)
         self._show(view)
@@ -74,7 +91,7 @@ class Page:
     def load(self, url: str) -> None:
         """Go there and wait for the load event. Raises RecordingError where no page came."""
         until = time.monotonic() + scaled(LOAD_WITHIN_S)
-        answer = self._call("Page.navigate", timeout_s=LOAD_WITHIN_S, url=url)
+        answer = self._ask(Navigated, "Page.navigate", LOAD_WITHIN_S, url=url)
         if self._activity.download or answer.get("isDownload"):
             raise RecordingError(f"{shown(url)} is a file to be saved and no page", "Record the page that links to it")
         error = answer.get("errorText")
@@ -116,35 +133,49 @@ class Page:
     def scroll(self) -> None:
         """Through the whole page and back."""
         for _ in range(MOST_SCREENS):
-            moved = self._call("Runtime.evaluate", expression=SCROLL, returnByValue=True)["result"].get("value")
+            moved = self._evaluate(SCROLL)
             self._listen(SCREEN_S)
             if not moved:
                 break
-        self._call("Runtime.evaluate", expression="scrollTo({top: 0, behavior: 'instant'})")
+        self._evaluate("scrollTo({top: 0, behavior: 'instant'})")
         self._listen(SCREEN_S)
 
     def screenshot(self) -> bytes:
         """As large as a trial's, which has a pixel for each of the view's."""
         width, height = self._view.viewport
         shown_part = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1 / self._view.pixel_ratio}
-        return base64.b64decode(self._call("Page.captureScreenshot", format="png", clip=shown_part)["data"])
+        picture = self._ask(Picture, "Page.captureScreenshot", format="png", clip=shown_part)
+        return base64.b64decode(picture["data"])
 
     def title(self) -> str:
-        answer = self._call("Runtime.evaluate", expression="document.title", returnByValue=True)
-        return " ".join(str(answer["result"].get("value") or "").split())
+        return " ".join(str(self._evaluate("document.title") or "").split())
 
     def close(self) -> None:
-        self._conversation.close()
+        self._devtools.close()
 
-    def _call(self, method: str, **parameters: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever DevTools take
+    def _call(self, method: str, /, within_s: float = ANSWER_WITHIN_S, **parameters: object) -> object:
         try:
-            return self._conversation.call(method, self._session, **parameters)
+            return self._devtools.call(method, self._session, scaled(within_s), **parameters)
         except BrowserError as error:
             raise self._translated(error) from error
 
+    def _ask(
+        self, kind: type[Answer], method: str, /, within_s: float = ANSWER_WITHIN_S, **parameters: object
+    ) -> Answer:
+        """Do the same as `_call`, for an answer that holds this."""
+        answer = self._call(method, within_s, **parameters)
+        try:
+            return read_answer(kind, answer, method)
+        except BrowserError as error:
+            raise self._translated(error) from error
+
+    def _evaluate(self, expression: str) -> object:
+        answer = self._ask(Evaluated, "Runtime.evaluate", expression=expression, returnByValue=True)
+        return answer["result"].get("value")
+
     def _listen(self, seconds: float) -> None:
         try:
-            self._conversation.listen(seconds)
+            self._devtools.listen(seconds)
         except BrowserError as error:
             raise self._translated(error) from error
         if self._activity.crashed:
@@ -172,16 +203,15 @@ class Page:
             say(method, session)
         say("Target.setAutoAttach", session, autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
 
-    def _take(self, session: str, method: str, event: Mapping[str, Any]) -> None:
+    def _take(self, message: Message) -> None:
+        session, method = message.get("sessionId", ""), message["method"]
         if method == "Target.attachedToTarget":
-            new = event["sessionId"]
-            if event["targetInfo"]["type"] != "page" or self._session_is_set():
-                self._watch(new, self._conversation.tell)  # what a worker does not know it refuses, unheard
-                self._conversation.tell("Runtime.runIfWaitingForDebugger", new)
+            attached: Attached = message["params"]
+            new = attached["sessionId"]
+            if attached["targetInfo"]["type"] != "page" or self._activity.page:
+                self._watch(new, self._devtools.post)  # what a worker does not know it refuses, unheard
+                self._devtools.post("Runtime.runIfWaitingForDebugger", new)
         elif method == "Page.javascriptDialogOpening":
-            self._conversation.tell("Page.handleJavaScriptDialog", session, accept=False)
+            self._devtools.post("Page.handleJavaScriptDialog", session, accept=False)
         else:
-            self._activity.take(session, method, event, time.monotonic())
-
-    def _session_is_set(self) -> bool:
-        return bool(self._activity.page)
+            self._activity.take(session, method, message.get("params", Event()), time.monotonic())

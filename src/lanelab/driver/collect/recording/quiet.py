@@ -4,17 +4,36 @@ Requests that are held open on purpose must not hold up a recording: streams of 
 has been silent for long after the load counts as held open (long polling, or a video that has buffered enough).
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypedDict
 
-Event: TypeAlias = Mapping[str, Any]
 QUIET_S = 1.0
 HELD_OPEN_S = 5.0
 STREAMS = ("EventSource",)
 LOADS = ("http:", "https:")
 ENDS = ("Network.loadingFinished", "Network.loadingFailed")
 SIGNS = ("Network.responseReceived", "Network.dataReceived", "Network.requestWillBeSentExtraInfo")
+
+
+class RequestData(TypedDict):
+    url: str
+
+
+class Answer(TypedDict, total=False):
+    status: int
+    mimeType: str
+
+
+class Event(TypedDict, total=False):
+    """The parameters of the events that are heard: each has some of them."""
+
+    requestId: str
+    type: str
+    url: str
+    sessionId: str
+    timestamp: float
+    request: RequestData
+    response: Answer
 
 
 @dataclass(slots=True)
@@ -42,7 +61,7 @@ class Activity:
 
     def take(self, session: str, method: str, event: Event, now_s: float) -> None:
         self.heard_s = max(self.heard_s, self.began_s)
-        key = str(event.get("requestId", ""))
+        key = event.get("requestId", "")
         if method == "Network.requestWillBeSent":
             self._asked(session, key, event, now_s)
         elif method in ENDS:
@@ -53,19 +72,19 @@ class Activity:
             if method == "Network.responseReceived" and session == self.page and event.get("type") == "Document":
                 self._answered(event)
         elif method == "Network.webSocketCreated":
-            self.sockets[str(event.get("url", ""))] = None
+            self.sockets[event.get("url", "")] = None
         elif method == "Page.loadEventFired" and session == self.page and self.seen and self.loaded is None:
-            self.loaded, self.loaded_s = float(event["timestamp"]), now_s
+            self.loaded, self.loaded_s = event["timestamp"], now_s
         elif method == "Target.detachedFromTarget":
-            gone = str(event.get("sessionId", ""))
+            gone = event.get("sessionId", "")
             self.requests = {other: each for other, each in self.requests.items() if each.session != gone}
         elif method in ("Inspector.targetCrashed", "Target.targetCrashed"):
             self.crashed = True
         elif method in ("Browser.downloadWillBegin", "Page.downloadWillBegin"):
-            self.download = str(event.get("url", ""))
+            self.download = event.get("url", "")
 
     def _asked(self, session: str, key: str, event: Event, now_s: float) -> None:
-        url = str(event["request"]["url"])
+        url = event["request"]["url"]
         if url.startswith(LOADS):
             self.seen += 1
             self.heard_s = now_s
@@ -76,7 +95,7 @@ class Activity:
         """The page's own document is the first; frames of its process come later."""
         response = event["response"]
         if self.answer is None:
-            self.answer = int(response["status"]), str(response.get("mimeType", ""))
+            self.answer = response["status"], response.get("mimeType", "")
 
     def held_open(self, now_s: float) -> list[str]:
         """What counts as held open on purpose."""

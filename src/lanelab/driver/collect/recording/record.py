@@ -24,7 +24,6 @@ from lanelab.driver.base.paths import build_folder
 from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.bed.node import Node
 from lanelab.driver.collect.recording import exchanges, netlog
-from lanelab.driver.collect.recording.conversation import Conversation
 from lanelab.driver.collect.recording.page import Page, View
 from lanelab.driver.site.exchange import Exchange
 
@@ -95,7 +94,7 @@ def record(
         date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         chromium = _start(node, program.path, flags.flags(start, around, str(folder / "profile")), folder, sockets)
         try:
-            seen = _visit(node, chromium, wish, tell)
+            seen = _visit(chromium, wish, tell)
             tell("reading the browser's log")
             chromium.leave(scaled(FINISHES_WITHIN_S))
         finally:
@@ -136,11 +135,9 @@ def _start(node: Node, program: str, argv: tuple[str, ...], folder: Path, socket
     return Chromium(node, [program, *argv], own)
 
 
-def _visit(node: Node, chromium: Chromium, wish: Wish, tell: Callable[[str], None]) -> _Seen:
+def _visit(chromium: Chromium, wish: Wish, tell: Callable[[str], None]) -> _Seen:
     seen, device = _Seen(), wish.device
-    port, path = chromium.endpoint
-    view = View(device.viewport, device.pixel_ratio, device.touch)
-    page = Page(chromium, lambda taker: Conversation(node, port, path, taker), view)
+    page = Page(chromium, View(device.viewport, device.pixel_ratio, device.touch))
     try:
         tell(f"loading {exchanges.shown(wish.url)}")
         page.load(wish.url)

@@ -1,8 +1,8 @@
 """Every setting of a host's TCP: a field each, with its row, its words and how it is read back. Pure."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import FLAG, Kind, choice, count, whole_milliseconds
@@ -213,7 +213,15 @@ USUAL_KERNEL: Mapping[str, str] = {each.name: each.usual for each in KINDS if is
 KERNELS_OWN = tuple(each.name for each in KINDS if isinstance(each, OfKernel) and not each.usual)
 
 
-def shown_metrics(routes: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+class Route(TypedDict):
+    """A route in `ip -j route show`."""
+
+    dst: str
+    dev: NotRequired[str]
+    metrics: NotRequired[Sequence[Mapping[str, object]]]
+
+
+def shown_metrics(routes: Iterable[Route]) -> dict[str, str]:
     """Return what `ip -j route show` has of these routes, by name."""
     return {name: str(value) for each in routes for more in each.get("metrics", []) for name, value in more.items()}
 

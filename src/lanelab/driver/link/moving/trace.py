@@ -4,10 +4,11 @@ import hashlib
 import itertools
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import Kind
 from lanelab.driver.base.units import NS_PER_S, Duration, Rate
@@ -178,7 +179,7 @@ def _parse(what: What, value: object, key: str) -> Trace:
     return made(what, match["name"], steps, int(match["length"]), key=key)
 
 
-_SCHEMA: Mapping[str, object] = {"type": "string"}
+_SCHEMA: JsonObject = {"type": "string"}
 _WRITTEN = "a CSV file, a file of Mahimahi's, or a name of `lanelab link trace list`"
 RATE_TRACE = Kind("FILE", _WRITTEN, lambda value, key: _parse("rate", value, key), _SCHEMA)
 DELAY_TRACE = Kind("FILE", _WRITTEN, lambda value, key: _parse("delay", value, key), _SCHEMA)

@@ -5,13 +5,14 @@ import json
 import statistics
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 
+from lanelab.driver.base.coded import parsed
 from lanelab.driver.bed.addresses import ADDRESSES, CLIENT, LINK_NETWORK, SERVER
 from lanelab.driver.bed.addresses import Host as BedHost
 from lanelab.driver.bed.node import Node
 from lanelab.driver.link import Host, Link
-from lanelab.driver.link.hosts.host import KERNELS_OWN, USUAL_KERNEL, shown_metrics
+from lanelab.driver.link.hosts.host import KERNELS_OWN, USUAL_KERNEL, Route, shown_metrics
 from lanelab.driver.link.results import Result, SelfTest, at_most, failed, shown, within
 from lanelab.driver.link.selftest import traffic
 from lanelab.driver.link.selftest.plan import Pings
@@ -70,40 +71,49 @@ def throughput(name: str, marks: Sequence[tuple[float, int]]) -> Result:
     return shown(what, "Gbit/s", rate, "of one TCP connection, as these processors carry it now")
 
 
-def _state(node: Node, host: BedHost, link: Link) -> dict[str, Any]:
-    """Return what a host is set to: its route to the other side, the MTU there, packets that it sent to the router, and
-    the kernel's settings by their names."""
+@dataclass(frozen=True, slots=True)
+class State:
+    """The settings of a host as they are."""
+
+    device: str  # of its route to the other side
+    mtu: int  # there
+    to_router: int  # packets that it sent there
+    metrics: Mapping[str, str]  # of the route
+    kernel: Mapping[str, str]  # its settings, by their names
+
+
+def _state(node: Node, host: BedHost, link: Link) -> State:
     names = [name.replace(".", "/") for name in (*USUAL_KERNEL, *KERNELS_OWN)]
     argv = ["sh", "-c", STATE, "sh", LINK_NETWORK, device_of(host, link), host.port.device, *names]
     routes, mtu, to_router, *kernel = (line for line in node.run(argv).stdout.splitlines() if line.strip())
-    found = json.loads(routes)
-    return {
-        "device": ", ".join(each.get("dev", "") for each in found),
-        "mtu": int(mtu),
-        "to_router": int(to_router),
-        "metrics": shown_metrics(found),
-        "kernel": dict(zip((*USUAL_KERNEL, *KERNELS_OWN), kernel, strict=True)),
-    }
+    listed = parsed(list[Route], json.loads(routes), f"the routes of the {host.name}")
+    return State(
+        device=", ".join(each.get("dev", "") for each in listed),
+        mtu=int(mtu),
+        to_router=int(to_router),
+        metrics=shown_metrics(listed),
+        kernel=dict(zip((*USUAL_KERNEL, *KERNELS_OWN), kernel, strict=True)),
+    )
 
 
 def _to_router(client: Node, server: Node, link: Link) -> int:
-    return sum(int(_state(node, host, link)["to_router"]) for host, node in ((CLIENT, client), (SERVER, server)))
+    return sum(_state(node, host, link).to_router for host, node in ((CLIENT, client), (SERVER, server)))
 
 
-def settings(name: str, link: Link, asked: Host, state: Mapping[str, Any]) -> Result:
+def settings(name: str, link: Link, asked: Host, state: State) -> Result:
     """Return whether a host is set to what its link says."""
     wrong = "; ".join(_differences(name, link, asked, state))
     told = f"{asked.congestion_control}, initial window {asked.initial_window}, mtu {link.mtu}"
     return Result(f"settings {name}", "", None, None, None, None, "out" if wrong else "ok", wrong or told)
 
 
-def _differences(name: str, link: Link, asked: Host, state: Mapping[str, Any]) -> Iterator[str]:
+def _differences(name: str, link: Link, asked: Host, state: State) -> Iterator[str]:
     host = CLIENT if name == CLIENT.name else SERVER
     for what, wanted, found in (
-        ("route", device_of(host, link), state["device"]),
-        ("mtu", link.mtu, state["mtu"]),
+        ("route", device_of(host, link), state.device),
+        ("mtu", link.mtu, state.mtu),
     ):
         if wanted != found:
             yield f"{what} is {found} instead of {wanted}"
-    yield from asked.route_differences(state["metrics"])
-    yield from asked.kernel_differences(state["kernel"])
+    yield from asked.route_differences(state.metrics)
+    yield from asked.kernel_differences(state.kernel)

@@ -6,7 +6,7 @@ little room.
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from lanelab.driver.base.units import PPB, Duration, Rate, Ratio
 from lanelab.driver.link import Link
@@ -25,7 +25,16 @@ def asked_queues(link: Link, compensation: Duration) -> list[QueueSettings]:
     return [_asked(line.split()) for line in lines if line.startswith("qdisc add") and not line.endswith("ingress")]
 
 
-def shown_queues(shown: Sequence[Mapping[str, Any]]) -> list[QueueSettings]:
+class Queue(TypedDict):
+    """A queue in `tc -j qdisc show`."""
+
+    dev: str
+    kind: str
+    handle: str
+    options: NotRequired[Mapping[str, object] | None]
+
+
+def shown_queues(shown: Sequence[Queue]) -> list[QueueSettings]:
     """Return those that tc shows, without what a device has by itself (handle 0:)."""
     return [
         QueueSettings(each["dev"], each["kind"], _numbers(each.get("options") or {}))
@@ -69,7 +78,7 @@ def _alike(name: str, asked: float, shown: float) -> bool:
     return abs(asked - shown) <= max(LEAST_ROOM_US if name in MICROSECONDS else LEAST_ROOM, ROOM * asked)
 
 
-def _numbers(options: Mapping[str, Any]) -> Values:
+def _numbers(options: Mapping[str, object]) -> Values:
     """Flatten nested numbers, without zeros: {"delay": {"delay": 0.01, "jitter": 0.002}} -> {"delay": 0.01,
     "delay.jitter": 0.002}."""
     values: Values = {}

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 from lanelab.driver.base.coded import Coded
 
@@ -178,7 +177,7 @@ class BrowserEvidence(Coded):
 
     facts: BrowserFacts
     times: PageTimes
-    navigation: Mapping[str, Any] | None  # the browser's own entry, with its own keys
+    navigation: Mapping[str, object] | None  # the browser's own entry, with its own keys
     console: tuple[ConsoleLine, ...]
     clock: LoadClock | None  # None: nothing was asked for
     view: View | None = None  # None: the browser does not tell

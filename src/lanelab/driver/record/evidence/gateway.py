@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from lanelab.driver.base.coded import Coded
 
@@ -118,7 +117,7 @@ class GatewayLog(Coded):
 
     version: str | None  # None: its first line is missing, as are the next two
     started_unix_us: int | None
-    wire: Mapping[str, Any] | None  # what the gateway was asked to speak
+    wire: Mapping[str, object] | None  # what the gateway was asked to speak
     connections: tuple[GatewayConnection, ...]
     requests: tuple[GatewayRequest, ...]
     dns: tuple[LookUp, ...]

@@ -6,11 +6,10 @@ Run as a program, this writes experiments/study.schema.json and the tables of do
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.settings.kinds import PROSE
-from lanelab.driver.base.settings.schemas import reference, with_definitions
+from lanelab.driver.base.settings.schemas import Schema, reference, with_definitions
 from lanelab.driver.base.settings.schemas import schema_text as text_of
 from lanelab.driver.base.settings.setting import Table
 from lanelab.driver.run.study.keys import CLAIM, DIFFERENCE, FIGURE, SECTIONS, STUDY
@@ -19,15 +18,15 @@ SCHEMA_FILE = PROJECT / "experiments" / "study.schema.json"
 REFERENCE = PROJECT / "docs" / "reference" / "study.md"
 
 
-def schema() -> dict[str, Any]:
+def schema() -> Schema:
     """Draft 7: what editors understand."""
-    shapes: Mapping[str, Mapping[str, Any]] = {
+    shapes: Mapping[str, Schema] = {
         "variants": {"type": "object", "minProperties": 1, "additionalProperties": PROSE.schema},
         "figures": _numbered(reference("figure")),
         "claims": _numbered({"anyOf": [PROSE.schema, reference("claim")]}),
         "differences": {"type": "array", "minItems": 1, "items": reference("difference")},
     }
-    whole = {
+    whole: Schema = {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "lanelab study",
         **_object(STUDY, shapes),
@@ -36,12 +35,12 @@ def schema() -> dict[str, Any]:
     return with_definitions(whole, {"text": PROSE.schema})
 
 
-def _numbered(value: Mapping[str, Any]) -> dict[str, Any]:
-    pattern = {"^[1-9][0-9]{0,3}$": value}
+def _numbered(value: Schema) -> Schema:
+    pattern: Schema = {"^[1-9][0-9]{0,3}$": value}
     return {"type": "object", "minProperties": 1, "additionalProperties": False, "patternProperties": pattern}
 
 
-def _object(table: Table, shapes: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, Any]:
+def _object(table: Table, shapes: Mapping[str, Schema] | None = None) -> Schema:
     return {
         "type": "object",
         "additionalProperties": False,

@@ -3,9 +3,10 @@
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import NotRequired, TypedDict, TypeVar
 
 from lanelab.driver.arm.servers.life import STAGED
+from lanelab.driver.base.coded import parsed
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.bed.addresses import CLIENT, LINK_NETWORK, SERVER
 from lanelab.driver.bed.addresses import Host as BedHost
@@ -14,8 +15,8 @@ from lanelab.driver.bed.remote import cross
 from lanelab.driver.bed.remote.offloads import LENGTHENING
 from lanelab.driver.bed.substrate import Substrate
 from lanelab.driver.bed.sysctls import SYSCTLS
-from lanelab.driver.link.hosts.host import KERNELS_OWN, USUAL_KERNEL, shown_metrics
-from lanelab.driver.link.shaping.asked import shown_queues
+from lanelab.driver.link.hosts.host import KERNELS_OWN, USUAL_KERNEL, Route, shown_metrics
+from lanelab.driver.link.shaping.asked import Queue, shown_queues
 from lanelab.driver.link.shaping.shaping import DEVICES
 from lanelab.driver.record.evidence.settings import (
     HostSettings,
@@ -47,6 +48,12 @@ for device; do read -r mtu <"/sys/class/net/$device/mtu"; echo "$device $mtu"; d
 SEGMENTING = {"tcp-segmentation-offload", "generic-segmentation-offload"}
 NO_CONTROL = ("ts", "sack", "ecn", "ecnseen", "fastopen")  # what `ss` says ahead of it
 Kernel = dict[str, str]  # setting -> value
+Shown = TypeVar("Shown")
+
+
+class Device(TypedDict):
+    mtu: int
+    gso_max_segs: NotRequired[int]
 
 
 class ReadBack:
@@ -72,7 +79,7 @@ class ReadBack:
         return SettingsEvidence(
             client=ends["client"][0],
             server=ends["server"][0],
-            queues=tuple(shown_queues(_json(queues, "router"))),
+            queues=tuple(shown_queues(_json(Queue, queues, "router"))),
             mtus={device: int(mtu) for device, mtu in _named(mtus).items()},
             compensation_us=compensation_us,
             changed=tuple(each for name, (_, _, now) in ends.items() for each in _changes(name, self._was(name), now)),
@@ -97,7 +104,7 @@ class ReadBack:
 def _host(answer: str, host: BedHost) -> tuple[HostSettings, tuple[str, ...], Kernel]:
     """Its settings, the files somebody has written to, and what its kernel is set to beyond the link's own."""
     routes, device, features, content, kernel, connections = _split(answer, 6, host.name)
-    shown = _json(device, host.name)[:1]
+    shown = _json(Device, device, host.name)[:1]
     states = (line.strip().partition(": ") for line in features.splitlines())
     on = {name for name, _, value in states if value.startswith("on")}
     if any(each.get("gso_max_segs") == 1 for each in shown):  # on, and without effect: driver/bed/ssh/router.py
@@ -109,8 +116,8 @@ def _host(answer: str, host: BedHost) -> tuple[HostSettings, tuple[str, ...], Ke
     if untold:
         raise RecordError(f"the {host.name} does not tell what {', '.join(untold)} is set to", key="settings")
     settings = HostSettings(
-        mtu=int(shown[0]["mtu"]) if shown else None,
-        routes=tuple(_route(each) for each in _json(routes, host.name) if each["dst"] != "default"),
+        mtu=shown[0]["mtu"] if shown else None,
+        routes=tuple(_route(each) for each in _json(Route, routes, host.name) if each["dst"] != "default"),
         kernel=of_link,
         offloads=tuple(name for name in LENGTHENING if name in on),
         used_controls=_controls(connections, host.name),
@@ -118,7 +125,7 @@ def _host(answer: str, host: BedHost) -> tuple[HostSettings, tuple[str, ...], Ke
     return settings, tuple(content.split("\n")) if content else (), values
 
 
-def _route(shown: Mapping[str, Any]) -> RouteSettings:
+def _route(shown: Route) -> RouteSettings:
     return RouteSettings(shown["dst"], shown_metrics([shown]))
 
 
@@ -161,10 +168,10 @@ def _split(answer: str, count: int, node: str) -> list[str]:
     return parts
 
 
-def _json(text: str, node: str) -> list[dict[str, Any]]:
+def _json(kind: type[Shown], text: str, node: str) -> list[Shown]:
+    """A list of these, as `ip -j` and `tc -j` write it."""
     try:
-        found: list[dict[str, Any]] = json.loads(text or "[]")
+        return [parsed(kind, each, f"what the {node} shows of itself") for each in json.loads(text or "[]")]
     except ValueError as error:
         what = f"the {node} does not tell in JSON what it is set to: {text[:200]!r}"
         raise RecordError(what, key="settings") from error
-    return found

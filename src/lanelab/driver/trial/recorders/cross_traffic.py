@@ -6,11 +6,11 @@ It has the life of a recorder, and is no row of the registry: whether there is c
 import json
 import statistics
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
+from typing import TypedDict
 
-from lanelab.driver.base.coded import Coded
-from lanelab.driver.base.errors import BedError
+from lanelab.driver.base.coded import Coded, parsed
+from lanelab.driver.base.errors import BedError, RecordError
 from lanelab.driver.link import Link
 from lanelab.driver.link.live.cross_flows import CrossFlows
 from lanelab.driver.record.evidence.cross import CrossEvidence, CrossFlow, ProbeTimes
@@ -65,8 +65,8 @@ class Cross(Recorder[_NoOptions]):
         (self._folder / FILE).write_text(json.dumps({"sender": sent, "receiver": received}))
         try:
             evidence = evidence_of(self._link, received, sent, idle_ms, self._settled_s)
-        except (KeyError, TypeError, ValueError) as error:
-            raise BedError(f"the programs of cross traffic do not tell what they saw: {error!r}") from error
+        except RecordError as error:
+            raise BedError(f"the programs of cross traffic do not tell what they saw: {error.what}") from error
         return Recording(files=(FILE,), measures=measures_of(self._link, evidence), evidence=evidence)
 
     def close(self) -> None:
@@ -75,10 +75,36 @@ class Cross(Recorder[_NoOptions]):
             flows.close()
 
 
-def evidence_of(
-    link: Link, received: Mapping[str, Any], sent: Mapping[str, Any], idle_ms: float, settled_s: float
-) -> CrossEvidence:
+class FlowSent(TypedDict):
+    control: str
+    retransmissions: int
+    ended: bool
+
+
+class SenderReport(TypedDict):
+    """The report of the sender, driver/bed/remote/cross.py."""
+
+    flows: Sequence[FlowSent]
+    samples: Sequence[tuple[float, int, int, int, int]]  # when, of which flow, its round trip in us, …
+
+
+class ReceiverReport(TypedDict):
+    """The report of the receiver: bytes of each flow before the load and in it, and its probes."""
+
+    before: Sequence[int]
+    bytes: Sequence[int]
+    load_s: float
+    silence_s: float
+    sent: int
+    answers: Sequence[tuple[float, float]]  # when, after how many ms
+
+
+def evidence_of(link: Link, receiver: object, sender: object, idle_ms: float, settled_s: float) -> CrossEvidence:
     """What both ends saw, flow by flow. The receiver takes flows in the order in which the sender opens them."""
+    received, sent = (
+        parsed(ReceiverReport, receiver, "the receiver's words"),
+        parsed(SenderReport, sender, "the sender's words"),
+    )
     trips: dict[int, list[float]] = {}
     for _, number, rtt_us, *_ in sent["samples"]:
         trips.setdefault(number, []).append(rtt_us / 1000)
@@ -94,17 +120,15 @@ def evidence_of(
         )
         for number, (flow, before, got) in enumerate(ends)
     )
-    times = sorted(float(took) for _, took in received["answers"])
+    times = sorted(took for _, took in received["answers"])
     probes = ProbeTimes(
         idle_ms=round(idle_ms, 3),
-        sent=int(received["sent"]),
+        sent=received["sent"],
         answered=len(times),
         median_ms=round(statistics.median(times), 3) if times else None,
         worst_95_ms=round(times[min(len(times) - 1, len(times) * 95 // 100)], 3) if times else None,
     )
-    return CrossEvidence(
-        link.cross.way, flows, round(settled_s, 3), float(received["load_s"]), float(received["silence_s"]), probes
-    )
+    return CrossEvidence(link.cross.way, flows, round(settled_s, 3), received["load_s"], received["silence_s"], probes)
 
 
 def measures_of(link: Link, seen: CrossEvidence) -> dict[str, float]:

@@ -16,10 +16,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 from lanelab.driver.arm.browsers.browser import Page
-from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.coded import Coded, JsonObject
 from lanelab.driver.base.settings.setting import Setting, Table
 from lanelab.driver.base.settings.source import Written
 from lanelab.driver.bed.node import Node
@@ -82,8 +82,8 @@ class Recorder(ABC, Generic[Options]):
     options_type: ClassVar[type[Coded]]
     setting: ClassVar[Setting]  # the key of the experiment file, whose name is this recorder's
     keys: ClassVar[Table | None] = None  # below the key, where it may be a mapping
-    shape: ClassVar[Mapping[str, Any]] = {}  # JSON schema of the key, where its setting has no kind
-    key_shapes: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # the same of `keys`
+    shape: ClassVar[JsonObject] = {}  # JSON schema of the key, where its setting has no kind
+    key_shapes: ClassVar[Mapping[str, JsonObject]] = {}  # the same of `keys`
     workloads: ClassVar[tuple[str, ...]] = (PAGE_LOAD,)  # of which it can record trials
     reason: ClassVar[Reason] = Reason.RECORDER_FAILED  # why a trial fails in which this recorder fails
     packed: ClassVar[tuple[str, ...]] = ()  # files of it that are text, and stored compressed

@@ -59,7 +59,7 @@ RECORDERS: Mapping[str, type[Recorder[Any]]] = {
 }
 
 
-def options_from_json(data: Mapping[str, Any]) -> dict[str, Coded]:
+def options_from_json(data: Mapping[str, object]) -> dict[str, Coded]:
     """The options of the recorders of a trial, by their names."""
     unknown = sorted(data.keys() - RECORDERS.keys())
     if unknown:

@@ -10,10 +10,9 @@ import json
 import os
 import threading
 from dataclasses import dataclass
-from typing import Any
 
 from lanelab.driver.arm.servers.server import BACK_END_PORT
-from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.coded import Coded, JsonObject
 from lanelab.driver.base.errors import BedError, RecordError
 from lanelab.driver.base.settings.kinds import FLAG
 from lanelab.driver.base.settings.setting import Setting
@@ -52,7 +51,7 @@ class ServerSeriesOptions(Coded):
 class Sampler:
     """The program on the node. Whoever started it ends it."""
 
-    def __init__(self, node: Node, asked: dict[str, Any]) -> None:
+    def __init__(self, node: Node, asked: JsonObject) -> None:
         self._node = node
         self.lines: list[bytes] = []  # whole ones
         self._some = threading.Condition()
@@ -141,7 +140,7 @@ class ServerSeries(Recorder[ServerSeriesOptions]):
     def start(self, context: Context) -> None:
         if not context.roles:  # no server could be started, and the trial has failed already
             return
-        asked = {
+        asked: JsonObject = {
             "folders": {name: role.folder for name, role in context.roles.items()},
             "ports": sorted({port for role in context.roles.values() for port in role.ports}),
             "ports_behind": [BACK_END_PORT] if BACK_END in context.roles else [],

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.coded import Coded, JsonObject
 from lanelab.driver.base.errors import BedError, InputError
 from lanelab.driver.base.settings.kinds import Kind
 from lanelab.driver.base.settings.setting import Setting, Table
@@ -177,10 +177,10 @@ KEYS = Table(
         ),
     )
 )
-_NODE = {"enum": ["client", "server"]}
-_SOME_NODES = {"anyOf": [_NODE, {"type": "array", "items": _NODE, "minItems": 1}]}
-SHAPE = {"anyOf": [{"enum": ["off", "client", "server"]}, _SOME_NODES, {"$ref": "#/definitions/capture"}]}
-KEY_SHAPES = {"nodes": {"anyOf": [{"enum": ["off"]}, _SOME_NODES]}}
+_NODE: JsonObject = {"enum": ["client", "server"]}
+_SOME_NODES: JsonObject = {"anyOf": [_NODE, {"type": "array", "items": _NODE, "minItems": 1}]}
+SHAPE: JsonObject = {"anyOf": [{"enum": ["off", "client", "server"]}, _SOME_NODES, {"$ref": "#/definitions/capture"}]}
+KEY_SHAPES: Mapping[str, JsonObject] = {"nodes": {"anyOf": [{"enum": ["off"]}, _SOME_NODES]}}
 
 
 class Tcpdump(Recorder[CaptureOptions]):

@@ -2,18 +2,50 @@
 
 import base64
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.record.evidence.trace import LongTask
 
-Event = Mapping[str, Any]
 TASKS = ("RunTask", "ThreadControllerImpl::RunTask")  # what keeps a thread busy, by the browser's versions
 LONG_MS = 50.0
 SHORTEST_MS = 0.5  # tasks that are nearer to each other than this are one stretch; shorter stretches are nothing
 MAIN, US = "CrRendererMain", 1000.0
+
+
+class EventData(TypedDict):
+    """The data of navigationStart."""
+
+    isLoadingMainFrame: NotRequired[bool]
+    documentLoaderURL: NotRequired[str]
+
+
+class Arguments(TypedDict, total=False):
+    """Each event has its own."""
+
+    data: EventData | None
+    snapshot: str  # of Screenshot
+
+
+class Event(TypedDict):
+    """An event in the format of traces. `ts` and `dur` in microseconds."""
+
+    name: NotRequired[str]
+    ph: NotRequired[str]
+    cat: NotRequired[str]
+    pid: int
+    tid: int
+    ts: float
+    dur: NotRequired[float]
+    args: NotRequired[Arguments]
+
+
+class Trace(TypedDict):
+    """With as many events as a trace has, they are not looked at one by one before they are used."""
+
+    traceEvents: Sequence[Event]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +57,9 @@ class Picture:
 class TraceEvents:
     """The events of one load."""
 
-    def __init__(self, trace: Mapping[str, Any]) -> None:
+    def __init__(self, trace: Trace) -> None:
         """Raises RecordError where no navigation is in it."""
-        events: list[Event] = trace.get("traceEvents") or []
+        events = trace["traceEvents"]
         started = [each for each in events if each.get("name") == "navigationStart" and _loads_a_page(each)]
         if not started:
             raise RecordError("in the browser's trace, navigationStart is missing", key="trace.navigationStart")
@@ -104,5 +136,6 @@ class TraceEvents:
 
 
 def _loads_a_page(event: Event) -> bool:
-    data = (event.get("args") or {}).get("data") or {}
-    return bool(data.get("isLoadingMainFrame", True)) and str(data.get("documentLoaderURL", "")).startswith("http")
+    arguments = event.get("args") or {}
+    data = arguments.get("data") or {}
+    return data.get("isLoadingMainFrame", True) and data.get("documentLoaderURL", "").startswith("http")

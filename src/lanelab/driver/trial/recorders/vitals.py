@@ -2,12 +2,11 @@
 
 The browser keeps all of it by itself. It is asked after the load, so nothing of ours runs during it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from lanelab.driver.arm.browsers.browser import VITALS
 from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.arm.browsers.vitals import Vitals as Answers
 from lanelab.driver.arm.browsers.vitals import VitalsAsked
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import InputError
@@ -85,7 +84,7 @@ class Vitals(Recorder[VitalsOptions]):
 
     def __init__(self, options: VitalsOptions) -> None:
         super().__init__(options)
-        self._told: Mapping[str, Any] | None = None
+        self._told: Answers | None = None
 
     @classmethod
     def read(cls, written: Written | None) -> VitalsOptions | None:

@@ -1,8 +1,10 @@
 """From what vitals.js tells to evidence and measures. Pure."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TypedDict, TypeVar
 
+from lanelab.driver.arm.browsers.vitals import Aim, Vitals
+from lanelab.driver.base.coded import parsed
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.record.evidence.vitals import BusyTask, Interaction, LargestPaint, LayoutShift, VitalsEvidence
 
@@ -11,15 +13,39 @@ PAUSE_MS, LONGEST_MS = 1000, 5000
 BLOCKING_MS = 50  # of a task; what is beyond is what a user waits for
 CLS, LCP, COUNT, TOTAL, TBT, INP = "cls", "lcp_settled_ms", "long_task_count", "long_task_ms", "tbt_ms", "inp_ms"
 
+WITHIN = "what the page told of its vitals"
 Entry = TypeVar("Entry")
 
 
-def evidence(told: Mapping[str, Any], after_ms: float, click: str | None) -> VitalsEvidence:
+class Kept(TypedDict):
+    """Entries of a type that the browser has; `dropped`: how many more there were."""
+
+    dropped: int
+    entries: Sequence[object]
+
+
+class Read(TypedDict):
+    loaded_ms: float
+    fcp_ms: float | None
+    shifts: Kept | None
+    paints: Kept | None
+    tasks: Kept | None
+
+
+class Event(TypedDict):
+    interaction: int
+    at_ms: float
+    begun_ms: float
+    done_ms: float
+    duration_ms: float
+
+
+def evidence(told: Vitals, after_ms: float, click: str | None) -> VitalsEvidence:
     """Raises RecordError where something is missing in it."""
     try:
         return _evidence(told, after_ms, click)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise RecordError(f"what the page told of its vitals cannot be read: {error!r}", key="vitals") from error
+    except KeyError as error:
+        raise RecordError(f"in {WITHIN}, {error.args[0]} is missing", key="vitals") from error
 
 
 def measures(vitals: VitalsEvidence) -> dict[str, float]:
@@ -58,25 +84,25 @@ def blocking(tasks: Sequence[BusyTask], begin_ms: float, end_ms: float) -> float
     return round(sum(max(span - BLOCKING_MS, 0.0) for span in within), 3)
 
 
-def _evidence(told: Mapping[str, Any], after_ms: float, click: str | None) -> VitalsEvidence:
-    read, absent = told["read"], dict[str, str]()
+def _evidence(told: Vitals, after_ms: float, click: str | None) -> VitalsEvidence:
+    read, absent = parsed(Read, told["read"], WITHIN), dict[str, str]()
     until = round(read["loaded_ms"] + after_ms, 3)
 
-    def entries(name: str, type_name: str, of: tuple[str, ...], make: Callable[..., Entry]) -> tuple[Entry, ...]:
-        kept = read[name]
+    def entries(
+        kept: Kept | None, type_name: str, of: tuple[str, ...], kind: type[Entry], begun: Callable[[Entry], float]
+    ) -> tuple[Entry, ...]:
         if kept is None or kept["dropped"]:
             why = f"the browser has no entries of type {type_name}"
             if kept is not None:
                 count, more = len(kept["entries"]), kept["dropped"]
                 why = f"the browser kept {count} entries of type {type_name}, and not {more} more"
             absent.update(dict.fromkeys(of, why))
-        found = [] if kept is None else kept["entries"]
-        begun = "from_ms" if name == "tasks" else "at_ms"
-        return tuple(make(each) for each in found if each[begun] <= until)
+        every = [parsed(kind, each, WITHIN) for each in (kept["entries"] if kept else ())]
+        return tuple(each for each in every if begun(each) <= until)
 
-    shifts = entries("shifts", "layout-shift", (CLS,), LayoutShift.from_json)
-    paints = entries("paints", "largest-contentful-paint", (LCP,), LargestPaint.from_json)
-    tasks = entries("tasks", "longtask", (COUNT, TOTAL, TBT), BusyTask.from_json)
+    shifts = entries(read["shifts"], "layout-shift", (CLS,), LayoutShift, lambda each: each.at_ms)
+    paints = entries(read["paints"], "largest-contentful-paint", (LCP,), LargestPaint, lambda each: each.at_ms)
+    tasks = entries(read["tasks"], "longtask", (COUNT, TOTAL, TBT), BusyTask, lambda each: each.from_ms)
     fcp = read["fcp_ms"] if read["fcp_ms"] is not None and read["fcp_ms"] <= until else None
     if not paints:
         absent.setdefault(LCP, "nothing that counts was painted")
@@ -88,11 +114,11 @@ def _evidence(told: Mapping[str, Any], after_ms: float, click: str | None) -> Vi
         if clicked.get("untold"):
             absent[INP] = "the browser does not tell which events are one interaction"
         else:
-            interaction = _interaction(click, clicked, told["events"])
+            interaction = _interaction(click, clicked, parsed(list[Event], told["events"], WITHIN))
     return VitalsEvidence(until, fcp, shifts, paints, tasks, interaction, absent)
 
 
-def _interaction(click: str, clicked: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> Interaction:
+def _interaction(click: str, clicked: Aim, events: Sequence[Event]) -> Interaction:
     """The interaction whose slowest event was the slowest. The browser tells events below 16 ms only of the first."""
     slowest = max(events, key=lambda event: (event["duration_ms"], -event["at_ms"]))
     own = [event for event in events if event["interaction"] == slowest["interaction"]]

@@ -2,6 +2,7 @@
 
 import contextlib
 from pathlib import Path
+from typing import TypedDict
 
 from lanelab.driver.arm.browsers import binaries
 from lanelab.driver.arm.browsers.browser import Surroundings
@@ -24,6 +25,14 @@ from lanelab.driver.record.evidence.browser import BrowserFacts
 
 SETTLE_LIMIT_S = 1.5
 POLITE_END_S = 5.0
+
+
+class NewContext(TypedDict):
+    browserContextId: str
+
+
+class NewTarget(TypedDict):
+    targetId: str
 
 
 class RunningChromium(Running):
@@ -93,8 +102,10 @@ class ChromiumBrowser(KeptBrowsers[RunningChromium, ChromiumPage]):
         running = self._process_for(arm, around)
         with self._ended_on_error(running):
             devtools = running.chromium.devtools
-            context = devtools.call("Target.createBrowserContext", disposeOnDetach=True)["browserContextId"]
-            target = devtools.call("Target.createTarget", url=flags.START_PAGE, browserContextId=context)["targetId"]
+            new = devtools.ask(NewContext, "Target.createBrowserContext", disposeOnDetach=True)
+            context = new["browserContextId"]
+            tab = devtools.ask(NewTarget, "Target.createTarget", url=flags.START_PAGE, browserContextId=context)
+            target = tab["targetId"]
             running.session.switch_to.window(target)
             page = self._page(around, running, "fresh-context", arm, lambda: None, target)
 

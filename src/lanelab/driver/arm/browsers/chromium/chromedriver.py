@@ -5,7 +5,7 @@ import http.client
 import os
 import socket
 import time
-from typing import Any
+from typing import Any, TypeAlias
 
 import urllib3
 from selenium import webdriver
@@ -14,7 +14,8 @@ from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.remote_connection import ChromeRemoteConnection
 from selenium.webdriver.remote.client_config import ClientConfig
 
-from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.arm.browsers.chromium.log import Entry
+from lanelab.driver.arm.browsers.failures import Answer, BrowserError, read_answer
 from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.bed.node import Command, Node, Stdio
 from lanelab.driver.record.reasons import Reason
@@ -39,6 +40,9 @@ _CRASHED = (
     "web view not found",
     "disconnected",
 )
+
+
+_Words: TypeAlias = dict[str, Any]  # as Selenium has all that goes to ChromeDriver and comes from it
 
 
 class _Connection(urllib3.connection.HTTPConnection):
@@ -76,10 +80,10 @@ class Session(webdriver.Remote):
     def execute(
         self,
         driver_command: Any,  # noqa: ANN401 - Selenium's own type here is an alternative that nobody uses
-        params: dict[str, Any] | None = None,
-    ) -> dict[str, Any]:
+        params: _Words | None = None,
+    ) -> _Words:
         try:
-            answer: dict[str, Any] = super().execute(driver_command, params)
+            answer: _Words = super().execute(driver_command, params)
         except WebDriverException as error:
             reason = (error.msg or repr(error)).splitlines()[0]
             raise BrowserError(
@@ -94,15 +98,18 @@ class Session(webdriver.Remote):
             raise BrowserError(f"ChromeDriver went away during '{driver_command}': {error}") from error
         return answer
 
-    def log(self, kind: str) -> list[dict[str, Any]]:
+    def log(self, kind: str) -> list[Entry]:
         """Return what was logged since the last call."""
-        entries: list[dict[str, Any]] = self.execute("getLog", {"type": kind})["value"]
+        entries: list[Entry] = self.execute("getLog", {"type": kind})["value"]
         return entries
 
-    def cdp(self, method: str, **parameters: object) -> dict[str, Any]:
+    def cdp(self, method: str, /, **parameters: object) -> object:
         """Send a DevTools command to the page."""
-        answer: dict[str, Any] = self.execute("executeCdpCommand", {"cmd": method, "params": parameters})["value"]
-        return answer
+        return self.execute("executeCdpCommand", {"cmd": method, "params": parameters})["value"]
+
+    def ask(self, kind: type[Answer], method: str, /, **parameters: object) -> Answer:
+        """Do the same as `cdp`, for an answer that holds this."""
+        return read_answer(kind, self.cdp(method, **parameters), method)
 
     def limit(self, load_s: float) -> None:
         """Limit how long the next load may take."""

@@ -1,15 +1,28 @@
 """One Chromium, reached through its own DevTools."""
 
 import re
-from typing import Any
+from collections.abc import Sequence
+from typing import TypedDict
 
-from lanelab.driver.arm.browsers.chromium.devtools import START_TIMEOUT_S, DevTools
+from lanelab.driver.arm.browsers.chromium.devtools import START_TIMEOUT_S, DevTools, Taker
 from lanelab.driver.arm.browsers.process import BrowserProcess
 
 # The kernel counts processor time in steps of 10 ms, so a single look would prove little.
 QUIET_S = 0.001
 # How each process of Chromium says whether it is confined: system call filter, and a process namespace of its own.
 CONFINEMENT = 'for p in "$@"; do echo "$p"; grep -E "^(Seccomp|NSpid):" "/proc/$p/status"; done'
+
+
+class Process(TypedDict):
+    type: str
+    id: int  # as the browser's process namespace counts
+    cpuTime: float
+
+
+class Processes(TypedDict):
+    """The answer to SystemInfo.getProcessInfo."""
+
+    processInfo: Sequence[Process]
 
 
 class Chromium(BrowserProcess):
@@ -22,26 +35,15 @@ class Chromium(BrowserProcess):
     look_every_s = 0.02
     _devtools: DevTools | None = None
 
-    def _connect(self, place: re.Match[str]) -> None:
-        self._devtools = DevTools(self._node, int(place[1]), place[2])
+    def _connect(self) -> None:
+        self._devtools = self.another_devtools()
 
     def _disconnect(self) -> None:
         if self._devtools:
             self._devtools.close()
 
     def _ask_to_leave(self, timeout_s: float) -> None:
-        self.devtools.call("Browser.close", timeout_s)
-
-    @property
-    def port(self) -> int:
-        return self.endpoint[0]
-
-    @property
-    def endpoint(self) -> tuple[int, str]:
-        """Port and path of its DevTools, for a conversation of one's own."""
-        if self._place is None:
-            raise self._never_reached()
-        return int(self._place[1]), self._place[2]
+        self.devtools.call("Browser.close", timeout_s=timeout_s)
 
     @property
     def devtools(self) -> DevTools:
@@ -49,17 +51,15 @@ class Chromium(BrowserProcess):
             raise self._never_reached()
         return self._devtools
 
-    def another_devtools(self) -> DevTools:
+    def another_devtools(self, taker: Taker | None = None) -> DevTools:
         """Return a connection of its own, for whoever listens to events."""
-        return DevTools(self._node, *self.endpoint)
+        return DevTools(self._node, self.port, self.place[2], taker)
 
-    def processes(self) -> list[dict[str, Any]]:
-        """Return type, id (as the browser's process namespace counts) and cpuTime of each process."""
-        listed: list[dict[str, Any]] = self.devtools.call("SystemInfo.getProcessInfo")["processInfo"]
-        return listed
+    def processes(self) -> Sequence[Process]:
+        return self.devtools.ask(Processes, "SystemInfo.getProcessInfo")["processInfo"]
 
     def _used_s(self) -> float:
-        return sum(float(process["cpuTime"]) for process in self.processes())
+        return sum(process["cpuTime"] for process in self.processes())
 
     def _quiet_s(self, looked_s: float) -> float:  # noqa: ARG002 - to be asked costs it nothing that is counted
         return QUIET_S

@@ -1,5 +1,8 @@
 """The device that a page believes to be on, and how slow its processor really was."""
 
+from collections.abc import Sequence
+from typing import TypedDict
+
 from lanelab.driver.arm.browsers.chromium.chromedriver import Session
 from lanelab.driver.arm.browsers.failures import BrowserError
 from lanelab.driver.arm.browsers.fields import USUAL_VIEWPORT, BrowserSettings
@@ -20,6 +23,17 @@ return [performance.now() - began, sum];
 """
 SUM = -1744967296
 THREAD_TIME = "ThreadTime"  # of the page's main thread, in seconds
+
+
+class Metric(TypedDict):
+    name: str
+    value: float
+
+
+class Metrics(TypedDict):
+    """The answer to Performance.getMetrics."""
+
+    metrics: Sequence[Metric]
 
 
 def emulate(session: Session, settings: BrowserSettings) -> None:
@@ -65,7 +79,7 @@ def _run(session: Session) -> tuple[float, float]:
 
 
 def _thread_time_s(session: Session) -> float:
-    told = {each["name"]: each["value"] for each in session.cdp("Performance.getMetrics")["metrics"]}
+    told = {each["name"]: each["value"] for each in session.ask(Metrics, "Performance.getMetrics")["metrics"]}
     if THREAD_TIME not in told:
         raise BrowserError("Chromium does not tell the processor time of the page's thread")
-    return float(told[THREAD_TIME])
+    return told[THREAD_TIME]

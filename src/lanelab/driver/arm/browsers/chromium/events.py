@@ -5,20 +5,32 @@ promises little about that order: a request's "extra info", with the headers as 
 request itself; a redirect shows only as the next request with the same id; what failed may never have been answered.
 """
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from lanelab.driver.arm.browsers.chromium.log import (
+    DataReceived,
+    Entry,
+    ExtraInfo,
+    LoadingEnd,
+    Moment,
+    OfRequest,
+    RequestData,
+    Response,
+    ResponseReceived,
+    SocketCreated,
+    WillBeSent,
+    messages,
+)
 from lanelab.driver.arm.browsers.chromium.timings import NOT_APPLICABLE, timings
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.record.evidence.browser import Headers, Request, WebSocket
 
-Event = Mapping[str, Any]
 NOT_REQUESTS = ("data:", "blob:", "about:", "chrome:", "devtools:", "chrome-extension:")
 
 
-def requests(log: Iterable[Mapping[str, Any]], target: str | None = None) -> tuple[Request, ...]:
+def requests(log: Iterable[Entry], target: str | None = None) -> tuple[Request, ...]:
     """Return every request, in the order of their starts, times in ms from the start of the navigation.
 
     `log` is what Selenium's get_log('performance') gives; with `target`, only what that page said. Raises RecordError
@@ -34,32 +46,27 @@ def requests(log: Iterable[Mapping[str, Any]], target: str | None = None) -> tup
         raise RecordError(f"in the browser's log, {key} is missing in {method}", key=f"{method}.{key}") from error
 
 
-def first_request_us(log: Iterable[Mapping[str, Any]], target: str | None = None) -> int | None:
+def first_request_us(log: Iterable[Entry], target: str | None = None) -> int | None:
     """When the first request began, in microseconds since 1970 by the browser's clock; None: there was none."""
     asking = (entry for entry in log if "Network.requestWillBeSent" in entry["message"])
-    for method, event in messages(asking, target):
+    for method, parameters in messages(asking, target):
+        event: WillBeSent = parameters
         if method == "Network.requestWillBeSent" and not event["request"]["url"].startswith(NOT_REQUESTS):
             return round(event["wallTime"] * 1_000_000) if "wallTime" in event else None
     return None
 
 
-def messages(log: Iterable[Mapping[str, Any]], target: str | None = None) -> Iterable[tuple[str, Event]]:
-    """Return the events in the log's entries."""
-    for entry in log:
-        event = json.loads(entry["message"])
-        if target is None or event.get("webview") in (None, target):
-            yield event["message"]["method"], event["message"].get("params", {})
-
-
-def sockets(log: Iterable[Mapping[str, Any]], target: str | None = None) -> tuple[WebSocket, ...]:
+def sockets(log: Iterable[Entry], target: str | None = None) -> tuple[WebSocket, ...]:
     """Return the WebSockets that the page opened, in that order."""
     found: dict[str, WebSocket] = {}
     for method, event in messages((entry for entry in log if "Network.webSocket" in entry["message"]), target):
         known = found.get(event.get("requestId", ""))
         if method == "Network.webSocketCreated":
-            found[event["requestId"]] = WebSocket(event["url"], None)
+            created: SocketCreated = event
+            found[created["requestId"]] = WebSocket(created["url"], None)
         elif known and method == "Network.webSocketHandshakeResponseReceived":
-            found[event["requestId"]] = replace(known, status=int(event["response"]["status"]))
+            answered: ResponseReceived = event
+            found[answered["requestId"]] = replace(known, status=int(answered["response"]["status"]))
     return tuple(found.values())
 
 
@@ -72,28 +79,28 @@ def document_error(requests: Sequence[Request]) -> str | None:
     return None
 
 
-def crashed(log: Iterable[Mapping[str, Any]], target: str | None = None) -> bool:
+def crashed(log: Iterable[Entry], target: str | None = None) -> bool:
     return any(method == "Inspector.targetCrashed" for method, _ in messages(log, target))
 
 
 class Exchange:
     """One request and its answer, as far as it got. A redirect makes one for each hop."""
 
-    def __init__(self, event: Event) -> None:
-        self.id: str = event["requestId"]
-        self.asked: Event = event["request"]
-        self.type: str = event.get("type", "Other")
-        self.initiator: str = (event.get("initiator") or {}).get("type", "other")
-        self.started: float = event["timestamp"]
+    def __init__(self, event: WillBeSent) -> None:
+        self.id = event["requestId"]
+        self.asked: RequestData = event["request"]
+        self.type = event.get("type", "Other")
+        self.initiator = (event.get("initiator") or {}).get("type", "other")
+        self.started = event["timestamp"]
         self.ended: float | None = None
-        self.response: Event | None = None
+        self.response: Response | None = None
         self.from_memory = False
         self.data = 0
         self.wire: float | None = None
         self.wire_so_far = 0.0
         self.error: str | None = None
         self.sent_headers: Mapping[str, str] | None = None
-        self.got_headers: Event | None = None
+        self.got_headers: ExtraInfo | None = None
         self.early_links: tuple[str, ...] | None = None
         self.joined = False
 
@@ -103,7 +110,7 @@ class Exchange:
 
     @property
     def connection(self) -> int | None:
-        number = (self.response or {}).get("connectionId")
+        number = self.response.get("connectionId") if self.response else None
         return int(number) if number else None
 
 
@@ -114,11 +121,11 @@ class Reading:
         self._open: dict[str, Exchange] = {}
         self._all: list[Exchange] = []
         # Extra info of hops, by request id, in order: each belongs to the hop at the same place.
-        self._sent: dict[str, list[Event]] = {}
-        self._got: dict[str, list[Event]] = {}
+        self._sent: dict[str, list[ExtraInfo]] = {}
+        self._got: dict[str, list[ExtraInfo]] = {}
         self._early: dict[str, tuple[str, ...]] = {}  # by request id
         self._load: float | None = None
-        self._takers = {
+        self._takers: Mapping[str, Callable[[Any], None]] = {
             "Network.requestWillBeSent": self._asked,
             "Network.requestWillBeSentExtraInfo": self._sent_extra,
             "Network.responseReceived": self._answered,
@@ -131,12 +138,12 @@ class Reading:
             "Page.loadEventFired": self._loaded,
         }
 
-    def take(self, method: str, parameters: Event) -> None:
+    def take(self, method: str, parameters: Any) -> None:  # noqa: ANN401 - as the method has it
         taker = self._takers.get(method)
         if taker:
             taker(parameters)
 
-    def _asked(self, event: Event) -> None:
+    def _asked(self, event: WillBeSent) -> None:
         if event["request"]["url"].startswith(NOT_REQUESTS):
             return
         previous = self._open.get(event["requestId"])
@@ -148,47 +155,47 @@ class Reading:
         self._open[exchange.id] = exchange
         self._all.append(exchange)
 
-    def _sent_extra(self, event: Event) -> None:
+    def _sent_extra(self, event: ExtraInfo) -> None:
         self._sent.setdefault(event["requestId"], []).append(event)
 
-    def _got_extra(self, event: Event) -> None:
+    def _got_extra(self, event: ExtraInfo) -> None:
         self._got.setdefault(event["requestId"], []).append(event)
 
-    def _got_early(self, event: Event) -> None:
+    def _got_early(self, event: ExtraInfo) -> None:
         links = (text for name, text in _pairs(event["headers"]) if name.lower() == "link")
         self._early[event["requestId"]] = tuple(value.strip() for text in links for value in text.split(","))
 
-    def _answered(self, event: Event) -> None:
+    def _answered(self, event: ResponseReceived) -> None:
         exchange = self._open.get(event["requestId"])
         if exchange:
             exchange.response = event["response"]
             exchange.type = event.get("type", exchange.type)
             exchange.wire_so_far = event["response"].get("encodedDataLength", 0)
 
-    def _from_memory(self, event: Event) -> None:
+    def _from_memory(self, event: OfRequest) -> None:
         exchange = self._open.get(event["requestId"])
         if exchange:
             exchange.from_memory = True
 
-    def _data(self, event: Event) -> None:
+    def _data(self, event: DataReceived) -> None:
         exchange = self._open.get(event["requestId"])
         if exchange and exchange.error is None:  # what comes after is Chromium's own page about the failure
             exchange.data += event["dataLength"]
             exchange.wire_so_far += max(event.get("encodedDataLength", 0), 0)
 
-    def _finished(self, event: Event) -> None:
+    def _finished(self, event: LoadingEnd) -> None:
         exchange = self._open.get(event["requestId"])
         if exchange and exchange.error is None:
             exchange.ended = event["timestamp"]
             exchange.wire = event.get("encodedDataLength", 0)
 
-    def _failed(self, event: Event) -> None:
+    def _failed(self, event: LoadingEnd) -> None:
         exchange = self._open.get(event["requestId"])
         if exchange:
             exchange.ended = event["timestamp"]
             exchange.error = event.get("blockedReason") or event.get("errorText") or "failed"
 
-    def _loaded(self, event: Event) -> None:
+    def _loaded(self, event: Moment) -> None:
         if self._all and self._load is None:  # that of about:blank comes before any request
             self._load = event["timestamp"]
 
@@ -226,7 +233,7 @@ def mark_joined(exchanges: Sequence[Exchange]) -> None:
     carried = {each.key for each in exchanges if each.connection is not None}
     for each in exchanges:
         answered = each.response is not None and each.ended is not None and each.error is None
-        early = answered and (each.response or {}).get("fromEarlyHints", False)
+        early = answered and _answer(each).get("fromEarlyHints", False)
         each.joined = answered and not early and each.connection is None and each.key in carried
 
 
@@ -244,14 +251,15 @@ def mark_reused(requests: Iterable[Request]) -> tuple[Request, ...]:
 
 def describe(exchange: Exchange, start: float, load: float | None) -> Request:
     """Return a request as the trial's record has it."""
-    response = exchange.response or {}
+    response = _answer(exchange)
     timing = response.get("timing")
     kept = exchange.from_memory or exchange.joined
     cached = kept or response.get("fromDiskCache", False) or response.get("fromPrefetchCache", False)
     # Chromium shows the sent headers of a cached answer's first delivery: nothing was sent now.
     sent = exchange.sent_headers or response.get("requestHeaders") or exchange.asked.get("headers", {})
-    got_extra = exchange.got_headers or {}
-    got = got_extra.get("headers") or response.get("headers", {})
+    extra = exchange.got_headers
+    got = (extra["headers"] if extra else None) or response.get("headers", {})
+    head = extra.get("headersText") if extra else None
     wire = exchange.wire if exchange.wire is not None else exchange.wire_so_far
     remote = response.get("remoteIPAddress")
     return Request(
@@ -272,7 +280,7 @@ def describe(exchange: Exchange, start: float, load: float | None) -> Request:
         request_headers=_pairs(sent),
         response_headers=_pairs(got),
         request_header_bytes=_length(response.get("requestHeadersText")),
-        response_header_bytes=_length((exchange.got_headers or {}).get("headersText") or response.get("headersText")),
+        response_header_bytes=_length(head or response.get("headersText")),
         body_bytes=exchange.data,
         wire_bytes=0 if cached else int(wire),
         error=exchange.error,
@@ -286,12 +294,18 @@ def describe(exchange: Exchange, start: float, load: float | None) -> Request:
     )
 
 
-def _status(exchange: Exchange, response: Event) -> int | None:
+def _answer(exchange: Exchange) -> Response:
+    """Return what is known of its answer."""
+    return exchange.response or {}
+
+
+def _status(exchange: Exchange, response: Response) -> int | None:
     """As the server said: a cached answer that was confirmed shows as 200 but was a 304. None also while only its
     status is known: such a request is still under way."""
     if exchange.response is None and exchange.ended is None:
         return None
-    code = (exchange.got_headers or {}).get("statusCode") or response.get("status")
+    extra = exchange.got_headers
+    code = (extra.get("statusCode") if extra else None) or response.get("status")
     return int(code) if code else None
 
 
@@ -308,7 +322,7 @@ def _length(text: str | None) -> int:
     return len(text.encode("latin-1", errors="replace")) if text else NOT_APPLICABLE
 
 
-def _tls(response: Mapping[str, Any]) -> str | None:
+def _tls(response: Response) -> str | None:
     """Of connections by QUIC, DevTools names that in its place: in it there is TLS 1.3 and nothing else (RFC 9001)."""
     named = (response.get("securityDetails") or {}).get("protocol")
     return "TLS 1.3" if named == "QUIC" else named

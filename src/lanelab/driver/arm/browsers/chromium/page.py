@@ -3,20 +3,20 @@
 import base64
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from lanelab.driver.arm.browsers.browser import PageRecord
 from lanelab.driver.arm.browsers.chromium import events, flags
 from lanelab.driver.arm.browsers.chromium.chromedriver import Session
 from lanelab.driver.arm.browsers.chromium.chromium import Chromium
 from lanelab.driver.arm.browsers.chromium.emulation import measure_slowdown
+from lanelab.driver.arm.browsers.chromium.log import Entry
 from lanelab.driver.arm.browsers.chromium.own_world import OwnWorld
 from lanelab.driver.arm.browsers.chromium.repeatable import Repeating
 from lanelab.driver.arm.browsers.chromium.tracing import Tracing
 from lanelab.driver.arm.browsers.failures import BrowserError
-from lanelab.driver.arm.browsers.led_page import LedPage, noted_in, times_of, view_of
+from lanelab.driver.arm.browsers.led_page import LedPage, Measures, navigation_of, noted_in, times_of, view_of
 from lanelab.driver.arm.browsers.measures import measures_script
 from lanelab.driver.base.errors import NodeError, RecordError
 from lanelab.driver.base.timeouts import scaled
@@ -81,7 +81,7 @@ class ChromiumPage(LedPage):
         evidence = BrowserEvidence(
             facts=self._evidence_facts(measures),
             times=times_of(measures, None if failures else self._plt_ms),
-            navigation=measures.get("navigation"),
+            navigation=navigation_of(measures),
             console=tuple(_console(entry) for entry in console),
             clock=self._clock(measures),
             view=view_of(measures),
@@ -116,10 +116,10 @@ class ChromiumPage(LedPage):
         self.leave()
         self.leave = lambda: None
 
-    def _collect(self, failures: list[Failure]) -> tuple[tuple[Request, ...], list[dict[str, Any]], dict[str, Any]]:
+    def _collect(self, failures: list[Failure]) -> tuple[tuple[Request, ...], Sequence[Entry], Measures | None]:
         """Return the requests, the console and what the page measured."""
-        log: list[dict[str, Any]] = []
-        console: list[dict[str, Any]] = []
+        log: Sequence[Entry] = ()
+        console: Sequence[Entry] = ()
         gone = any(failure.reason is Reason.BROWSER_CRASHED for failure in failures)
         with noted_in([] if gone else failures):
             log = self._session.log("performance")
@@ -139,11 +139,10 @@ class ChromiumPage(LedPage):
         if not failures:
             with noted_in(failures):
                 self._measure()
-        return requests, console, {} if failures else self._measures
+        return requests, console, None if failures else self._measures
 
-    def _read_measures(self) -> dict[str, Any]:
-        measures: dict[str, Any] = self._session.execute_async_script(MEASURES)
-        return measures
+    def _read_measures(self) -> object:
+        return self._session.execute_async_script(MEASURES)
 
     def _hand(self) -> OwnWorld:
         return OwnWorld(self._session)
@@ -158,9 +157,9 @@ class ChromiumPage(LedPage):
         return measured[0] if measured else None
 
 
-def _console(entry: Mapping[str, Any]) -> ConsoleLine:
+def _console(entry: Entry) -> ConsoleLine:
     """ChromeDriver puts the address first in the text."""
-    text = str(entry.get("message", ""))
+    text = entry["message"]
     match = CONSOLE_URL.match(text)
     url = match.group(1) if match else ""
-    return ConsoleLine(str(entry.get("level", "")), text, str(entry.get("source", "")), url)
+    return ConsoleLine(entry.get("level", ""), text, entry.get("source", ""), url)

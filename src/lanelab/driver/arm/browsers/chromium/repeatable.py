@@ -7,9 +7,16 @@ not held at any time.
 
 import contextlib
 import threading
-from typing import Any
 
-from lanelab.driver.arm.browsers.chromium.devtools import ANSWER_TIMEOUT_S, DevTools
+from lanelab.driver.arm.browsers.chromium.devtools import (
+    ANSWER_TIMEOUT_S,
+    Attached,
+    DevTools,
+    InSession,
+    Message,
+    ScriptFailure,
+    why_failed,
+)
 from lanelab.driver.arm.browsers.failures import BrowserError
 from lanelab.driver.base.timeouts import scaled
 
@@ -28,8 +35,8 @@ class Repeating:
         self._devtools, self._script = devtools, text
         self._problems: list[str] = []
         self._closed = False
-        session = devtools.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        waiting = {self._see_to_children(session)}
+        attached = devtools.ask(InSession, "Target.attachToTarget", targetId=target, flatten=True)
+        waiting = {self._see_to_children(attached["sessionId"])}
         while waiting:
             message = devtools.receive(scaled(ANSWER_TIMEOUT_S))
             self._see(message)
@@ -73,14 +80,15 @@ class Repeating:
             if not self._closed:
                 self._problems.append(error.what)
 
-    def _see(self, message: dict[str, Any]) -> None:
+    def _see(self, message: Message) -> None:
         if message.get("method") == "Target.attachedToTarget":
-            params = message["params"]
+            attached: Attached = message["params"]
             with contextlib.suppress(BrowserError):  # the browser is gone, which others notice
-                self._prepare(params["sessionId"], params["targetInfo"]["type"])
+                self._prepare(attached["sessionId"], attached["targetInfo"]["type"])
         refused = message.get("error", {}).get("message", "")
         if refused and not any(words in refused for words in GONE):
             self._problems.append(refused)
-        failed = message.get("result", {}).get("exceptionDetails")
+        result = message.get("result") or {}
+        failed: ScriptFailure | None = result.get("exceptionDetails")
         if failed:
-            self._problems.append(failed.get("exception", {}).get("description") or failed.get("text", "it failed"))
+            self._problems.append(why_failed(failed))

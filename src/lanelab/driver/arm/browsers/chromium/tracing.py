@@ -5,9 +5,9 @@ The events come as one stream of JSON, which Perfetto and the performance panel 
 
 import base64
 import time
-from typing import Any
+from typing import NotRequired, TypedDict
 
-from lanelab.driver.arm.browsers.chromium.devtools import ANSWER_TIMEOUT_S, DevTools
+from lanelab.driver.arm.browsers.chromium.devtools import DevTools, InSession
 from lanelab.driver.arm.browsers.failures import BrowserError
 from lanelab.driver.base.timeouts import scaled
 
@@ -17,6 +17,21 @@ SCREENSHOTS = "disabled-by-default-devtools.screenshot"
 COMPLETE = "Tracing.tracingComplete"
 ENDS_WITHIN_S = 20.0
 BUFFER_KB = 64 * 1024
+
+
+class Complete(TypedDict):
+    """The parameters of Tracing.tracingComplete."""
+
+    dataLossOccurred: NotRequired[bool]
+    stream: NotRequired[str]
+
+
+class Part(TypedDict):
+    """The answer to IO.read."""
+
+    data: str
+    base64Encoded: NotRequired[bool]
+    eof: bool
 
 
 class Tracing:
@@ -34,8 +49,12 @@ class Tracing:
             "excludedCategories": ["*"],
         }
         try:
-            self._session: str = devtools.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-            self._ask("Tracing.start", transferMode="ReturnAsStream", streamFormat="json", traceConfig=settings)
+            attached = devtools.ask(InSession, "Target.attachToTarget", targetId=target, flatten=True)
+            self._session = attached["sessionId"]
+            stream = "ReturnAsStream"
+            devtools.call(
+                "Tracing.start", self._session, transferMode=stream, streamFormat="json", traceConfig=settings
+            )
         except BrowserError:
             self.close()
             raise
@@ -52,9 +71,10 @@ class Tracing:
                 message = self._devtools.receive(max(until - time.monotonic(), 0.001))
                 if message.get("method") == COMPLETE:
                     break
-            if message["params"].get("dataLossOccurred"):
+            complete: Complete = message["params"]
+            if complete.get("dataLossOccurred"):
                 raise BrowserError("Chromium's trace lost events: its buffer was full", "Trace a smaller page")
-            handle = message["params"].get("stream")
+            handle = complete.get("stream")
             if not handle:
                 raise BrowserError("Chromium gave no trace")
             return self._stream(handle)
@@ -64,22 +84,11 @@ class Tracing:
     def _stream(self, handle: str) -> bytes:
         parts: list[bytes] = []
         while True:
-            part = self._ask("IO.read", handle=handle, size=1 << 20)
-            text = part.get("data", "")
+            part = self._devtools.ask(Part, "IO.read", self._session, handle=handle, size=1 << 20)
+            text = part["data"]
             parts.append(base64.b64decode(text) if part.get("base64Encoded") else text.encode())
-            if part.get("eof"):
+            if part["eof"]:
                 return b"".join(parts)
-
-    def _ask(self, method: str, **parameters: object) -> dict[str, Any]:
-        """The page's answer; events are passed over."""
-        number = self._devtools.post(method, self._session, **parameters)
-        until = time.monotonic() + scaled(ANSWER_TIMEOUT_S)
-        while (message := self._devtools.receive(max(until - time.monotonic(), 0.001))).get("id") != number:
-            pass
-        if "error" in message:
-            raise BrowserError(f"Chromium refused {method}: {message['error'].get('message')}")
-        answer: dict[str, Any] = message["result"]
-        return answer
 
     def close(self) -> None:
         self._devtools.close()

@@ -3,11 +3,11 @@
 import contextlib
 import json
 import time
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import websocket
 
-from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.arm.browsers.failures import Answer, BrowserError, read_answer
 from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.bed.node import Node
 from lanelab.driver.record.reasons import Reason
@@ -18,12 +18,40 @@ ANSWER_TIMEOUT_S = 20.0
 _GONE = ("no such frame", "no such window", "DiscardedBrowsingContextError", "Actor 'MessageHandlerFrame' destroyed")
 
 
+class Message(TypedDict):
+    """An answer, which has the `id` of its question, or an event, which has a `method`."""
+
+    type: str  # success, error or event
+    id: NotRequired[int | None]
+    method: NotRequired[str]
+    params: NotRequired[Any]  # each method has its own, as `result`
+    result: NotRequired[Any]
+    error: NotRequired[str]
+    message: NotRequired[str]
+
+
+class ScriptFailure(TypedDict):
+    text: NotRequired[str]
+
+
+class RemoteValue(TypedDict):
+    value: NotRequired[object]
+
+
+class Evaluated(TypedDict):
+    """The answer to script.evaluate."""
+
+    type: str  # success, or another
+    result: NotRequired[RemoteValue]
+    exceptionDetails: NotRequired[ScriptFailure]
+
+
 class BiDi:
     """The session with one browser."""
 
     def __init__(self, node: Node, port: int) -> None:
         self._number = 0
-        self.events: list[dict[str, Any]] = []
+        self.events: list[Message] = []
         try:
             line = node.connect("127.0.0.1", port, scaled(START_TIMEOUT_S))
             line.settimeout(scaled(START_TIMEOUT_S))
@@ -32,7 +60,7 @@ class BiDi:
         except (OSError, websocket.WebSocketException) as error:
             raise BrowserError(f"cannot reach Firefox's WebDriver BiDi at port {port}: {error}") from error
 
-    def call(self, method: str, timeout_s: float | None = None, **parameters: object) -> dict[str, Any]:
+    def call(self, method: str, /, timeout_s: float | None = None, **parameters: object) -> object:
         """Return the answer. Raises BrowserError when the browser says no, is gone or is silent for too long."""
         timeout_s = scaled(ANSWER_TIMEOUT_S) if timeout_s is None else timeout_s
         until = time.monotonic() + timeout_s
@@ -41,10 +69,10 @@ class BiDi:
             self._line.send(json.dumps({"id": self._number, "method": method, "params": parameters}))
             while True:
                 self._line.settimeout(max(until - time.monotonic(), 0.001))
-                message: dict[str, Any] = json.loads(self._line.recv())
+                message = read_answer(Message, json.loads(self._line.recv()), method)
                 if message.get("id") == self._number:
                     break
-                if message.get("type") == "event":
+                if message["type"] == "event":
                     self.events.append(message)
         except websocket.WebSocketTimeoutException as error:
             what = f"Firefox did not answer {method} within {timeout_s:g} s"
@@ -52,27 +80,33 @@ class BiDi:
         except (OSError, ValueError, websocket.WebSocketException) as error:
             what = f"Firefox went away during {method}: {error}"
             raise BrowserError(what, reason=Reason.BROWSER_CRASHED) from error
-        if message.get("type") == "error":
+        if message["type"] == "error":
             raise _refused(method, message)
-        answer: dict[str, Any] = message["result"]
-        return answer
+        return message["result"]
+
+    def ask(self, kind: type[Answer], method: str, /, timeout_s: float | None = None, **parameters: object) -> Answer:
+        """Do the same as `call`, for an answer that holds this."""
+        return read_answer(kind, self.call(method, timeout_s, **parameters), method)
 
     def evaluate(
         self, context: str, expression: str, sandbox: str | None = None, timeout_s: float | None = None
-    ) -> Any:  # noqa: ANN401 - JSON
+    ) -> object:
         """Return the value of an expression, which has to be JSON as text."""
         target = {"context": context, **({"sandbox": sandbox} if sandbox else {})}
-        done = self.call("script.evaluate", timeout_s, expression=expression, target=target, awaitPromise=True)
-        if done.get("type") != "success":
-            raise BrowserError(f"Firefox could not evaluate a script of ours: {done['exceptionDetails'].get('text')}")
-        return json.loads(done["result"].get("value", "null"))
+        done = self.ask(
+            Evaluated, "script.evaluate", timeout_s, expression=expression, target=target, awaitPromise=True
+        )
+        if "result" not in done:
+            why = done.get("exceptionDetails", {}).get("text")
+            raise BrowserError(f"Firefox could not evaluate a script of ours: {why}")
+        return json.loads(str(done["result"].get("value", "null")))
 
     def close(self) -> None:
         with contextlib.suppress(OSError, websocket.WebSocketException):
             self._line.close(timeout=0)
 
 
-def _refused(method: str, message: dict[str, Any]) -> BrowserError:
+def _refused(method: str, message: Message) -> BrowserError:
     said = f"{message.get('error')}: {message.get('message')}"
     what = f"Firefox refused {method}: {said}"
     if any(words in said for words in _GONE):

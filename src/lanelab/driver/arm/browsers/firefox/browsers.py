@@ -2,12 +2,13 @@
 
 import base64
 from pathlib import Path
+from typing import TypedDict
 
 from lanelab.driver.arm.browsers.binaries import find_firefox
 from lanelab.driver.arm.browsers.browser import Repeatable, Surroundings
 from lanelab.driver.arm.browsers.fields import USUAL_VIEWPORT, BrowserSettings
 from lanelab.driver.arm.browsers.firefox import prefs
-from lanelab.driver.arm.browsers.firefox.firefox import Firefox
+from lanelab.driver.arm.browsers.firefox.firefox import Context, Firefox
 from lanelab.driver.arm.browsers.firefox.page import CONSOLE, FirefoxPage, navigate
 from lanelab.driver.arm.browsers.kept import KeptBrowsers, Running
 from lanelab.driver.arm.browsers.led_page import Leave
@@ -20,6 +21,10 @@ from lanelab.driver.record.evidence.browser import BrowserFacts
 SETTLE_LIMIT_S = 4.0
 POLITE_END_S = 10.0
 KEYS_FILE = "SSLKEYLOGFILE"  # the variable that tells NSS where to write
+
+
+class User(TypedDict):
+    userContext: str
 
 
 class RunningFirefox(Running):
@@ -76,8 +81,8 @@ class FirefoxBrowser(KeptBrowsers[RunningFirefox, FirefoxPage]):
         running = self._process_for(arm, around)
         with self._ended_on_error(running):
             bidi = running.firefox.bidi
-            user = bidi.call("browser.createUserContext")["userContext"]
-            context = bidi.call("browsingContext.create", type="tab", userContext=user)["context"]
+            user = bidi.ask(User, "browser.createUserContext")["userContext"]
+            context = bidi.ask(Context, "browsingContext.create", type="tab", userContext=user)["context"]
             page = self._page(arm, around, running, "fresh-context", context, lambda: None)
 
         def leave() -> None:

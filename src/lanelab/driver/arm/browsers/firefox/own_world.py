@@ -1,7 +1,5 @@
 """A world of our own in a page of Firefox, beside that of its scripts, and a mouse."""
 
-from typing import Any
-
 from lanelab.driver.arm.browsers.firefox.bidi import BiDi
 from lanelab.driver.arm.browsers.vitals import WORLD
 
@@ -14,7 +12,7 @@ class OwnWorld:
     def __init__(self, bidi: BiDi, context: str) -> None:
         self._bidi, self._context = bidi, context
 
-    def evaluate(self, expression: str) -> Any:  # noqa: ANN401 - JSON
+    def evaluate(self, expression: str) -> object:
         text = f"(async () => {{ const value = await ({expression}); return JSON.stringify(value ?? null); }})()"
         return self._bidi.evaluate(self._context, text, WORLD)
 

@@ -2,16 +2,16 @@
 
 import base64
 import time
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from lanelab.driver.arm.browsers.browser import PageRecord, Trace
-from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.arm.browsers.failures import BrowserError, read_answer
 from lanelab.driver.arm.browsers.firefox import requests as noted_requests
 from lanelab.driver.arm.browsers.firefox.firefox import Firefox
 from lanelab.driver.arm.browsers.firefox.own_world import OwnWorld
-from lanelab.driver.arm.browsers.led_page import LedPage, noted_in, times_of, view_of
+from lanelab.driver.arm.browsers.led_page import LedPage, Measures, navigation_of, noted_in, times_of, view_of
 from lanelab.driver.arm.browsers.measures import measures_script
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.base.timeouts import scaled
@@ -23,6 +23,34 @@ MEASURES = f"new Promise(done => {measures_script('told => done(JSON.stringify(t
 SANDBOX = "lanelab"  # our scripts see the page's objects as the browser made them, whatever the page has done to them
 AFTER_FAILURE_S = 3.0
 CONSOLE = "log.entryAdded"
+
+
+class Picture(TypedDict):
+    data: str
+
+
+class CallFrame(TypedDict):
+    url: str
+
+
+class StackTrace(TypedDict):
+    callFrames: Sequence[CallFrame]
+
+
+class LogEntry(TypedDict):
+    """The parameters of log.entryAdded."""
+
+    level: str
+    text: str | None
+    type: str
+    stackTrace: NotRequired[StackTrace | None]
+
+
+class Notes(TypedDict):
+    """The notes of watch.js."""
+
+    exchanges: Sequence[noted_requests.Noted]
+    problems: Sequence[str]
 
 
 class FirefoxPage(LedPage):
@@ -53,13 +81,13 @@ class FirefoxPage(LedPage):
         started, failures = time.monotonic(), self._failures
         requests, measures = self._collect(failures)
         self.failed = bool(failures)
-        console = [each for each in self._firefox.bidi.events if each.get("method") == CONSOLE]
+        console: list[LogEntry] = [each["params"] for each in self._firefox.bidi.events if each["method"] == CONSOLE]
         evidence = BrowserEvidence(
             facts=self._evidence_facts(measures),
             times=times_of(measures, None if failures else self._plt_ms, cached=_is_cached(measures)),
-            navigation=measures.get("navigation"),
+            navigation=navigation_of(measures),
             view=view_of(measures),
-            console=tuple(_console(entry["params"]) for entry in console),
+            console=tuple(_console(entry) for entry in console),
             clock=self._clock(measures),
             sockets=self._sockets,
         )
@@ -67,11 +95,11 @@ class FirefoxPage(LedPage):
 
     def screenshot(self, target: Path) -> None:
         try:
-            data = self._firefox.bidi.call("browsingContext.captureScreenshot", context=self._context)["data"]
+            picture = self._firefox.bidi.ask(Picture, "browsingContext.captureScreenshot", context=self._context)
         except BrowserError:
             self.failed = True
             raise
-        target.write_bytes(base64.b64decode(data))
+        target.write_bytes(base64.b64decode(picture["data"]))
 
     def netlog(self, target: Path) -> None:  # noqa: ARG002 - experiments that want it of Firefox are refused
         raise BrowserError("Firefox has no log of its network that lanelab reads", "Leave netlog out")
@@ -83,16 +111,17 @@ class FirefoxPage(LedPage):
         self.leave()
         self.leave = lambda: None
 
-    def _collect(self, failures: list[Failure]) -> tuple[tuple[Request, ...], dict[str, Any]]:
+    def _collect(self, failures: list[Failure]) -> tuple[tuple[Request, ...], Measures | None]:
         """Return the requests, and what the page measured."""
-        noted: dict[str, Any] = {"exchanges": [], "problems": []}
+        noted: Notes = {"exchanges": [], "problems": []}
         if any(failure.reason is Reason.BROWSER_CRASHED for failure in failures):
-            return (), {}
+            return (), None
         if not failures:
             with noted_in(failures):
                 self._measure()
         with noted_in(failures):
-            noted = self._firefox.inside("lanelab.read()", self._limit_s)
+            notes = self._firefox.inside("lanelab.read()", self._limit_s)
+            noted = read_answer(Notes, notes, "lanelab.read", Reason.EVIDENCE_MISSING)
         if noted["problems"] and not failures:
             what = f"not every request could be noted: {noted['problems'][0]}"
             failures.append(Failure(Reason.EVIDENCE_MISSING, what))
@@ -106,11 +135,10 @@ class FirefoxPage(LedPage):
         error = noted_requests.document_error(noted["exchanges"])
         if error and not failures:
             failures.append(Failure(Reason.NAVIGATION_FAILED, f"the page did not come: {error}"))
-        return requests, {} if failures else self._measures
+        return requests, None if failures else self._measures
 
-    def _read_measures(self) -> dict[str, Any]:
-        measures: dict[str, Any] = self._firefox.bidi.evaluate(self._context, MEASURES, SANDBOX)
-        return measures
+    def _read_measures(self) -> object:
+        return self._firefox.bidi.evaluate(self._context, MEASURES, SANDBOX)
 
     def _hand(self) -> OwnWorld:
         return OwnWorld(self._firefox.bidi, self._context)
@@ -121,18 +149,17 @@ def navigate(firefox: Firefox, context: str, url: str, timeout_s: float) -> None
     firefox.bidi.call("browsingContext.navigate", timeout_s, context=context, url=url, wait="complete")
 
 
-def _load_us(measures: Mapping[str, Any]) -> float | None:
-    navigation = measures.get("navigation")
-    return (measures["origin"] + navigation["loadEventStart"]) * 1000 if navigation else None
+def _load_us(measures: Measures | None) -> float | None:
+    navigation = navigation_of(measures)
+    return (measures["origin"] + navigation["loadEventStart"]) * 1000 if measures and navigation else None
 
 
-def _is_cached(measures: Mapping[str, Any]) -> bool:
-    navigation = measures.get("navigation")
+def _is_cached(measures: Measures | None) -> bool:
+    navigation = navigation_of(measures)
     return navigation is not None and navigation["transferSize"] == 0  # then its times may be 0, and have happened
 
 
-def _console(entry: Mapping[str, Any]) -> ConsoleLine:
-    frames = (entry.get("stackTrace") or {}).get("callFrames") or [{}]
-    return ConsoleLine(
-        str(entry.get("level", "")), str(entry.get("text", "")), str(entry.get("type", "")), frames[0].get("url", "")
-    )
+def _console(entry: LogEntry) -> ConsoleLine:
+    trace = entry.get("stackTrace")
+    frames = trace["callFrames"] if trace else ()
+    return ConsoleLine(entry["level"], str(entry["text"]), entry["type"], frames[0]["url"] if frames else "")

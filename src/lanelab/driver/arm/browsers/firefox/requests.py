@@ -1,13 +1,12 @@
 """What watch.js noted -> the requests of a page load. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import NotRequired, TypeAlias, TypedDict
 
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.record.evidence.browser import Headers, Request, Timings, WebSocket
 
-Noted = Mapping[str, Any]
 NOT_APPLICABLE = -1
 FAILED = 400
 # nsIContentPolicy's types, in the words that records have for them.
@@ -24,6 +23,41 @@ ERRORS = {"NS_BINDING_ABORTED": "net::ERR_ABORTED", "NS_ERROR_NET_BLOCKED_BY_ORB
 REDIRECTED = ("NS_BINDING_REDIRECTED", "NS_BINDING_RETARGETED")
 
 
+Ends: TypeAlias = tuple[str, int, str, int]  # of a connection
+
+
+class Noted(TypedDict):
+    """The notes of watch.js on a request, in microseconds. The last keys come with its end, those before with an
+    answer."""
+
+    url: str
+    method: str
+    policy: int  # nsIContentPolicy's type
+    cached: bool
+    body: int | None
+    status: NotRequired[int]
+    protocol: NotRequired[str | None]
+    mime: NotRequired[str]
+    asked: NotRequired[Sequence[Sequence[str]]]
+    got: NotRequired[Sequence[Sequence[str]]]
+    remote: NotRequired[tuple[str, int] | None]
+    local: NotRequired[tuple[str, int] | None]
+    tls: NotRequired[int | None]
+    asyncOpenTime: NotRequired[int]
+    domainLookupStartTime: NotRequired[int]
+    domainLookupEndTime: NotRequired[int]
+    connectStartTime: NotRequired[int]
+    secureConnectionStartTime: NotRequired[int]
+    connectEndTime: NotRequired[int]
+    requestStartTime: NotRequired[int]
+    responseStartTime: NotRequired[int]
+    responseEndTime: NotRequired[int]
+    cacheReadEndTime: NotRequired[int]
+    initiator: NotRequired[str]
+    sizes: NotRequired[tuple[int, int, int]]
+    error: NotRequired[str | None]
+
+
 def requests(noted: Iterable[Noted], load_us: float | None) -> tuple[Request, ...]:
     """Return every request, in the order of their starts, times in ms from the start of the first. `load_us`: when the
     load event was. Raises RecordError where a note lacks what it must have."""
@@ -31,7 +65,7 @@ def requests(noted: Iterable[Noted], load_us: float | None) -> tuple[Request, ..
     start = first_us(listed)
     if start is None:
         return ()
-    numbers: dict[Sequence[Any], int] = {}
+    numbers: dict[Ends, int] = {}
     try:
         made = [_describe(each, start, load_us, numbers) for each in listed]
     except KeyError as error:
@@ -47,8 +81,8 @@ def first_us(noted: Iterable[Noted]) -> int | None:
 def sockets(noted: Iterable[Noted]) -> tuple[WebSocket, ...]:
     """Return the WebSockets that the page opened. Firefox notes the request of each handshake, with the address of
     that."""
-    own = [each for each in noted if each["policy"] == WEB_SOCKET]
-    return tuple(WebSocket(f"ws{each['url'].removeprefix('http')}", each.get("status") or None) for each in own)
+    handshakes = [each for each in noted if each["policy"] == WEB_SOCKET]
+    return tuple(WebSocket(f"ws{each['url'].removeprefix('http')}", each.get("status") or None) for each in handshakes)
 
 
 def document_error(noted: Sequence[Noted]) -> str | None:
@@ -71,7 +105,7 @@ def _mark_reused(made: Iterable[Request]) -> tuple[Request, ...]:
     return tuple(marked)
 
 
-def _describe(noted: Noted, start: int, load_us: float | None, numbers: dict[Sequence[Any], int]) -> Request:
+def _describe(noted: Noted, start: int, load_us: float | None, numbers: dict[Ends, int]) -> Request:
     began = noted.get("asyncOpenTime") or start
     ended = noted.get("responseEndTime") or noted.get("cacheReadEndTime") or None
     cached, sizes = noted["cached"], noted.get("sizes") or (0, 0, 0)
@@ -85,7 +119,7 @@ def _describe(noted: Noted, start: int, load_us: float | None, numbers: dict[Seq
         type=TYPES.get(noted["policy"], "Other"),
         mime=noted.get("mime", ""),
         protocol=protocol if noted.get("status") else None,
-        connection=None if cached or not remote else _number(numbers, noted),
+        connection=None if cached or not remote else _number(numbers, remote, noted.get("local")),
         reused=False,  # see _mark_reused
         priority=next((value for name, value in sent if name.lower() == "priority"), ""),
         remote=_address(*remote) if remote else None,
@@ -107,17 +141,16 @@ def _describe(noted: Noted, start: int, load_us: float | None, numbers: dict[Seq
     )
 
 
-def _number(numbers: dict[Sequence[Any], int], noted: Noted) -> int:
+def _number(numbers: dict[Ends, int], remote: tuple[str, int], local: tuple[str, int] | None) -> int:
     """A connection is known by its two ends."""
-    ends = (*noted["remote"], *(noted.get("local") or ("", 0)))
-    return numbers.setdefault(ends, len(numbers) + 1)
+    return numbers.setdefault((*remote, *(local or ("", 0))), len(numbers) + 1)
 
 
 def _body_bytes(noted: Noted, got: Headers, encoded: int) -> int:
     """Return the bytes of a body, decoded, as the page's process counted them. What it did not count is what came,
     unless that was compressed."""
-    if noted.get("body"):
-        return int(noted["body"])
+    if noted["body"]:
+        return noted["body"]
     if _is_unwanted(noted):
         return NOT_APPLICABLE
     return NOT_APPLICABLE if any(name.lower() == "content-encoding" for name, _ in got) and encoded else encoded
@@ -150,23 +183,26 @@ def timings(noted: Noted, began: int, ended: int | None) -> Timings:
     """HAR's parts, -1 for what did not happen. They sum up to the whole, without `ssl`, which is within `connect`. What
     lies between them (waiting for a connection that another request opened, or in a queue) is `blocked`."""
 
-    def span(first: str, last: str) -> float:
-        return _ms(max(noted[last] - noted[first], 0)) if noted.get(first) and noted.get(last) else NOT_APPLICABLE
+    def span(first: int | None, last: int | None) -> float:
+        return _ms(max(last - first, 0)) if first and last else NOT_APPLICABLE
 
     total = 0.0 if ended is None else _ms(max(ended - began, 0))
     if noted["cached"] or not noted.get("requestStartTime"):
         parts = {"blocked": total if ended is None else NOT_APPLICABLE, "receive": 0.0 if ended is None else total}
         return Timings(dns=NOT_APPLICABLE, connect=NOT_APPLICABLE, ssl=NOT_APPLICABLE, send=0.0, wait=0.0, **parts)
-    dns, connect = span("domainLookupStartTime", "domainLookupEndTime"), span("connectStartTime", "connectEndTime")
+    dns = span(noted.get("domainLookupStartTime"), noted.get("domainLookupEndTime"))
+    connected = noted.get("connectEndTime")
+    connect = span(noted.get("connectStartTime"), connected)
+    answered = noted.get("responseStartTime")
     if connect == NOT_APPLICABLE:  # it says when the name was looked up ahead of use, too
         dns = NOT_APPLICABLE
-    wait, receive = span("requestStartTime", "responseStartTime"), span("responseStartTime", "responseEndTime")
+    wait, receive = span(noted.get("requestStartTime"), answered), span(answered, noted.get("responseEndTime"))
     known = sum(max(each, 0.0) for each in (dns, connect, wait, receive))
     return Timings(
         blocked=round(max(total - known, 0.0), 3),
         dns=dns,
         connect=connect,
-        ssl=span("secureConnectionStartTime", "connectEndTime") if connect != NOT_APPLICABLE else NOT_APPLICABLE,
+        ssl=NOT_APPLICABLE if connect == NOT_APPLICABLE else span(noted.get("secureConnectionStartTime"), connected),
         send=0.0,
         wait=max(wait, 0.0),
         receive=max(receive, 0.0),

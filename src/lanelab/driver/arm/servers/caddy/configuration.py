@@ -1,13 +1,13 @@
 """An arm and a site as Caddy's whole configuration, in JSON. Pure. docs/reference/server.md says the same for users."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 from lanelab.driver.arm.servers.answers import Answer
 from lanelab.driver.arm.servers.layout import HOSTS, INDEX, Layout
 from lanelab.driver.arm.servers.server import PORTS, Place
 from lanelab.driver.arm.wire import WireSettings
+from lanelab.driver.base.coded import Json, JsonObject
 from lanelab.driver.site.compressed_types import COMPRESSED_TYPES, SMALLEST_COMPRESSED
 from lanelab.driver.site.site import Site
 
@@ -16,7 +16,6 @@ GZIP_LEVEL = 6
 TLS_NAMES = {"1.2": "tls1.2", "1.3": "tls1.3"}
 LOGGER = "lanelab"
 ALT_SVC = f'h3=":{PORTS["https"]}"; ma=2592000'
-_Json = Mapping[str, Any]
 
 
 def configuration(
@@ -35,7 +34,7 @@ def configuration(
     routes = [*_hints(site, hints), *routes, {"handle": [{"handler": "static_response", "status_code": 404}]}]
     routes = [*_everywhere(arm), *routes]
     servers = {scheme: _server(arm, scheme, routes, log_requests=log_requests) for scheme in arm.ports}
-    apps: dict[str, Any] = {"http": {"grace_period": "1ms", "servers": servers}}
+    apps: dict[str, Json] = {"http": {"grace_period": "1ms", "servers": servers}}
     if arm.tls != "off":
         apps["tls"] = {
             "certificates": {"load_files": [{"certificate": place.certificate, "key": place.key}]},
@@ -50,12 +49,12 @@ def configuration(
     return json.dumps(whole, indent=1) + "\n"
 
 
-def _server(arm: WireSettings, scheme: str, routes: list[_Json], *, log_requests: bool) -> _Json:
+def _server(arm: WireSettings, scheme: str, routes: list[JsonObject], *, log_requests: bool) -> JsonObject:
     """In clear beside TLS it is HTTP/1.1: browsers speak nothing else there."""
     h3 = arm.protocol == "h3" and scheme == arm.scheme
     h2 = h3 or (arm.protocol == "h2" and scheme == arm.scheme)
     protocols = ["h1", *([("h2" if scheme == "https" else "h2c")] if h2 else []), *(["h3"] if h3 else [])]
-    server: dict[str, Any] = {
+    server: dict[str, Json] = {
         "listen": [f"0.0.0.0:{PORTS[scheme]}"],
         "protocols": protocols,
         "idle_timeout": arm.keepalive_timeout.ns,
@@ -71,8 +70,8 @@ def _server(arm: WireSettings, scheme: str, routes: list[_Json], *, log_requests
     return server
 
 
-def _logs(place: Place, *, log_requests: bool) -> _Json:
-    logs: dict[str, Any] = {
+def _logs(place: Place, *, log_requests: bool) -> JsonObject:
+    logs: dict[str, Json] = {
         "default": {
             "writer": {"output": "file", "filename": f"{place.folder}/error.log", "roll": False},
             "level": "WARN",
@@ -93,10 +92,10 @@ def _logs(place: Place, *, log_requests: bool) -> _Json:
     return logs
 
 
-def _everywhere(arm: WireSettings) -> Iterator[_Json]:
+def _everywhere(arm: WireSettings) -> Iterator[JsonObject]:
     if arm.compression in COMPRESSORS:
         types = [f"{mime}*" for mime in COMPRESSED_TYPES]
-        encode = {
+        encode: JsonObject = {
             "handler": "encode",
             "encodings": {"gzip": {"level": GZIP_LEVEL}},
             "minimum_length": SMALLEST_COMPRESSED,
@@ -110,20 +109,20 @@ def _everywhere(arm: WireSettings) -> Iterator[_Json]:
         yield {"handle": [{"handler": "headers", "response": {"set": {"Connection": ["close"]}}}]}
 
 
-def _hints(site: Site, hints: Sequence[str]) -> Iterator[_Json]:
+def _hints(site: Site, hints: Sequence[str]) -> Iterator[JsonObject]:
     """Yield a 103 ahead of the page, whose headers Caddy would send again with the page."""
     if hints:
-        page = {"host": [site.entry_host], "vars": {"{http.request.orig_uri}": [_plain(site.entry_path)]}}
-        said = {"handler": "headers", "response": {"set": {"Link": list(hints)}}}
-        gone = {"handler": "headers", "response": {"delete": ["Link"]}}
+        page: JsonObject = {"host": [site.entry_host], "vars": {"{http.request.orig_uri}": [_plain(site.entry_path)]}}
+        said: JsonObject = {"handler": "headers", "response": {"set": {"Link": list(hints)}}}
+        gone: JsonObject = {"handler": "headers", "response": {"delete": ["Link"]}}
         yield {"match": [page], "handle": [said, {"handler": "static_response", "status_code": 103}, gone]}
 
 
-def _origin(host: str, place: Place, layout: Layout, answers: list[Answer]) -> _Json:
+def _origin(host: str, place: Place, layout: Layout, answers: list[Answer]) -> JsonObject:
     """What a file's name cannot say is compared first, one after the other. No listing of folders, and no redirect."""
-    routes: list[_Json] = [_mapped(each, place) for each in answers]
+    routes: list[JsonObject] = [_mapped(each, place) for each in answers]
     routes += [_type(extension, mime) for extension, mime in layout.types[host].items()]
-    files = {
+    files: JsonObject = {
         "handler": "file_server",
         "root": f"{place.content}/{HOSTS}/{host}",
         "index_names": [INDEX],
@@ -137,7 +136,7 @@ def _origin(host: str, place: Place, layout: Layout, answers: list[Answer]) -> _
     }
 
 
-def _type(extension: str, mime: str) -> _Json:
+def _type(extension: str, mime: str) -> JsonObject:
     """Return the types of files. Without it Caddy takes types from the system's tables."""
     paths = [f"*{extension}", *(["*/"] if INDEX.endswith(extension) else [])]
     return {
@@ -146,14 +145,14 @@ def _type(extension: str, mime: str) -> _Json:
     }
 
 
-def _mapped(each: Answer, place: Place) -> _Json:
+def _mapped(each: Answer, place: Place) -> JsonObject:
     by_name: dict[str, list[str]] = {}
     for name, value in each.headers:
         by_name.setdefault(name.title(), []).append(_plain(value))
     once = {name: values for name, values in by_name.items() if len(values) == 1}
     several = {name: values for name, values in by_name.items() if len(values) > 1}
-    response = {"deferred": True, "set": once, **({"add": several} if several else {})}
-    handle: list[_Json] = [{"handler": "headers", "response": response}]
+    response: JsonObject = {"deferred": True, "set": once, **({"add": several} if several else {})}
+    handle: list[JsonObject] = [{"handler": "headers", "response": response}]
     if each.file:
         folder, _, name = each.file.rpartition("/")
         handle += [

@@ -1,10 +1,11 @@
 """What Caddy's logs say. Pure."""
 
 import json
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NotRequired, TypedDict
 
 from lanelab.driver.arm.servers.server import PORTS
+from lanelab.driver.base.coded import parsed
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.record.evidence.server import ServedRequest
 
@@ -22,6 +23,32 @@ _EXPECTED = {
     "exiting; byeee!! \N{WAVING HAND SIGN}": "how it ends",
     "HTTP/2 skipped because it requires TLS": "what an arm without TLS asks for",
 }
+
+
+class Tls(TypedDict):
+    version: int
+    resumed: bool
+
+
+class LoggedRequest(TypedDict):
+    host: str
+    method: str
+    uri: str
+    proto: str
+    remote_ip: str
+    remote_port: str
+    tls: NotRequired[Tls]
+
+
+class Line(TypedDict):
+    """A line of the log of requests, as the configuration asks for it."""
+
+    ts: int  # in ns
+    duration: float  # in s
+    request: LoggedRequest
+    resp_headers: Mapping[str, Sequence[str]] | None
+    status: int
+    size: int
 
 
 def unexpected(lines: Iterable[str]) -> list[str]:
@@ -46,20 +73,20 @@ def requests(lines: Iterable[str]) -> list[ServedRequest]:
 
 def _read(line: str) -> ServedRequest:
     try:
-        return _request(json.loads(line))
-    except (ValueError, KeyError, AttributeError, TypeError) as error:
+        return _request(parsed(Line, json.loads(line), "the server's log"))
+    except (ValueError, KeyError, RecordError) as error:
         raise RecordError(f"a line of the server's log cannot be read: {line[:200]}", key="requests") from error
 
 
-def _request(read: Mapping[str, Any]) -> ServedRequest:
+def _request(read: Line) -> ServedRequest:
     """It does not say which request of its connection one is, how many bytes came and went with the headers, whether it
     kept the connection, or at which address it was asked: the port follows from TLS."""
     asked, tls = read["request"], read["request"].get("tls")
     quic = asked["proto"] == HTTP_3
-    duration_us = round(float(read["duration"]) * 1e6)
+    duration_us = round(read["duration"] * 1e6)
     answered = {name.lower(): values for name, values in (read["resp_headers"] or {}).items()}
-    entry: dict[str, Any] = {
-        "began_us": int(read["ts"]) // 1000 - duration_us,
+    entry = {
+        "began_us": read["ts"] // 1000 - duration_us,
         "duration_us": duration_us,
         "host": asked["host"] or None,
         "method": asked["method"],

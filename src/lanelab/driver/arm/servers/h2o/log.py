@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.record.evidence.server import ServedRequest
@@ -36,10 +35,13 @@ def _request(line: str) -> ServedRequest:
     """It does not say how many bytes came and went with the headers, nor whether it kept the connection. Which request
     of its connection one is it says of HTTP/1.1 alone."""
     try:
-        read: dict[str, Any] = {key: None if value == "" else value for key, value in json.loads(line).items()}
+        read: dict[str, str | float | None] = {
+            key: None if value == "" else value for key, value in json.loads(line).items()
+        }
         duration_s, number, reused = read.pop("duration_s"), read.pop("number"), read.pop("reused")
-        read["protocol"] = PROTOCOLS.get(read["protocol"], read["protocol"])
+        protocol = read["protocol"]
         entry = {
+            "protocol": PROTOCOLS.get(str(protocol), protocol),
             "duration_us": round(float(duration_s or 0) * 1e6),
             "keepalives": None if number is None else int(number) - 1,
             "tls_resumed": None if read["tls"] is None else reused == "1",

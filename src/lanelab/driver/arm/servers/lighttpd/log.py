@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.record.evidence.server import ServedRequest
@@ -41,13 +40,15 @@ def requests(lines: Iterable[str]) -> list[ServedRequest]:
 
 def _request(line: str) -> ServedRequest:
     try:
-        read: dict[str, Any] = {key: None if value == "-" else value for key, value in json.loads(line).items()}
+        read: dict[str, str | float | None] = {
+            key: None if value == "-" else value for key, value in json.loads(line).items()
+        }
         method, path, _ = str(read.pop("request")).split(" ", 2)
-        local = f":{int(read.pop('port'))}"
+        local = f":{int(str(read.pop('port')))}"
         sizes = {key: int(read[key] or 0) for key in ("body_bytes", "sent_bytes", "received_bytes")}
         # Of HTTP/2 it counts the connection itself too, and says of each stream that it was closed.
         if read["protocol"] == "HTTP/2.0":
-            read |= {"keepalives": max(int(read["keepalives"]) - 1, 0), "connection": None}
+            read |= {"keepalives": max(int(str(read["keepalives"])) - 1, 0), "connection": None}
         elif read["connection"] is None:
             read["connection"] = "-"  # closed; "-" is nothing elsewhere
     except (ValueError, KeyError, AttributeError, TypeError) as error:

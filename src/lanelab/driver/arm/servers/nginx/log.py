@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.record.evidence.server import ServedRequest
@@ -33,14 +32,17 @@ def requests(lines: Iterable[str]) -> list[ServedRequest]:
 def _request(line: str) -> ServedRequest:
     """nginx writes an empty text where there is nothing to write. It does not write whether it kept the connection."""
     try:
-        read: dict[str, Any] = {key: None if value == "" else value for key, value in json.loads(line).items()}
-        ended_s, duration_s = float(read.pop("ended_s")), float(read.pop("duration_s"))
-        keepalives = int(read.pop("number")) - 1
+        read: dict[str, str | float | None] = {
+            key: None if value == "" else value for key, value in json.loads(line).items()
+        }
+        ended_s, duration_s = float(str(read.pop("ended_s"))), float(str(read.pop("duration_s")))
+        keepalives = int(str(read.pop("number"))) - 1
         completion, reused = read.pop("completion"), read.pop("reused")
-        entry = {"method": read["method"] or "-"}
+        method = read["method"] or "-"
     except (ValueError, KeyError, AttributeError, TypeError) as error:
         raise RecordError(f"a line of the server's log cannot be read: {line[:200]}", key="requests") from error
-    entry |= {
+    entry = {
+        "method": method,
         "began_us": round((ended_s - duration_s) * 1000) * CLOCK_US,
         "duration_us": round(duration_s * 1000) * CLOCK_US,
         "keepalives": keepalives,

@@ -5,9 +5,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from lanelab.driver.arm.arm import Arm
+from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError, RecordError
 from lanelab.driver.trial.load.fixed import accepted, last_words
 from lanelab.driver.trial.load.generator import OF_USERS, Generator, Invocation, Output, Results, Target
@@ -158,7 +158,7 @@ export function handleSummary(data) {{
 """
 
 
-def scenario(settings: LoadSettings) -> dict[str, Any]:
+def scenario(settings: LoadSettings) -> JsonObject:
     """Users or arrivals as k6 has them. At the end nobody is waited for."""
     if settings.users:
         return {
@@ -238,7 +238,7 @@ def _sizes(target: Target) -> Mapping[str, int]:
     return {url: size for url, size in pairs if size is not None}
 
 
-def _stages(stages: Sequence[Stage], unit: int) -> list[dict[str, Any]]:
+def _stages(stages: Sequence[Stage], unit: int) -> list[JsonObject]:
     return [{"target": round(stage.target * unit), "duration": _duration(stage.over_s)} for stage in stages]
 
 
