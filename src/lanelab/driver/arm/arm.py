@@ -116,8 +116,8 @@ class Arm(BrowserSettings, ProxySettings, ContentSettings):
 
 
 @functools.cache
-def _usual(deciding: tuple[tuple[str, Any], ...]) -> Mapping[str, Any]:
-    """The default settings where these decide what the others are by default."""
+def _usual(deciding: tuple[tuple[str, Json], ...]) -> Mapping[str, Json]:
+    """Return the default settings where these decide what the others are by default."""
     usual = Arm.parse("usual", dict(deciding)).settings()
     return usual | {name: shown(ARM.by_name[name].default_value()) for name, _ in deciding}
 
