@@ -2,13 +2,10 @@
 
 from collections.abc import Mapping
 
-import pytest
-
-from lanelab.driver.base.errors import InputError
 from lanelab.driver.experiment import Experiment
 from lanelab.driver.experiment.claim import Claim
+from tests.kit.complaints import complaints
 from tests.kit.experiments import read
-from tests.unit.experiment.test_experiment_schema import complaints
 
 GRID = "sites: [dummy, shop]\nlinks: {rate: 10mbit, rtt: [20ms, 100ms], loss: [0%, 2%]}\n"
 FOUR = "arms: {http: {}, http-small: {minify: core}, h2: {protocol: h2}, h2-small: {protocol: h2, minify: core}}\n"
@@ -87,71 +84,6 @@ def test_a_value_in_two_places() -> None:
 
 def test_it_has_the_metric_of_its_claim() -> None:
     assert made("change_of: bytes, at: {loss: 2%}, to_at: {loss: 0%}", ", for: every place").metric == "bytes"
-
-
-AT = "at: {rtt: 100ms}, to_at: {rtt: 20ms}"
-MISTAKES = [
-    (AT, "", "claims.c.contrast: a contrast is one of another claim"),
-    (f"change_of: gain, value_of: load, {AT}", "", "claims.c.contrast: a contrast is one of another claim"),
-    (f"change_of: gian, {AT}", "", "claims.c.contrast.change_of: there is no claim 'gian'. Did you mean gain?"),
-    (f"change_of: load, {AT}", "", "claims.c.contrast.change_of: the claim load is about a value"),
-    ("change_of: gain, to: load", "", "claims.c.contrast.to: the claim load is about a value. Name a claim that has c"),
-    ("change_of: gain, to: bytes", "", "claims.c.contrast.to: one is about page load time, the other about bytes"),
-    ("change_of: gain", "", "claims.c.contrast: it would be compared with itself"),
-    ("change_of: gain, at: {rtt: 20ms}", "", "claims.c.contrast.at: there is no to_at"),
-    ("change_of: gain, to: small-h2, to_at: {rtt: 20ms}", "", "claims.c.contrast.to_at: there is no at"),
-    ("change_of: gain, at: {rtt: 20ms}, to_at: {rtt: 0.02s}", "", "contrast.to_at: it would be compared with itself"),
-    ("change_of: gain, at: {rtt: 20ms}, to_at: {loss: 2%}", "", "contrast.to_at: it has other keys than at. Write rtt"),
-    ("change_of: gain, at: {rtt: [20ms, 100ms]}, to_at: {rtt: 20ms}", "", "contrast.at.rtt: each of the two is in one"),
-    ("change_of: gain, at: {rtt: 30ms}, to_at: {rtt: 20ms}", "", "contrast.at.rtt: no cell has rtt '30ms'"),
-    ("change_of: gain, at: {arm: h2}, to_at: {arm: http}", "", "contrast.at.arm: arms are those of the claims"),
-    ("change_of: gain, at: {}, to_at: {}", "", "claims.c.contrast.at: it says nothing"),
-    (f"change_of: gain, {AT}", "", "claims.c: this is 4 places: dummy, 100ms"),
-    (f"change_of: gain, {AT}", ", for: every site", "claims.c.for: loss is not the same in all these places"),
-    (f"change_of: gain, {AT}", ", for: every rtt", "claims.c.for: at chooses one rtt"),
-    (f"change_of: gain, {AT}", ", where: {rtt: 20ms}", "claims.c.where: no cell of the arm 'h2' has all of this"),
-    (
-        f"change_of: gain, {AT}",
-        ", where: {rtt: 100ms}, for: every place",
-        "no cell of h2 with rtt 20ms can be compared",
-    ),
-    ("change_of: gain, to: gain", ", for: every place", "at dummy, 20ms loss 0% it would be compared with itself"),
-    (
-        "change_of: gain, to: small",
-        ", for: every place",
-        "both have the trials of http at dummy, 20ms loss 0%, which cancel out. Write change: {of: h2, to: http-small}",
-    ),
-    (
-        "change_of: gain, to: small-first",
-        ", for: every place",
-        "both have the trials of h2 at dummy, 20ms loss 0%, which cancel out. Write change: {of: http-small, to: http}",
-    ),
-]
-
-
-@pytest.mark.parametrize(("settings", "more", "said"), MISTAKES, ids=[said[:60] for _, _, said in MISTAKES])
-def test_a_mistake_is_named_with_its_key(settings: str, more: str, said: str) -> None:
-    with pytest.raises(InputError) as refused:
-        read(text(settings, more))
-    assert said in str(refused.value)
-    assert str(refused.value).startswith("exp.yaml:11: claims.c")
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        AT,
-        f"change_of: gain, value_of: load, {AT}",
-        "change_of: gain",
-        "change_of: gain, at: {rtt: 20ms}",
-        "change_of: gain, at: {rtt: [20ms, 100ms]}, to_at: {rtt: 20ms}",
-        "change_of: gain, at: {arm: h2}, to_at: {arm: http}",
-        "change_of: gain, at: {}, to_at: {}",
-        f"change_of: gain, {AT}, over: rtt",
-    ],
-)
-def test_editors_refuse_it_too(settings: str) -> None:
-    assert complaints(text(settings))
 
 
 def test_a_trend_does_not_mix_loads() -> None:

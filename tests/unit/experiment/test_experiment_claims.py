@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.experiment import Experiment
 from lanelab.driver.experiment.claim import Claim, digest_of
+from tests.kit.complaints import complaints
 from tests.kit.experiments import ARMS, PATIENT, SMALL, read
-from tests.unit.experiment.test_experiment_schema import complaints
 
 GRID = f"sites: [dummy, shop]\nlinks: {{rate: [1mbit, 10mbit], rtt: [20ms, 50ms, 100ms]}}\n{ARMS}"
 ONE = "where: {rtt: 20ms}"
@@ -59,100 +59,6 @@ def test_what_counts_as_reproduced(settings: str, low: float | None, high: float
 # --- mistakes
 
 FINE = f"published: -39%, margin: 8pp, {ONE}"
-MISTAKES = [
-    ("{}", "claims.a: it has none of change, value, trend, spike"),
-    (f"{CHANGE}, {VALUE}, {FINE}", "claims.a: it has both change and value"),
-    (f"change: {{of: h2, to: htp}}, {FINE}", "claims.a.change.to: there is no arm 'htp'. Did you mean http?"),
-    (f"change: {{of: h2, to: h2}}, {FINE}", "claims.a.change.to: the arm 'h2' would be compared with itself"),
-    (f"change: {{of: h2}}, {FINE}", "claims.a.change: to is missing"),
-    (f"change: {{of: h2, too: http}}, {FINE}", "claims.a.change.too: there is no such key. Did you mean to?"),
-    (f"change: {{of: h2, to: http, metric: ptl}}, {FINE}", "metric: there is no metric 'ptl' of a page_load. Did you"),
-    (f"change: {{of: h2, to: http, metric: requests_per_s}}, {FINE}", "there is no metric 'requests_per_s' of a page_"),
-    (
-        f"value: {{of: h2, metric: speed_index}}, published: 1s, margin: 5%, {ONE}",
-        "claims.a.value.metric: no trial of this experiment will have speed_index. Write trace: filmstrip too",
-    ),
-    (
-        f"value: {{of: h2, metric: emulation_error}}, published: 1ms, margin: 5%, {ONE}",
-        "no trial of this experiment will have emulation_error. Write capture: [client, server] too",
-    ),
-    (f"{CHANGE}, pubished: -39%, margin: 8pp", "claims.a.pubished: there is no such key. Did you mean published?"),
-    (f"{CHANGE}, published: -39%, {ONE}", "claims.a: published has no margin"),
-    (f"{CHANGE}, margin: 8pp, {ONE}", "claims.a: it does not say what was published"),
-    (f"{CHANGE}, expect: lower, margin: 8pp, {ONE}", "claims.a.margin: it means nothing with expect"),
-    (f"{CHANGE}, expect: lower, equivalent: 5%, {ONE}", "claims.a: it has both expect and equivalent"),
-    (f"{CHANGE}, expect: decreasing, {ONE}", "claims.a.expect: 'decreasing' is not what a change may be expected to"),
-    (f"{CHANGE}, published: -39%, margin: 39pp, {ONE}", "claims.a.margin: with it what was published reaches from"),
-    (f"{CHANGE}, published: 0%, margin: 5pp, {ONE}", "claims.a.published: with its margin it reaches from -5% to +5%"),
-    (f"{CHANGE}, published: [-2%, 3%], margin: 1pp, {ONE}", "claims.a.published: with its margin it reaches from -3%"),
-    (f"{CHANGE}, published: -95%, margin: 6pp, {ONE}", "claims.a.margin: it reaches to -100% and below"),
-    (f"{CHANGE}, published: -100%, margin: 5pp, {ONE}", "claims.a.published: a change of -100% leaves nothing"),
-    (
-        f"{CHANGE}, published: [-3%, -8%], margin: 1pp, {ONE}",
-        "claims.a.published: this is neither a number nor a range",
-    ),
-    (
-        f"{CHANGE}, published: -39%, margin: 8%, {ONE}",
-        "claims.a.margin: '8%' is no margin of a change. Write percentage",
-    ),
-    (f"{CHANGE}, published: -39%, margin: 0, {ONE}", "claims.a.margin: no interval of page load time is so narrow"),
-    (f"{CHANGE}, published: -39%, margin: -8pp, {ONE}", "claims.a.margin: it is below 0"),
-    (
-        f"{CHANGE}, published: \N{MINUS SIGN}24%, margin: 8pp, {ONE}",
-        "has the minus sign of a printed page",
-    ),
-    (f"{CHANGE}, published: 24, margin: 8pp, {ONE}", "claims.a.published: '24' is no change. Write it in percent"),
-    (f"{CHANGE}, equivalent: 0%, {ONE}", "claims.a.equivalent: it is no distance from no effect"),
-    (f"{CHANGE}, equivalent: 100%, {ONE}", "claims.a.equivalent: it is no distance from no effect"),
-    (f"{CHANGE}, equivalent: 5%, at_least: 1%, {ONE}", "claims.a.at_least: it means nothing with equivalent"),
-    (f"{CHANGE}, expect: lower, at_least: 100%, {ONE}", "claims.a.at_least: no effect would be large enough"),
-    (f"{CHANGE}, published: -3%, margin: 1pp, at_least: 5%, {ONE}", "claims.a.at_least: what was published is less"),
-    (f"{VALUE}, published: 24%, margin: 0, {ONE}", "claims.a.published: '24%' is no value of requests. Write a number"),
-    (f"{VALUE}, published: 24, margin: 2pp, {ONE}", "claims.a.margin: percentage points are for changes"),
-    (f"{VALUE}, equivalent: 5%, {ONE}", "claims.a.equivalent: a value is equivalent to nothing"),
-    (f"{VALUE}, expect: lower, {ONE}", "claims.a.expect: a value is neither higher nor lower than anything"),
-    (f"{VALUE}, published: {'9' * 400}, margin: 0, {ONE}", "claims.a.published: this is larger than any number"),
-    (f"value: {{of: h2}}, published: 1s, margin: 1s, {ONE}", "claims.a.margin: it reaches to 0"),
-    (
-        f"value: {{of: h2}}, published: 1 minute, margin: 5%, {ONE}",
-        "'1 minute' is no value of plt. Write a number with ms",
-    ),
-    (f"{CHANGE}, published: -39%, margin: 8pp", "claims.a: this is 2 places: dummy, 20ms; dummy, 100ms"),
-    (
-        f"{CHANGE}, expect: lower, where: {{rtt: 25ms}}",
-        "claims.a.where.rtt: no cell has rtt '25ms'. Did you mean 20ms?",
-    ),
-    (
-        f"{CHANGE}, expect: lower, where: {{rt: 20ms}}",
-        "claims.a.where.rt: cells do not differ in 'rt'. Did you mean rtt?",
-    ),
-    (f"{CHANGE}, expect: lower, where: {{site: dumy}}", "claims.a.where.site: no cell has site 'dumy'. Did you mean"),
-    (f"{CHANGE}, expect: lower, where: {{arm: h2}}", "claims.a.where.arm: a claim says which arms it is about with of"),
-    (f"{CHANGE}, expect: lower, for: each rtt", "claims.a.for: 'each rtt' says nothing about places"),
-    (f"{CHANGE}, expect: lower, for: every rt", "claims.a.for: places do not differ in 'rt'. Did you mean rtt?"),
-    (f"{CHANGE}, expect: lower, for: every site", "claims.a.for: rtt is not the same in all these places"),
-    (f"{CHANGE}, expect: lower, for: every rtt, {ONE}", "claims.a.for: where chooses one rtt"),
-    (f"{CHANGE}, expect: lower, for: all but 2 rtt", "claims.a.for: there are 2 places, so all but 2 are none"),
-    (f"{CHANGE}, expect: lower, for: all but 0", "claims.a.for: all but 0 are all"),
-    ("trend: {over: rtt}, expect: increasing", "claims.a.trend: a trend is one of another claim"),
-    ("trend: {change_of: b, over: rtt}, expect: increasing", "claims.a.trend.change_of: there is no claim 'b'"),
-    ("trend: {change_of: a, over: rtt}, expect: increasing", "claims.a.trend.change_of: the claim a is about a trend"),
-    (
-        "spike: {of: h2, over: rt, at: 20ms}, expect: higher",
-        "claims.a.spike.over: 'rt' is no number of these links. Did",
-    ),
-    ("spike: {of: h2, over: rtt, at: 50ms}, expect: higher", "claims.a.spike.at: no link has rtt 50ms"),
-    ("spike: {of: h2, over: rtt, at: 20ms}, expect: higher", "claims.a.spike.at: 20ms has no neighbour on both sides"),
-    (f"spike: {{of: h2, over: rtt, at: 20ms}}, expect: higher, {ONE}", "claims.a: there is one rtt only at dummy"),
-]
-
-
-@pytest.mark.parametrize(("settings", "said"), MISTAKES, ids=[said[:60] for _, said in MISTAKES])
-def test_a_mistake_is_named_with_its_line_and_key(settings: str, said: str) -> None:
-    with pytest.raises(InputError) as refused:
-        read(claims(f"a: {settings if settings == '{}' else f'{{{settings}}}'}"))
-    assert said in str(refused.value)
-    assert str(refused.value).startswith("exp.yaml:5: claims.a")
 
 
 def test_a_trend_goes_over_random_losses() -> None:
@@ -344,46 +250,3 @@ def test_nothing_else_changes_the_digest(more: str) -> None:
 
 
 # --- editors
-
-REFUSED_BY_BOTH = [
-    *(
-        f"a: {{{settings}}}"
-        for settings in (
-            f"{CHANGE}, {VALUE}, {FINE}",
-            f"change: {{of: h2}}, {FINE}",
-            f"change: {{of: h2, to: http, metric: ptl}}, {FINE}",
-            f"{CHANGE}, pubished: -39%, margin: 8pp",
-            f"{CHANGE}, published: -39%, {ONE}",
-            f"{CHANGE}, margin: 8pp, {ONE}",
-            f"{CHANGE}, expect: lower, margin: 8pp, {ONE}",
-            f"{CHANGE}, expect: lower, equivalent: 5%, {ONE}",
-            f"{CHANGE}, expect: less, {ONE}",
-            f"{CHANGE}, published: -39%, margin: -8pp, {ONE}",
-            f"{CHANGE}, published: [-39%, -30%, -20%], margin: 8pp, {ONE}",
-            f"{CHANGE}, published: [], margin: 8pp, {ONE}",
-            f"{CHANGE}, published: much, margin: 8pp, {ONE}",
-            f"{CHANGE}, equivalent: 5, {ONE}",
-            f"{CHANGE}, expect: lower, where: {{arm: h2}}",
-            f"{CHANGE}, expect: lower, where: {{rt: 20ms}}",
-            f"{CHANGE}, expect: lower, for: each rtt",
-            f"{CHANGE}, expect: lower, at_least: 5, {ONE}",
-            "trend: {over: rtt}, expect: increasing",
-            "spike: {of: h2, over: site, at: dummy}, expect: higher",
-        )
-    ),
-    "a: {}",
-]
-
-
-@pytest.mark.parametrize("line", REFUSED_BY_BOTH)
-def test_what_a_file_cannot_say_is_not_valid_for_editors(line: str) -> None:
-    text = claims(line)
-    with pytest.raises(InputError):
-        read(text)
-    assert complaints(text)
-
-
-def test_an_empty_mapping_of_claims_is_refused() -> None:
-    with pytest.raises(InputError, match=r"exp.yaml:4: claims: there are no claims"):
-        read(f"{SMALL}claims: {{}}\n")
-    assert complaints(f"{SMALL}claims: {{}}\n")

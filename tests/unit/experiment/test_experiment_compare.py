@@ -56,25 +56,6 @@ def test_several_pairs() -> None:
     assert pairs(experiment)[:3] == ["20ms: https to http", "20ms: h2 to http", "20ms: h2 to https"]
 
 
-@pytest.mark.parametrize(
-    ("written", "said"),
-    [
-        ("{h3: http}", "compare.h3: there is no arm 'h3'"),
-        ("{h2: htp}", "compare.h2: there is no arm 'htp'. Did you mean http?"),
-        ("{h2: h2}", "compare.h2: the arm 'h2' would be compared with itself"),
-        ("[{of: h2}]", "compare[0]: to is missing. Write one like to: http"),
-        ("[{of: h2, to: http}, {of: http, to: h2}]", "compare[1]: http and h2 are compared on line 4 already"),
-        ("[]", "compare: the list is empty"),
-        ("h2", "compare: this must be a mapping"),
-        ("{h2: http}\norder: sequential", "compare: with order: sequential arms are not interleaved"),
-    ],
-)
-def test_refuses(written: str, said: str) -> None:
-    with pytest.raises(InputError, match="compare") as error:
-        read(f"{GRID}compare: {written}\n")
-    assert f"exp.yaml:4: {said}" in str(error.value)
-
-
 def test_arms_that_never_meet_cannot_be_compared() -> None:
     cells = "cells: [{link: {rtt: 1ms}, arm: http}, {link: {rtt: 2ms}, arm: [https, h2]}]\n"
     with pytest.raises(InputError, match="no site and link has both 'h2' and 'http'"):

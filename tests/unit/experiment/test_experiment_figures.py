@@ -89,42 +89,6 @@ def test_default_figures_show_every_cell_once(grid: dict[str, list[str]], two_si
     assert sorted(shown) == sorted(cell.id for cell in experiment.cells)
 
 
-REFUSED = [
-    ("{x: rt}", "exp.yaml:4: figures.x: cells do not differ in 'rt'. Did you mean rtt?"),
-    ("{y: ptl}", "exp.yaml:4: figures.y: 'ptl' is not one of them. Did you mean plt?"),
-    ("{z: rtt}", "exp.yaml:4: figures.z: there is no such key"),
-    ("{x: rtt, series: rtt}", "exp.yaml:4: figures.x: rtt is used twice in this figure"),
-    ("{x: arm, kind: line}", "exp.yaml:4: figures.kind: arm has names, not numbers"),
-    ("{x: mtu}", "exp.yaml:4: figures.x: mtu is the same everywhere here"),
-    ("{x: delay_down}", "exp.yaml:4: figures.x: not every link has one delay_down"),
-    ("{x: rtt, series: arm, facet: none}", "exp.yaml:4: figures.facet: the cells dummy · 1mbit 20ms · http and"),
-    (
-        "{x: rtt, only: {rate: 1mbit}, series: none, facet: none}",
-        "exp.yaml:4: figures.facet: the cells dummy · 1mbit 20ms · http and dummy · 1mbit 20ms · h2",
-    ),
-    ("{y: chnage}", "exp.yaml:4: figures.y: 'chnage' is not one of them. Did you mean change?"),
-    ("{kind: heatmp}", "exp.yaml:4: figures.kind: 'heatmp' is not one of them. Did you mean heatmap?"),
-    ("{scale: lgo}", "exp.yaml:4: figures.scale: 'lgo' is not one of them. Did you mean log?"),
-    ("{y: change, kind: cdf}", "exp.yaml:4: figures.kind: a cdf draws single trials, and a change is one number"),
-    ("{y: change, only: {arm: http}}", "exp.yaml:4: figures.y: a change is one between arms, and no arm here is"),
-    ("{kind: parts, y: fcp}", "exp.yaml:4: figures.y: it shows what load times went to, so it has no y"),
-    ("{kind: sequence, x: rtt}", "exp.yaml:4: figures.x: it shows the packets of one trial of each cell, so it has no"),
-    ("{kind: heatmap, scale: log}", "exp.yaml:4: figures.scale: a heatmap has no scale to choose"),
-    (
-        "{x: arm, series: rtt, scale: log}",
-        "exp.yaml:4: figures.scale: a bar has no scale to choose: lengths begin at 0",
-    ),
-    ("{kind: heatmap, series: none}", "exp.yaml:4: figures.series: a heatmap has columns and rows"),
-    ("{kind: cdf, x: rtt}", "exp.yaml:4: figures.x: a cdf has y along its x axis"),
-    ("{only: {rate: 2mbit}}", "exp.yaml:4: figures.only.rate: no cell has rate '2mbit'. Did you mean 1"),
-    ("{only: {rate: 2}}", "exp.yaml:4: figures.only.rate: 2 has no unit"),
-    ("{only: {arm: htp}}", "exp.yaml:4: figures.only.arm: no cell has arm 'htp'. Did you mean http?"),
-    ("{only: {colour: red}}", "exp.yaml:4: figures.only.colour: cells do not differ in 'colour'"),
-    ("[{x: rtt}, {x: rtt}]", "exp.yaml:4: figures[1]: this figure is on line 4 already"),
-    ("rtt", "exp.yaml:4: figures: this must be a mapping. Write lines of 'key: value' below it with title, x"),
-]
-
-
 LOSSES = f"sites: dummy\nlinks: {{rtt: [20ms, 100ms], rate: 10mbit, loss: [0%, 1%, 2%]}}\n{ARMS}"
 ONE_WAY = f"sites: dummy\nlinks: [{{rtt: 50ms}}, {{rtt: 50ms, loss_down: 2%}}]\n{ARMS}"
 BURSTS = f"sites: dummy\nlinks: {{loss: [0%, 'ge(p=1%, r=10%)']}}\n{ARMS}"
@@ -150,10 +114,3 @@ def test_random_losses_lie_on_an_axis() -> None:
 def test_bursts_do_not() -> None:
     with pytest.raises(InputError, match="loss has names, not numbers"):
         one("{x: loss, kind: line}", BURSTS)
-
-
-@pytest.mark.parametrize(("figure", "message"), REFUSED, ids=[case[0] for case in REFUSED])
-def test_refuses(figure: str, message: str) -> None:
-    with pytest.raises(InputError) as error:
-        one(figure)
-    assert str(error.value).startswith(message)

@@ -93,54 +93,6 @@ def test_listed_cells_are_exactly_those(text: str, expected: list[str]) -> None:
     assert set(experiment.links) == {cell.link for cell in experiment.cells}
 
 
-REFUSED = [
-    ("links: {rtt: 20}", "exp.yaml:3: links.rtt: 20 has no unit. Write 20ms"),
-    ("links:\n  rtt:\n  - 20ms\n  - 20mbit", "exp.yaml:6: links.rtt[1]: 20mbit is a rate, not a duration"),
-    ("links:\n- rtt: 5ms\n- rate: 10mbit\n  rttt: 5ms", "exp.yaml:6: links[1].rttt: there is no such setting. Did you"),
-    ("links: {bandwidth: 1mbit}", "exp.yaml:3: links.bandwidth: there is no such setting. Did you mean rate?"),
-    ("links: {profile: cabel}", "exp.yaml:3: links.profile: there is no profile 'cabel'. Did you mean cable?"),
-    ("links: {queue: [9p, 10p]}", "exp.yaml:3: links.queue[0]: it means nothing without a rate"),
-    ("links: {rtt: []}", "exp.yaml:3: links.rtt: the list is empty"),
-    ("links: {rtt: [1s, 1000ms]}", "exp.yaml:3: links: a link with rtt 1s is there twice, here and in the same grid"),
-    (
-        "links:\n- {rtt: 1s}\n- {rtt: [1s]}",
-        "exp.yaml:5: links[1]: a link with rtt 1s is there twice, here and on line 4",
-    ),
-    ("links: [{rtt: 1s, label: a}, {rtt: 2s, label: a}]", "exp.yaml:3: links[1]: the label 'a' names another link on"),
-    ("links: {rtt: [1s, 2s], label: a}", "exp.yaml:3: links.label: one label cannot name 2 links"),
-    ("links: {rtt: 1s, label: 'a,b'}", "exp.yaml:3: links.label: this is no label"),
-    ("links: {discipline: cak}", "exp.yaml:3: links.discipline: 'cak' is not one of them. Did you mean cake?"),
-    (
-        "links:\n  rtt: 20ms\n  dns: resolver",
-        "exp.yaml:5: links.dns: it is not a setting of a link but of arms. Write dns in each arm, or",
-    ),
-    (
-        "links: {addresses: [shared, per-origin]}",
-        "exp.yaml:3: links.addresses[0]: it is not a setting of a link but of arms. Write addresses in",
-    ),
-    ("links: 20ms", "exp.yaml:3: links: '20ms' is no profile, and no mapping of settings"),
-    (f"links: {{rtt: [{', '.join(f'{n}ms' for n in range(1, 1100))}]}}", "exp.yaml:3: links: this grid is 1099 links"),
-    ("cells: [{arm: http}]", "exp.yaml:3: cells[0]: this cell names no link"),
-    ("links: {}\ncells: [{arm: htp}]", "exp.yaml:4: cells[0].arm: there is no arm 'htp'. Did you mean http?"),
-    ("links: {}\ncells: [{site: shop}]", "exp.yaml:1: sites: the site 'dummy' is in no cell"),
-    (
-        "links: {}\ncells: [{arm: http}]",
-        "exp.yaml:2: arms.h2: this arm is in no cell. Add a cell with it, or remove it",
-    ),
-    ("links: {rtt: [1s, 2s]}\ncells: [{link: 1s}]", "exp.yaml:3: links: the link '2s' is in no cell"),
-    ("links: {}\ncells: [{link: 1s}]", "exp.yaml:4: cells[0].link: there is no link '1s'. Links here are 'unshaped'"),
-    ("cells:\n- {link: {}}\n- {link: {rtt: 0}}", "exp.yaml:5: cells[1]: the cell dummy · unshaped · http is on line 4"),
-    ("cells: [{links: {}}]", "exp.yaml:3: cells[0].links: there is no such key. Did you mean link?"),
-]
-
-
-@pytest.mark.parametrize(("text", "message"), REFUSED, ids=[case[0][:50] for case in REFUSED])
-def test_refuses(text: str, message: str) -> None:
-    with pytest.raises(InputError) as error:
-        read(f"{HEAD}{text}\n")
-    assert str(error.value).startswith(message)
-
-
 @pytest.mark.parametrize(
     ("links", "expected"),
     [

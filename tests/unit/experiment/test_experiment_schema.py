@@ -4,51 +4,27 @@ python -m lanelab.driver.experiment.schema     writes both again
 """
 
 import json
-import re
 from pathlib import Path
-from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
-import yaml
 from hypothesis import given
 
 from lanelab.driver.arm.fields import ARM
-from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.cli.experiments import EXAMPLE
 from lanelab.driver.experiment.read import STUDY_FILE, read_experiment
-from lanelab.driver.experiment.schema import SCHEMA_FILE, reference_tables, schema, schema_text
+from lanelab.driver.experiment.schema import SCHEMA_FILE, reference_tables, schema_text
 from lanelab.driver.link import SETTINGS
 from lanelab.driver.link.profiles import PROFILES
 from lanelab.driver.run.study.schema import SCHEMA_FILE as STUDY_SCHEMA
+from tests.kit.complaints import complaints
 from tests.kit.experiments import ARMS, PATIENT, SMALL, arm_settings, read
 from tests.kit.links import settings
 
-VALIDATOR = jsonschema.Draft7Validator(schema())
 EXPERIMENTS = PROJECT / "experiments"
 FILES = sorted(EXPERIMENTS.rglob("*.yaml"))
 SHIPPED = [*(file for file in FILES if file.name != STUDY_FILE), EXAMPLE]
-
-
-class Editor(yaml.BaseLoader):
-    """YAML 1.2, as editors read it: true, false, numbers and null, and nothing else."""
-
-
-Editor.yaml_implicit_resolvers = {}
-Editor.add_implicit_resolver("bool", re.compile(r"(true|false)\Z"), list("tf"))
-Editor.add_implicit_resolver("int", re.compile(r"-?[0-9]+\Z"), list("-0123456789"))
-Editor.add_implicit_resolver("float", re.compile(r"-?[0-9]*\.[0-9]+\Z"), list("-.0123456789"))
-Editor.add_implicit_resolver("null", re.compile(r"(null|~|)\Z"), ["n", "~", ""])
-Editor.add_constructor("bool", lambda _loader, node: node.value == "true")
-Editor.add_constructor("int", lambda _loader, node: int(node.value))
-Editor.add_constructor("float", lambda _loader, node: float(node.value))
-Editor.add_constructor("null", lambda _loader, _node: None)
-
-
-def complaints(text: str) -> list[str]:
-    data: Any = yaml.load(text, Loader=Editor)  # noqa: S506 - makes nothing but plain values
-    return [error.message for error in VALIDATOR.iter_errors(data)]
 
 
 def test_what_is_published_follows_the_tables() -> None:
@@ -98,40 +74,6 @@ VALID = [
 def test_what_is_read_is_valid(text: str) -> None:
     assert read(text).cells
     assert complaints(text) == []
-
-
-BAD = [
-    f"{SMALL}trails: 3\n",
-    f"{SMALL}trials: 0\n",
-    f"{SMALL}trials: many\n",
-    f"{SMALL}trials: 3\nuntil: {{ci: 2%}}\n",
-    f"{SMALL}until: {{max: 9}}\n",
-    f"{SMALL}order: interleave\n",
-    f"{SMALL}timeout: 10\n",
-    f"{SMALL}screenshot: yes\n",
-    f"{SMALL}capture: router\n",
-    f"{SMALL}defaults: {{tls: 1.1}}\n",
-    f"{SMALL}defaults: {{connections_per_host: 800}}\n",
-    f"{SMALL}figures: [{{y: ptl}}]\n",
-    f"{SMALL}figures: [{{x: rt}}]\n",
-    f"sites: dummy\n{ARMS}",
-    "sites: dummy\nlinks: {}\n",
-    f"sites: dummy\nlinks: {{rttt: 5ms}}\n{ARMS}",
-    f"sites: dummy\nlinks: {{rtt: 20mbit}}\n{ARMS}",
-    f"sites: dummy\nlinks: {{rtt: 20}}\n{ARMS}",
-    f"sites: dummy\nlinks: {{rate: 10Mbps}}\n{ARMS}",
-    f"sites: dummy\nlinks: {{rtt: []}}\n{ARMS}",
-    f"sites: dummy\nlinks: {{profile: 5g}}\n{ARMS}",
-    "sites: dummy\nlinks: {}\narms: {a: {protcol: h2}}\n",
-    "sites: dummy\nlinks: {}\narms: {a: {keepalive: no}}\n",
-]
-
-
-@pytest.mark.parametrize("text", BAD)
-def test_what_is_refused_is_not_valid(text: str) -> None:
-    with pytest.raises(InputError):
-        read(text)
-    assert complaints(text)
 
 
 def one_line(mapping: dict[str, object]) -> str:

@@ -4,8 +4,8 @@ import pytest
 
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.experiment import Experiment, parse_experiment
+from tests.kit.complaints import complaints
 from tests.kit.experiments import ARMS, SITES, SMALL
-from tests.unit.experiment.test_experiment_schema import complaints
 
 CLAIM = "claims: {a: {change: {of: h2, to: http}, expect: lower, where: {rtt: 20ms, rate: 10mbit}}}\n"
 
@@ -53,38 +53,6 @@ def test_links_that_cells_have_of_their_own_get_the_settings_too() -> None:
     assert [case.label for case in made.links] == ["1s", "2s"]
 
 
-MISTAKES = [
-    ("a: {arms: {h3: {tls: 1.2}}}", "exp.yaml:5: variants.a.arms.h3: there is no arm 'h3'. There are http, h2"),
-    ("a: {arm: {h2: {tls: 1.2}}}", "exp.yaml:5: variants.a.arm: there is no such key. Did you mean arms?"),
-    ("a: {defaults: {tsl: 1.2}}", "exp.yaml:5: variants.a.defaults.tsl: there is no such setting"),
-    ("a: {arms: {h2: {tls: 1.1}}}", "exp.yaml:5: arms.h2.tls: '1.1' is not one of them. Did you mean"),
-    ("a: {links: {rtt: 5}}", "exp.yaml:5: variants.a.links.rtt: the links on line 2 differ in rtt, and all would"),
-    ("a: {links: {label: fast}}", "exp.yaml:5: variants.a.links.label: all links would have this one label"),
-    ("a: {links: {loss: [0%, 1%]}}", "exp.yaml:5: variants.a.links.loss: a list would make more links"),
-    (
-        "a: {arms: {h2: {keepalive: false}}}",
-        "exp.yaml:5: arms.h2.keepalive: HTTP/2 carries all requests on one connection, so",
-    ),
-    (
-        "a: {arms: {h2: {protocol: http/1.1, tls: off}}}",
-        "arms.h2: it differs in nothing from the arm 'http' (with the variant a on line 5)",
-    ),
-    ("a: {links: {initial_window: many}}", "exp.yaml:5: links.initial_window: 'many' "),
-    ("a b: {}", "exp.yaml:5: variants.a b: 'a b' cannot be a name"),
-]
-
-
-@pytest.mark.parametrize(("line", "said"), MISTAKES, ids=[said[:60] for _, said in MISTAKES])
-def test_a_mistake_is_named_whichever_variant_is_wanted(line: str, said: str) -> None:
-    for text in (with_variants(line), with_variants(line, "fine: {links: {initial_window: 3}}")):
-        with pytest.raises(InputError) as refused:
-            read(text)
-        assert said in str(refused.value)
-    with pytest.raises(InputError) as refused:
-        read(with_variants(line, "fine: {links: {initial_window: 3}}"), "fine")
-    assert said in str(refused.value)
-
-
 @pytest.mark.parametrize(
     ("rest", "links", "said"),
     [
@@ -120,12 +88,6 @@ def test_a_mistake_of_the_file_itself_is_not_blamed_on_a_variant() -> None:
     assert "variant" not in str(refused.value)
 
 
-@pytest.mark.parametrize("line", [line for line, said in MISTAKES[:7]])
-def test_what_no_variant_can_say_is_not_valid_for_editors(line: str) -> None:
-    if "h3" not in line:  # which arms there are is not a matter of shape
-        assert complaints(with_variants(line))
-
-
 def test_an_unknown_variant_is_refused_with_the_near_miss() -> None:
     with pytest.raises(InputError, match=r"--variant: there is no variant 'perod'. Did you mean period?"):
         read(with_variants("period: {}"), "perod")
@@ -134,26 +96,6 @@ def test_an_unknown_variant_is_refused_with_the_near_miss() -> None:
 
 
 # --- what was published in a figure's place
-
-PUBLISHED = [
-    ("{source: figure 7}", "published: it has neither points nor axis"),
-    ("{axis: 0}", "published.axis: an axis of no length shows nothing"),
-    ("{axis: -5}", "published.axis: '-5' is no number"),
-    ("{points: {}}", "published.points: there are no points"),
-    ("{points: {h2: {}}}", "published.points.h2: there are no points"),
-    ("{points: {h3: {20ms: 5}}}", "published.points.h3: the figure has no arm 'h3'. There are http, h2"),
-    ("{points: {h2: {25ms: 5}}}", "published.points.h2.25ms: the figure has no rtt '25ms'. Did you mean 20ms?"),
-    ("{points: {h2: {20ms: 5ms}}}", "published.points.h2.20ms: '5ms' is no number. Write it without a unit"),
-    ("{points: {h2: {20ms: 5, 0.02s: 6}}}", "published.points.h2.0.02s: there are two points at 20ms"),
-    ("{point: {h2: {20ms: 5}}}", "published.point: there is no such key. Did you mean points?"),
-]
-
-
-@pytest.mark.parametrize(("settings", "said"), PUBLISHED, ids=[settings for settings, _ in PUBLISHED])
-def test_a_published_point_has_a_place_in_its_figure(settings: str, said: str) -> None:
-    with pytest.raises(InputError) as refused:
-        read(f"{SMALL}figures: {{x: rtt, published: {settings}}}\n")
-    assert str(refused.value).startswith(f"exp.yaml:4: figures.{said}")
 
 
 def test_published_points_are_told_from_each_other_as_links_are() -> None:

@@ -49,29 +49,6 @@ def test_time_is_what_a_series_is_over_unless_another_is_named() -> None:
 PAGES = f"sites: dummy\nlinks: {{}}\n{ARMS}"
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{kind: series}", "which series"),
-        ("{kind: series, y: plt}", "no series 'plt'"),
-        ("{kind: series, y: users, x: users}", "say nothing"),
-        ("{kind: series, y: page_ms, x: user}", "Did you mean users"),
-        ("{kind: series, y: page_ms, x: rtt}", "not drawn over 'rtt'"),
-        ("{kind: series, y: page_ms, every: 0s}", "holds no point"),
-        ("{kind: series, y: page_ms, scale: fit}", "from 0"),
-        ("{kind: series, y: users, limit: true}", "limit is of page times"),
-        ("{y: requests_per_s, every: 30s}", "every is of a series"),
-        ("{y: requests_per_s, kind: bar, limit: true}", "limit is of a series"),
-        ("{y: page_ms}", "is a series"),
-        ("{kind: series, y: page_ms, published: {points: {h2: {rtt: 3}}}}", "not a duration"),
-        ("{kind: series, y: page_ms, x: users, published: {points: {h2: {many: 3}}}}", "no number"),
-    ],
-)
-def test_what_a_figure_of_a_series_cannot_be_is_refused(text: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        figure(text)
-
-
 def test_other_workloads_have_no_series() -> None:
     with pytest.raises(InputError, match="have no series"):
         figure("{kind: series, y: page_ms}", PAGES)
@@ -89,23 +66,3 @@ def test_claims_about_one_place_are_read() -> None:
     assert (value.metric, value.published) == ("page_ms@users=200", (7100,))
     (change,) = claimed("{change: {of: h2, to: http, series: pages_per_s, at: {time: 2min}}, expect: lower}").claims
     assert change.metric == "pages_per_s@time=120"
-
-
-@pytest.mark.parametrize(
-    ("keys", "message"),
-    [
-        ("series: page_ms", "where it looks"),
-        ("series: pages_ms, at: {users: 2}", "Did you mean page_ms"),
-        ("series: page_ms, at: {user: 200}", "Did you mean users"),
-        ("series: page_ms, at: {users: 200, time: 2min}", "not one place"),
-        ("series: page_ms, at: {users: 1001}", "1000 at most"),
-        ("series: page_ms, at: {users: 0}", "no number of users"),
-        ("series: page_ms, at: {time: 21min}", "1200 s at most"),
-        ("series: page_ms, at: {time: soon}", "soon"),
-        ("metric: page, at: {users: 2}", "there is none"),
-        ("metric: page, series: page_ms, at: {users: 2}", "both"),
-    ],
-)
-def test_what_is_no_place_of_a_load_is_refused(keys: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        claimed(f"{{value: {{of: h2, {keys}}}, published: 3s, margin: 5%}}")

@@ -108,42 +108,6 @@ def test_settings_are_read_back_as_they_were_written() -> None:
     assert hash(load) == hash(dataclasses.replace(load))
 
 
-@pytest.mark.parametrize(
-    ("workload", "words"),
-    [
-        ("{kind: page_load, users: 3}", "users means nothing with kind: page_load"),
-        ("{kind: load}", "neither users nor arrivals"),
-        ("load", "neither users nor arrivals"),
-        ("{kind: load, users: 3}", "need a duration"),
-        ("{kind: load, users: 0, duration: 3s}", "0 users do nothing"),
-        ("{kind: load, users: 3, arrivals: 4, duration: 1s}", "both users and arrivals"),
-        ("{kind: load, users: [3, 3], duration: 1s}", "twice"),
-        ("{kind: load, users: {to: 3}}", "needs to and over"),
-        ("{kind: load, users: {from: 3, to: 5, over: 3s}, duration: 4s}", "duration is of a steady number"),
-        ("{kind: load, users: {stages: [{to: 3}]}}", "it has no over"),
-        ("{kind: load, users: {to: 0, over: 10s}}", "nobody ever comes"),
-        ("{kind: load, users: 3, duration: 10s, warm_up: 10s}", "the warm-up takes 10 s of the 10 s"),
-        ("{kind: load, users: 3, duration: 10s, connections: 4}", "connections means nothing with generator: k6"),
-        ("{kind: load, generator: wrk, users: 3}", "users means nothing with generator: wrk"),
-        ("{kind: load, generator: wrl}", "Did you mean wrk?"),
-        ("{kind: load, arrivals: 3, duration: 10s, think: 1s}", "nobody thinks"),
-        ("{kind: load, script: pag, users: 3, duration: 10s}", "Did you mean page?"),
-        ("{kind: load, script: ../x.js, users: 3, duration: 10s}", "below the folder of the experiment file"),
-        ("{kind: load, script: x.js, users: 3, duration: 10s}", "cannot be read"),
-        ("{kind: load, users: 3, duration: 10s, thresholds: {pag_95: 3}}", "loads have no metric"),
-        ("{kind: load, users: 3, duration: 10s, parameters: {a-b: 3}}", "cannot name a parameter"),
-        ("{kind: load, users: {to: 3, over: 20m}}", "milliseconds"),
-        ("{kind: load, users: 3, duration: 20000min}", "more than"),
-        ("{kind: load, users: 3, duration: 10s, request_timeout: 0s}", "no request could be answered"),
-        ("{kind: load, usrs: 3}", "Did you mean users?"),
-    ],
-)
-def test_a_mistake_is_told_with_its_line(workload: str, words: str, tmp_path: Path) -> None:
-    error = refusal(workload, source=str(tmp_path / "made.yaml"))
-    assert words in f"{error.what} {error.remedy}"
-    assert "made.yaml:1" in error.key
-
-
 def test_pages_and_objects_are_not_mixed_up() -> None:
     assert "there is no site 'dummy/a'" in refusal(f"{{kind: load, {RAMP}}}", site="dummy/a").what
     assert read(f"{{kind: load, script: object, {RAMP}}}", site="[dummy, dummy/a]").sites == ("dummy", "dummy/a")

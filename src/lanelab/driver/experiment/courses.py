@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from lanelab.driver.base.coded import Coded
-from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.base.settings.source import Written
 from lanelab.driver.base.units import Duration
@@ -137,4 +136,4 @@ def read_x(where: Written, text: str, x: str) -> str:
     try:
         return f"{float(text):g}"
     except ValueError as error:
-        raise InputError(f"{text[:40]!r} is no number", "Write users, or a time like 3min") from error
+        raise where.error(f"{text[:40]!r} is no number", "Write users, or a time like 3min") from error
