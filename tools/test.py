@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.paths import PROJECT, build_folder
 
@@ -135,7 +136,7 @@ def _run_again(part: Part, status: int, environment: Mapping[str, str]) -> Outco
     failed = _failed_tests(part)
     if status != FAILED or not 0 < len(failed) <= MOST_RERUN:
         return Outcome(status)
-    print(f"lanelab: {part.name}: running {_tests(len(failed))} again, alone", flush=True)
+    print(f"lanelab: {part.name}: running {counted(len(failed), 'test')} again, alone", flush=True)
     argv = _pytest(["-n", "0", *failed], f"{part.name} again")
     shutil.rmtree(_cache(f"{part.name} again"), ignore_errors=True)
     second = subprocess.run(argv, cwd=PROJECT, env=environment, stdin=subprocess.DEVNULL, check=False).returncode
@@ -158,12 +159,8 @@ def _print_outcomes(outcomes: Mapping[Part, Outcome], seconds: float) -> None:
     print(f"lanelab: all tests took {seconds / 60:.1f} min")
     for part, outcome in outcomes.items():
         words = "passed" if outcome.status == PASSED else f"FAILED (status {outcome.status})"
-        unsteady = f", {_tests(len(outcome.unsteady))} only alone" if outcome.unsteady else ""
+        unsteady = f", {counted(len(outcome.unsteady), 'test')} only alone" if outcome.unsteady else ""
         print(f"lanelab: {part.name}: {words}{unsteady}", flush=True)
-
-
-def _tests(count: int) -> str:
-    return "1 test" if count == 1 else f"{count} tests"
 
 
 def _pytest(arguments: Sequence[str], name: str) -> list[str]:

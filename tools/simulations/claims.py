@@ -17,6 +17,7 @@ from lanelab.analysis.results.claims.rules import REFUTED, REVERSED
 from lanelab.analysis.results.claims.samples import Observed
 from lanelab.analysis.results.claims.verdict import Verdict
 from lanelab.analysis.statistics.looks import Look, looks, only_look
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.experiment.claim import Claim, Place, Point, Quantifier
 from tools.simulations.arms import NOISES, Noise, Table
 
@@ -41,8 +42,7 @@ class Design:
 
     @property
     def name(self) -> str:
-        beds = "1 bed" if self.beds == 1 else f"{self.beds} beds"
-        return f"{beds} x {self.rounds} rounds{self.words}"
+        return f"{counted(self.beds, 'bed')} x {self.rounds} rounds{self.words}"
 
 
 def _unlike(rng: random.Random) -> float:

@@ -4,10 +4,10 @@ alarms of disagreement, and how often a machine that is off is named. Pure, and 
 import random
 from collections.abc import Iterator, Mapping, Sequence
 
-from lanelab.analysis.results.numbers import counted
 from lanelab.analysis.statistics import compare
 from lanelab.analysis.statistics.disagreement import apart
 from lanelab.analysis.statistics.looks import ALPHA
+from lanelab.driver.base.amounts import counted
 from tools.simulations.arms import Table
 
 PACES = (1.0, 1.6, 0.7)  # what machines take, against the first

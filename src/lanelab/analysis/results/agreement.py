@@ -10,11 +10,12 @@ from typing import Any
 from lanelab.analysis.results.between_beds import results
 from lanelab.analysis.results.between_machines import Logs, changes_by_machine, mean_of
 from lanelab.analysis.results.model import Machine, Run
-from lanelab.analysis.results.numbers import change_words, counted, listed, probability
+from lanelab.analysis.results.numbers import change_words, listed, probability
 from lanelab.analysis.statistics import ENOUGH, Change
 from lanelab.analysis.statistics.disagreement import apart
 from lanelab.analysis.statistics.looks import ALPHA
 from lanelab.analysis.statistics.signed_rank import signed_rank
+from lanelab.driver.base.amounts import counted, form_for
 
 Asked = tuple[str, Logs]  # what was compared where, and its changes
 
@@ -34,7 +35,7 @@ class Disagreement:
     def words(self) -> str:
         return (
             f"{self.where}: {self.machine} has {_change(self.change)}, {listed(self.others)} "
-            f"{'has' if len(self.others) == 1 else 'have'} {_change(self.of_others)} (p {_p(self.p)})."
+            f"{form_for(len(self.others), 'has', 'have')} {_change(self.of_others)} (p {_p(self.p)})."
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -100,7 +101,7 @@ class Agreement:
             places = f"in {many[often[0]]} of {where}" if many else f"over all together, and in none of {where} alone"
             return f"The two machines disagree {places}; which of them is off cannot be said."
         if not many:
-            names = f"{listed(often)} {'disagrees' if len(often) == 1 else 'disagree'}"
+            names = f"{listed(often)} {form_for(len(often), 'disagrees', 'disagree')}"
             return f"{names} with the other machines over all sites and links together, and in none of {where} alone."
         each = [f"in {many[often[0]]}", *(f"{name} in {many[name]}" for name in often[1:])]
         return f"{often[0]} disagrees with the other machines {listed(each)} of {where}."

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from lanelab.analysis.results.model import Arm, Cell, Run, Trial
-from lanelab.analysis.results.numbers import counted
 from lanelab.analysis.results.refusals import refusals
 from lanelab.analysis.statistics import one_bed
 from lanelab.analysis.statistics.distributions import t_quantile
 from lanelab.analysis.statistics.ranks import p_alike, ranks, squares
 from lanelab.analysis.statistics.signed_rank import signed_rank
+from lanelab.driver.base.amounts import counted, form_for
 
 LEVEL = 0.95
 ENOUGH_BEDS = 3  # with two the interval is 12.7 standard errors wide
@@ -312,7 +312,7 @@ def _left_out(made: BedsOfRun) -> list[str]:
     cut = sorted({one.bed for made_of in each for one in made_of.beds if not one.counts})
     if not cut:
         return []
-    which = f"bed {cut[0]}" if len(cut) == 1 else f"beds {', '.join(map(str, cut))}"
+    which = f"{form_for(len(cut), 'bed')} {', '.join(map(str, cut))}"
     return [f"In brackets, and not in the middle of beds: {which}, with less than half as many trials as usual."]
 
 

@@ -14,11 +14,12 @@ from typing import Any, Literal
 from lanelab.analysis.results import conditions as conditions_of
 from lanelab.analysis.results import tables
 from lanelab.analysis.results.model import Cell, Run
-from lanelab.analysis.results.numbers import counted, values_of
+from lanelab.analysis.results.numbers import values_of
 from lanelab.analysis.results.refusals import refusals
 from lanelab.analysis.statistics import Change, Comparison, Estimate, compare, estimate, strata
 from lanelab.analysis.statistics.looks import look_after
 from lanelab.analysis.statistics.two_samples import TwoSamples, shift
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss
 
@@ -331,7 +332,7 @@ def _size(size: float) -> str:
 def _verdicts(rows: Sequence[CellRow | ChangeRow], margin: str, what: str) -> str:
     total = len(rows)
     counts = {verdict: sum(row.verdict == verdict for row in rows) for verdict in TITLES}
-    of = f"{total} {what}{'s' if total > 1 else ''}"
+    of = counted(total, what)
     told = [f"they agree within {margin} in {counts['agree']} of {of}"]
     if counts["differ"]:
         told.append(f"differ by more in {counts['differ']}")
@@ -346,21 +347,21 @@ def _of_few(made: Against) -> list[str]:
     if not few:
         return []
     least = min(one.n for one in few)
-    trials = "1 trial" if least == 1 else f"{least} trials"
+    trials = counted(least, "trial")
     return [f"There is no 95% interval for {len(few)} of them, with {trials} in one run: 4 in each are the fewest."]
 
 
 def _of_matching(made: Against) -> list[str]:
     told = []
     if made.refused:
-        cells = "1 cell is" if len(made.refused) == 1 else f"{len(made.refused)} cells are"
+        cells = counted(len(made.refused), "cell is", "cells are")
         told.append(f"Not compared: {cells} refused in one of the runs, {made.refused[0]} first.")
     if not (made.first.plan.is_interleaved and made.other.plan.is_interleaved):
         told.append("Paired changes are not compared: in one of the runs arms were not interleaved.")
     if made.unlike:
         settings = list(dict.fromkeys(words for pair in made.unlike for words in pair.settings))
         shown = "; ".join(settings[:4]) + (f"; and {len(settings) - 4} more" if len(settings) > 4 else "")
-        cells = f"{len(made.unlike)} cell{'s' if len(made.unlike) > 1 else ''}"
+        cells = counted(len(made.unlike), "cell")
         told.append(f"{cells} match by name only, and their settings differ: {shown or 'in what neither run notes'}.")
     left = [(len(made.only_first), "first"), (len(made.only_other), "other")]
     if any(number for number, _ in left):

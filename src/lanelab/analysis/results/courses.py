@@ -12,9 +12,9 @@ from lanelab.analysis.results.drawing import Drawing, Panel, Point, colours_of, 
 from lanelab.analysis.results.drawing import Series as Drawn
 from lanelab.analysis.results.marks import Mark, Measured
 from lanelab.analysis.results.model import Cell, Figure, Run, Trial
-from lanelab.analysis.results.numbers import counted
 from lanelab.analysis.results.published_points import PublishedFigure, PublishedPoint
 from lanelab.analysis.results.refusals import refusals
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.record.load_places import TIME, USERS
 from lanelab.driver.record.load_series import SERIES, SeriesKind
 from lanelab.driver.record.load_spans import combined, spans

@@ -14,6 +14,7 @@ from lanelab.analysis.results.gateway_terms import Terms, between, terms
 from lanelab.analysis.results.model import Arm, Cell, Run
 from lanelab.analysis.results.numbers import change_words, difference
 from lanelab.analysis.statistics import Comparison, compare
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.record.metrics import PAGE_LOAD
 
 HOW_TO = (
@@ -142,4 +143,4 @@ def _claim(comparison: Comparison) -> str:
 
 
 def left_out_words(count: int) -> str:
-    return f"{count} {'round' if count == 1 else 'rounds'} with only one of the two left out"
+    return f"{counted(count, 'round')} with only one of the two left out"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lanelab.analysis.results.model import LinkCase, Run, SelfTest
+from lanelab.driver.base.amounts import counted
 
 OUT = "out"
 
@@ -107,7 +108,7 @@ def _property(name: str, before: Mapping[str, Any] | None, after: Mapping[str, A
 
 def _sentence(drift: LinkDrift) -> str:
     what = "; ".join(_words(each) for each in drift.moved_out)
-    trials = "1 trial" if drift.trials == 1 else f"{drift.trials} trials"
+    trials = counted(drift.trials, "trial")
     return (
         f"The link {drift.link.label} was no longer what was asked for when bed {drift.bed} measured it again after "
         f"its trials: {what}. It changed somewhere between, so {trials} on it are doubtful."

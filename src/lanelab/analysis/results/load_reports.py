@@ -11,8 +11,8 @@ from lanelab.analysis.results.drawing import Drawing, Panel, Point
 from lanelab.analysis.results.drawing import Series as Drawn
 from lanelab.analysis.results.marks import Mark, Measured
 from lanelab.analysis.results.model import Cell, Run, Trial
-from lanelab.analysis.results.numbers import counted
 from lanelab.analysis.results.published_points import PublishedFigure
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.record.evidence.load import MOST_SCRIPT_METRICS, Latency, LoadEvidence, LoadReport, Tally
 from lanelab.driver.record.metrics import LOAD
 from lanelab.driver.run.folder.trial_content import each_record

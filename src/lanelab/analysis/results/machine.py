@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lanelab.analysis.results.model import Cell, Run, Trial
+from lanelab.driver.base.amounts import form_for
 
 WATCHED = "cpu_busy"  # a measure of every trial whose machine was watched
 TIMES = tuple(f"cpu_{part}_s" for part in ("client", "server", "gateway", "router", "capture", "harness", "other"))
@@ -55,4 +56,4 @@ def sentence(run: Run) -> str | None:
         return None
     flags = ", ".join(f"{name} {number}" for name, number in flag_counts(run).items())
     of_all = f"{len(trials)} of {len(run.ok)} {run.trials_word} that count"
-    return f"{of_all} {'is' if len(trials) == 1 else 'are'} flagged: {flags} ({REFERENCE})"
+    return f"{of_all} {form_for(len(trials), 'is', 'are')} flagged: {flags} ({REFERENCE})"

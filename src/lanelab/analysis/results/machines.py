@@ -11,7 +11,8 @@ from lanelab.analysis.results.between_beds import ENOUGH_BEDS, CellRow, ChangeRo
 from lanelab.analysis.results.between_beds import percent as share_words
 from lanelab.analysis.results.between_machines import Levels, Speed, changes, levels, medians, speeds
 from lanelab.analysis.results.model import Arm, Cell, Machine, Run
-from lanelab.analysis.results.numbers import counted, listed
+from lanelab.analysis.results.numbers import listed
+from lanelab.driver.base.amounts import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class MachinesOfRun:
             return ""
         each = [f"{number} from {origin}" for origin, number in self.origins.items()]
         many = sum(self.origins.values())
-        return f"{counted(many, 'trial')} {'was' if many == 1 else 'were'} taken from other runs: {listed(each)}."
+        return f"{counted(many, 'trial was', 'trials were')} taken from other runs: {listed(each)}."
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -102,11 +102,6 @@ def span(seconds_: float) -> str:
     return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
 
 
-def counted(number: int, what: str) -> str:
-    """1 round, 2 rounds."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
 def listed(words: Iterable[str]) -> str:
     """a, b and c."""
     several = list(words)

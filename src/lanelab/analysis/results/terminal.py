@@ -23,6 +23,7 @@ from lanelab.analysis.results.sections.cells import cells_section
 from lanelab.analysis.results.sections.comparisons import comparisons_section
 from lanelab.analysis.results.sections.seen import Seen
 from lanelab.analysis.results.tables import ComparisonRow
+from lanelab.driver.base.amounts import counted
 
 
 def results(run: Run) -> RenderableType:
@@ -57,7 +58,7 @@ def _doubts(run: Run) -> list[RenderableType]:
     failures = tables.failure_counts(run)
     if failures:
         words = ", ".join(f"{reason} {number}" for reason, number in failures.most_common())
-        fail = "1 trial failed and does" if len(run.failed) == 1 else f"{len(run.failed)} trials failed and do"
+        fail = counted(len(run.failed), "trial failed and does", "trials failed and do")
         parts += [Text(), Text(f"{fail} not count: {words}", style="yellow")]
     parts += [Text(sentence, style="yellow") for sentence in links.sentences(run)]
     if flagged := machine.sentence(run):

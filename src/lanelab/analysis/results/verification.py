@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lanelab.analysis.results.numbers import counted
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.errors import ChangedError, RecordError
 from lanelab.driver.experiment.claim import Claim, digest_of
 from lanelab.driver.record.metrics import PRIMARY, measured

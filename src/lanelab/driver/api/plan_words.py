@@ -2,7 +2,7 @@
 
 import math
 
-from lanelab.driver.base.amounts import minutes, size
+from lanelab.driver.base.amounts import counted, minutes, size
 from lanelab.driver.experiment import Experiment
 from lanelab.driver.experiment.scale import words_of_scale
 from lanelab.driver.experiment.schedule.blocks import blocks
@@ -16,7 +16,7 @@ CELLS_SHOWN = 12  # of a round's order
 
 def summary(experiment: Experiment, made: Estimate, first: FirstBuild) -> list[str]:
     repeat = experiment.repeat
-    cells = f"{len(experiment.cells)} cell{'s' if len(experiment.cells) > 1 else ''}"
+    cells = counted(len(experiment.cells), "cell")
     if repeat.ci is None:
         trials = f"{cells} x {repeat.max} trials = {made.trials} trials"
         time, disk = minutes(made.seconds + first.seconds), size(made.disk_bytes)
@@ -27,7 +27,7 @@ def summary(experiment: Experiment, made: Estimate, first: FirstBuild) -> list[s
         )
         time = f"{minutes(made.seconds + first.seconds)} to {minutes(made.most_seconds + first.seconds)}"
         disk = f"{size(made.disk_bytes)} to {size(made.most_disk_bytes)}"
-    links = "1 link" if made.self_tests == 1 else f"{made.self_tests} links"
+    links = counted(made.self_tests, "link")
     each = " on each bed" if made.most_beds > 1 else ""
     return [
         f"{experiment.name}: {trials}",
@@ -87,7 +87,7 @@ def _comparisons(experiment: Experiment) -> list[str]:
         return []
     bases = list(dict.fromkeys(base.arm.name for base, _ in pairs.made))
     number = len(pairs.made)
-    words = f"compared: {number} pair{'s' if number > 1 else ''} of cells, by round, with {', '.join(bases)}"
+    words = f"compared: {counted(number, 'pair')} of cells, by round, with {', '.join(bases)}"
     left_out = pairs.left_out[:PAIRS_SHOWN]
     more = len(pairs.left_out) - len(left_out)
     return [words, *(f"  not compared: {one}" for one in left_out), *([f"  and {more} more"] if more else [])]

@@ -13,6 +13,7 @@ from lanelab.driver.api.beds import BedOptions
 from lanelab.driver.api.results import open_run
 from lanelab.driver.api.running import argument, links_of, play_to_end, ready
 from lanelab.driver.api.session import STOPPED, Means
+from lanelab.driver.base.amounts import form_for
 from lanelab.driver.base.errors import Interrupted, LanelabError
 from lanelab.driver.base.settings.kinds import LARGEST_SEED
 from lanelab.driver.base.version import VERSION
@@ -106,7 +107,7 @@ def play_study(
 
 def _tell_too_few(experiments: Mapping[int, Experiment], tell: Listener) -> None:
     if few := too_few_for_verdicts(experiments):
-        named = f"figure{'s' if len(few) > 1 else ''} {', '.join(map(str, few))}"
+        named = f"{form_for(len(few), 'figure')} {', '.join(map(str, few))}"
         needed = f"changes need {ENOUGH_ROUNDS} on one bed, or {ENOUGH_BEDS} beds"
         tell(Notice(f"mind: {named} cannot give verdicts from so few trials; {needed}"))
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from lanelab.driver.api.progress import in_words
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.experiment.schedule.remaining import Pace, remaining_s
 from lanelab.driver.run.events import BedUp, Event, LinkTestBegun, Reused, RunBegun, TrialEnded
 from lanelab.driver.run.sweep.events import (
@@ -156,7 +157,7 @@ class SweepProgress:
     def whole(self) -> str:
         """Return the sweep in one line."""
         fit = sum(bed.is_fit for bed in self.beds.values())
-        beds = f"{fit} bed{'' if fit == 1 else 's'}"
+        beds = counted(fit, "bed")
         if fit < len(self.beds):
             beds += f" of {len(self.beds)}"
         words = [f"{self.done}/{self.trials} trials", f"{self.failed} failed", self.rounds_under_way, beds]

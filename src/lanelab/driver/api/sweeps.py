@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lanelab.analysis.statistics import KNOWN
 from lanelab.driver.api.beds import BedOptions
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.errors import ArgumentError, InputError
 from lanelab.driver.run.events import Listener, Notice
 from lanelab.driver.run.folder.store import Store
@@ -136,9 +137,8 @@ def _own_processors(sweep: SweepOptions, store: Store, tell: Listener) -> list[l
     for warning in processors.warnings(division, own, processors.places_here(own)):
         tell(Notice(f"mind: {warning}"))
     if others := processors.other_beds_here():
-        tell(
-            Notice(f"mind: {others} other bed{'s are' if others > 1 else ' is'} on this machine now, and will disturb")
-        )
+        beds = counted(others, "other bed is", "other beds are")
+        tell(Notice(f"mind: {beds} on this machine now, and will disturb"))
     load = os.getloadavg()[0]
     if load > BUSY * len(own):
         busy = f"this machine is busy ({load:.1f} processes at a time)"

@@ -1,4 +1,14 @@
-"""Lengths of time and amounts of data, as one would say them."""
+"""Numbers of things, lengths of time and amounts of data, as one would say them."""
+
+
+def counted(number: int, noun: str, several: str = "") -> str:
+    """Say 1 round or 2 rounds; `several`, where the noun alone does not say it: "trials are" for "trial is"."""
+    return f"{number} {form_for(number, noun, several)}"
+
+
+def form_for(number: float | None, one: str, several: str = "") -> str:
+    """Return the word for so many things, without their number: that for `one`, or for `several`."""
+    return one if number == 1 else several or f"{one}s"
 
 
 def seconds(value: float) -> str:

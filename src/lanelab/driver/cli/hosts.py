@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.errors import HostError
 from lanelab.driver.base.programs.install import prepare
 from lanelab.driver.base.programs.needs import MACHINES_OVER_SSH, programs
@@ -43,7 +44,7 @@ def check(inventory: Path, *, as_json: bool) -> None:
         console().print(table(("machine", "node", "", "what", "found"), rows))
     gaps = [finding for finding in findings if finding.state == "gap"]
     if gaps:
-        count = f"{len(gaps)} {'things are' if len(gaps) > 1 else 'thing is'} in the way"
+        count = f"{counted(len(gaps), 'thing is', 'things are')} in the way"
         first = f"{gaps[0].host}: {gaps[0].what}: {gaps[0].found}"
         raise HostError(f"these machines cannot be a bed: {count}. First, {first}", gaps[0].remedy)
     note(f"these machines can be a bed: lanelab run FILE --substrate ssh --inventory {inventory}")

@@ -10,13 +10,13 @@ import click
 
 from lanelab.analysis.results import export as exporting
 from lanelab.analysis.results.export import results, write_hars
-from lanelab.analysis.results.numbers import counted
 from lanelab.analysis.results.report import save_figures, write_report
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.runs import find_run
 from lanelab.analysis.results.study.runs import list_all_runs
 from lanelab.analysis.results.terminal import results as shown
 from lanelab.analysis.results.trial_table import heading, trial_parts
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.common import json_option, run_argument
 from lanelab.driver.cli.output import console, note, print_json, table

@@ -13,6 +13,7 @@ from lanelab.analysis.results.study.run import read_about
 from lanelab.analysis.results.study.runs import find_study_run
 from lanelab.analysis.results.verification import Verification
 from lanelab.analysis.results.verification import verify as verified
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.errors import EXIT_FAILED, InputError, LanelabError
 from lanelab.driver.cli.common import json_option, run_argument
 from lanelab.driver.cli.output import note, print_json
@@ -69,7 +70,7 @@ def _verdict(one: Verification) -> Iterator[str]:
     if not one.wrong:
         yield "nothing differs"
         return
-    yield f"{len(one.wrong)} {'differs' if len(one.wrong) == 1 else 'differ'}:"
+    yield f"{counted(len(one.wrong), 'differs', 'differ')}:"
     yield from (f"  {what}" for what in one.wrong[:MOST])
     if len(one.wrong) > MOST:
         yield f"  and {len(one.wrong) - MOST} more (--json lists all)"

@@ -9,6 +9,7 @@ from types import FrameType
 
 import click
 
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.programs.install import prepare
 from lanelab.driver.base.programs.needs import PAGE_LOAD, programs
@@ -71,7 +72,7 @@ def worker(  # noqa: PLR0913 - an option each
     where = address_of(scheduler, (tls_ca, tls_cert, tls_key), insecure=insecure)
     prepare(programs(*PAGE_LOAD))
     with _stopping(supervisor := Supervisor(where, Lent(beds, machine, may, router), tell=_tell)), supervisor:
-        note(f"lending {beds} bed{'s' if beds > 1 else ''} to {where.address}. Ctrl-C ends it")
+        note(f"lending {counted(beds, 'bed')} to {where.address}. Ctrl-C ends it")
         supervisor.wait()
 
 

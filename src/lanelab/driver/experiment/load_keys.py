@@ -9,6 +9,7 @@ from typing import Any
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.streams import USUAL
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.settings.kinds import NUMBER, near_miss
 from lanelab.driver.base.settings.source import Written
 from lanelab.driver.base.units import Duration
@@ -189,7 +190,7 @@ def _of_connections(entries: Mapping[str, Written], settings: LoadSettings) -> t
     for element in elements:
         with element.placed({}):
             number = setting.read(element.text(), "")
-        label = "" if len(elements) == 1 else f"{number} connection{'s' if number > 1 else ''}"
+        label = "" if len(elements) == 1 else counted(number, "connection")
         cases.append(LoadCase(label, replace(settings, connections=number)))
     _refuse_twice(entries["connections"], cases)
     return tuple(cases)

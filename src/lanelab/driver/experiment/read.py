@@ -10,6 +10,7 @@ from lanelab.driver.arm.fields import ARM
 from lanelab.driver.arm.proxies.fields import NONE as NO_PROXY
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.arm.servers.server import judged_by_capture, read_in_capture
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.source import Written, read_yaml
@@ -308,8 +309,10 @@ def over_trials(experiment: Experiment, trials: int) -> Experiment:
 
 
 def _too_many_beds(beds: int, repeat: Repeat) -> tuple[str, str]:
-    rounds = "1 round" if repeat.min == 1 else f"{repeat.min} rounds"
-    return f"{beds} beds cannot share {rounds}", f"Write at most {repeat.min} beds, or ask for more trials"
+    return (
+        f"{beds} beds cannot share {counted(repeat.min, 'round')}",
+        f"Write at most {repeat.min} beds, or ask for more trials",
+    )
 
 
 def _read_tolerances(entries: Mapping[str, Written]) -> Tolerances:

@@ -2,6 +2,7 @@
 
 import re
 
+from lanelab.driver.base.amounts import form_for
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import NUMBER, PERCENT, Kind
 from lanelab.driver.base.settings.setting import Sides
@@ -43,7 +44,7 @@ def _part(value: object, key: str) -> Ratio:
 
 
 def packets_in_words(count: int | None) -> str:
-    return "1 packet" if count == 1 else f"{count} packets"
+    return f"{count} {form_for(count, 'packet')}"
 
 
 _RATES = {"type": "string", "pattern": rf"^\s*(unlimited|{NUMBER}\s*([kKmMgG]?[bB][iI][tT](/[sS])?|[kKMG]?B/s))\s*$"}

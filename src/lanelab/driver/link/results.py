@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.coded import Coded, decoded_as
 from lanelab.driver.link.arrivals import Losses
 from lanelab.driver.link.chances import ALPHA, likely
@@ -163,4 +164,4 @@ def bursts(name: str, share: float, losses: Losses, *, alone: float, bunched: fl
 
 
 def _lost(count: int) -> str:
-    return f"{count} packet{'' if count == 1 else 's'} lost"
+    return f"{counted(count, 'packet')} lost"

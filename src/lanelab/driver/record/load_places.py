@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from lanelab.driver.base.amounts import form_for
 from lanelab.driver.record.load_series import SERIES
 from lanelab.driver.record.load_spans import combined
 from lanelab.driver.record.metrics import LOAD, Metric, metric_named
@@ -30,7 +31,7 @@ class LoadPlace:
     @property
     def metric(self) -> Metric:
         kind = SERIES[self.series]
-        users = f"at {self.at:g} {'user' if self.at == 1 else 'users'}"
+        users = f"at {self.at:g} {form_for(self.at, 'user')}"
         where = users if self.along == USERS else f"{self.at:g} s after the load began"
         return Metric(self.name, f"{kind.words} {where}", kind.unit, (LOAD,), kind.scale)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.record.reasons import Failure, Reason
@@ -193,7 +194,7 @@ class LinkTested(Event):
 
     def _remedy(self) -> str:
         """Return why a refusal may be, and what to do."""
-        many = f"{self.processors} processor{'' if self.processors == 1 else 's'}"
+        many = counted(self.processors, "processor")
         busy = f"this machine is busy: load {self.load:.0f} on {many}" if self.load > self.processors else ""
         if self.accepted:
             return ". Its trials are made all the same (--accept-links)" + (f"; {busy}" if busy else "")

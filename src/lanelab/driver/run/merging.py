@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lanelab.analysis.statistics.looks import only_look
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.run.equal_runs import require_equal
@@ -46,9 +47,9 @@ class Merged:
     told: list[str] = field(default_factory=list)  # what differs
 
     def sentence(self) -> str:
-        said = f"merged {self.runs} runs: {_many(self.trials, 'trial')} in {_many(self.rounds, 'round')} on "
-        said += f"{_many(self.beds, 'bed')} of {_many(self.machines, 'machine')}"
-        return f"{said}; {_many(self.twice, 'trial')} that several of them have came in once" if self.twice else said
+        said = f"merged {self.runs} runs: {counted(self.trials, 'trial')} in {counted(self.rounds, 'round')} on "
+        said += f"{counted(self.beds, 'bed')} of {counted(self.machines, 'machine')}"
+        return f"{said}; {counted(self.twice, 'trial')} that several of them have came in once" if self.twice else said
 
 
 def merge(folders: Sequence[Path], out: Path, lanelab: str, tell: Callable[[str], None] = lambda _: None) -> Merged:
@@ -231,7 +232,3 @@ def _keep_files(source: Path, target: Path) -> None:
         if path.is_file() and name.parts[0] not in NOT_KEPT and not path.name.endswith("-journal"):
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             copy_file(path, target / name)
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.missing import lacking
@@ -55,7 +56,7 @@ class TrialsMissing(Event):
             told.append(f"  and {len(cells) - MOST_CELLS} more")
         again = sum(one.again for one in cells)
         if again:
-            trials = "1 trial is" if again == 1 else f"{again} trials are"
+            trials = counted(again, "trial is", "trials are")
             told.append(f"{trials} made by going on: lanelab run --resume {folder}")
         if any(Reason.LINK_OUT_OF_TOLERANCE in one.reasons for one in cells):
             told.append(

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.experiment.model import Cell, Experiment
 from lanelab.driver.experiment.schedule.blocks import blocks
 from lanelab.driver.run.folder.sources import SourceTrial
@@ -59,7 +60,7 @@ class Plan:
     def sentence(self) -> str:
         """Return how much of the run is reused, and what not, and why."""
         left = self.wanted - self.reused
-        runs = f"{self.runs} run{'' if self.runs == 1 else 's'}"
+        runs = counted(self.runs, "run")
         text = f"reused {self.reused} of {self.wanted} trials from {runs}"
         if not left:
             return text

@@ -19,8 +19,8 @@ from lanelab.analysis.results.claims.samples import (
 )
 from lanelab.analysis.results.claims.verdict import Effect, JudgedPlace, Verdict
 from lanelab.analysis.results.claims.words import effect_words
-from lanelab.analysis.results.numbers import counted
 from lanelab.analysis.statistics.signed_rank import law_of
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.experiment.claim import Claim, Place
 
 ACROSS = "no machine has all its trials in one round"

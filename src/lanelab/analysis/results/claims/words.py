@@ -4,8 +4,9 @@ import math
 from collections.abc import Sequence
 
 from lanelab.analysis.results.claims.verdict import Effect, Interval, Judged, JudgedPlace, Verdict
-from lanelab.analysis.results.numbers import NO_END, NONE, counted
+from lanelab.analysis.results.numbers import NO_END, NONE
 from lanelab.analysis.statistics import one_bed
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.record.load_places import metric_of_claim
 

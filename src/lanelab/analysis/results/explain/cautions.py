@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from lanelab.analysis.results import conditions, machine
 from lanelab.analysis.results.model import Cell, Run
-from lanelab.analysis.results.numbers import counted
+from lanelab.driver.base.amounts import counted
 
 
 def cautions(run: Run, cells: Iterable[Cell]) -> Iterator[str]:

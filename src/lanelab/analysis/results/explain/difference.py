@@ -13,9 +13,10 @@ from typing import Any
 from lanelab.analysis.results.comparisons import alpha_of
 from lanelab.analysis.results.explain.made_of import LEAST_MS, LEAST_SHARE, PLT, WORDS, MadeOf, with_parts
 from lanelab.analysis.results.model import Cell, Run
-from lanelab.analysis.results.numbers import counted, difference, kilobytes, listed, seconds
+from lanelab.analysis.results.numbers import difference, kilobytes, listed, seconds
 from lanelab.analysis.statistics import ENOUGH, Change, Comparison, compare
 from lanelab.analysis.statistics.paired import LEAST_SO_FAR
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.record.evidence.parts import Part
 
 OPENING = (Part.DNS, Part.CONNECT, Part.TLS)

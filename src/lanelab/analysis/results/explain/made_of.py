@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from lanelab.analysis.results.model import Cell, Run, Trial
-from lanelab.analysis.results.numbers import counted, kilobytes, listed, seconds
+from lanelab.analysis.results.numbers import kilobytes, listed, seconds
 from lanelab.analysis.results.tables import median_trial
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.parts import Part
 from lanelab.driver.record.metrics import metric_named

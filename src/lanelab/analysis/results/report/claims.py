@@ -23,8 +23,9 @@ from lanelab.analysis.results.claims.words import (
 from lanelab.analysis.results.layout import plots
 from lanelab.analysis.results.layout.markup import Html, el, join
 from lanelab.analysis.results.layout.page import scroll
-from lanelab.analysis.results.numbers import NONE, counted, probability
+from lanelab.analysis.results.numbers import NONE, probability
 from lanelab.analysis.results.report.sections import section
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.experiment.claim import Claim
 
 HEADS = ("claim", "verdict", "measured", "95% interval", "published", "where", "n", "p", "Holm")

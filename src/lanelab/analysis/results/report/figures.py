@@ -17,6 +17,7 @@ from lanelab.analysis.results.published_points import about_published
 from lanelab.analysis.results.report import loads, sections
 from lanelab.analysis.results.report.whole import write_whole
 from lanelab.analysis.results.run_folder import read_run
+from lanelab.driver.base.amounts import counted, form_for
 
 FIGURES = "figures"
 SEQUENCE = "sequence"  # a kind of figure that is drawn from captures
@@ -42,7 +43,7 @@ def figures(run: Run, drawn: Sequence[loads.Drawn]) -> Html | None:
             made += [packets] if packets else []
     if not made:
         return None
-    return sections.section("figures", "Figures" if len(made) > 1 else "Figure", made)
+    return sections.section("figures", form_for(len(made), "Figure"), made)
 
 
 _ABOUT = {
@@ -76,7 +77,7 @@ def _numbers(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Html:
 def _refused(drawing: Drawing) -> Html | None:
     if not drawing.refused:
         return None
-    cells = "1 cell is" if drawing.refused == 1 else f"{drawing.refused} cells are"
+    cells = counted(drawing.refused, "cell is", "cells are")
     return el("span", f" {cells} not drawn: the link was not the one that was asked for.", class_="warn")
 
 

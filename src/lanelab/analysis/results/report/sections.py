@@ -12,6 +12,7 @@ from lanelab.analysis.results.report.links_again import links_again
 from lanelab.analysis.results.report.sentences import noise_sentence
 from lanelab.analysis.results.self_tests import HEADS, NUMERIC, Told, outcome, told, told_tests
 from lanelab.analysis.results.tables import Row
+from lanelab.driver.base.amounts import counted
 
 STATES = {
     "running": "still running: more trials will come",
@@ -92,8 +93,7 @@ def failure_parts(run: Run) -> Html:
             for trial, detail in hits[:MOST_DETAILS]
         ]
         more = el("li", f"and {len(hits) - MOST_DETAILS} more", class_="muted") if len(hits) > MOST_DETAILS else None
-        trials = "trial" if number == 1 else "trials"
-        summary = el("summary", el("code", reason), f" {number} {trials}")
+        summary = el("summary", el("code", reason), f" {counted(number, 'trial')}")
         parts.append(el("details", summary, el("ul", shown, more), open=number <= 3 or not parts))
     note = f"{len(run.failed)} of {len(run.trials)} trials failed a check. They are kept, but not used" + (
         "." if not any(trial.timed_out for trial in run.failed) else "; a trial that timed out counts as slower."

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from lanelab.analysis.results import conditions, machine, tables
 from lanelab.analysis.results.comparisons import not_compared
 from lanelab.analysis.results.model import Run
-from lanelab.analysis.results.numbers import change_words, counted, shown, with_unit
+from lanelab.analysis.results.numbers import change_words, shown, with_unit
 from lanelab.analysis.results.over_places import pooled
 from lanelab.analysis.results.sections.comparisons import provisional
 from lanelab.analysis.results.tables import ComparisonRow, Row
 from lanelab.analysis.statistics import ENOUGH
+from lanelab.driver.base.amounts import counted, form_for
 
 FASTER, SLOWER = ("faster", "faster so far"), ("slower", "slower so far")
 TOO_FEW = "too few rounds"
@@ -60,8 +61,10 @@ def _timed_out(rows: Sequence[Row]) -> list[str]:
     number = sum(row.timed_out for row in rows)
     if not number:
         return []
-    did = "1 trial timed out" if number == 1 else f"{number} trials timed out"
-    return [f"{did}: in medians and comparisons {'it' if number == 1 else 'they'} took longer than every other."]
+    trials = counted(number, "trial")
+    return [
+        f"{trials} timed out: in medians and comparisons {form_for(number, 'it', 'they')} took longer than every other."
+    ]
 
 
 def _so_far(rows: Sequence[ComparisonRow]) -> str:

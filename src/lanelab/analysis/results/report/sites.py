@@ -5,6 +5,7 @@ from lanelab.analysis.results.layout.page import scroll
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.report.sections import section
 from lanelab.analysis.results.sites import about_sites, kind_words
+from lanelab.driver.base.amounts import form_for
 from lanelab.driver.site.about import AboutSite
 
 GOOD_ENOUGH = 95.0  # below that, numbers of this site are to be doubted
@@ -23,7 +24,7 @@ def section_of(run: Run) -> Html | None:
     top = el("tr", [el("th", word, scope="col", class_="num" if word in right else None) for word in heads])
     rows = [_row(name, site) for name, site in about.items()]
     table = el("table", el("thead", top), el("tbody", rows))
-    title = "Site" if len(about) == 1 else "Sites"
+    title = form_for(len(about), "Site")
     return section("sites", title, scroll(table), el("p", NOTE, class_="note"))
 
 

@@ -9,10 +9,11 @@ from lanelab.analysis.results.layout.markup import el, join
 from lanelab.analysis.results.layout.model import Cell as Shown
 from lanelab.analysis.results.layout.model import Column, Group, Part, Section, Words, table, words
 from lanelab.analysis.results.model import Cell
-from lanelab.analysis.results.numbers import counted, in_unit, percent, ratio, shown
+from lanelab.analysis.results.numbers import in_unit, percent, ratio, shown
 from lanelab.analysis.results.sections.seen import Seen
 from lanelab.analysis.results.tables import Row
 from lanelab.analysis.statistics import ENOUGH, interval_name
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.record.metrics import Metric
 
 

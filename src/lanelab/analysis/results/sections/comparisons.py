@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from lanelab.analysis.results.comparisons import ComparisonRow, bases, not_compared
 from lanelab.analysis.results.layout import plots
 from lanelab.analysis.results.layout.model import Cell, Column, Part, Points, Section, Words, table, words
-from lanelab.analysis.results.numbers import NONE, change_words, counted, difference, probability
+from lanelab.analysis.results.numbers import NONE, change_words, difference, probability
 from lanelab.analysis.results.sections.cells import groups, place
 from lanelab.analysis.results.sections.seen import Seen
 from lanelab.analysis.statistics import ENOUGH, Change, Comparison, interval_name
@@ -14,6 +14,7 @@ from lanelab.analysis.statistics.by_chance import one_way
 from lanelab.analysis.statistics.looks import ALPHA
 from lanelab.analysis.statistics.median import percent
 from lanelab.analysis.statistics.paired import LEAST_SO_FAR
+from lanelab.driver.base.amounts import counted
 
 Row = ComparisonRow
 ESTIMATE = (

@@ -5,12 +5,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lanelab.analysis.results.model import Run
-from lanelab.analysis.results.numbers import counted, span
+from lanelab.analysis.results.numbers import span
 from lanelab.analysis.results.study.facts import UNKNOWN, browsers, built, either, machine, program, routers, servers
 from lanelab.analysis.results.study.judged import JudgedStudy
 from lanelab.analysis.results.study.markdown import CLAIM_HEADS, claim_table_rows, published_list
 from lanelab.analysis.results.study.markdown_text import plain, table
 from lanelab.analysis.results.study.run import ReadStudyRun
+from lanelab.driver.base.amounts import counted
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.layout.page import scroll
 from lanelab.analysis.results.model import Arm, Run
-from lanelab.analysis.results.numbers import counted, span
+from lanelab.analysis.results.numbers import span
 from lanelab.analysis.results.report.provenance import provenance_parts, tree
 from lanelab.analysis.results.report.sections import date_words, failure_parts, section, self_test_parts
 from lanelab.analysis.results.study.run import ReadStudyRun
+from lanelab.driver.base.amounts import counted, form_for
 from lanelab.driver.run.study.study import Study
 
 DIFFERENCE_HEADS = ("what", "then", "now", "effect")
@@ -82,7 +83,7 @@ def arms_of(begun: Mapping[int, Run]) -> list[tuple[str, str, Mapping[str, objec
             key = json.dumps([arm.name, dict(arm.settings)], sort_keys=True, default=str)
             found.setdefault(key, (arm, []))[1].append(number)
     return [
-        (arm.name, f"figure{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}", arm.settings)
+        (arm.name, f"{form_for(len(numbers), 'figure')} {', '.join(map(str, numbers))}", arm.settings)
         for arm, numbers in found.values()
     ]
 

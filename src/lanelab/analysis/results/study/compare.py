@@ -12,9 +12,10 @@ from lanelab.analysis.results.claims.verdict import Verdict
 from lanelab.analysis.results.claims.words import effects_of, interval_words, measured_words, verdict_words
 from lanelab.analysis.results.compare_runs import Against, against
 from lanelab.analysis.results.conditions import differing
-from lanelab.analysis.results.numbers import NONE, counted
+from lanelab.analysis.results.numbers import NONE
 from lanelab.analysis.results.study.judged import JudgedStudy, StudyVerdict
 from lanelab.analysis.results.study.run import ReadStudyRun
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.run.folder.format import ID
 

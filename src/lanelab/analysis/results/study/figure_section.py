@@ -11,7 +11,7 @@ from lanelab.analysis.results.layout.markup import Html, el, join
 from lanelab.analysis.results.layout.page import scroll
 from lanelab.analysis.results.marks import Mark
 from lanelab.analysis.results.model import Figure, Run, Trial
-from lanelab.analysis.results.numbers import NONE, change_words, counted, shown
+from lanelab.analysis.results.numbers import NONE, change_words, shown
 from lanelab.analysis.results.report import loads
 from lanelab.analysis.results.report.figures import SEQUENCE, picture
 from lanelab.analysis.results.report.part_strip import part_strip
@@ -19,6 +19,7 @@ from lanelab.analysis.results.report.sections import STATES, section
 from lanelab.analysis.results.report.waterfall import waterfall
 from lanelab.analysis.results.study.judged import StudyVerdict
 from lanelab.analysis.results.study.numbers import CellNumbers, cell_numbers, drawn_figures
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.record.metrics import Metric
 from lanelab.driver.run.study.study import StudyFigure
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from lanelab.analysis.results.claims.together import together, wrong_by_chance
 from lanelab.analysis.results.claims.verdict import Judged
 from lanelab.analysis.results.claims.words import counts_words
-from lanelab.analysis.results.numbers import counted
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.run.study.study import PublishedClaim, Study
 
 

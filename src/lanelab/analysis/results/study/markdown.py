@@ -18,7 +18,7 @@ from lanelab.analysis.results.claims.words import (
 )
 from lanelab.analysis.results.courses import drawing_of
 from lanelab.analysis.results.model import Run
-from lanelab.analysis.results.numbers import NONE, counted, probability
+from lanelab.analysis.results.numbers import NONE, probability
 from lanelab.analysis.results.published_points import about_published
 from lanelab.analysis.results.report.figures import SEQUENCE
 from lanelab.analysis.results.report.whole import write_whole
@@ -28,6 +28,7 @@ from lanelab.analysis.results.study.markdown_methods import margins, methods, se
 from lanelab.analysis.results.study.markdown_text import plain, table
 from lanelab.analysis.results.study.numbers import cell_numbers, drawn_figures
 from lanelab.analysis.results.study.run import ReadStudyRun
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.run.study.study import StudyFigure
 
 REPORT = "report.md"

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from lanelab.analysis.results import self_tests as tests_of
 from lanelab.analysis.results.claims.words import published_words
 from lanelab.analysis.results.model import Run
-from lanelab.analysis.results.numbers import counted
 from lanelab.analysis.results.study.closing_sections import METHOD_HEADS, arms_of, method_words
 from lanelab.analysis.results.study.facts import browsers, built, machine, program, routers, servers
 from lanelab.analysis.results.study.judged import JudgedStudy
 from lanelab.analysis.results.study.markdown_text import plain, table
 from lanelab.analysis.results.study.run import ReadStudyRun
+from lanelab.driver.base.amounts import counted
 
 NO_REASON = "no reason is given"
 

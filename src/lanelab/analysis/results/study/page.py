@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from importlib import resources
 
 from lanelab.analysis.results.layout.markup import Html, el
-from lanelab.analysis.results.numbers import counted
 from lanelab.analysis.results.report.page import contents, document
 from lanelab.analysis.results.report.sections import date_words
 from lanelab.analysis.results.study.closing_sections import differences, failures, methods, provenance, self_tests
@@ -13,6 +12,7 @@ from lanelab.analysis.results.study.figure_section import figure_section
 from lanelab.analysis.results.study.judged import JudgedStudy
 from lanelab.analysis.results.study.run import ReadStudyRun
 from lanelab.analysis.results.study.verdict_table import verdict_section
+from lanelab.driver.base.amounts import counted
 
 
 def study_page(read: ReadStudyRun, judged: JudgedStudy) -> str:

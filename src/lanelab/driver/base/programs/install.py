@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TextIO
 
 from lanelab.driver.base import configuration
+from lanelab.driver.base.amounts import form_for
 from lanelab.driver.base.errors import InputError, MissingProgram
 from lanelab.driver.base.paths import build_folder
 from lanelab.driver.base.programs import needs
@@ -119,7 +120,7 @@ def _names(programs: Iterable[Program]) -> str:
 
 
 def _are(programs: Sequence[Program]) -> str:
-    return "is" if len(programs) == 1 else "are"
+    return form_for(len(programs), "is", "are")
 
 
 def _install(missing: list[Program], out: TextIO, *, ask: bool) -> str:

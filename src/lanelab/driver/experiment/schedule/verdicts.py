@@ -4,6 +4,7 @@ A verdict is given by an interval: across beds it takes three of them, and on fe
 no 95% interval of rounds has both ends.
 """
 
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.blocks import beds_used
 from lanelab.driver.record.load_places import metric_of_claim
@@ -23,7 +24,7 @@ def claim_warnings(experiment: Experiment) -> list[str]:
     warned = []
     if experiment.claims and not has_enough(experiment):
         rounds = experiment.repeat.max
-        few = "1 round is" if rounds == 1 else f"{rounds} rounds are"
+        few = counted(rounds, "round is", "rounds are")
         what = f"{few} too few for a verdict on {', '.join(claim.name for claim in experiment.claims)}"
         warned.append(f"{what}: write trials: {ENOUGH_ROUNDS} or more, or beds: {ENOUGH_BEDS} with a round on each")
     for claim in experiment.claims:

@@ -3,6 +3,7 @@
 import itertools
 
 from lanelab.analysis.statistics.looks import ALPHA
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.estimate import CellEstimate, Estimate
 from lanelab.driver.experiment.schedule.verdicts import claim_warnings, has_enough
@@ -18,7 +19,7 @@ def warnings(experiment: Experiment, made: Estimate) -> list[str]:
     warned = []
     repeat = experiment.repeat
     if repeat.max < FEW_TRIALS and not has_enough(experiment):
-        trials = "1 trial" if repeat.max == 1 else f"{repeat.max} trials"
+        trials = counted(repeat.max, "trial")
         warned.append(f"{trials} in each cell: enough to look, too few for an interval that means something")
     if experiment.beds == 2:
         warned.append("2 beds: one difference between beds tells next to nothing; write beds: 3 or more")

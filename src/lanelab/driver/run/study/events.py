@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from lanelab.driver.base.amounts import from_to, minutes, size
+from lanelab.driver.base.amounts import counted, from_to, minutes, size
 from lanelab.driver.run.events import Event
 
 
@@ -26,7 +26,7 @@ class StudyBegun(Event):
         words = ", ".join(filter(None, [self.title, self.variant and f"variant {self.variant}"]))
         if not self.figures:
             return f"{words}: every figure is finished, in {self.folder}"
-        count = f"{self.figures} figure{'s' if self.figures > 1 else ''}"
+        count = counted(self.figures, "figure")
         takes = f"about {from_to(self.least_s, self.most_s)}, {size(self.disk_bytes)}"
         return f"{words}: {count}, {self.trials} trials, {takes}, in {self.folder}"
 

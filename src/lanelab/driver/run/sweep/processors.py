@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, groupby
 from pathlib import Path
 
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.errors import InputError
 
 # What a page load on one bed used here (docs/reference/sweep-scale.md says how that was measured).
@@ -107,7 +108,7 @@ def warnings(division: Sequence[Sequence[int]], processors: Sequence[int], place
         found.append("beds share cores: threads of one core are in different beds, and slow one another down")
     fewest = min(map(len, division))
     if fewest < PROCESSORS_OF_A_PAGE_LOAD:
-        has = "1 processor" if fewest == 1 else f"{fewest} processors"
+        has = counted(fewest, "processor")
         found.append(
             f"each bed has {has}, and a page load uses {PROCESSORS_OF_A_PAGE_LOAD}: "
             "page load times are longer than on a bed that has this machine to itself"
