@@ -42,7 +42,7 @@ _EXCHANGE, _HERE = 2, -100  # renameat2's RENAME_EXCHANGE, AT_FDCWD
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of a recording besides its exchanges."""
+    """The facts that are known of a recording besides its exchanges."""
 
     title: str
     source: str
@@ -74,7 +74,7 @@ def require_name(name: str) -> None:
 
 
 def require_free(name: str, archive_folder: Path | None = None, *, replace: bool = False) -> None:
-    """Before anything is recorded for it."""
+    """Refuse a name that is taken before anything is recorded for it."""
     require_name(name)
     folder = (archive_folder or sites_folder()) / name
     if os.path.lexists(folder) and not replace:
@@ -91,8 +91,8 @@ def add_site(
     keep_secrets: bool = False,
     files: Mapping[str, bytes] = MappingProxyType({}),
 ) -> NewSite:
-    """A folder in the archive with the recording and its manifest. `replace`: in the place of the one with that name.
-    Secrets are left out and named, unless they are to be kept. `files`: what lies beside them, by name."""
+    """Return a folder in the archive with the recording and its manifest. `replace`: in the place of the one with that
+    name. Secrets are left out and named, unless they are to be kept. `files`: what lies beside them, by name."""
     archive_folder = archive_folder or sites_folder()
     require_free(name, archive_folder, replace=replace)
     exchanges, secrets = (tuple(exchanges), ()) if keep_secrets else without_secrets(exchanges)
@@ -121,8 +121,8 @@ def add_site(
 
 @contextlib.contextmanager
 def _in_use(folder: Path) -> Iterator[bool]:
-    """While it holds, nobody sweeps this folder away. False: somebody else is using it. Ends with the process, however
-    that ends."""
+    """Keep others from sweeping this folder away. False: somebody else is using it. Ends with the process, however that
+    ends."""
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     free = False
     try:
@@ -135,8 +135,8 @@ def _in_use(folder: Path) -> Iterator[bool]:
 
 
 def _sweep(archive_folder: Path) -> None:
-    """What a lanelab left that was killed. Another may have made its folder and not yet say that it uses it, so what is
-    young stays."""
+    """Remove what a lanelab left that was killed. Another may have made its folder and not yet say that it uses it, so
+    what is young stays."""
     for left in archive_folder.glob(f".*{MAKING}"):
         with contextlib.suppress(OSError):
             if time.time() - left.stat().st_mtime > YOUNG_S:
@@ -146,7 +146,7 @@ def _sweep(archive_folder: Path) -> None:
 
 
 def _entry(objects: Objects, wanted: str | None, likely: str | None) -> SiteObject:
-    """The page that is loaded: what was asked for, else what is likely, else the first page of the recording."""
+    """Return the page that is loaded: what was asked for, else what is likely, else the first page of the recording."""
     made = [each.object for each in objects.stored if each.object.method == "GET"]
     if not made:
         why = f": {objects.left_out[0]}" if objects.left_out else ""
@@ -202,7 +202,7 @@ def _manifest(objects: Objects, entry: SiteObject, facts: Facts, left_out: Seque
 
 
 def _user_agent(asked: Exchange) -> str | None:
-    """What the browser called itself."""
+    """Return what the browser called itself."""
     named = (value for name, value in asked.request_headers if name.lower() == "user-agent")
     text = next(named, "").strip()
     return text if re.fullmatch("[ -~]+", text) else None

@@ -36,8 +36,8 @@ Links = Iterator[str]
 
 
 def links_of(kind: str, text: str, base: str, *, always: bool = False) -> list[str]:
-    """Absolute addresses without fragment, in order, each once. `kind`: the media type. `always`: only what every load
-    asks for."""
+    """Return absolute addresses without fragment, in order, each once. `kind`: the media type. `always`: only what
+    every load asks for."""
     if kind in ("text/html", "application/xhtml+xml"):
         found = _of_html(text, base, always=always)
     elif kind in ("text/css", "image/svg+xml"):
@@ -67,7 +67,7 @@ def _always_of_tag(tag: str, values: Mapping[str, str]) -> Links:
 
 
 def _of_tag(tag: str, values: Mapping[str, str]) -> Links:
-    """What a browser would load, as it is written."""
+    """Return what a browser would load, as it is written."""
     yield from (values[name] for name in LOADED.get(tag, ()) if name in values)
     for name in SETS.get(tag, ()):
         yield from _of_set(values.get(name, ""))
@@ -79,8 +79,8 @@ def _of_tag(tag: str, values: Mapping[str, str]) -> Links:
 
 
 def _tags(text: str) -> Iterator[tuple[str, dict[str, str], str]]:
-    """Each start tag with its attributes and, of those whose content is no markup, the content. Reads each character a
-    few times at most: Python's own parser takes hours for some pages."""
+    """Yield each start tag with its attributes and, of those whose content is no markup, the content. Reads each
+    character a few times at most: Python's own parser takes hours for some pages."""
     at = 0
     while match := _OPEN.search(text, at):
         at = match.end()
@@ -98,7 +98,7 @@ def _tags(text: str) -> Iterator[tuple[str, dict[str, str], str]]:
 
 
 def _attributes(text: str, at: int) -> tuple[dict[str, str], int]:
-    """Those of a tag, each as it is there first, and where the tag ends."""
+    """Return those of a tag, each as it is there first, and where the tag ends."""
     values: dict[str, str] = {}
     while True:
         gap = _GAP.match(text, at)
@@ -116,7 +116,7 @@ def _attributes(text: str, at: int) -> tuple[dict[str, str], int]:
 
 
 def _of_set(text: str) -> Links:
-    """Of several images with their widths or densities."""
+    """Return the links of several images with their widths or densities."""
     at = 0
     while match := _CANDIDATE.match(text, at):
         yield match[1].rstrip(",")

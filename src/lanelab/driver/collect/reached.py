@@ -40,7 +40,7 @@ def _next(by_url: Mapping[str, list[Exchange]], url: str) -> list[str]:
 
 
 def links_in(exchange: Exchange, *, always: bool = False) -> list[str]:
-    """Where a redirect leads, or what an answer loads. `always`: in each load."""
+    """Return where a redirect leads, or what an answer loads. `always`: in each load."""
     if exchange.status in REDIRECTS:
         try:
             return [urljoin(exchange.url, each) for each in values_of(exchange.headers, "location")[:1]]

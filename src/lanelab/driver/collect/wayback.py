@@ -41,7 +41,7 @@ _DAY = re.compile(r"\d{8}(?:\d{6})?")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What is fetched of one page. An archive answers slowly, and asks to be spared."""
+    """Limits of what is fetched of one page. An archive answers slowly, and asks to be spared."""
 
     resources: int = 1_000
     depth: int = 4  # page, style sheet, imported style sheet, image; or frames in frames
@@ -105,7 +105,7 @@ class Wayback:
         return Exchange("GET", url, (), b"", answer.status, reason, headers, body, "http/1.1", at_utc)
 
     def _captured(self, headers: Headers) -> Iterator[tuple[str, str]]:
-        """Fields of the captured answer, without those of the archive."""
+        """Yield fields of the captured answer, without those of the archive."""
         coded = bool(values_of(headers, "content-encoding"))
         marked = {name.lower().removeprefix(ORIGINAL) for name, _ in headers if name.lower().startswith(ORIGINAL)}
         for name, value in headers:
@@ -121,12 +121,12 @@ class Wayback:
                 yield name, value
 
     def _as_it_was(self, location: str) -> str:
-        """Where a redirect led, before the archive wrote its own address into it."""
+        """Return where a redirect led, before the archive wrote its own address into it."""
         match = _CAPTURE.search(location)
         return match[2] if match else location
 
     def _ask(self, url: str) -> _Answer:
-        """Again after a while, where the archive is busy."""
+        """Ask again after a while, where the archive is busy."""
         for attempt in range(TRIES):
             try:
                 answer = self._ask_once(url)
@@ -162,7 +162,7 @@ class Wayback:
 
 
 def page(archive: Wayback, url: str, instant: str, told: Callable[[str], None] = lambda _: None) -> Imported:
-    """The page and what it loads, as far as its HTML and CSS say. `told` hears of each capture."""
+    """Return the page and what it loads, as far as its HTML and CSS say. `told` hears of each capture."""
     if not _DAY.fullmatch(instant) or utc_of(instant.ljust(14, "0")) is None:
         raise InputError(f"{instant!r} is no date", "Write year, month and day, like 20120501", key="--date")
     try:
@@ -184,7 +184,7 @@ def page(archive: Wayback, url: str, instant: str, told: Callable[[str], None] =
 
 @dataclass(slots=True)
 class _Fetched:
-    """What there is of a page so far."""
+    """The parts of a page that are here so far."""
 
     archive: Wayback
     instant: str
@@ -214,7 +214,7 @@ class _Fetched:
                     waiting.append(below)
 
     def _fetch(self, url: str) -> list[str]:
-        """What this capture loads, or where it leads."""
+        """Return what this capture loads, or where it leads."""
         exchange = self.archive.capture(url, self.instant)
         if exchange is None:
             address = address_of(url)

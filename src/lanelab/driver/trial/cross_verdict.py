@@ -11,7 +11,7 @@ LONGEST_SILENCE_S, SILENT_TRIPS = 3.0, 4  # a lost end waits for its timeout, wh
 
 
 def cross_failures(record: TrialRecord, link: Link) -> Iterator[Failure]:
-    """Of a trial whose link has cross traffic."""
+    """Yield the failures of a trial whose link has cross traffic."""
     if not link.cross:
         return
     seen = record.cross

@@ -20,8 +20,9 @@ class Stage(Coded):
 
 @dataclass(frozen=True, slots=True)
 class LoadSettings(Coded):
-    """What a trial does to the server. With `generator: k6` there are users, who run a script again and again, or
-    arrivals, each of which runs it once. The other generators keep connections busy until `requests` are answered."""
+    """The settings of a load: what a trial does to the server. With `generator: k6` there are users, who run a script
+    again and again, or arrivals, each of which runs it once. The other generators keep connections busy until
+    `requests` are answered."""
 
     generator: str
     # of users, which k6 has
@@ -44,7 +45,7 @@ class LoadSettings(Coded):
 
     @property
     def has_users(self) -> bool:
-        """Else so many connections are kept busy."""
+        """Return whether it has users; else so many connections are kept busy."""
         return bool(self.users or self.arrivals)
 
     @property
@@ -54,11 +55,12 @@ class LoadSettings(Coded):
 
     @property
     def duration_s(self) -> float:
-        """How long it takes, where that is known before."""
+        """Return how long it takes, where that is known before."""
         return self.lasts_s or sum(stage.over_s for stage in self.users or self.arrivals)
 
     def dimensions(self) -> dict[str, str]:
-        """What cells may differ in, by the names of experiment/dimensions.py: what stays the same through the trial."""
+        """Return what cells may differ in, by the names of experiment/dimensions.py: what stays the same through the
+        trial."""
         targets = {stage.target for stage in self.users or self.arrivals}
         if not targets:
             return {"connections": str(self.connections)}
@@ -66,7 +68,7 @@ class LoadSettings(Coded):
 
     @property
     def connections_at_first(self) -> int:
-        """How many may be opened before the first of them speaks."""
+        """Return how many may be opened before the first of them speaks."""
         stages = self.users or self.arrivals
         return round(stages[0].target * CONNECTIONS_OF_A_USER) if stages else self.connections
 

@@ -32,7 +32,7 @@ def spoken_by_record(arm: Arm) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What runs in the server node for one trial."""
+    """The programs that run in the server node for one trial."""
 
     server: RunningServer
     resolver: Resolver | None
@@ -75,7 +75,7 @@ class Serving:
     """Serves the sites of one bed's trials, one after the other."""
 
     def __init__(self, client: Node, server: Node, folder: Path) -> None:
-        """`folder`: in memory on the server node."""
+        """Begin with nothing that runs. `folder` is in memory on the server node."""
         self._client, self._server, self._folder = client, server, folder
         self._client_asks_resolver = False
         self._leaves: dict[tuple[Path, tuple[str, ...], str], Leaf] = {}
@@ -85,18 +85,18 @@ class Serving:
         return origin_addresses(spec.site.hosts, spec.arm.addresses)
 
     def certificate(self, spec: TrialSpec) -> Leaf | None:
-        """What the server shows; None without TLS."""
+        """Return what the server shows; None without TLS."""
         return self.certificate_of_kind(spec, spec.arm.tls_certificate) if spec.arm.scheme == TLS else None
 
     def certificate_of_kind(self, spec: TrialSpec, kind: str) -> Leaf:
-        """A certificate for all hosts of the site. It is made once."""
+        """Return a certificate for all hosts of the site. It is made once."""
         key = (spec.authority, spec.site.hosts, kind)
         if key not in self._leaves:
             self._leaves[key] = Authority.make(spec.authority).leaf(spec.site.hosts, kind)
         return self._leaves[key]
 
     def authority(self, spec: TrialSpec) -> bytes:
-        """The certificate with which those of the servers are signed, as PEM."""
+        """Return the certificate with which those of the servers are signed, as PEM."""
         return Authority.make(spec.authority).certificate.read_bytes()
 
     def let_client_ask(self) -> None:
@@ -125,7 +125,7 @@ class Serving:
         return Served(server, resolver, proxy)
 
     def _start_proxy(self, spec: TrialSpec) -> Running | None:
-        """In front of the server, which answers already."""
+        """Start the proxy in front of the server, which answers already."""
         proxy = proxy_of(spec.arm)
         return Running.begin(self._server, self._assignment(spec, "proxy"), proxy) if proxy else None
 
@@ -152,7 +152,7 @@ class Serving:
         )
 
     def _behind(self, spec: TrialSpec, folder: str) -> Assignment:
-        """What the server serves: to its proxy, in clear, where it has one."""
+        """Return what the server serves: to its proxy, in clear, where it has one."""
         arm, assignment = spec.arm.back_end(), self._assignment(spec, folder)
         if arm is spec.arm:
             return assignment

@@ -24,7 +24,7 @@ from lanelab.driver.trial.tolerances import Tolerances
 
 
 class TrialRules(Protocol):
-    """What an experiment says of each of its trials."""
+    """The rules that an experiment sets for each of its trials."""
 
     @property
     def tolerances(self) -> Tolerances: ...
@@ -37,7 +37,7 @@ class TrialRules(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TrialContext:
-    """What the controller knows of a trial that is to be judged."""
+    """The facts that the controller knows of a trial that is to be judged."""
 
     arm: Arm
     site: Site
@@ -57,7 +57,7 @@ class Mover(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BedPlace:
-    """Where a workload does its work."""
+    """The place at which a workload does its work."""
 
     substrate: Substrate
     drain: Callable[[], None]  # waits until the link is empty
@@ -79,7 +79,7 @@ class BedSide(Protocol):
         ...
 
     def check_workload(self, spec: TrialSpec) -> None:  # noqa: ARG002 - for those that ask
-        """Likewise, of what the workload does in any arm. Most have nothing to ask."""
+        """Check likewise what the workload does in any arm. Most have nothing to ask."""
         return
 
     def prepare(self, spec: TrialSpec) -> tuple[Failure, ...]:
@@ -111,10 +111,10 @@ class Workload(Protocol):
         ...
 
     def on_bed(self, place: BedPlace) -> BedSide:
-        """Its part in the bed process. Imports what only that part needs."""
+        """Return its part in the bed process. Imports what only that part needs."""
         ...
 
     def finish(self, data: object, context: TrialContext) -> TrialRecord:
-        """From the JSON of what the bed recorded to a judged record. Leaves in the folder just what is to be kept.
+        """Make a judged record of the JSON of what the bed recorded. Leaves in the folder just what is to be kept.
         Evidence that is absent or cannot be read is a failure of the trial, never an error."""
         ...

@@ -17,7 +17,7 @@ MOST_LOADS = 100
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is to be verified."""
+    """The wish to verify a site: what is loaded, and how often."""
 
     protocols: tuple[str, ...]
     loads: int
@@ -25,7 +25,7 @@ class Wish:
 
 
 def wished(protocols: str | None, loads: int, server: str) -> Wish:
-    """From the options of the command. Without protocols all that the server speaks."""
+    """Read the wish from the options of the command. Without protocols all that the server speaks."""
     known = [each for each in PROTOCOLS if each in SERVERS[server].protocols]
     if protocols is None:
         return Wish(tuple(known), loads, server)
@@ -39,8 +39,8 @@ def wished(protocols: str | None, loads: int, server: str) -> Wish:
 
 
 def experiment_text(name: str, manifest: Manifest, wish: Wish) -> str:
-    """The experiment file. Over HTTP/1.1 there is TLS where the page was recorded with it, so that as little of the
-    page as possible has to be rewritten."""
+    """Return the experiment file. Over HTTP/1.1 there is TLS where the page was recorded with it, so that as little of
+    the page as possible has to be rewritten."""
     server = SERVERS[wish.server]
     tls = {"http/1.1": "1.3" if manifest.entry_scheme == "https" else "off"}
     arms = {each: {"protocol": each, "tls": tls.get(each, "1.3")} for each in wish.protocols}

@@ -17,7 +17,7 @@ _BLOCK = re.compile(rf"^{KEY}:.*\n?(?:(?:[ \t-].*)?\n)*(?:[ \t-].*)?", re.MULTIL
 
 
 def with_fidelity(text: str, fidelity: Fidelity, source: str) -> str:
-    """The manifest with this fidelity; every other line as it was. Raises InputError where that cannot be."""
+    """Return the manifest with this fidelity; every other line as it was. Raises InputError where that cannot be."""
     before = parse_manifest(text, source)
     kept = _BLOCK.sub("", text, count=1)
     written = yaml.safe_dump({KEY: fidelity.to_json()}, sort_keys=False, allow_unicode=True, width=10_000)

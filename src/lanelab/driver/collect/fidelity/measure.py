@@ -46,7 +46,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What a faithful load of the site does."""
+    """The facts of a faithful load of the site."""
 
     wanted: Mapping[Key, SiteObject]
     late: frozenset[Key]  # may come or not
@@ -69,7 +69,7 @@ class Expectation:
         return sum(each.size for each in self.wanted.values())
 
     def concerns(self, asked: Key) -> bool:
-        """Whether it counts. An icon that the browser looks for by itself is not the page's."""
+        """Return whether it counts. An icon that the browser looks for by itself is not the page's."""
         known = asked in self.wanted
         return known or not (
             asked in self.late or asked[1] in self.unanswered or asked[1].partition("?")[0].endswith(FAVICON)
@@ -98,7 +98,7 @@ def problem_of(record: TrialRecord) -> str | None:
 
 
 def load_of(record: TrialRecord, expected: Expectation) -> Load:
-    """The counts of a load that has no problem."""
+    """Return the counts of a load that has no problem."""
     evidence = record.page_load
     lines = evidence.server.requests if evidence and evidence.server else ()
     served: dict[Key, ServedRequest] = {}
@@ -148,7 +148,7 @@ def _words(asked: Key, why: str | None = None) -> str:
 
 
 def _is_exact(served: ServedRequest, recorded: SiteObject | None) -> bool:
-    """By the server's word; where it has none, by the status."""
+    """Judge by the server's word; where it has none, by the status."""
     if recorded is None:
         return False
     if served.match is not None:
@@ -157,7 +157,8 @@ def _is_exact(served: ServedRequest, recorded: SiteObject | None) -> bool:
 
 
 def _off(recorded: SiteObject, served: ServedRequest | None) -> int:
-    """How many bytes the body is off. Of a part that the browser asked for, as of a video, nothing can be said."""
+    """Return how many bytes the body is off. Of a part that the browser asked for, as of a video, nothing can be
+    said."""
     if served is None:
         return recorded.size
     if served.status == PARTIAL:
@@ -183,7 +184,7 @@ class Loads:
 
 
 def fidelity_of(loads: Loads, wanted_loads: int, site: Site) -> ProtocolFidelity:
-    """Counts, and the score where there is all evidence for one."""
+    """Return counts, and the score where there is all evidence for one."""
     expected = Expectation.of(site)
     problems = [why for record in loads.records if (why := problem_of(record))]
     sound = [load_of(record, expected) for record in loads.records if problem_of(record) is None]
@@ -213,7 +214,7 @@ def fidelity_of(loads: Loads, wanted_loads: int, site: Site) -> ProtocolFidelity
 
 
 def differences_of(records: Iterable[TrialRecord], site: Site) -> tuple[str, ...]:
-    """What differed in any of these loads."""
+    """Return what differed in any of these loads."""
     expected = Expectation.of(site)
     sound = (record for record in records if record.page_load is not None)
     return tuple(dict.fromkeys(words for record in sound for words in load_of(record, expected).differences))
@@ -227,7 +228,7 @@ def score_of(counted: ProtocolFidelity) -> float | None:
 
 
 def parts_of(counted: ProtocolFidelity) -> dict[str, float]:
-    """What the score is the least of, each from 0 to 1."""
+    """Return what the score is the least of, each from 0 to 1."""
     all_requests = counted.exact + counted.inexact + counted.missing + counted.extra
     parts = {
         "requests": _share(counted.exact, all_requests),

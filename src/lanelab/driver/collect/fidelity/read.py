@@ -36,7 +36,8 @@ class KeptLoad:
 
 
 def read_loads(run: Path) -> dict[str, list[KeptLoad]]:
-    """By protocol: of each round the last load that shows something, else the last. Raises StoreError, RecordError."""
+    """Read the loads by protocol: of each round the last load that shows something, else the last. Raises StoreError,
+    RecordError."""
     chosen: dict[tuple[str, int], KeptLoad] = {}
     for load in _all(run):
         before = chosen.get((load.protocol, load.round))

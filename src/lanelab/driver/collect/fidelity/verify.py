@@ -30,7 +30,7 @@ class Compared:
 
 
 def compare(recorded: bytes, loaded: bytes) -> Compared:
-    """Pixel by pixel, from the upper left corner. What only one of them has differs. Raises RecordError."""
+    """Compare pixel by pixel, from the upper left corner. What only one of them has differs. Raises RecordError."""
     old, new = _read(recorded, "recorded"), _read(loaded, "loaded")
     size = max(old.width, new.width), max(old.height, new.height)
     both = min(old.width, new.width), min(old.height, new.height)
@@ -81,7 +81,8 @@ class Verified:
 
 
 def verified(run: Path, site: Site, folder: Path, wish: Wish, archive: str | None) -> Verified:
-    """`run`: the folder of the run; `folder`: of the archived site; `archive`: the sha256 of its recording."""
+    """Verify a site. `run` is the folder of the run, `folder` that of the archived site, `archive` the sha256 of its
+    recording."""
     loads = read_loads(run)
     recorded = _recorded_picture(folder)
     protocols, shown, differences = [], [], []

@@ -9,8 +9,8 @@ from lanelab.driver.site.archive.read_warc import shown
 
 
 def files_below(folder: Path, limits: Limits) -> tuple[list[Path], list[str]]:
-    """In order of their names, and words on what was passed over: links, which could lead anywhere, and hidden files,
-    which are rarely a part of a page and often somebody's own."""
+    """Return files in order of their names, and words on what was passed over: links, which could lead anywhere, and
+    hidden files, which are rarely a part of a site."""
     found: list[Path] = []
     left_out: list[str] = []
 

@@ -33,7 +33,8 @@ def read(source: Source) -> Imported:
 def exchanges_of(
     source: Source, files: list[Path], left_out: list[str], entry: str | None = None
 ) -> tuple[tuple[Exchange, ...], tuple[str, ...], str | None]:
-    """Each file at its path, a folder's index also at the folder's; words; and the entry: the first index, or page."""
+    """Return each file at its path, a folder's index also at the folder's; words; and the entry: the first index, or
+    page."""
     exchanges: list[Exchange] = []
     paths: list[str] = []
     imported = utc_now()
@@ -57,7 +58,7 @@ def exchanges_of(
 
 
 def _depth(path: str) -> tuple[int, bool, str]:
-    """The nearest to the top first, and of these a folder's index."""
+    """Return the nearest to the top first, and of these a folder's index."""
     return path.count("/"), not path.endswith("/"), path
 
 

@@ -25,7 +25,7 @@ NEVER_FETCHED = ("data:", "blob:", "about:", "chrome-extension:", "moz-extension
 
 
 class _LeftOutError(Exception):
-    """Why an entry is no exchange."""
+    """An entry is no exchange."""
 
 
 class _UnansweredError(Exception):
@@ -131,7 +131,8 @@ def _posted(request: JsonObject) -> bytes:
 
 
 def _fields(message: JsonObject, but: frozenset[str] | tuple[str, ...]) -> Headers:
-    """Without pseudo fields of HTTP/2. Several values of one name stand in one, with line ends between them."""
+    """Return headers without pseudo fields of HTTP/2. Several values of one name stand in one, with line ends between
+    them."""
     return tuple(
         (name, line.strip())
         for each in _dicts(message.get("headers"))
@@ -153,7 +154,7 @@ def _protocol(said: str) -> str:
 
 
 def _pages(log: JsonObject) -> dict[str, _Page]:
-    """When they were loaded, by id."""
+    """Return when pages were loaded, by id."""
     pages = {}
     for page in _dicts(log.get("pages")):
         loaded = _dict(page.get("pageTimings")).get("onLoad")
@@ -164,7 +165,7 @@ def _pages(log: JsonObject) -> dict[str, _Page]:
 
 
 def _late(begun: str, page: _Page | None) -> bool:
-    """Whether it was asked for after the page's load event."""
+    """Return whether it was asked for after the page's load event."""
     instant = _instant(begun)
     if page is None or instant is None:
         return False

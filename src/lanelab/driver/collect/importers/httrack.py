@@ -36,7 +36,7 @@ _FIRST_LINK = re.compile(rb"""<a\s[^>]{0,200}?href=["']?(?!https?:)([^"'>\s]{1,2
 
 
 class _Noted(NamedTuple):
-    """What the cache notes of one answer."""
+    """The notes of the cache on one answer."""
 
     status: int
     reason: str
@@ -108,7 +108,7 @@ def _noted(extra: bytes) -> _Noted | None:
 
 
 def _mirrored(source: Source, name: str) -> bytes | None:
-    """A file of the mirror. Its name is the cache's word: it must not lead out of the mirror."""
+    """Return a file of the mirror. Its name is the cache's word: it must not lead out of the mirror."""
     file = inside(source.path, name)
     if file is None:
         return None
@@ -118,7 +118,7 @@ def _mirrored(source: Source, name: str) -> bytes | None:
 
 
 def _date(member: zipfile.ZipInfo) -> str:
-    """When it was stored."""
+    """Return when it was stored."""
     try:
         return utc_text(datetime.datetime(*member.date_time, tzinfo=datetime.UTC))
     except ValueError:
@@ -126,7 +126,7 @@ def _date(member: zipfile.ZipInfo) -> str:
 
 
 def _files(source: Source) -> Imported:
-    """The mirror's files, without what HTTrack added."""
+    """Return the mirror's files, without what HTTrack added."""
     found, left_out = files_below(source.path, source.limits)
     first = _first_page(source.path)
     top = source.path / "index.html"
@@ -137,7 +137,7 @@ def _files(source: Source) -> Imported:
 
 
 def _first_page(folder: Path) -> str | None:
-    """Where HTTrack's own index leads."""
+    """Return where HTTrack's own index leads."""
     text = start_of(folder / "index.html", 65_536)
     if MARK not in text:
         return None

@@ -43,7 +43,7 @@ class Importer:
 
 
 def read_file(path: Path, limits: Limits = LIMITS, *, most: int | None = None) -> bytes:
-    """A whole file, of at most so many bytes."""
+    """Return a whole file, of at most so many bytes."""
     most = most or limits.file_bytes
     try:
         with path.open("rb") as opened:
@@ -67,7 +67,7 @@ def start_of(path: Path, length: int = 8_192) -> bytes:
 
 
 def changed_utc(path: Path) -> str:
-    """When the file was last changed: the date of what has no other."""
+    """Return when the file was last changed: the date of what has no other."""
     instant = datetime.datetime.fromtimestamp(int(path.stat().st_mtime), datetime.UTC)
     return utc_text(instant)
 

@@ -44,7 +44,7 @@ class _Message:
 
 
 def matches(path: Path) -> bool:
-    """Whether one of the folder's first files is such a message. Nothing else begins like it by chance."""
+    """Return whether one of the folder's first files is such a message. Nothing else begins like it by chance."""
     if not path.is_dir():
         return False
     tried = [file for file in sorted(path.iterdir())[:TRIED] if file.is_file() and not file.is_symlink()]
@@ -135,7 +135,7 @@ def _text(value: object) -> str:
 
 
 def _fields(data: bytes, *, cut: bool = False) -> Iterator[tuple[int, int | bytes]]:
-    """Numbers and values of a message's fields, in their order. `cut`: there may be more of it than `data`."""
+    """Yield numbers and values of a message's fields, in their order. `cut`: there may be more of it than `data`."""
     at = 0
     while at < len(data):
         key, at = _number(data, at)

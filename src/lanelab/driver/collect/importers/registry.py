@@ -41,7 +41,7 @@ def importer_of(path: Path) -> Importer:
 
 
 def import_from(path: Path, host: str, limits: Limits = LIMITS) -> tuple[Importer, Imported]:
-    """What is recorded there. `host`: for files that name none."""
+    """Return what is recorded there. `host`: for files that name none."""
     try:
         require_host(host)
     except NotServedError as error:

@@ -35,7 +35,7 @@ def read(source: Source) -> Imported:
 
 
 def _read(members: ZipReader, name: str, said: Mapping[str, str]) -> bytes:
-    """A member, which has to be the one that the list of contents describes."""
+    """Return a member, which has to be the one that the list of contents describes."""
     data = members.read(name)
     if agrees(said.get(name, ""), data) is False:
         what = f"{members.path} was changed: {shown(name)} has another hash than {CONTENTS} says"
@@ -63,7 +63,7 @@ def _mapping(text: bytes) -> dict[str, object]:
 
 
 def _first_page(text: bytes) -> tuple[str | None, str | None]:
-    """Address and title. Lines that are none of a page, like the first, are passed over."""
+    """Return address and title. Lines that are none of a page, like the first, are passed over."""
     for line in text.split(b"\n")[:10_000]:
         try:
             page = json.loads(line)

@@ -56,7 +56,7 @@ class ZipReader:
         return data
 
     def local_extra(self, name: str) -> bytes:
-        """The extra field before the member's content, which may differ from the one in the list of contents."""
+        """Return the extra field before the member's content, which may differ from the one in the list of contents."""
         member = self.members[name]
 
         def load() -> bytes:
@@ -93,7 +93,7 @@ def has_short_list(path: Path, limits: Limits) -> bool:
 
 
 def member_names(path: Path, limits: Limits = LIMITS) -> list[str]:
-    """Of a zip file; none where it is not one."""
+    """Return the names of a zip file; none where it is not one."""
     if not has_short_list(path, limits):
         return []
     try:

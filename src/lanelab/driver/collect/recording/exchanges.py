@@ -36,7 +36,7 @@ LONGEST_URL_SHOWN = 120
 
 
 def purpose(name: str) -> int:
-    """The number that the browser has for a part of itself."""
+    """Return the number that the browser has for a part of itself."""
     number = 0
     for character in name:
         number = (number * 31 + ord(character)) % 138003713
@@ -48,7 +48,7 @@ PURPOSES = frozenset(purpose(name) for name in FOR_PAGES)
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What a log has of a page."""
+    """The content of a log about a page."""
 
     exchanges: tuple[Exchange, ...]
     unanswered: tuple[str, ...]  # host and path of what was asked for and never answered
@@ -97,7 +97,7 @@ def recorded(log: Netlog, loaded_ms: float | None) -> Recorded:
 
 
 def shown(url: str) -> str:
-    """An address as a message has it: without what may be secret or endless."""
+    """Return an address as a message has it: without what may be secret or endless."""
     text = url.partition("?")[0]
     text = text if len(text) <= LONGEST_URL_SHOWN else f"{text[:LONGEST_URL_SHOWN]}…"
     return text if text.isprintable() else repr(text)
@@ -122,7 +122,7 @@ def _url(message: Message, scheme: str) -> str:
 
 
 def _whole(each: _Found, cut: frozenset[str]) -> Answer | None:
-    """The answer, if all of it came. One that ends with its connection is whole unless the browser ended it."""
+    """Return the answer, if all of it came. One that ends with its connection is whole unless the browser ended it."""
     answer = each.message.answer
     if answer is None or answer.end is End.CUT:
         return None
@@ -130,7 +130,7 @@ def _whole(each: _Found, cut: frozenset[str]) -> Answer | None:
 
 
 def _cut_off(requests: Sequence[Asked]) -> frozenset[str]:
-    """What the browser never received to its end, in none of its requests."""
+    """Return what the browser never received to its end, in none of its requests."""
     received = {each.url for each in requests if each.ended and each.error == 0}
     return frozenset(each.url for each in requests) - received
 
@@ -150,7 +150,7 @@ def _own(requests: Sequence[Asked]) -> frozenset[str]:
 
 
 def _is_page(each: Asked) -> bool:
-    """Whether a page asked. The browser's own requests have no origin, and one of its own parts as purpose."""
+    """Return whether a page asked. The browser's own requests have no origin, and one of its own parts as purpose."""
     if each.url.partition(":")[0] not in OF_PAGES:
         return False
     return each.initiator != NO_ORIGIN or each.kind != "other" or each.purpose in PURPOSES

@@ -38,7 +38,8 @@ class Body:
 
 
 def messages(sent: bytes, received: bytes) -> Iterator[Message]:
-    """Every request of a connection in its order, with the answers in theirs. Raises WireError at what is none."""
+    """Yield every request of a connection in its order, with the answers in theirs. Raises WireError at what is
+    none."""
     asked = answered = 0
     while asked < len(sent):
         head = _head(sent, asked)
@@ -58,7 +59,7 @@ def messages(sent: bytes, received: bytes) -> Iterator[Message]:
 
 
 def value(headers: Headers, name: str) -> str:
-    """All values of a field, as one."""
+    """Return all values of a field, as one."""
     return ", ".join(text for other, text in headers if other.lower() == name)
 
 
@@ -77,7 +78,7 @@ def _request_body(sent: bytes, head: Head) -> Body:
 
 
 def _answer(received: bytes, at: int, method: str) -> tuple[Answer | None, int]:
-    """The final answer from there on, and where the next one begins. None: none came, or not the whole head."""
+    """Return the final answer from there on, and where the next one begins. None: none came, or not the whole head."""
     while True:
         head = _head(received, at)
         if head is None:

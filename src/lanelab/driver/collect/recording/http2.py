@@ -19,7 +19,7 @@ LARGEST_LIST = 1 << 20
 
 @dataclass(slots=True)
 class Side:
-    """What one side sent in one stream."""
+    """The frames that one side sent in one stream."""
 
     offset: int = 0
     heads: list[Headers] = field(default_factory=list)
@@ -39,7 +39,8 @@ class _Open:
 
 
 def messages(sent: bytes, received: bytes) -> Iterator[Message]:
-    """Every request of the connection, in the order of their beginnings. Raises WireError at what is no HTTP/2."""
+    """Yield every request of the connection, in the order of their beginnings. Raises WireError at what is no
+    HTTP/2."""
     if not sent.startswith(PREFACE):
         raise WireError("a connection does not begin as HTTP/2 does")
     asked = streams(sent, len(PREFACE))
@@ -134,7 +135,7 @@ def _message(side: Side, answered: Side | None) -> Message:
 
 
 def _answer(side: Side) -> Answer | None:
-    """The first head that is final; what comes after it are trailers."""
+    """Return the first head that is final; what comes after it are trailers."""
     for head in side.heads:
         pseudo, headers = _split(head)
         status = pseudo.get(":status", "")
@@ -147,6 +148,6 @@ def _answer(side: Side) -> Answer | None:
 
 
 def _split(head: Headers) -> tuple[dict[str, str], Headers]:
-    """Pseudo fields, and the others in their order."""
+    """Return pseudo fields, and the others in their order."""
     pseudo = {name: text for name, text in head if name.startswith(":")}
     return pseudo, tuple((name, text) for name, text in head if not name.startswith(":"))

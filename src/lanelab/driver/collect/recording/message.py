@@ -12,7 +12,7 @@ class WireError(LanelabError):
 
 
 class End(Enum):
-    """How far an answer came."""
+    """Says how far an answer came."""
 
     WHOLE = "whole"
     UNTIL_CLOSE = "until the connection closed"  # which is its end, if nobody cut it off

@@ -76,7 +76,7 @@ class NetlogError(LanelabError):
 
 @dataclass(slots=True)
 class Direction:
-    """What went one way, and when: the time of each piece by where it begins."""
+    """The bytes that went one way, and the time of each piece by where it begins."""
 
     pieces: list[bytes] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
@@ -94,7 +94,7 @@ class Direction:
         return b"".join(self.pieces)
 
     def time_ms(self, offset: int) -> float:
-        """When the byte at that place went, in the log's time."""
+        """Return when the byte at that place went, in the log's time."""
         return self.times_ms[max(bisect_right(self.starts, offset) - 1, 0)]
 
 
@@ -131,7 +131,7 @@ class Netlog:
 
 
 def read(lines: Iterable[str]) -> Netlog:
-    """The log in these lines. Raises NetlogError where it has not even a beginning."""
+    """Return the log in these lines. Raises NetlogError where it has not even a beginning."""
     numbered = iter(lines)
     constants = _constants(next(numbered, ""))
     reading = _Reading(constants)
@@ -167,7 +167,7 @@ def _constants(line: str) -> Constants:
 
 
 def _event(line: str) -> Event | None:
-    """None: no event, or one that was cut off."""
+    """Read an event; None: no event, or one that was cut off."""
     start = line.find("{")
     if start < 0 or line.lstrip()[:1] not in ("{", "["):
         return None
@@ -179,7 +179,7 @@ def _event(line: str) -> Event | None:
 
 
 class _Reading:
-    """What was read so far."""
+    """Collects what was read so far."""
 
     def __init__(self, constants: Constants) -> None:
         types, sources = constants["logEventTypes"], constants["logSourceType"]
@@ -248,5 +248,5 @@ class _Reading:
 
 
 def lines_of(file: Iterable[bytes]) -> Iterator[str]:
-    """Text, whatever bytes the file has."""
+    """Yield text, whatever bytes the file has."""
     return (line.decode("utf-8", errors="replace") for line in file)

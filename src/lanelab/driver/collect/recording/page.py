@@ -81,7 +81,7 @@ class Page:
 
     @property
     def loaded(self) -> float | None:
-        """When the load event was, in the browser's seconds."""
+        """Return when the load event was, in the browser's seconds."""
         return self._activity.loaded
 
     @property
@@ -114,7 +114,7 @@ class Page:
             raise RecordingError(f"{shown(url)} is {mime or 'of no type'} and no page", "Record an HTML page")
 
     def settle(self, told: Callable[[str], None]) -> None:
-        """Until nothing is under way. What never ends is told."""
+        """Wait until nothing is under way. What never ends is told."""
         began = time.monotonic()
         while not self._activity.is_quiet(time.monotonic()):
             if time.monotonic() - began >= scaled(QUIET_WITHIN_S):
@@ -131,7 +131,7 @@ class Page:
         self._listen(seconds)
 
     def scroll(self) -> None:
-        """Through the whole page and back."""
+        """Scroll through the whole page and back."""
         for _ in range(MOST_SCREENS):
             moved = self._evaluate(SCROLL)
             self._listen(SCREEN_S)
@@ -141,7 +141,7 @@ class Page:
         self._listen(SCREEN_S)
 
     def screenshot(self) -> bytes:
-        """As large as a trial's, which has a pixel for each of the view's."""
+        """Take a picture as large as a trial's, which has a pixel for each of the view's."""
         width, height = self._view.viewport
         shown_part = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1 / self._view.pixel_ratio}
         picture = self._ask(Picture, "Page.captureScreenshot", format="png", clip=shown_part)

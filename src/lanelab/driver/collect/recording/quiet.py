@@ -45,7 +45,7 @@ class UnderWay:
 
 @dataclass(slots=True)
 class Activity:
-    """What a page is doing. Times in seconds of the caller's clock, but for `loaded`, which is the browser's."""
+    """Says what a page is doing. Times in seconds of the caller's clock, but for `loaded`, which is the browser's."""
 
     page: str  # the session of the page itself
     began_s: float
@@ -98,7 +98,7 @@ class Activity:
             self.answer = response["status"], response.get("mimeType", "")
 
     def held_open(self, now_s: float) -> list[str]:
-        """What counts as held open on purpose."""
+        """Return what counts as held open on purpose."""
         return [each.url for each in self.requests.values() if self._is_held(each, now_s)]
 
     def _is_held(self, each: UnderWay, now_s: float) -> bool:

@@ -37,7 +37,7 @@ LOCK = "in-use"
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is to be recorded, and how."""
+    """The wish to record a page: which one, and how."""
 
     url: str
     device: Device
@@ -67,7 +67,7 @@ class Recording:
 
 @dataclass(slots=True)
 class _Seen:
-    """What the browser's page told."""
+    """The things that the browser's page told."""
 
     loaded_ms: float | None = None
     title: str = ""
@@ -170,7 +170,8 @@ def _read_log(folder: Path) -> tuple[netlog.Netlog, int]:
 
 @contextlib.contextmanager
 def _private_folder() -> Iterator[Path]:
-    """A folder for this user alone, which goes with everything in it. Those that a killed recording left go first."""
+    """Make a folder for this user alone, which goes with everything in it. Those that a killed recording left go
+    first."""
     place = build_folder() / "recording"
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -195,7 +196,8 @@ def _sockets_of(folder: Path) -> Path:
 
 @contextlib.contextmanager
 def _socket_folder(folder: Path) -> Iterator[str]:
-    """Where the browser's sockets are: a short path, as they need one. The name says whose it is, should it be left."""
+    """Make a folder for the browser's sockets: a short path, as they need one. The name says whose it is, should it be
+    left."""
     place = _sockets_of(folder)
     place.mkdir(mode=0o700)
     try:

@@ -20,7 +20,7 @@ class Made:
 def add_skeleton(
     site: Site, name: str, archive: Path | None = None, *, keep_addresses: bool = False, replace: bool = False
 ) -> Made:
-    """A site in the archive with the objects of `site`, and content of our own."""
+    """Return a site in the archive with the objects of `site`, and content of our own."""
     require_free(name, archive, replace=replace)
     stored = [bodies.read(site.content, each) for each in site.objects]
     skeleton = skeleton_of(site, stored, keep_addresses=keep_addresses)

@@ -30,7 +30,8 @@ FILLER = "X-Left-Out"  # in the place of a field that would do something, or say
 def skeleton_headers(
     headers: Headers, seed: str, encoding: str | None, location: Callable[[str], str | None]
 ) -> Headers:
-    """`encoding`: the content coding that the body has now. `location`: where a redirect leads, renamed."""
+    """Write the headers. `encoding` is the content coding that the body has now, `location` where a redirect leads,
+    renamed. `location`: where a redirect leads, renamed."""
     kept = []
     for number, (name, value) in enumerate(headers):
         lower = name.lower()
@@ -55,7 +56,7 @@ _WORD = re.compile(r"[^/?&=.]+")
 
 
 def renamed(objects: Iterable[SiteObject], entry_host: str) -> Names:
-    """A name for each address. Two that differ stay two."""
+    """Return a name for each address. Two that differ stay two."""
     hosts = {entry_host: "site.test"}
     names: Names = {}
     taken: set[str] = set()
@@ -208,7 +209,7 @@ def _renamed_link(each: SiteObject, link: str, names: Mapping[str, str]) -> str 
 
 
 def _sized(pieces: Sequence[Piece], piece: Piece, plain: StoredObject) -> tuple[bytes, int]:
-    """The body of the piece's size, or of the least that is possible, and that."""
+    """Return the body of the piece's size, or of the least that is possible, and that."""
     try:
         return _body(pieces, piece, plain), piece.size
     except TooSmallError:

@@ -17,7 +17,7 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24"><path d="M
 
 
 def image(seed: str, size: int, mime: str, recorded: bytes) -> bytes:
-    """A picture of as many pixels where that can be; as many bytes in any case."""
+    """Return a picture of as many pixels where that can be; as many bytes in any case."""
     if mime == "image/svg+xml":
         room = size - len(SVG.format(""))
         return SVG.format(prose(seed, room)).encode("ascii") if room >= 0 else b" " * size
@@ -40,8 +40,8 @@ def _dimensions(recorded: bytes) -> tuple[int, int]:
 
 
 def zipped(build: Callable[[int], bytes], plain: int, stored: int, seed: str, least: int) -> tuple[bytes, bytes]:
-    """A text of `plain` bytes, and the same by gzip in `stored` bytes where that can be. `build` makes a text of a
-    wanted size, at least `least`: what it is made shorter by becomes white space, which compresses better."""
+    """Return a text of `plain` bytes, and the same by gzip in `stored` bytes where that can be. `build` makes a text of
+    a wanted size, at least `least`: what it is made shorter by becomes white space, which compresses better."""
     low, high, best = least, plain, least
     while low <= high:
         middle = (low + high) // 2

@@ -18,7 +18,7 @@ SHORTEST_NAME = 4  # characters of a file's name that are looked for in scripts
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """How one object is asked for. `type` is the generator's."""
+    """Says how one object is asked for. `type` is the generator's."""
 
     child: int
     parent: int
@@ -30,7 +30,7 @@ class Reference:
 
 
 def references(objects: Sequence[StoredObject], entry: int) -> tuple[Reference, ...]:
-    """One for each object but the entry and what redirects lead to, parents first as far as they are known."""
+    """Return one for each object but the entry and what redirects lead to, parents first as far as they are known."""
     by_url = {_url(each.object): number for number, each in reversed([*enumerate(objects)])}
     found: dict[int, Reference] = {}
     waiting, seen = [entry], {entry}
@@ -53,12 +53,12 @@ def references(objects: Sequence[StoredObject], entry: int) -> tuple[Reference, 
 
 
 def _url(each: SiteObject) -> str:
-    """Without the scheme, which pages mix."""
+    """Return the address without the scheme, which pages mix."""
     return each.url
 
 
 def _above(found: Mapping[int, Reference], child: int, parent: int) -> bool:
-    """Whether `child` is above `parent` already: no circle."""
+    """Return whether `child` is above `parent` already: no circle."""
     while parent in found:
         if parent == child:
             return True

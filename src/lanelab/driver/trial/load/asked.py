@@ -21,8 +21,8 @@ class Asked:
 
 
 def requests_wanted(settings: LoadSettings, sizes: Sequence[int | None]) -> int:
-    """How many requests a trial makes that stops at a number: fewer where so many answers would be more bytes than
-    wanted."""
+    """Return how many requests a trial makes that stops at a number: fewer where so many answers would be more bytes
+    than wanted."""
     if None in sizes:
         return settings.requests
     whole = sum(size or 0 for size in sizes)
@@ -30,13 +30,13 @@ def requests_wanted(settings: LoadSettings, sizes: Sequence[int | None]) -> int:
 
 
 def bytes_of(requests: int, sizes: Sequence[int]) -> int:
-    """Of so many answers, in turn."""
+    """Return the bytes of so many answers, in turn."""
     rounds, rest = divmod(requests, len(sizes))
     return rounds * sum(sizes) + sum(sizes[:rest])
 
 
 def asked_of(site: Site, settings: LoadSettings, scheme: str) -> Asked:
-    """What this load asks this site for."""
+    """Return what this load asks this site for."""
     parameters = dict(settings.parameters)
     host = site.entry_host
     if settings.script == "slow":
@@ -52,7 +52,7 @@ def asked_of(site: Site, settings: LoadSettings, scheme: str) -> Asked:
 
 
 def _objects(site: Site, *, page: bool) -> list[SiteObject]:
-    """Of a page everything, the page first; else the site's entry, or all that its host has."""
+    """Return all objects of a page, the page first; else the site's entry, or all that its host has."""
     fetched = [each for each in site.objects if each.method == "GET" and each.status < 400]
     if page:
         entry = [each for each in fetched if each.host == site.entry_host and each.path == site.entry_path]

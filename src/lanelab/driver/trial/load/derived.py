@@ -19,7 +19,7 @@ ERRORS = ("errors_per_s", "page_errors_per_s")
 
 
 def derive(series: Mapping[str, Series], settings: LoadSettings) -> dict[str, float]:
-    """By the names of driver/record/metrics.py. What its series do not tell is not there."""
+    """Derive measures by the names of driver/record/metrics.py. What its series do not tell is not there."""
     course = _Course(series, settings)
     return {
         **_most_pages(course),
@@ -68,7 +68,8 @@ def _most_pages(course: _Course) -> dict[str, float]:
 
 
 def _service_level(course: _Course, limit_ms: float) -> dict[str, float]:
-    """Where pages first take as long as the limit. A load that ended before says that it lies beyond its most users."""
+    """Return where pages first take as long as the limit. A load that ended before says that it lies beyond its most
+    users."""
     pages = _page_times(course, limit_ms)
     if not limit_ms or not any(value is not None for _, value in pages):
         return {}
@@ -104,14 +105,14 @@ def _first_error(course: _Course) -> dict[str, float]:
 
 
 def _users_when(name: str, course: _Course, at_ms: float | None) -> dict[str, float]:
-    """How many there were, or where it did not happen: that it would take more than this."""
+    """Return how many there were, or where it did not happen: that it would take more than this."""
     users = course.most_users() if at_ms is None else course.users(at_ms)
     return {} if users is None else {name: users, f"{name}_censored": float(at_ms is None)}
 
 
 def _workers(course: _Course) -> dict[str, float]:
-    """When a server had no worker left, when its pages per second came to their most, and how far these lie apart: next
-    to nothing where workers are what it lacked."""
+    """Return when a server had no worker left, when its pages per second came to their most, and how far these lie
+    apart: next to nothing where workers are what limits it."""
     full = _full_at(course)
     if full is None:
         return {}
@@ -123,7 +124,7 @@ def _workers(course: _Course) -> dict[str, float]:
 
 
 def _full_at(course: _Course) -> float | None:
-    """When busy workers came to their most, if that is a number at which next to none were idle."""
+    """Return when busy workers came to their most, if that is a number at which next to none were idle."""
     busy, idle = course.line(BUSY), course.line(IDLE)
     most = max((many for _, many in busy if many is not None), default=0.0)
     both = [(many, rest) for (_, many), (_, rest) in zip(busy, idle, strict=True) if many and rest is not None]

@@ -31,7 +31,7 @@ LEAST = 0.9  # of the seconds around a point were read, or it has none
 
 
 def with_waiting(series: Mapping[str, Series]) -> dict[str, Series]:
-    """The series with that of all pages, where there is what it takes."""
+    """Return the series with that of all pages, where there is what it takes."""
     if any(name not in series for name in (UNDER_WAY, *LEAVING)):
         return dict(series)
     known = {name: _Sums(series[name]) for name in (UNDER_WAY, *LEAVING)}
@@ -57,7 +57,7 @@ class _Sums:
             self._sums.append(self._sums[-1] + value)
 
     def mean(self, begin_ms: float, end_ms: float) -> float | None:
-        """None where too much is missing."""
+        """Return the mean; None where too much is missing."""
         first, last = bisect.bisect_left(self._times, begin_ms), bisect.bisect_left(self._times, end_ms)
         due = math.floor((end_ms - begin_ms) / 1000)
         if last - first < max(LEAST * due, 1):
@@ -70,7 +70,7 @@ MS_PER_S = 1000
 
 
 def of_roles(series: Mapping[str, Series], settings: LoadSettings) -> dict[str, float]:
-    """By the names of record/metrics.py, of what is measured after the warm-up. What its series do not tell is not
+    """Return measures after the warm-up, by the names of record/metrics.py. What its series do not tell is not
     there."""
     begin_ms = MS_PER_S * settings.warm_up_s
     found = {name: _largest(series, name) for name in ("back_end_connections",)}
@@ -101,7 +101,7 @@ def _mean(series: Mapping[str, Series], name: str, begin_ms: float) -> float | N
 
 
 def measures_of(report: LoadReport) -> dict[str, float]:
-    """Numbers of the whole trial. One that the generator does not tell is not there."""
+    """Return numbers of the whole trial. One that the generator does not tell is not there."""
     seconds = report.seconds
     if seconds <= 0:  # which speaks against the trial
         return {}
@@ -145,7 +145,7 @@ PACKED = (".jsonl", ".csv", ".log", ".pcap")  # kinds of files that are text, an
 
 
 def finish(data: object, context: TrialContext) -> TrialRecord:
-    """The record with its measures and its verdict."""
+    """Return the record with its measures and its verdict."""
     try:
         record = TrialRecord.from_json(data)
     except RecordError as error:
@@ -176,7 +176,7 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
 
 
 def compare_thresholds(settings: LoadSettings, measures: Mapping[str, float]) -> tuple[Threshold, ...]:
-    """Each threshold of the experiment file with the value that this trial had."""
+    """Return each threshold of the experiment file with the value that this trial had."""
     found = []
     for key, highest in settings.thresholds:
         metric = metric_named(key)
@@ -186,7 +186,7 @@ def compare_thresholds(settings: LoadSettings, measures: Mapping[str, float]) ->
 
 
 def _with_wire(record: TrialRecord, folder: Path) -> TrialRecord:
-    """The record with what its first packets say."""
+    """Return the record with what its first packets say."""
     path = folder / FILE
     if record.load is None or not path.is_file():
         return record

@@ -76,5 +76,5 @@ class FirstPackets:
             self._said = -1
 
     def close(self) -> None:
-        """At once, whatever it has."""
+        """Close at once, whatever it has."""
         self._end()

@@ -19,17 +19,17 @@ HTTP_1 = "http/1.1"
 
 
 def requests_of(target: Target) -> int:
-    """How many to make."""
+    """Return how many to make."""
     return requests_wanted(target.settings, target.body_sizes)
 
 
 def connections_of(target: Target) -> int:
-    """No more than requests: h2load and ab refuse that."""
+    """Return the connections, which are no more than requests: h2load and ab refuse that."""
     return min(target.settings.connections, requests_of(target))
 
 
 def bytes_of(target: Target, answers: int) -> int | None:
-    """Of the bodies of so many answers, in turn; None where only the server knows."""
+    """Return the bytes of the bodies of so many answers, in turn; None where only the server knows."""
     known = [size for size in target.body_sizes if size is not None]
     if target.arm.compression not in SHIPPED or len(known) < len(target.body_sizes):
         return None
@@ -42,7 +42,7 @@ def other_bytes(expected: int | None, received: int) -> bool:
 
 
 def one_host(target: Target) -> tuple[SplitResult, ...]:
-    """The URLs, taken apart. Raises InputError where they are on several hosts."""
+    """Return the URLs, taken apart. Raises InputError where they are on several hosts."""
     urls = tuple(urlsplit(url) for url in target.urls)
     if len({url.netloc for url in urls}) > 1:
         what = f"{target.settings.generator} asks one host, and these objects are on several"
@@ -55,7 +55,7 @@ def path_of(url: SplitResult) -> str:
 
 
 def accepted(arm: Arm) -> str:
-    """What goes into Accept-Encoding; "" where nothing does."""
+    """Return what goes into Accept-Encoding; "" where nothing does."""
     return ENCODINGS.get(arm.compression, "")
 
 
@@ -89,7 +89,7 @@ def check_requests(settings: LoadSettings, most: int) -> None:
 
 
 def last_words(output: Output) -> str:
-    """Why a generator came to no report."""
+    """Return why a generator came to no report."""
     lines = [line.strip() for line in f"{output.stdout}\n{output.stderr}".splitlines() if line.strip()]
     words = "; ".join(lines[-LAST_LINES:]) or "it said nothing"
     status = "" if output.status is None else f" with status {output.status}"
@@ -104,7 +104,7 @@ def text_of(data: bytes, name: str) -> str:
 
 
 def counted(ms: Sequence[float]) -> ErrorCount:
-    """Requests that failed in one way, with how long each took."""
+    """Return requests that failed in one way, with how long each took."""
     ordered = sorted(ms)
     return ErrorCount(len(ordered), ordered[(len(ordered) - 1) // 2], ordered[-1])
 

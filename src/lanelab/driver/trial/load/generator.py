@@ -12,7 +12,7 @@ from lanelab.driver.trial.load_settings import LoadSettings
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is asked for, and where. All paths are on the client node."""
+    """Says what is asked for, and where. All paths are on the client node."""
 
     settings: LoadSettings
     arm: Arm
@@ -29,7 +29,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """How it is started."""
+    """The command that starts a generator."""
 
     argv: list[str]
     environment: Mapping[str, str]
@@ -39,7 +39,7 @@ class Invocation:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What it left."""
+    """The output that a generator left."""
 
     status: int | None  # None: it was ended because its time was over
     stdout: str
@@ -49,7 +49,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What its output says."""
+    """The results that its output says."""
 
     report: LoadReport | None  # None: it did not come to one
     series: Mapping[str, Series]  # by the names of driver/record/load_series.py; also where there is no report
@@ -74,11 +74,12 @@ class Generator(Protocol):
 
     @property
     def program(self) -> str:
-        """What it is called on the client; or, where lanelab builds it, as driver/run/built_programs.py calls it."""
+        """Return what it is called on the client; or, where lanelab builds it, as driver/run/built_programs.py calls
+        it."""
 
     @property
     def built(self) -> bool:
-        """Whether lanelab builds it."""
+        """Return whether lanelab builds it."""
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -90,16 +91,16 @@ class Generator(Protocol):
 
     @property
     def process(self) -> str:
-        """What the kernel calls it, for the recorder `machine`."""
+        """Return what the kernel calls it, for the recorder `machine`."""
 
     def threads(self, settings: LoadSettings) -> int:
-        """The processors that it can use at most."""
+        """Return the processors that it can use at most."""
 
     def check(self, settings: LoadSettings, arm: Arm) -> None:
         """Raises InputError where it cannot do this."""
 
     def invocation(self, target: Target) -> Invocation:
-        """Pure."""
+        """Return how the generator is started."""
 
     def read(self, target: Target, output: Output) -> Results:
-        """Pure. Raises RecordError where the output is not what it should be."""
+        """Read the results from the output. Raises RecordError where the output is not what it should be."""

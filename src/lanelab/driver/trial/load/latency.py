@@ -10,12 +10,13 @@ KEPT = 2  # significant digits of the ends of a histogram's buckets
 
 
 def of_values(ms: Sequence[float]) -> Latency | None:
-    """Of every value; None where there is none."""
+    """Return the latency of every value; None where there is none."""
     return of_counts(Counter(ms))
 
 
 def of_counts(counts: Mapping[float, int]) -> Latency | None:
-    """Of values and how often each is there. A percentile is the smallest value that so many are not above."""
+    """Return the latency from values and how often each is there. A percentile is the smallest value that so many are
+    not above."""
     ordered = sorted((value, count) for value, count in counts.items() if count)
     total = sum(count for _, count in ordered)
     if not total:
@@ -43,7 +44,7 @@ SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99_9": 0.999}
 
 
 def bucket_end(value: float) -> float:
-    """The upper end of the bucket that a value is in: the value with two digits, rounded up."""
+    """Return the upper end of the bucket that a value is in: the value with two digits, rounded up."""
     if value <= 0:
         return 0.0
     unit = math.floor(math.log10(value)) - KEPT + 1

@@ -49,7 +49,7 @@ def check_script(node: Node, generator: Generator, target: Target) -> None:
 
 
 def problem(stderr: str) -> str:
-    """The generator's reason, in one line. Pure."""
+    """Return the generator's reason, in one line. Pure."""
     said, _, trace = stderr.strip().partition("\n\t")
     if not said:
         return "it says no reason"
@@ -114,7 +114,7 @@ class LoadOnBed(BedSide):
         self._recorders.start(Context(nodes, substrate.machines(), scratch, spec.folder, roles=roles))
 
     def _roles(self, spec: TrialSpec) -> dict[str, Role]:
-        """Who serves; nobody where a server could not be started."""
+        """Return who serves; nobody where a server could not be started."""
         if self._served is None:
             return {}
         ports = tuple(PORTS[scheme] for scheme in spec.arm.ports)
@@ -237,13 +237,13 @@ class LoadOnBed(BedSide):
         return True
 
     def _keep(self, files: Mapping[str, bytes]) -> None:
-        """What the generator wrote is kept as it is."""
+        """Keep what the generator wrote as it is."""
         if self._spec:
             for name, data in files.items():
                 (self._spec.folder / name).write_bytes(data)
 
     def _serving_said(self, spec: TrialSpec) -> tuple[ServedBy | None, ServedBy | None]:
-        """What the server and its proxy say of the load."""
+        """Return what the server and its proxy say of the load."""
         if self._served is None:
             return None, None
         proxy = self._served.proxy
@@ -307,8 +307,8 @@ class LoadOnBed(BedSide):
 
 
 def since(zero: float, results: Results, *, one_clock: bool) -> Mapping[str, Series]:
-    """The generator's series from when the recorders began, so that both have one time. Where the client has a clock of
-    its own it cannot be told how much later its load began: its series stay as they are."""
+    """Return the generator's series from when the recorders began, so that both have one time. Where the client has a
+    clock of its own it cannot be told how much later its load began: its series stay as they are."""
     if results.began is None or not one_clock:
         return results.series
     later = round((results.began - zero) * 1000, 3)

@@ -11,8 +11,8 @@ Value = TypeVar("Value")
 
 
 def series(requests: Sequence[tuple[float, float, bool]]) -> dict[str, Series]:
-    """Of requests: when each began, how long it took (ms), and whether it ended well. A second's values are at its end.
-    The last, which is not whole, is left out."""
+    """Return series of requests: when each began, how long it took (ms), and whether it ended well. A second's values
+    are at its end. The last, which is not whole, is left out."""
     if not requests:
         return {}
     zero = min(began for began, _, _ in requests)

@@ -50,7 +50,7 @@ class RunningGenerator:
         return self._left
 
     def _files(self) -> dict[str, bytes]:
-        """What it wrote, also where it came to no end."""
+        """Return what it wrote, also where it came to no end."""
         found = {}
         for name in self._generator.results:
             with contextlib.suppress(NodeError):

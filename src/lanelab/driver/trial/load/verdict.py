@@ -28,7 +28,7 @@ SATURATED = ("MaxRequestWorkers", "MaxClients", "MinSpareThreads", "worker_conne
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What the trial was to be."""
+    """The load that the trial was to be."""
 
     arm: Arm
     settings: LoadSettings
@@ -38,7 +38,7 @@ class Expected:
 
 
 def judge(record: TrialRecord, expected: Expected) -> Iterator[Failure]:
-    """Every reason why the trial does not count."""
+    """Yield every reason why the trial does not count."""
     yield from record.failures
     if record.failures:
         return
@@ -84,7 +84,7 @@ def _spoken(report: LoadReport, expected: Expected) -> Iterator[Failure]:
 
 
 def _tallies(report: LoadReport, expected: Expected) -> Iterator[Failure]:
-    """Numbers that contradict each other are no evidence."""
+    """Yield a failure for each tally whose numbers contradict each other: these are no evidence."""
     pages = report.pages
     for name, tally in (("requests", report.requests), *((("pages", pages),) if pages else ())):
         whole = tally.ended + tally.failed + tally.unfinished
@@ -132,7 +132,7 @@ def _whole_number(report: LoadReport, expected: Expected) -> Iterator[Failure]:
 
 
 def _limits(report: LoadReport, machine: MachineEvidence | None, threads: int) -> Iterator[Failure]:
-    """Whether the generator was what limited the load. One that does not tell is watched from outside."""
+    """Yield a failure where the generator was what limited the load. One that does not tell is watched from outside."""
     if report.use:
         processors = max(report.use.processors, 1)
         share = report.use.cpu_s / (max(report.use.seconds, 1e-9) * processors)

@@ -32,7 +32,7 @@ def _offered(connection: Connection) -> str:
 
 
 def judge_wire(witness: WireWitness | None, arm: Arm) -> Iterator[Failure]:
-    """Whether the wire agrees with the arm."""
+    """Yield a failure where the wire does not agree with the arm."""
     if witness is None or not witness.connections:
         yield Failure(Reason.EVIDENCE_MISSING, "evidence.wire is missing: the capture shows no connection's beginning")
         return

@@ -23,7 +23,7 @@ IDLE_TLS = 450
 
 
 class Beginning:
-    """What one side says first."""
+    """The bytes that one side says first."""
 
     __slots__ = ("data", "holes", "parked")
 
@@ -59,16 +59,16 @@ class Beginning:
             self.data += bytes(min(missing, MOST_BYTES))
 
     def known(self) -> bytes:
-        """Up to the first byte that was not captured."""
+        """Return the bytes up to the first one that was not captured."""
         return bytes(self.data[: self.holes[0][0]] if self.holes else self.data)
 
     def has(self, begin: int, end: int) -> bool:
-        """Whether these bytes are there."""
+        """Return whether these bytes are there."""
         return end <= len(self.data) and not any(begin < to and since < end for since, to in self.holes)
 
 
 def is_told(begin: Beginning) -> bool:
-    """Whether no more bytes could tell more of a hello; of what is none, whether the protocol can be told."""
+    """Return whether no more bytes could tell more of a hello; of what is none, whether the protocol can be told."""
     known = begin.known()
     if begin.holes or begin.full:
         return True
@@ -78,8 +78,8 @@ def is_told(begin: Beginning) -> bool:
 
 
 def has_request(begin: Beginning, back: Beginning) -> bool | None:
-    """Whether the client's first bytes have a request in them. False: so far not. None: they cannot tell, and more of
-    them could not either."""
+    """Return whether the client's first bytes have a request in them. False: so far not. None: they cannot tell, and
+    more of them could not either."""
     spoken = first_bytes.protocol(begin.known())
     if spoken is None:
         return None if begin.holes else False
@@ -93,7 +93,7 @@ def has_request(begin: Beginning, back: Beginning) -> bool | None:
 
 
 def likely_request(begin: Beginning, payload: int) -> bool:
-    """The same by how much the client sent, where its first bytes cannot tell."""
+    """Guess whether it is a request by how much the client sent, where its first bytes cannot tell."""
     known = begin.known()
     if len(known) < TLS_HEAD or known[0] != HANDSHAKE:
         return payload > (IDLE_H2 if known[:1] in (b"P", b"\0", b"\x80", b"\x17", b"\x15") else 0)
@@ -101,8 +101,8 @@ def likely_request(begin: Beginning, payload: int) -> bool:
 
 
 def _has_frame(begin: Beginning, at: int, head: int, wanted: Callable[[bytes], bool]) -> bool | None:
-    """Whether one of the frames from there on is that. A frame's head ends with the three bytes of its length (SPDY),
-    or begins with them (HTTP/2)."""
+    """Return whether one of the frames from there on is that. A frame's head ends with the three bytes of its length
+    (SPDY), or begins with them (HTTP/2)."""
     while begin.has(at, at + head):
         frame = bytes(begin.data[at : at + head])
         if wanted(frame):
@@ -124,7 +124,7 @@ def _is_syn_stream(frame: bytes) -> bool:
 
 
 def _has_request_in_tls(begin: Beginning, back: Beginning) -> bool | None:
-    """By the lengths of records, which are in clear."""
+    """Guess by the lengths of records, which are in clear."""
     version = first_bytes.tls_version(first_bytes.hello(back.known()))
     is_13 = version == "TLS 1.3"
     said, at, finished = 0, 0, not is_13  # in TLS 1.3 the client's Finished looks like data
@@ -142,7 +142,7 @@ def _has_request_in_tls(begin: Beginning, back: Beginning) -> bool | None:
 
 
 def _may_be_multiplexed(begin: Beginning, back: Beginning) -> bool:
-    """Whether the session may begin with something else than a request."""
+    """Return whether the session may begin with something else than a request."""
     offered, chosen = first_bytes.hello(begin.known()), first_bytes.hello(back.known())
     names = (chosen.alpn if chosen else None) or (offered.alpn if offered else None)
     return names is None or any(name != "http/1.1" for name in names)

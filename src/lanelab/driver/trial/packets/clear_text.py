@@ -47,7 +47,7 @@ class ClearExchange:
 
     @property
     def is_last(self) -> bool:
-        """Whether the connection carried no request after it."""
+        """Return whether the connection carried no request after it."""
         return self.connection.exchanges[-1] is self
 
 
@@ -62,7 +62,7 @@ class ClearConnection:
 
 
 class _Side:
-    """What one side sent."""
+    """The bytes that one side sent."""
 
     def __init__(self, first: int) -> None:
         self.first = first  # the number of its first byte
@@ -88,7 +88,7 @@ class _Side:
             self.times.append(max(at_ns, self.times[-1] if self.times else at_ns))
 
     def there_ns(self, end: int) -> int:
-        """When the bytes before that place were there."""
+        """Return when the bytes before that place were there."""
         return self.times[bisect.bisect_left(self.ends, end)]
 
 
@@ -100,8 +100,8 @@ class _Sides:
 
 
 def read_clear_text(pcap: bytes | Path, client: str, ports: frozenset[int]) -> list[ClearConnection]:
-    """All connections to these ports of servers that begin in the capture, in the order of their beginning. `client`:
-    its address."""
+    """Return all connections to these ports of servers that begin in the capture, in the order of their beginning.
+    `client`: its address."""
     capture = open_capture(pcap)
     own = ipaddress.ip_address(client).packed
     found: list[_Sides] = []
@@ -172,7 +172,7 @@ def _read(sides: _Sides) -> ClearConnection:
 
 
 def _requests(data: bytes) -> Iterator[tuple[int, int, list[str]]]:
-    """Of each request whose end is there: where it begins and ends, and the lines of its head."""
+    """Yield for each request whose end is there where it begins and ends, and the lines of its head."""
     begin = 0
     while (end := data.find(HEAD_END, begin)) >= 0:
         head = data[begin:end].decode("latin-1").split("\r\n")
@@ -194,7 +194,7 @@ class _Answer:
 
 
 def _answer(data: bytes, begin: int, method: str, *, ended: bool) -> _Answer:
-    """The answer that begins at that place, behind those that announce it."""
+    """Return the answer that begins at that place, behind those that announce it."""
     at = begin
     while (end := data.find(HEAD_END, at)) >= 0:
         head = data[at:end].decode("latin-1").split("\r\n")

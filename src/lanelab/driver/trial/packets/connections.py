@@ -20,7 +20,7 @@ Stamps = tuple[int, int] | None  # TCP's: value, echo
 
 
 class FirstFlight:
-    """Of one connection, while its capture is read. `open` until it has ended."""
+    """The flight of one connection, while its capture is read. `open` until it has ended."""
 
     __slots__ = ("begin", "end", "heard_ns", "open", "stamp")
 
@@ -116,7 +116,7 @@ class Flow:
         return own, back
 
     def began_with(self, seq: int) -> bool:
-        """Whether a SYN with this number is this connection's, maybe sent again."""
+        """Return whether a SYN with this number is this connection's, maybe sent again."""
         return self.start == seq or (self.start is None and self.packets == 0 and self.back.packets == 0)
 
     def take(  # noqa: PLR0913, PLR0917 - once for each packet
@@ -160,7 +160,7 @@ class Flow:
         self.data_packets -= 1
 
     def _marked(self, now: int, seq: int, flags: int, carried: int) -> int:
-        """SYN, FIN, RST; how many numbers the packet has."""
+        """Return SYN, FIN, RST; how many numbers the packet has."""
         if flags & (FIN | RST) and self.ended_ns < 0:
             self.ended_ns = now
         if flags & RST:
@@ -186,7 +186,7 @@ class Flow:
             self.opening = False
 
     def _unexpected(self, now: int, seq: int, length: int, flags: int, expected: int, at: int) -> bool:
-        """Whether the segment has anything that had not come before."""
+        """Return whether the segment has anything that had not come before."""
         ahead = (seq - expected) & NUMBERS
         if self.order is None:
             self.order = Order()
@@ -215,7 +215,8 @@ class Flow:
         return True
 
     def _sent(self, now: int, at: int, *, counting: bool = True) -> Sent:
-        """Of the packet whose TCP header is there. `counting`: as far as is known its sender counts packets."""
+        """Return what the packet whose TCP header is there says of its time of sending. `counting`: as far as is known
+        its sender counts packets."""
         if at < 0:
             return Sent(now, None, None)
         data = self.data
@@ -225,7 +226,7 @@ class Flow:
         return Sent(now, stamps[0] if stamps else None, ip_id, int.from_bytes(data[at + 4 : at + 8]))
 
     def _ip_id(self, at: int) -> int | None:
-        """The identification in the header of IPv4, where it has no options."""
+        """Return the identification in the header of IPv4, where it has no options."""
         if at < 0 or len(self.ends) > IPV4_ENDS or self.data[at - 20] != PLAIN_IPV4:
             return None
         return self.data[at - 16] << 8 | self.data[at - 15]
@@ -254,7 +255,7 @@ class Flow:
         self.early = not self.told or (flight.heard_ns < 0 if self.asks else flight.open)
 
     def _says(self, piece: bytes, header: int, seq: int, carried: int) -> None:
-        """First bytes of this side."""
+        """Take the first bytes of this side."""
         if self.first is None:
             self.header = header
             self.first = seq if self.start is None else self.start + 1
@@ -264,18 +265,18 @@ class Flow:
             self.told = has_request(self.begin, self.back.begin) is not False if self.asks else is_told(self.begin)
 
     def used(self) -> bool:
-        """Of the client: whether it asked for something."""
+        """Return whether the client asked for something."""
         if self.payload <= 0:
             return False
         asked = has_request(self.begin, self.back.begin) if self.start is not None else None
         return likely_request(self.begin, self.payload) if asked is None else asked
 
     def ended_first(self) -> bool:
-        """Whether this side ended the connection, and not the other one."""
+        """Return whether this side ended the connection, and not the other one."""
         return self.ended_ns >= 0 and (self.back.ended_ns < 0 or self.ended_ns < self.back.ended_ns)
 
     def connection(self) -> Connection:
-        """Of the client's flow: both directions."""
+        """Return the connection of the client's flow: both directions."""
         up, down = self, self.back
         first_up, first_down = up.begin.known(), down.begin.known()
         asked, answered = first_bytes.hello(first_up), first_bytes.hello(first_down)

@@ -62,7 +62,7 @@ def crossing(sender: Timeline, receiver: Timeline, *, up: bool) -> Crossing | No
 
 
 def _compared(*captures: Timeline) -> int | None:
-    """How many bytes of each datagram: what the shorter of two captures has. None: too few."""
+    """Return how many bytes of each datagram: what the shorter of two captures has. None: too few."""
     datagrams = (each for capture in captures for each in capture.datagrams)
     cut = (len(each.beginning) for each in datagrams if len(each.beginning) < min(each.length, BEGINNING))
     compared = min(cut, default=BEGINNING)
@@ -93,7 +93,7 @@ def _by_key(timeline: Timeline, compared: int, *, up: bool) -> dict[Hashable, li
 
 
 def _packets(timeline: Timeline, compared: int, *, up: bool) -> Iterator[tuple[Hashable, _Seen]]:
-    """What tells a packet from all others, and what was seen of it."""
+    """Yield what tells a packet from all others, and what was seen of it."""
     for stream in timeline.streams:
         ends = (stream.client, stream.server)
         for each in stream.packets:

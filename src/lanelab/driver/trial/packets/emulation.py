@@ -60,7 +60,7 @@ def emulation_error(client: Timeline, server: Timeline, link: Link) -> Emulation
 
 
 def is_modelled(way: Direction) -> bool:
-    """Only what is served first in, first out."""
+    """Return whether a queue is modelled: only what is served first in, first out."""
     return not way.moves and (way.rate is None or way.discipline == "fifo")
 
 
@@ -101,14 +101,15 @@ def _model(crossed: Crossing, way: Direction) -> _Modelled:
 
 
 def queue_drops(crossed: Crossing, way: Direction) -> tuple[int, int, int]:
-    """How many packets of a direction there were, how many were lost, how many of these while the queue was full."""
+    """Return how many packets of a direction there were, how many were lost, how many of these while the queue was
+    full."""
     made = _model(crossed, way)
     told = len(made.errors_ns) + made.lost
     return told, made.lost, made.overflowed if is_modelled(way) else made.lost
 
 
 def _is_full(way: Direction, packets: int, held: int, share: float) -> bool:
-    """Whether so much waits as this share of the queue, and a packet."""
+    """Return whether so much waits as this share of the queue, and a packet."""
     if way.queue_packets is not None:
         return packets >= way.queue_packets * share
     return way.queue_bytes is not None and held >= way.queue_bytes * share
@@ -137,6 +138,6 @@ def _median(errors_ns: Sequence[int]) -> float | None:
 
 
 def _worst(errors_ns: Sequence[int]) -> float | None:
-    """The distance from the right time that 99 of 100 packets stay within."""
+    """Return the distance from the right time that 99 of 100 packets stay within."""
     ordered = sorted(map(abs, errors_ns))
     return round(ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)] / NS_PER_MS, 3) if ordered else None

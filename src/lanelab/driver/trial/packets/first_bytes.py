@@ -24,7 +24,7 @@ TLS, OTHER = "tls", "other"
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """What is known of a TLS hello."""
+    """The facts of a TLS hello."""
 
     kind: int
     session: bytes = b""
@@ -37,7 +37,8 @@ class Hello:
 
 
 def protocol(data: bytes) -> str | None:
-    """http/1.1, h2, spdy/2, spdy/3 (3.1 looks the same), tls, or other; None where too little is there to tell."""
+    """Return http/1.1, h2, spdy/2, spdy/3 (3.1 looks the same), tls, or other; None where too little is there to
+    tell."""
     if len(data) < SHORTEST:
         return None
     if data[0] in TLS_RECORDS and data[1] == 0x03:
@@ -52,19 +53,20 @@ def protocol(data: bytes) -> str | None:
 
 
 def hello(data: bytes) -> Hello | None:
-    """The hello that a side begins with, as far as it is there."""
+    """Return the hello that a side begins with, as far as it is there."""
     if len(data) < SHORTEST or data[0] != HANDSHAKE or data[1] != 0x03 or data[5] not in (CLIENT_HELLO, SERVER_HELLO):
         return None
     return hello_message(_message(data))
 
 
 def message_length(data: bytes) -> int | None:
-    """Of the handshake message that begins here, with its head; None where too little is there to tell."""
+    """Return the length of the handshake message that begins here, with its head; None where too little is there to
+    tell."""
     return MESSAGE_HEAD + int.from_bytes(data[1:4]) if len(data) >= MESSAGE_HEAD else None
 
 
 def hello_message(message: bytes) -> Hello | None:
-    """A hello, or a server's encrypted extensions, without the records of TLS around it."""
+    """Return a hello, or a server's encrypted extensions, without the records of TLS around it."""
     if not message or message[0] not in (CLIENT_HELLO, SERVER_HELLO, ENCRYPTED_EXTENSIONS):
         return None
     kind = message[0]
@@ -99,7 +101,7 @@ def _with_extensions(found: Hello, rest: bytes) -> Hello:
 
 
 def is_whole(data: bytes) -> bool:
-    """Whether the hello that a side begins with has come to its end."""
+    """Return whether the hello that a side begins with has come to its end."""
     return len(data) >= 9 and len(_message(data)) >= int.from_bytes(_message(data)[1:4]) + 4
 
 
@@ -114,14 +116,14 @@ def _message(data: bytes) -> bytes:
 
 
 def tls_version(server: Hello | None) -> str | None:
-    """What the server chose. TLS 1.3 calls itself 1.2 in the old place, and has cipher suites of its own."""
+    """Return what the server chose. TLS 1.3 calls itself 1.2 in the old place, and has cipher suites of its own."""
     if server is None or server.kind != SERVER_HELLO or len(server.cipher) < 2:
         return None
     return "TLS 1.3" if server.cipher[0] == TLS13_SUITES else "TLS 1.2"
 
 
 def resumed(client: Hello | None, server: Hello | None) -> bool | None:
-    """Whether the server went on with an earlier session."""
+    """Return whether the server went on with an earlier session."""
     version = tls_version(server)
     if client is None or server is None or version is None:
         return None
@@ -131,7 +133,7 @@ def resumed(client: Hello | None, server: Hello | None) -> bool | None:
 
 
 def _extensions(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Each that is whole, from the length of all of them on."""
+    """Yield each that is whole, from the length of all of them on."""
     at = 2
     while at + 4 <= len(data):
         kind, length = int.from_bytes(data[at : at + 2]), int.from_bytes(data[at + 2 : at + 4])

@@ -39,7 +39,7 @@ def classic(data: bytes, name: str) -> bytes:
 
 
 def _from_pcapng(data: bytes, name: str) -> bytes:
-    """One interface's packets, or those of several of the same kind, with times in nanoseconds."""
+    """Return one interface's packets, or those of several of the same kind, with times in nanoseconds."""
     order, at = "<", 0
     interfaces: list[Interface] = []  # of the section
     seen: set[int] = set()
@@ -72,7 +72,7 @@ def _from_pcapng(data: bytes, name: str) -> bytes:
 
 
 def _packet(body: bytes, order: str, interfaces: list[Interface], *, old: bool) -> tuple[bytes, bytes]:
-    """A record's head and its bytes."""
+    """Return a record's head and its bytes."""
     number, high, low, captured, size = struct.unpack_from(order + ("HxxIIII" if old else "IIIII"), body)
     own = interfaces[number]
     seconds, fraction = divmod(high << 32 | low, own.units)
@@ -82,7 +82,7 @@ def _packet(body: bytes, order: str, interfaces: list[Interface], *, old: bool) 
 
 
 def _simple_packet(body: bytes, order: str, own: Interface) -> tuple[bytes, bytes]:
-    """One of the first interface, without a time."""
+    """Return one of the first interface, without a time."""
     (size,) = struct.unpack_from(order + "I", body)
     kept = body[4 : 4 + min(size, own.snaplen)]
     return struct.pack("<IIII", 0, 0, len(kept), size), kept

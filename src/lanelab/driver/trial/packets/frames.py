@@ -22,7 +22,7 @@ _IP6 = struct.Struct(">B3xHBx16s16s").unpack_from  # version, length, next heade
 
 
 class Inside(NamedTuple):
-    """What a frame carries; `protocol` 0 where it is neither TCP nor UDP, or a fragment behind the first."""
+    """The content of a frame; `protocol` 0 where it is neither TCP nor UDP, or a fragment behind the first."""
 
     protocol: int
     source: bytes
@@ -41,7 +41,8 @@ class Inside(NamedTuple):
 
 
 def inside(data: bytes, frame: int, end: int, size: int, link: int) -> Inside | None:
-    """Of the frame from there to there, `size` bytes on the wire. None: no IP, or too little of it was captured."""
+    """Look inside the frame from there to there, `size` bytes on the wire. None: no IP, or too little of it was
+    captured."""
     at = frame + NETWORK_AT[link]
     if at >= end:
         return None
@@ -86,18 +87,18 @@ def _ipv6(data: bytes, at: int, end: int, size: int) -> Inside | None:
 
 
 def _fits(protocol: int, at: int, end: int) -> bool:
-    """Whether the header that says to which flow it belongs was captured."""
+    """Return whether the header that says to which flow it belongs was captured."""
     return (protocol == TCP and at + TCP_HEADER <= end) or (protocol == UDP and at + 4 <= end)
 
 
 def turned(ends: bytes) -> bytes:
-    """Source and destination, each address and then each port, the other way round."""
+    """Return source and destination, each address and then each port, the other way round."""
     half = (len(ends) - 4) // 2
     return ends[half:-4] + ends[:half] + ends[-2:] + ends[-4:-2]
 
 
 def address(ends: bytes) -> str:
-    """Of the source."""
+    """Return the address of the source."""
     return text(ends[: (len(ends) - 4) // 2])
 
 

@@ -32,8 +32,8 @@ EARLY, LATE, LATE_NS = 0.9, 1.1, 4_000_000  # of a round trip: when the answer t
 
 
 def link_evidence(client: Timeline, server: Timeline | None, link: Link) -> LinkEvidence:
-    """`server`: its capture, where there is one by the same clock. The link says how long its queue is, and whether it
-    puts packets out of order."""
+    """Read the evidence of a link. `server` is its capture, where there is one by the same clock. The link says how
+    long its queue is, and whether it puts packets out of order."""
     trips = [*_round_trips(client), *(trip for each in client.quic for trip in round_trips(each))]
     rtt_ns = min((ns for ns, *_ in trips), default=0)
     everything = [packet for stream in client.streams for packet in stream.packets]
@@ -55,7 +55,7 @@ def link_evidence(client: Timeline, server: Timeline | None, link: Link) -> Link
 
 
 def _exactly(sender: Timeline | None, receiver: Timeline | None, link: Link, *, up: bool) -> Losses | None:
-    """By both ends, where both were captured, with enough of each packet to know it again."""
+    """Count losses by both ends, where both were captured, with enough of each packet to know it again."""
     if sender is None or receiver is None:
         return None
     crossed = crossing(sender, receiver, up=up)
@@ -73,7 +73,7 @@ def _named(syns: Sequence[Packet], *, up: bool) -> tuple[int, ...]:
 
 
 def _round_trips(client: Timeline) -> Iterator[tuple[int, int, int, bool]]:
-    """(ns, bytes up, bytes down, whether it was a handshake) of packets that were sent once."""
+    """Yield (ns, bytes up, bytes down, whether it was a handshake) of packets that were sent once."""
     for stream in client.streams:
         waiting: dict[int, Packet] = {}  # by the number that acknowledges it
         sent: set[int] = set()
@@ -108,7 +108,7 @@ def _quickest(trips: Sequence[tuple[int, int, int, bool]]) -> tuple[RoundTrip, .
 
 
 def frames_of(timeline: Timeline, *, up: bool) -> list[tuple[int, int]]:
-    """(ns, bytes) of all frames of a direction as they came, without copies that the link made."""
+    """Return (ns, bytes) of all frames of a direction as they came, without copies that the link made."""
     seen: set[tuple[object, ...]] = set()
     frames = []
     for stream in timeline.streams:
@@ -143,7 +143,7 @@ def _silences(times_us: Sequence[int]) -> tuple[tuple[int, int], ...]:
 
 
 def _earliest(points: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Those that are earliest by one rate or another: the lower edge of them all."""
+    """Return those that are earliest by one rate or another: the lower edge of them all."""
     edge: list[tuple[int, int]] = []
     for size, at in points:
         while len(edge) > 1 and _is_above(edge[-2], edge[-1], (size, at)):
@@ -153,7 +153,7 @@ def _earliest(points: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
 
 
 def _is_above(before: tuple[int, int], middle: tuple[int, int], after: tuple[int, int]) -> bool:
-    """Whether the middle one is not below the line between the other two."""
+    """Return whether the middle one is not below the line between the other two."""
     (b, t), (b1, t1), (b2, t2) = before, middle, after
     return (t1 - t) * (b2 - b) >= (t2 - t) * (b1 - b)
 
@@ -191,8 +191,8 @@ def _spacing(frames: Sequence[tuple[int, int]]) -> Spacing:
 
 
 def _windows(streams: Sequence[Stream], rtt_ns: int, link: Link, *, up: bool) -> Windows:
-    """Bounds by all connections that began in the capture. On a starved machine every round trip of a load may have
-    been late, and yet the sender heard of the others in time: so what is heard of may be by the link's own."""
+    """Return bounds by all connections that began in the capture. On a starved machine every round trip of a load may
+    have been late, and yet the sender heard of the others in time: so what is heard of may be by the link's own."""
     hears_after = 0 if up else int(min(rtt_ns, link.rtt.ns) * EARLY)
     known = [each for each in (_window(stream, rtt_ns, hears_after, up=up) for stream in streams) if each]
     stopped = [most for _, most in known if most is not None]
@@ -239,7 +239,8 @@ def _up_to(ends: Sequence[int], ack: int) -> int:
 
 
 def _usual_gap_ns(stream: Stream, *, up: bool) -> int:
-    """Between packets of one side with data: most of a flight come as far apart as the rate has them."""
+    """Return the usual gap between packets of one side with data: most of a flight come as far apart as the rate has
+    them."""
     data = (packet.at_ns for packet in stream.packets if packet.up == up and packet.payload)
     gaps = [after - before for before, after in itertools.pairwise(itertools.islice(data, AT_MOST))]
     return statistics.median_low(gaps) if gaps else 0

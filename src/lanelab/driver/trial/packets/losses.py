@@ -37,7 +37,7 @@ class _Gap:
 
 @dataclass(slots=True)
 class _Seen:
-    """Of one connection."""
+    """The segments of one connection, as far as they were seen."""
 
     told: int = 0
     gaps: list[_Gap] = field(default_factory=list)
@@ -92,7 +92,7 @@ def _gaps(stream: Stream, rtt_ns: int) -> _Seen:
 
 
 def _fill(gaps: Sequence[_Gap], packet: Packet, start: int, rtt_ns: int) -> None:
-    """By TCP's own time of sending where there is one, else by how soon it came. The gaps are in order."""
+    """Fill gaps by TCP's own time of sending where there is one, else by how soon it came. The gaps are in order."""
     at = bisect_right(gaps, start, key=lambda gap: gap.start) - 1
     if at < 0 or start - gaps[at].start >= gaps[at].length:
         return
@@ -105,8 +105,8 @@ def _fill(gaps: Sequence[_Gap], packet: Packet, start: int, rtt_ns: int) -> None
 
 
 def _may_have_overflowed(frames: Sequence[tuple[int, int, int]], gap: _Gap, way: Direction, mtu: int) -> bool:
-    """Whether as many frames as the queue holds came one behind the other, at any time between what came before the
-    gap and what showed it."""
+    """Return whether as many frames as the queue holds came one behind the other, at any time between what came before
+    the gap and what showed it."""
     if way.rate is None or way.moves:  # where rates change nobody knows what the queue held
         return way.moves
     full = mtu + HEADER
@@ -148,7 +148,7 @@ def _as_long_as_it_is_told(stream: Stream) -> Iterator[Packet]:
 
 
 def _had_arrived(stream: Stream, again: Packet) -> bool:
-    """Whether it was sent again for nothing: the first acknowledgement echoes the time of an earlier packet."""
+    """Return whether it was sent again for nothing: the first acknowledgement echoes the time of an earlier packet."""
     end = (again.seq + again.payload) & NUMBERS
     begin = bisect_right(stream.packets, again.number, key=lambda packet: packet.number)
     for packet in itertools.islice(stream.packets, begin, None):
@@ -160,7 +160,7 @@ def _had_arrived(stream: Stream, again: Packet) -> bool:
 
 
 def _told_twice(stream: Stream) -> int:
-    """How often a server without timestamps says that it got something for the second time: a selective
+    """Return how often a server without timestamps says that it got something for the second time: a selective
     acknowledgement of what it has acknowledged (RFC 2883)."""
     return sum(
         packet.block is not None and (packet.ack - packet.block[1]) & NUMBERS < HALF
@@ -170,7 +170,7 @@ def _told_twice(stream: Stream) -> int:
 
 
 def _may_overflow(frames: Sequence[Packet], way: Direction, mtu: int) -> bool:
-    """Whether the client ever sent enough to fill the queue."""
+    """Return whether the client ever sent enough to fill the queue."""
     if way.rate is None or way.moves:
         return way.moves
     held = way.queue_packets or (way.queue_bytes or 0) // (mtu + HEADER)

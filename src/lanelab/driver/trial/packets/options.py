@@ -10,7 +10,7 @@ _TRIPLE = struct.Struct(">III").unpack_from
 
 
 class Options(NamedTuple):
-    """Of one packet."""
+    """The TCP options of one packet."""
 
     timestamp: tuple[int, int] | None = None  # value, echo
     mss: int | None = None  # of a SYN
@@ -19,7 +19,7 @@ class Options(NamedTuple):
 
 
 def read(data: bytes, at: int, end: int) -> Options:
-    """The options that begin at `at`, as far as they are before `end`."""
+    """Return the options that begin at `at`, as far as they are before `end`."""
     timestamp: tuple[int, int] | None = None
     mss: int | None = None
     sacks = False
@@ -46,7 +46,7 @@ def read(data: bytes, at: int, end: int) -> Options:
 
 
 def timestamp(data: bytes, at: int, end: int) -> tuple[int, int] | None:
-    """The timestamps alone."""
+    """Return the timestamps alone."""
     if end - at >= 12:
         head, value, echo = _TRIPLE(data, at)
         if head == _LINUX:

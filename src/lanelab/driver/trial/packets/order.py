@@ -28,7 +28,7 @@ class Kind(IntEnum):
 
 
 class Sent(NamedTuple):
-    """What a packet says of when it was sent."""
+    """The time of sending that a packet tells."""
 
     seen_ns: int
     stamp: int | None
@@ -44,7 +44,7 @@ class Gap(NamedTuple):
 
 
 def counts(before: int | None, after: int | None) -> bool:
-    """Whether these are identifications of a sender that counts its packets."""
+    """Return whether these are identifications of a sender that counts its packets."""
     return before is not None and after is not None and 0 < (after - before) & IDS < NEAR_IDS
 
 
@@ -71,8 +71,8 @@ class Order:
             self.open.append(Gap(start, count, shown))
 
     def judge(self, seq: int, length: int, sent: Sent, last: Sent, early_ns: int) -> tuple[Kind, bool]:
-        """A segment below the highest number, and whether it falls into a gap. `last`: the newest packet before it;
-        `early_ns`: within that time nothing that was lost can come again."""
+        """Return a segment below the highest number, and whether it falls into a gap. `last`: the newest packet before
+        it; `early_ns`: within that time nothing that was lost can come again."""
         gaps = self._take_out(seq, length)
         if gaps:
             first = min(gaps, key=lambda gap: gap.shown.seen_ns).shown

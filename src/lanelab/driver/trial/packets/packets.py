@@ -55,7 +55,7 @@ class Opened:
 
 
 def open_capture(pcap: bytes | Path) -> Opened:
-    """A capture in any of the formats of formats.py."""
+    """Return a capture in any of the formats of formats.py."""
     if isinstance(pcap, bytes):
         return Opened(classic(pcap, "the capture"), "the capture")
     try:
@@ -65,7 +65,7 @@ def open_capture(pcap: bytes | Path) -> Opened:
 
 
 def places(capture: Opened) -> Iterator[tuple[int, int, int, int]]:
-    """Of each whole packet the time in nanoseconds, its size on the wire, where its frame begins and ends."""
+    """Yield for each whole packet the time in nanoseconds, its size on the wire, where its frame begins and ends."""
     data, position, last_start = capture.data, FILE_HEADER, len(capture.data) - RECORD_HEADER
     record = struct.Struct(capture.order + "IIII").unpack_from
     while position <= last_start:
@@ -78,7 +78,8 @@ def places(capture: Opened) -> Iterator[tuple[int, int, int, int]]:
 
 
 def records(capture: Opened) -> Iterator[tuple[int, int, int, bytes]]:
-    """Of each whole packet the time in seconds and fraction as the file has them, its size on the wire, its bytes."""
+    """Yield for each whole packet the time in seconds and fraction as the file has them, its size on the wire, its
+    bytes."""
     for now, size, begin, end in places(capture):
         seconds, nanoseconds = divmod(now, 1_000_000_000)
         yield seconds, nanoseconds // capture.fraction_ns, size, capture.data[begin:end]
@@ -156,7 +157,7 @@ class _Reader:
         self.first_ns, self.last_ns = (earliest, latest) if packets else (0, 0)
 
     def _flow(self, ends: bytes, seq: int, flags: int, known: Flow | None) -> Flow:
-        """The flow of a packet that may begin a connection: unknown so far, or a SYN that is not sent again."""
+        """Return the flow of a packet that may begin a connection: unknown so far, or a SYN that is not sent again."""
         if known is not None and known.began_with(seq):
             return known
         half = (len(ends) - 4) // 2
@@ -170,7 +171,7 @@ class _Reader:
         return self.flows[ends]
 
     def _other(self, now: int, size: int, begin: int, end: int) -> None:
-        """Frames that are not TCP over plain IPv4."""
+        """Take frames that are not TCP over plain IPv4."""
         data = self.capture.data
         found = inside(data, begin, end, size, self.capture.link)
         if found is None or not found.protocol:
@@ -227,8 +228,8 @@ class _Reader:
 
 
 def _short_way(link: int) -> struct.Struct:
-    """The kind of network protocol, then of IPv4: version, length, fragment, protocol, ends; of TCP:
-    numbers, flags, window."""
+    """Return the kind of network protocol, then of IPv4: version, length, fragment, protocol, ends; of TCP: numbers,
+    flags, window."""
     kind_at, ip_at = ETHERTYPE_AT.get(link, 0), NETWORK_AT[link]
     between = max(0, ip_at - kind_at - 2)
     return struct.Struct(f">{kind_at}xH{between}xBxHxxHxBxx12sIIHH")

@@ -27,7 +27,7 @@ class Head(NamedTuple):
 
 
 def read_head(payload: bytes) -> Head | None:
-    """The long header with which a datagram begins."""
+    """Return the long header with which a datagram begins."""
     if len(payload) < 7 or not payload[0] & LONG:
         return None
     version = int.from_bytes(payload[1:5])
@@ -44,7 +44,7 @@ def read_head(payload: bytes) -> Head | None:
 
 
 def begins_quic(payload: bytes, length: int) -> bool:
-    """Whether a client's datagram of that length can begin a connection."""
+    """Return whether a client's datagram of that length can begin a connection."""
     head = read_head(payload)
     if head is None or length < SMALLEST_INITIAL or not SHORTEST_ID <= len(head.target_id) <= LONGEST_ID:
         return False

@@ -40,7 +40,7 @@ class Frame(NamedTuple):
 
 
 def number(data: bytes, at: int) -> tuple[int, int]:
-    """A number of variable length, and where it ends."""
+    """Return a number of variable length, and where it ends."""
     if at >= len(data):
         raise Broken
     length = 1 << (data[at] >> 6)
@@ -50,7 +50,7 @@ def number(data: bytes, at: int) -> tuple[int, int]:
 
 
 def frames(payload: bytes) -> Iterator[Frame]:
-    """All but padding. Raises Broken."""
+    """Yield all but padding. Raises Broken."""
     at, end = 0, len(payload)
     while at < end:
         if payload[at] == PADDING:

@@ -35,7 +35,7 @@ class Opened(NamedTuple):
 
 
 class Keys:
-    """Those of one direction of one level."""
+    """The keys of one direction of one level."""
 
     __slots__ = ("_aead", "_header_key", "_iv", "_mask", "largest")
 
@@ -71,7 +71,7 @@ class Keys:
         return Opened(number, payload)
 
     def renewed(self, secret: bytes, version: int, suite: int) -> "Keys":
-        """Those that follow on these in a connection: headers keep theirs."""
+        """Return those that follow on these in a connection: headers keep theirs."""
         keys = Keys(secret, version, suite)
         keys._header_key, keys._mask, keys.largest = self._header_key, self._mask, self.largest
         return keys
@@ -93,7 +93,7 @@ def initial_keys(target_id: bytes, version: int) -> tuple[Keys, Keys] | None:
 
 
 def expand(secret: bytes, label: str, length: int, digest: str = "sha256") -> bytes:
-    """HKDF-Expand-Label of TLS 1.3 without a context."""
+    """Expand a secret by HKDF-Expand-Label of TLS 1.3 without a context."""
     name = f"tls13 {label}".encode()
     info = length.to_bytes(2) + bytes([len(name)]) + name + b"\0"
     found, block, count = b"", b"", 0
@@ -105,13 +105,13 @@ def expand(secret: bytes, label: str, length: int, digest: str = "sha256") -> by
 
 
 def next_secret(secret: bytes, version: int, suite: int) -> bytes:
-    """What follows on the secret when an application's keys are renewed."""
+    """Return what follows on the secret when an application's keys are renewed."""
     digest = "sha384" if suite == AES_256 else "sha256"
     return expand(secret, f"{LABELS.get(version, 'quic')} ku", hashlib.new(digest).digest_size, digest)
 
 
 def whole_number(short: int, bits: int, largest: int) -> int:
-    """The packet number of which these are the last bits (RFC 9000, A.3)."""
+    """Return the packet number of which these are the last bits (RFC 9000, A.3)."""
     expected, window = largest + 1, 1 << bits
     candidate = (expected & ~(window - 1)) | short
     if candidate <= expected - window // 2 and candidate < (1 << 62) - window:

@@ -58,7 +58,7 @@ class Crypto:
                 self.data += self.parked.pop(at)[len(self.data) - at :]
 
     def messages(self) -> Iterator[bytes]:
-        """Those that are whole."""
+        """Yield those that are whole."""
         at = 0
         while (length := message_length(self.data[at:])) is not None and at + length <= len(self.data):
             yield self.data[at : at + length]
@@ -66,10 +66,10 @@ class Crypto:
 
 
 class Session:
-    """What has been opened of a connection. Datagrams in the order of the capture."""
+    """The packets of a connection that have been opened. Datagrams in the order of the capture."""
 
     def __init__(self, secrets: Secrets, *, whole: bool = False) -> None:
-        """`whole`: packets of applications too, not the handshake's alone."""
+        """Begin a connection. `whole`: packets of applications too, not the handshake's alone."""
         self._secrets, self._whole = secrets, whole
         self._keys: dict[tuple[int, bool], Keys] = {}
         self._renewed: dict[bool, bytes] = {}  # the newest secrets of applications
@@ -100,7 +100,7 @@ class Session:
         return None
 
     def finished(self, *, up: bool) -> bool:
-        """Whether that side's last word of the handshake is there."""
+        """Return whether that side's last word of the handshake is there."""
         crypto = self._crypto.get((Kind.HANDSHAKE, up))
         return any(message[0] == FINISHED for message in crypto.messages()) if crypto else False
 
@@ -117,7 +117,7 @@ class Session:
     # --- packets
 
     def take(self, payload: bytes, *, up: bool) -> list[Packet]:
-        """The packets of one datagram."""
+        """Return the packets of one datagram."""
         found: list[Packet] = []
         at = 0
         try:
@@ -187,7 +187,7 @@ class Session:
         return opened or (self._after_renewal(packet, number_at, up=up) if kind == ONE_RTT else None)
 
     def _first_opened(self, kind: int, packet: bytes, number_at: int, *, up: bool) -> Opened | None:
-        """With the secret that the client logged, if it did."""
+        """Open a packet with the secret that the client logged, if it did."""
         asked, name = self.client_hello, SECRET_NAMES.get((kind, up))
         secret = self._secrets.get(asked.random, {}).get(name or "") if asked else None
         if secret is None:
@@ -208,7 +208,7 @@ class Session:
         return (chosen,) if chosen in SUITES else SUITES
 
     def _after_renewal(self, packet: bytes, number_at: int, *, up: bool) -> Opened | None:
-        """The next of an application's keys; for its header the first ones go on."""
+        """Return the next of an application's keys; for its header the first ones go on."""
         old, answered = self._keys[ONE_RTT, up], self.server_hello
         suite = int.from_bytes(answered.cipher) if answered else AES_128
         secret = next_secret(self._renewed[up], self.version, suite)

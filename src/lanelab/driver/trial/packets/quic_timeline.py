@@ -24,7 +24,7 @@ RoundTripNs = tuple[int, int, int, bool]  # how long, bytes of the frames up and
 
 
 class Piece(NamedTuple):
-    """Of a stream, as one packet carries it."""
+    """A piece of a stream, as one packet carries it."""
 
     stream: int
     offset: int
@@ -58,7 +58,7 @@ class QuicStream:
     packets: list[QuicPacket] = field(default_factory=list)
 
     def take(self, seen: Seen, payload: bytes, ip_id: int) -> None:
-        """One datagram."""
+        """Take one datagram."""
         opened = self.session.take(payload, up=seen.up)
         found = [_packet(seen, each) for each in opened]
         self.packets += found
@@ -67,13 +67,13 @@ class QuicStream:
 
     @property
     def ready_ns(self) -> int | None:
-        """When the client first sent what may be a request."""
+        """Return when the client first sent what may be a request."""
         ready = (each.at_ns for each in self.packets if each.up and each.kind in (Kind.ZERO_RTT, ONE_RTT))
         return next(ready, None)
 
     @property
     def is_open(self) -> bool:
-        """Whether all that came of the application could be opened."""
+        """Return whether all that came of the application could be opened."""
         own = [each for each in self.packets if each.kind == ONE_RTT]
         return bool(own) and all(each.number >= 0 for each in own)
 
@@ -93,7 +93,7 @@ def _packet(seen: Seen, opened: Opened) -> QuicPacket:
 
 
 def _carried(opened: Iterable[Opened], found: Iterable[QuicPacket], length: int) -> int:
-    """How many bytes of requests and answers a datagram has, as far as is known."""
+    """Return how many bytes of requests and answers a datagram has, as far as is known."""
     of_application = [each for each in opened if each.kind in (Kind.ZERO_RTT, ONE_RTT)]
     if all(each.is_open for each in of_application):
         return sum(piece.length for packet in found for piece in packet.pieces if piece.of_request)
@@ -101,16 +101,17 @@ def _carried(opened: Iterable[Opened], found: Iterable[QuicPacket], length: int)
 
 
 def round_trips(connection: QuicStream) -> Iterable[RoundTripNs]:
-    """Of packets from the client, each until the first that acknowledges it. Numbers are never used again, so there is
-    no doubt which one is meant. Where none of them could be opened (a snap length), of the handshake alone."""
+    """Return the round trips of packets from the client, each until the first that acknowledges it. Numbers are never
+    used again, so there is no doubt which one is meant. Where none of them could be opened (a snap length), of the
+    handshake alone."""
     if not any(packet.up and packet.number >= 0 for packet in connection.packets):
         return _handshake(connection.stream.packets)
     return _acknowledged(connection.packets)
 
 
 def _handshake(datagrams: Sequence[Packet]) -> Iterator[RoundTripNs]:
-    """From the client's first datagram to the server's. A server that has more to say than an acknowledgement has read
-    the whole hello, which may be in several datagrams."""
+    """Yield the round trip from the client's first datagram to the server's. A server that has more to say than an
+    acknowledgement has read the whole hello, which may be in several datagrams."""
     first = next(iter(datagrams), None)
     answer = next((each for each in datagrams if not each.up), None)
     if first is None or answer is None or not first.up:

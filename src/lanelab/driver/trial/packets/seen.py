@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class Seen(NamedTuple):
-    """When and which way a frame went."""
+    """The time and the way of a frame."""
 
     number: int
     at_ns: int

@@ -5,6 +5,6 @@ HALF = 0x8000_0000  # a number that is less than this beyond another one comes a
 
 
 def signed(difference: int) -> int:
-    """How far one number is after another; below 0 where it is before."""
+    """Return how far one number is after another; below 0 where it is before."""
     far = difference & NUMBERS
     return far - NUMBERS - 1 if far >= HALF else far

@@ -50,13 +50,13 @@ class Timeline:
 
     @property
     def connections(self) -> list[Stream]:
-        """Of TCP and of QUIC."""
+        """Return the connections of TCP and of QUIC."""
         return [*self.streams, *(each.stream for each in self.quic)]
 
 
 def read_timeline(pcap: bytes | Path, client: str, keys: str = "") -> Timeline:
-    """`client`: its address, which tells up from down. Takes what lanelab stores too: pcapng, compressed or not.
-    `keys`: the client's log of secrets, which opens QUIC."""
+    """Read the timeline of a capture. `client` is its address, which tells up from down. Takes what lanelab stores too:
+    pcapng, compressed or not. `keys`: the client's log of secrets, which opens QUIC."""
     capture = open_capture(pcap)
     own = ipaddress.ip_address(client).packed
     timeline, known = Timeline(), dict[tuple[str, int, str, int], Stream]()

@@ -26,7 +26,7 @@ class Udp:
         self.quic: Quic | None = None
 
     def take(self, now: int, size: int, payload: bytes, length: int, *, up: bool) -> None:
-        """One datagram; `payload`: what was captured of its `length` bytes."""
+        """Take one datagram; `payload` is what was captured of its `length` bytes."""
         way = 0 if up else 1
         self.last_ns = now
         self.count[way] += 1
@@ -45,7 +45,7 @@ class Udp:
         return any(each and self.begin[1:].startswith(each) for each in other.quic.session.ids[True])
 
     def summary(self, before: "Udp | None" = None) -> FlowSummary:
-        """`before`: whose connection this goes on with."""
+        """Return the summary of a flow. `before` is the one whose connection this goes on with."""
         quic = self.quic.summary() if self.quic is not None else None
         if before is not None and before.quic is not None:
             quic = _moved(before.quic.summary(), before)

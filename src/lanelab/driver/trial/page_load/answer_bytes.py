@@ -33,7 +33,7 @@ def loaded(record: TrialRecord | None) -> list[Request]:
 
 
 def answer_bytes(requests: Sequence[Request], record: TrialRecord | None) -> int:
-    """Of headers and bodies, without TLS."""
+    """Return the bytes of headers and bodies, without TLS."""
     evidence = record.page_load if record else None
     lines: dict[str, list[ServedRequest]] = {}
     for line in evidence.server.requests if evidence and evidence.server else ():
@@ -42,9 +42,10 @@ def answer_bytes(requests: Sequence[Request], record: TrialRecord | None) -> int
 
 
 def _by_server(request: Request, lines: Sequence[ServedRequest]) -> list[int]:
-    """What the server's log says of it: those lines of its address that agree with it most, in port, then in method,
-    then in status. There may be smaller ones: a redirect in clear, a 304, a part, one without a body. Some agree in
-    less, and are its own: servers behind a proxy listen at another port, and browsers show a copy for a 304."""
+    """Return what the server's log says of it: those lines of its address that agree with it most, in port, then in
+    method, then in status. There may be smaller ones: a redirect in clear, a 304, a part, one without a body. Some
+    agree in less, and are its own: servers behind a proxy listen at another port, and browsers show a copy for a
+    304."""
     parts = urlsplit(request.url)
     port = f":{parts.port or PORTS.get(parts.scheme)}"
 

@@ -73,8 +73,8 @@ def quickest(link: Link) -> Link:
 
 
 def _passing_ns(link: Link, size: int, since_ns: int, late_us: int) -> int:
-    """How long the bottleneck down is busy with that many bytes, from some time after navigation on. A trace begins
-    shortly before that; a step may have come late; the shaper may have saved up."""
+    """Return how long the bottleneck down is busy with that many bytes, from some time after navigation on. A trace
+    begins shortly before that; a step may have come late; the shaper may have saved up."""
     rates = link.down.rates
     if rates is None or size <= 0:
         return down_ns(quickest(link), size)
@@ -87,12 +87,12 @@ def _passing_ns(link: Link, size: int, since_ns: int, late_us: int) -> int:
 
 
 def trip_ns(link: Link) -> int:
-    """The shortest round trip of two smallest frames."""
+    """Return the shortest round trip of two smallest frames."""
     return _shortest_ns(link.down) + _shortest_ns(link.up)
 
 
 def down_ns(link: Link, size: int) -> int:
-    """How long the bottleneck down is busy with that many bytes of frames, at least."""
+    """Return how long the bottleneck down is busy with that many bytes of frames, at least."""
     way = link.down
     if way.rate is None or size <= 0:
         return 0
@@ -103,7 +103,7 @@ def down_ns(link: Link, size: int) -> int:
 
 
 def _pace_bps(way: Direction) -> int | None:
-    """The rate at which even a packet that finds the line idle is sent."""
+    """Return the rate at which even a packet that finds the line idle is sent."""
     return None if way.skips_delay and not is_exact(way) else wire_bps(way)
 
 
@@ -113,7 +113,7 @@ def _shortest_ns(way: Direction) -> int:
 
 
 def _delay_ns(way: Direction) -> int:
-    """The shortest that a packet can be under way beside its time on the wire."""
+    """Return the shortest that a packet can be under way beside its time on the wire."""
     if way.skips_delay:
         return 0
     # tc takes whole microseconds, rounded
@@ -121,7 +121,7 @@ def _delay_ns(way: Direction) -> int:
 
 
 def _trips_before_request(link: Link, arm: Arm, resolver: ResolverLog | None, first: Request | None) -> int:
-    """How long it takes until the first request can be sent."""
+    """Return how long it takes until the first request can be sent."""
     if arm.start == "warm":
         return 0  # the connection, and the address, may be there from the visit before
     in_clear = arm.schemes == RECORDED and not (first and first.url.startswith("https:"))  # by the site's own addresses
@@ -133,19 +133,19 @@ def _trips_before_request(link: Link, arm: Arm, resolver: ResolverLog | None, fi
 
 
 def _over_quic(arm: Arm, first: Request | None) -> bool:
-    """Whether the first request went by QUIC; of a load that nobody knows, whether it could."""
+    """Return whether the first request went by QUIC; of a load that nobody knows, whether it could."""
     return first.protocol == "h3" if first is not None else arm.protocol == "h3"
 
 
 def _split(answers: Sequence[Request]) -> tuple[Request | None, list[Request]]:
-    """The page, and what it made the browser ask for."""
+    """Return the page, and what it made the browser ask for."""
     page = next((each for each in answers if each.type.lower() == "document"), answers[0] if answers else None)
     rest = [each for each in answers if page is not None and each.started_ms > page.started_ms]
     return page, rest
 
 
 def _frames(payload: int, packets: PacketSummary | None, link: Link) -> int:
-    """The least that so many bytes of answers are in whole frames."""
+    """Return the least that so many bytes of answers are in whole frames."""
     headers = [each.header_down for each in packets.by_connection if each.header_down] if packets else []
     header = min([*headers, *([QUIC_FRAME] if packets and packets.quic else [])], default=TCP_FRAME)
     return payload + header * -(-payload // (link.mtu + HEADER - header))

@@ -48,8 +48,8 @@ class BrowserTold:
 
     @property
     def broken_off(self) -> bool:
-        """Whether the load did not come to its end. A server may then not have logged what it was still sending, or had
-        just sent: its log cannot have everything."""
+        """Return whether the load did not come to its end. A server may then not have logged what it was still sending,
+        or had just sent: its log cannot have everything."""
         return self.evidence.browser is not None and self.evidence.browser.times.plt_ms is None
 
     def protocol(self, excused: Collection[Request] = ()) -> Iterator[str]:
@@ -77,8 +77,8 @@ class BrowserTold:
         return in_clear(self.arm, PORTS.get(urlsplit(request.url).scheme))
 
     def _tls_of(self, request: Request) -> str | None:
-        """The browser's word. It has none on an answer to which another host's redirect led; the server's log has, or
-        the capture, by which every connection to that port is judged."""
+        """Return the browser's word. It has none on an answer to which another host's redirect led; the server's log
+        has, or the capture, by which every connection to that port is judged."""
         if request.tls == WITHIN_QUIC and request.protocol == "h3":
             return "TLS 1.3"  # there is no other
         if request.tls or not request.url.startswith("https:") or request.url not in led_to(self.fetched):
@@ -118,8 +118,8 @@ class BrowserTold:
         return asked, None if self.arm.start == "warm" or status == NOT_MODIFIED else status
 
     def _during_the_load(self, lines: list[ServedRequest]) -> Iterator[ServedRequest]:
-        """Those of which the browser must tell. What broke off it may have asked for again without a word, what came
-        after the load it may not have noted yet, and what a worker asks for is none of the page's."""
+        """Yield those of which the browser must tell. What broke off it may have asked for again without a word, what
+        came after the load it may not have noted yet, and what a worker asks for is none of the page's."""
         aside = {each.url for each in self.site.objects if each.late}
         parts = {target(each) for each in self.record.requests if asked_for_a_part(each)}
         plt_ms = self.evidence.browser.times.plt_ms if self.evidence.browser else None

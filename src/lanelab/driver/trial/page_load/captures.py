@@ -16,7 +16,7 @@ CLIENT = "client"
 
 
 class Captures:
-    """Those in the folder of a trial."""
+    """The captures in the folder of a trial."""
 
     def __init__(self, folder: Path, counts: Mapping[str, CaptureCounts]) -> None:
         self.folder, self._counts = folder, counts
@@ -31,16 +31,16 @@ class Captures:
 
     @functools.cached_property
     def keys(self) -> str:
-        """What the client logged of its keys; nothing where it had none."""
+        """Return what the client logged of its keys; nothing where it had none."""
         file = self.folder / KEYS
         return file.read_text() if file.is_file() else ""
 
     def summary(self, node: str) -> PacketSummary:
-        """LanelabError where it cannot be read."""
+        """Return the summary; LanelabError where it cannot be read."""
         return summarise(self.file(node), client=ADDRESSES[CLIENT], keys=self.keys)
 
     def timeline(self, node: str) -> Timeline:
-        """LanelabError where it cannot be read."""
+        """Return the timeline; LanelabError where it cannot be read."""
         if node not in self._timelines:
             self._timelines[node] = read_timeline(self.file(node), ADDRESSES[CLIENT], self.keys)
         return self._timelines[node]
@@ -53,7 +53,7 @@ class Captures:
         return self.timeline(node)
 
     def clients_or_why(self, packets: Mapping[str, PacketSummary]) -> Timeline | str:
-        """The client's; or why there is none."""
+        """Return the client's; or why there is none."""
         if CLIENT not in packets:
             return "there is no capture of the client"
         if dropped := self._counts[CLIENT].dropped:

@@ -49,7 +49,7 @@ class ConnectionUse:
                 yield Failure(reason, "; ".join(details))
 
     def _by_gateway(self) -> Iterator[tuple[Reason, Iterable[str]]]:
-        """What a browser of today cannot be told, and so does as it does."""
+        """Yield what a browser of today cannot be told, and so does as it does."""
         yield from (
             (Reason.CONNECTIONS_EXCEEDED, self._connections()),
             (Reason.COALESCING_IGNORED, self._coalescing() if self.arm.multiplexed else ()),
@@ -66,8 +66,8 @@ class ConnectionUse:
             yield f"by the gateway {len(backups)} connections were begun as backups, and backup_connections is off"
 
     def _parallel(self) -> Iterator[str]:
-        """HTTP/1.1: at most so many to a host at the same time. By the capture (in clear) a connection lasts from its
-        beginning to the last data from the server: until then no other can take its place."""
+        """Yield where HTTP/1.1 had more connections to a host at the same time than it may. By the capture (in clear) a
+        connection lasts from its beginning to the last data from the server: until then no other can take its place."""
         most = self.arm.connections_per_host
         captured = {each.client_port: each for each in self.witnesses.captured or ()}
         by_host: dict[str, list[GatewayConnection]] = {}
@@ -119,8 +119,8 @@ class ConnectionUse:
     def _side_by_side(
         self, groups_of: Callable[[GatewayConnection], set[str]], group_of: Callable[[GatewayRequest], str | None]
     ) -> Iterator[tuple[str, int]]:
-        """Groups of hosts that had several connections at the same time, and how many: connections of a group that were
-        open together, or carried its requests back and forth. `groups_of` a connection, `group_of` a request."""
+        """Yield groups of hosts that had several connections at the same time, and how many: connections of a group
+        that were open together. `groups_of` a connection, `group_of` a request."""
         numbers_of: dict[str, set[int]] = {}
         begun = sorted(filter(self._came_to_something, self.witnesses.connections), key=lambda each: each.began_ms)
         for older, newer in itertools.combinations(begun, 2):
@@ -146,8 +146,8 @@ class ConnectionUse:
         return bool(first and second and second.first_us < (first.data_us or first.first_us))
 
     def _came_to_something(self, connection: GatewayConnection) -> bool:
-        """Not so one that was given up before it was made, or broke down before it carried anything. With backups the
-        one of two that was there later stays unused."""
+        """Return whether it came to something: one that was given up before it was made, or broke down before it
+        carried anything, did not. With backups the one of two that was there later stays unused."""
         spared = connection.error or self.arm.backup_connections
         return connection.connected_ms is not None and bool(connection.requests or not spared)
 
@@ -201,8 +201,8 @@ class ConnectionUse:
                     yield one.request.url
 
     def _speaks_against(self, request: GatewayRequest) -> bool:
-        """Whether its host may not be trusted with pipelines any more: it broke one, or anything else, or wants a
-        password."""
+        """Return whether its host may not be trusted with pipelines any more: it broke one, or anything else, or wants
+        a password."""
         fault = bool(request.sent_again or request.error or request.status == UNAUTHORIZED)
         return fault and self.arm.pipelining_policy != "eager"
 
@@ -222,7 +222,7 @@ class ConnectionUse:
         return True
 
     def _classes(self) -> dict[str, str]:
-        """The class of each request that may be in a pipeline, by what the browser asked it for."""
+        """Return the class of each request that may be in a pipeline, by what the browser asked it for."""
         return {
             target_of(each): "revalidations"
             if any(name.lower() in CONDITIONS for name, _ in each.request_headers)

@@ -27,8 +27,8 @@ H2, H3 = "h2", "h3"
 def not_yet(
     requests: Sequence[Request], flows: Sequence[FlowSummary], first_request_us: int | None, discovery: str
 ) -> list[Request]:
-    """Those of the requests over HTTP/2 that were asked for before the browser could use HTTP/3. `first_request_us`:
-    when the first of them was, since 1970; without it nobody can tell, and so none is excused."""
+    """Return those of the requests over HTTP/2 that were asked for before the browser could use HTTP/3.
+    `first_request_us`: when the first of them was, since 1970; without it nobody can tell, and so none is excused."""
     if discovery != ALT_SVC or first_request_us is None:
         return []
     return [
@@ -41,20 +41,20 @@ def not_yet(
 
 
 def _told_ms(name: str, requests: Sequence[Request]) -> float:
-    """When the host's first answer had come."""
+    """Return when the host's first answer had come."""
     answers = (_answered_ms(each) for each in requests if host(each) == name and each.status is not None)
     return min(answers, default=math.inf)
 
 
 def _answered_ms(request: Request) -> float:
-    """When its headers were there."""
+    """Return when its headers were there."""
     times = request.timings
     before = (times.blocked, times.dns, times.connect, times.send, times.wait)
     return request.started_ms + sum(max(0.0, each) for each in before)
 
 
 def _ready_ms(name: str, flows: Sequence[FlowSummary], first_request_us: int) -> float:
-    """When a QUIC connection could carry a request to that host."""
+    """Return when a QUIC connection could carry a request to that host."""
     known = [each.quic for each in flows if each.quic is not None]
     own = [each for each in known if each.server_name == name] or known
     moments = (each.ready_us for each in own if each.complete and each.ready_us is not None)

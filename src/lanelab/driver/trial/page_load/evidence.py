@@ -28,7 +28,7 @@ FAREWELL = 100  # bytes: a connection's last words (TLS's close_notify, HTTP/2's
 
 
 def missing(record: TrialRecord, expected: Expected) -> list[str]:
-    """The paths of what is not there, of a trial that nothing else has failed."""
+    """Return the paths of what is not there, of a trial that nothing else has failed."""
     if record.page_load is None:
         return ["evidence"]
     return list(_Pieces(record, record.page_load, expected).missing())
@@ -55,7 +55,7 @@ class _Pieces:
 
     @property
     def _fetched(self) -> list[Request]:
-        """What the site's hosts answered over the network."""
+        """Return what the site's hosts answered over the network."""
         return [each for each in fetched(self.record.requests) if host(each) in self.expected.site.hosts]
 
     @property
@@ -169,7 +169,8 @@ class _Pieces:
         return self.expected.arm.protocol == "h3"
 
     def _of_quic(self, path: str, packets: PacketSummary) -> Iterator[str]:
-        """What its handshakes tell: who was asked for, which protocols, and with the browser's keys what was chosen."""
+        """Yield what its handshakes tell: who was asked for, which protocols, and with the browser's keys what was
+        chosen."""
         if not any(each.quic for each in packets.by_udp_flow):
             yield f"{path}.by_udp_flow"
         for number, each in enumerate(packets.by_udp_flow):
@@ -223,7 +224,7 @@ class _Pieces:
                 yield from (f"evidence.gateway.requests[{number}].{name}" for name in names)
 
     def _absent(self, request: GatewayRequest) -> list[str]:
-        """What the gateway does not say of a request that was answered."""
+        """Return what the gateway does not say of a request that was answered."""
         fields: dict[str, object] = {
             "connection": request.connection, "status": request.status, "sent_ms": request.sent_ms,
             "first_byte_ms": request.first_byte_ms, "last_byte_ms": request.last_byte_ms,

@@ -39,7 +39,7 @@ from lanelab.driver.trial.workload import TrialContext
 
 
 def with_parts(record: TrialRecord, context: TrialContext, captures: Captures) -> TrialRecord:
-    """The record with the parts of its load time, as evidence and as measures. A load that failed has none."""
+    """Return the record with the parts of its load time, as evidence and as measures. A load that failed has none."""
     evidence = record.page_load
     if evidence is None or evidence.browser is None or evidence.browser.times.plt_ms is None:
         return record
@@ -53,7 +53,7 @@ def with_parts(record: TrialRecord, context: TrialContext, captures: Captures) -
 
 
 def _main_thread(record: TrialRecord) -> list[Interval] | None:
-    """When it was busy, on the capture's clock."""
+    """Return when it was busy, on the capture's clock."""
     browser = record.page_load.browser if record.page_load else None
     if record.trace is None or browser is None or browser.clock is None or browser.clock.navigation is None:
         return None
@@ -114,8 +114,8 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
 
 
 def _unreadable(data: object, error: RecordError, folder: Path) -> TrialRecord:
-    """A record with a key that is missing, unknown or of another type. Nothing in it can be relied on; the files stay
-    as they are."""
+    """Return a record with a key that is missing, unknown or of another type. Nothing in it can be relied on; the files
+    stay as they are."""
     started = data.get("started_utc") if isinstance(data, Mapping) else None
     started_utc = started if isinstance(started, str) else utc_now()
     record = TrialRecord.not_started(PAGE_LOAD, started_utc, Reason.EVIDENCE_MISSING, str(error))
@@ -123,7 +123,7 @@ def _unreadable(data: object, error: RecordError, folder: Path) -> TrialRecord:
 
 
 def _summaries(work: Work) -> Work:
-    """The summary of each node's capture, and why one cannot be read."""
+    """Return the summary of each node's capture, and why one cannot be read."""
     packets, unread = {}, []
     for node in work.captures.nodes:
         try:
@@ -136,8 +136,8 @@ def _summaries(work: Work) -> Work:
 
 
 def _places(work: Work) -> Work:
-    """What a log without the client's ports leaves to the capture. Without a whole one its lines stay as they are, and
-    the trial has no requests of the server's."""
+    """Return what a log without the client's ports leaves to the capture. Without a whole one its lines stay as they
+    are, and the trial has no requests of the server's."""
     log, packets = work.evidence.server, work.evidence.packets.get(CLIENT)
     if log is None or not log.unplaced or packets is None or packets.incomplete:
         return work
@@ -148,12 +148,12 @@ def _places(work: Work) -> Work:
 
 
 def _link(work: Work) -> Work:
-    """What the captures tell of the link."""
+    """Return what the captures tell of the link."""
     return work.with_evidence(with_link(work.evidence, work.context.link, work.captures))
 
 
 def _wire(work: Work) -> Work:
-    """Requests as they were on the link, where a gateway carried them."""
+    """Return requests as they were on the link, where a gateway carried them."""
     gateway = work.evidence.gateway
     if gateway is None:
         return work
@@ -161,7 +161,7 @@ def _wire(work: Work) -> Work:
 
 
 def _witnesses(work: Work) -> Work:
-    """Who could tell what was spoken."""
+    """Return who could tell what was spoken."""
     if work.evidence.browser is None:
         return work
     names = Witnesses.of(work.evidence, work.context.arm).names()
@@ -178,12 +178,12 @@ def _measures(work: Work) -> Work:
 
 
 def _parts(work: Work) -> Work:
-    """What the load time was made of."""
+    """Return what the load time was made of."""
     return work.with_record(with_parts(work.record, work.context, work.captures))
 
 
 def _verdict(work: Work) -> Work:
-    """What speaks against it."""
+    """Return what speaks against it."""
     packets, experiment = work.evidence.packets, work.context.experiment
     context = work.context
     expected = Expected(context.arm, context.site, context.link, experiment.tolerances, experiment.recorders)
@@ -206,7 +206,7 @@ STEPS: tuple[Step, ...] = (
 
 
 def _pack(work: Work) -> None:
-    """Captures with their keys, texts compressed. What cannot be read stays as it is."""
+    """Pack captures with their keys, and compress texts. What cannot be read stays as it is."""
     folder, captures = work.context.folder, work.captures
     for node in work.evidence.packets:
         embed_keys(captures.file(node), captures.keys, folder / f"{node}.pcapng.gz")

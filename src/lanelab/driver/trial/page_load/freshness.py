@@ -48,7 +48,7 @@ def _lifetime_s(headers: Headers, control: dict[str, str], date: float) -> float
 
 
 def dates(headers: Headers) -> list[float]:
-    """When it was made, since 1970. What is no date is left out."""
+    """Return when it was made, since 1970. What is no date is left out."""
     return [each for each in map(_seconds, values(headers, "date")) if each is not None]
 
 
@@ -57,12 +57,12 @@ def values(headers: Headers, name: str) -> list[str]:
 
 
 def varies_by(headers: Headers) -> set[str]:
-    """Headers of the request with which the answer changes."""
+    """Return headers of the request with which the answer changes."""
     return {name.strip().lower() for value in values(headers, "vary") for name in value.split(",")}
 
 
 def _directives(headers: Headers) -> dict[str, str]:
-    """Of Cache-Control, with their values. Of what is there several times the first."""
+    """Return the directives of Cache-Control, with their values. Of what is there several times the first."""
     found: dict[str, str] = {}
     for part in ",".join(values(headers, "cache-control")).lower().split(","):
         name, _, value = part.partition("=")
@@ -71,7 +71,7 @@ def _directives(headers: Headers) -> dict[str, str]:
 
 
 def _seconds(date: str) -> float | None:
-    """Since 1970; None: that is no date."""
+    """Return seconds since 1970; None: that is no date."""
     try:
         return parsedate_to_datetime(date).timestamp()
     except (ValueError, OverflowError):

@@ -32,7 +32,7 @@ class Gateways:
     """Starts gateways, and reads what they wrote."""
 
     def __init__(self, client: Node, serving: Serving, folder: Path) -> None:
-        """`folder`: in memory on the client node."""
+        """Begin without a gateway. `folder` is in memory on the client node."""
         self._client, self._serving, self._folder = client, serving, folder
         self._programs: dict[Path, str] = {}  # on this machine -> on the client node
 
@@ -55,7 +55,7 @@ class Gateways:
             )
 
     def _program(self, spec: TrialSpec) -> str:
-        """The program in the client node's memory, for as long as the bed lives."""
+        """Return the program in the client node's memory, for as long as the bed lives."""
         built = spec.built.get(GATEWAY)
         if built is None:
             raise GatewayError(

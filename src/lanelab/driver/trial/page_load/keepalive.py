@@ -41,7 +41,7 @@ class Keepalive:
 
     @property
     def _carried(self) -> list[list[ServedRequest]]:
-        """What each connection carried, by the server's log."""
+        """Return what each connection carried, by the server's log."""
         return list(self.witnesses.served_by_port().values())
 
     # --- off
@@ -71,7 +71,8 @@ class Keepalive:
     # --- on
 
     def _closed(self) -> Iterator[str]:
-        """Connections that the server closed after a request although it was not the last one that the arm allows."""
+        """Yield connections that the server closed after a request although it was not the last one that the arm
+        allows."""
         if self.arm.multiplexed:
             return
         if "connection" in self.witnesses.untold:
@@ -88,8 +89,9 @@ class Keepalive:
             yield f"keepalive is on, but by the server's log it closed the connection after {count}: {few(closed)}"
 
     def _seen_closed(self) -> Iterator[str]:
-        """The same where the server's log does not say what became of a connection: by the capture, in which the server
-        ended it first. It waits from when it has handed its last answer over: that may be long before it is there."""
+        """Yield connections that the server closed, where its log does not say what became of them: by the capture, in
+        which the server ended it first. It waits from when it has handed its last answer over: that may be long before
+        it is there."""
         closed = []
         for each in self.witnesses.captured or ():
             lines = self.witnesses.served_by_port().get(each.client_port)
@@ -142,8 +144,8 @@ class Keepalive:
         return ended
 
     def _pools(self, group: Group) -> int:
-        """How many sets of connections to a host a browser has: of requests with and without the user's name, and of
-        each frame. The gateway has one."""
+        """Return how many sets of connections to a host a browser has: of requests with and without the user's name,
+        and of each frame. The gateway has one."""
         if self.witnesses.gateway:
             return 1
         own = [each for each in self.all_requests if host(each) == group[0]]
@@ -154,8 +156,9 @@ class Keepalive:
         return max(len(kinds), 1) * max(frames, 1)
 
     def _given_up(self, group: Group, by_port: Collection[int]) -> int:
-        """Requests that ended without their answer: their connections ended with them. A browser that stops reading an
-        image which is none does not say so, but resets the connection; one that has read an answer ends it in order."""
+        """Return requests that ended without their answer: their connections ended with them. A browser that stops
+        reading an image which is none does not say so, but resets the connection; one that has read an answer ends it
+        in order."""
         if self.witnesses.gateway:
             failed = [each for each in self.witnesses.requests if each.cancelled or each.error or each.tries > 1]
             return sum(each.url.partition("/")[0] == group[0] for each in failed)

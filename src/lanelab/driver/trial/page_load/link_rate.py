@@ -37,14 +37,14 @@ Silence = tuple[int, int]  # from when to when nothing came, in us
 
 @dataclass(frozen=True, slots=True)
 class Lateness:
-    """By how much packets may be late."""
+    """Says by how much packets may be late."""
 
     one_us: float  # each by itself
     long_us: float  # of so long a time of full load
     earliest_us: float  # the earliest packet
 
     def after(self, busy_us: float) -> float:
-        """The earliest packet of that time of full load."""
+        """Return the earliest packet of that time of full load."""
         return self.earliest_us + max(0.0, 1 - busy_us / self.long_us) * (self.one_us - self.earliest_us)
 
 
@@ -61,7 +61,7 @@ class _Block:
         return self.points[-1][0] - self.points[0][0]
 
     def earliest(self, bps: float) -> float:
-        """The least of (time - bytes / rate), in us."""
+        """Return the least of (time - bytes / rate), in us."""
         return min(at - size * BITS * US_PER_S / bps for size, at in self.points)
 
     def is_within(self, spans: Sequence[tuple[float, float]]) -> bool:
@@ -69,7 +69,7 @@ class _Block:
 
 
 def too_fast(arrivals: Arrivals, way: Direction, mtu: int, late: Lateness) -> str | None:
-    """What came faster than the rate lets it, in words."""
+    """Return what came faster than the rate lets it, in words."""
     if way.rate is None:
         return None
     bps = way.rate.bps * (1 + 2 * way.copies.fraction)
@@ -84,8 +84,8 @@ def too_fast(arrivals: Arrivals, way: Direction, mtu: int, late: Lateness) -> st
 
 
 def caught_up_us(arrivals: Arrivals, way: Direction, mtu: int) -> float | None:
-    """For how long nothing came, where what came faster than the rate only made up for that: the silences without which
-    it would be too fast, together. None: it is too fast with all of them."""
+    """Return for how long nothing came, where what came faster than the rate only made up for that: the silences
+    without which it would be too fast, together. None: it is too fast with all of them."""
     if way.rate is None or _is_paced_faster(arrivals, way):
         return None
     bps = way.rate.bps * (1 + 2 * way.copies.fraction)
@@ -115,7 +115,7 @@ def _is_paced_faster(arrivals: Arrivals, way: Direction) -> bool:
 
 
 def _after_silences(silences: Sequence[Silence], frame_us: float) -> list[tuple[float, float]]:
-    """From when to when what came may be late: after each silence for as long as that was."""
+    """Return from when to when what came may be late: after each silence for as long as that was."""
     spans: list[tuple[float, float]] = []
     until = 0.0
     for begin, end in silences:
@@ -127,8 +127,8 @@ def _after_silences(silences: Sequence[Silence], frame_us: float) -> list[tuple[
 
 
 def too_slow(arrivals: Arrivals, way: Direction, mtu: int, *, sender_paces: bool) -> str | None:
-    """At which pace frames came that waited for each other, where that is slower than the rate. `sender_paces`: it may
-    send more slowly than the link by itself."""
+    """Say at which pace frames came that waited for each other, where that is slower than the rate. `sender_paces`: it
+    may send more slowly than the link by itself."""
     if way.rate is None or arrivals.spacing is None or arrivals.spaced < SPACED or way.jitter:
         return None
     if arrivals.spaced < QUEUED * arrivals.full:
@@ -147,8 +147,8 @@ def too_slow(arrivals: Arrivals, way: Direction, mtu: int, *, sender_paces: bool
 def excess(
     arrivals: Arrivals, bps: float, late: Lateness, more_us: float, after: Sequence[tuple[float, float]] = ()
 ) -> tuple[int, int, float] | None:
-    """Bytes, the time that they took, and by how much that is too short; None where it may be so. `after`: nothing
-    that came within these times is held against what came later."""
+    """Return bytes, the time that they took, and by how much that is too short; None where it may be so. `after`:
+    nothing that came within these times is held against what came later."""
     worst: tuple[int, int, float] | None = None
     for blocks in _scales(arrivals):
         top: tuple[float, _Block] | None = None
@@ -166,7 +166,7 @@ def excess(
 
 
 def _gain_us(arrivals: Arrivals, bps: float) -> float:
-    """By how much a load was faster than this rate over all of it, by blocks long enough to be punctual."""
+    """Return by how much a load was faster than this rate over all of it, by blocks long enough to be punctual."""
     most = 0.0
     for blocks in _scales(arrivals):
         if blocks and min(block.size for block in blocks) * BITS * US_PER_S / bps >= PUNCTUAL.long_us / 2:
@@ -178,14 +178,14 @@ def _gain_us(arrivals: Arrivals, bps: float) -> float:
 
 
 def _scales(arrivals: Arrivals) -> Iterator[list[_Block]]:
-    """The blocks, then several of them taken together."""
+    """Yield the blocks, then several of them taken together."""
     for scale in SCALES:
         grouped = [arrivals.blocks[at : at + scale] for at in range(0, len(arrivals.blocks), scale)]
         yield [_Block(tuple(point for block in group for point in block)) for group in grouped if len(group) == scale]
 
 
 def allowance_us(way: Direction, mtu: int) -> float:
-    """What the link itself may bring together."""
+    """Return what the link itself may bring together."""
     extra = 2 * way.extra_delay.ns / 1000 + (way.delay.ns / 1000 if way.skips_delay else 0)
     if way.rate is not None and wire_bps(way) is None:
         extra += SHAPER_BURST.ns / 1000 + (mtu + HEADER) * BITS * US_PER_S / way.rate.bps

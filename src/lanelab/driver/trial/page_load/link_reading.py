@@ -14,7 +14,8 @@ APART_US = 10_000
 
 
 def carried(timeline: Timeline, began_unix_us: int, *, up: bool) -> Carried:
-    """`timeline`: of the node where this direction's packets arrive. The last frame of each stretch of time is told."""
+    """Return what a direction carried. `timeline` is that of the node where this direction's packets arrive. The last
+    frame of each stretch of time is told."""
     points: list[tuple[int, int]] = []
     total = 0
     for at_ns, size in frames_of(timeline, up=up):
@@ -28,7 +29,7 @@ def carried(timeline: Timeline, began_unix_us: int, *, up: bool) -> Carried:
 
 
 def with_link(evidence: PageLoadEvidence, link: Link, captures: Captures) -> PageLoadEvidence:
-    """With what whole captures tell."""
+    """Return the evidence with what whole captures tell."""
     client = captures.whole_timeline(evidence.packets, "client")
     server = captures.whole_timeline(evidence.packets, "server") if evidence.one_clock else None
     if client is None or not client.connections:
@@ -51,7 +52,8 @@ def _moving(evidence: PageLoadEvidence, client: Timeline, server: Timeline | Non
 
 
 def link_measures(evidence: PageLoadEvidence, link: Link) -> dict[str, float]:
-    """What stands in tables, figures and exports. What a queue lost that others filled is no loss of the link."""
+    """Return what stands in tables, figures and exports. What a queue lost that others filled is no loss of the
+    link."""
     measures: dict[str, float] = {}
     if evidence.link:
         if evidence.link.round_trips:

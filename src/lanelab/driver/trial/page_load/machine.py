@@ -46,7 +46,7 @@ class PageLoadOnBed(BedSide):
     """Loads pages on a bed, one after the other."""
 
     def __init__(self, name: str, place: BedPlace) -> None:
-        """`name`: the workload's."""
+        """Begin. `name` is the workload's."""
         self._name, self._place, self._serving = name, place, place.serving
         self._client, self._server = place.substrate.node("client"), place.substrate.node("server")
         self._lost_at_input = place.substrate.router.lost_at_input
@@ -110,7 +110,7 @@ class PageLoadOnBed(BedSide):
         return tuple(trial.failures)
 
     def _require_browser(self, name: str) -> Browser:
-        """The browser program, from the first page load on that an arm wants of it."""
+        """Return the browser program, from the first page load on that an arm wants of it."""
         if name not in self._browsers:
             folder = self._place.folder / "browsers" / name
             self._browsers[name] = BROWSERS[name].start(self._client, folder)
@@ -214,7 +214,7 @@ class PageLoadOnBed(BedSide):
         )
 
     def _load(self, trial: UnderWay) -> PageRecord | None:
-        """None: the trial failed before."""
+        """Load the page. None: the trial failed before."""
         if trial.failures or trial.page is None or trial.recorders is None:
             return None
         player = None
@@ -287,7 +287,8 @@ def _surroundings(trial: UnderWay, authority: str) -> Surroundings:
 
 
 def _must_not_offer_h2(arm: Arm) -> bool:
-    """Where HTTP/1.1 is to be spoken, with a server that takes HTTP/2 from whoever offers it."""
+    """Return whether the server must not offer HTTP/2: where HTTP/1.1 is to be spoken, with a server that takes HTTP/2
+    from whoever offers it."""
     return arm.protocol == "http/1.1" and arm.tls != "off" and SERVERS[arm.server].always_offers_h2
 
 
@@ -304,7 +305,7 @@ def _wall_ahead_ns() -> int:
 
 
 def _stop_recorders(trial: UnderWay, *, loaded: bool) -> dict[str, Recording]:
-    """What each has recorded."""
+    """Return what each has recorded."""
     if trial.page:
         with trial.failing(Reason.BROWSER_FAILED):
             trial.page.keys(trial.folder / KEYS)  # while the browser lives
@@ -324,7 +325,7 @@ def _keep_files(trial: UnderWay) -> None:
 
 
 def _do_all(*steps: Callable[[], None], in_order: bool) -> None:
-    """All at the same time, or one after the other; the error of an earlier one before a later one's."""
+    """Do all at the same time, or one after the other; raise the error of an earlier one before a later one's."""
     with ThreadPoolExecutor(1 if in_order else len(steps), "prepare") as threads:
         for done in [threads.submit(step) for step in steps]:
             done.result()

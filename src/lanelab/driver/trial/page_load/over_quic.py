@@ -37,7 +37,7 @@ class OverQuic:
     # --- the protocol
 
     def protocol(self) -> Iterator[str]:
-        """Beside what is asked of every arm."""
+        """Yield what speaks against HTTP/3, beside what is asked of every arm."""
         flows = self.witnesses.quic
         if flows is None:
             return
@@ -50,7 +50,7 @@ class OverQuic:
         yield from self._agree()
 
     def excused(self) -> list[Request]:
-        """Requests that were asked for before the browser could use HTTP/3."""
+        """Return requests that were asked for before the browser could use HTTP/3."""
         browser = self.evidence.browser
         first_us = browser.clock.first_request if browser and browser.clock else None
         return not_yet(self._fetched, self.witnesses.quic or (), first_us, self.arm.h3_discovery)
@@ -60,7 +60,7 @@ class OverQuic:
         return BrowserTold(self.record, self.evidence, self.arm, self.site).fetched
 
     def _unwanted(self, flows: Sequence[FlowSummary]) -> Iterator[str]:
-        """An arm that is not HTTP/3: not even the attempt of a connection."""
+        """Yield attempts of QUIC by an arm that is not HTTP/3: there may be none."""
         if flows:
             ports = few([str(each.client_port) for each in flows])
             yield f"by the capture {len(flows)} QUIC connections were begun, port {ports}"
@@ -77,7 +77,7 @@ class OverQuic:
             yield "by the browser no request used h3"
 
     def _names(self, flows: Sequence[FlowSummary]) -> Iterator[str]:
-        """What each handshake asked for and got. What is not known is the evidence's judge's."""
+        """Yield what each handshake asked for and got. What is not known is the evidence's judge's."""
         hosts = set(self.site.hosts)
         for each in flows:
             quic, at = each.quic, f"port {each.client_port}"
@@ -93,7 +93,7 @@ class OverQuic:
                 yield f"by the capture the server chose {quic.alpn_chosen} by ALPN within QUIC, {at}"
 
     def _beside(self, flows: Sequence[FlowSummary]) -> Iterator[str]:
-        """TCP connections that carried what QUIC should have; and requests on no connection of the capture."""
+        """Yield TCP connections that carried what QUIC should have; and requests on no connection of the capture."""
         if self.arm.h3_discovery != ALT_SVC:
             used = [each for each in self.witnesses.captured or () if each.used and each.server_port == HTTPS]
             if used:
@@ -106,7 +106,7 @@ class OverQuic:
             yield f"{len(absent)} QUIC connections of the server's log are not in the capture: port {listed}"
 
     def _agree(self) -> Iterator[str]:
-        """What browser and server say of each address."""
+        """Yield what browser and server say of each address."""
         said = Counter((target(each), each.protocol) for each in self._fetched if each.before_load)
         asked = {where for where, _ in said}
         logged = Counter(
@@ -122,13 +122,13 @@ class OverQuic:
     # --- TLS, and what must not be
 
     def moved(self) -> Iterator[str]:
-        """Connections that went on at another port or address."""
+        """Yield connections that went on at another port or address."""
         for each in self.witnesses.quic or ():
             if each.quic is not None and each.quic.moved_from is not None:
                 yield f"the QUIC connection of port {each.quic.moved_from} went on at port {each.client_port}"
 
     def early(self) -> Iterator[str]:
-        """Whether data came ahead of the handshake's end as the arm says, by the capture."""
+        """Yield a failure where data did not come ahead of the handshake's end as the arm says, by the capture."""
         known = [each.quic for each in self.witnesses.quic or () if each.quic is not None]
         if self.arm.protocol != H3:
             return

@@ -19,7 +19,7 @@ Key = Hashable
 
 
 def placed(log: ServerLog, connections: Sequence[ClearConnection], link: Link, *, repeats: bool) -> ServerLog:
-    """The log with the port and the times of each request, as far as the capture tells them. `repeats`: when a
+    """Return the log with the port and the times of each request, as far as the capture tells them. `repeats`: when a
     connection ends, which may be after the capture, the server writes the line of its last request once more."""
     exchanges = [each for connection in connections for each in connection.exchanges]
     whole = [each for each in exchanges if each.whole]
@@ -69,7 +69,7 @@ def _alike(lines: Iterable[LoggedRequest], key: Callable[[LoggedRequest], Key]) 
 
 
 def _is_of(line: LoggedRequest, exchange: ClearExchange) -> bool:
-    """Whether it may be, by what was asked."""
+    """Return whether it may be, by what was asked."""
     asked = exchange.connection.client[0], exchange.method, exchange.path, exchange.protocol
     host = line.host is None or line.host == exchange.host
     return host and asked == (line.client, line.method, line.path, line.protocol)

@@ -32,7 +32,7 @@ BROWSER_SIDE = ("h2", "TLS 1.3", f"{ADDRESS}:{PORT}")
 
 @dataclass(frozen=True, slots=True)
 class Protocols:
-    """What was spoken."""
+    """The protocols that were spoken."""
 
     record: TrialRecord
     evidence: PageLoadEvidence
@@ -210,7 +210,8 @@ class Protocols:
             yield f"{len(absent)} connections of the server's log are not in the capture: port {listed}"
 
     def _unplaced(self) -> Iterator[str]:
-        """Of a log that leaves the client's ports to the capture: lines of which that does not tell the connection."""
+        """Yield lines of a log that leaves the client's ports to the capture, of which that does not tell the
+        connection."""
         lines = self.evidence.server.unplaced if self.evidence.server and self.witnesses.captured is not None else ()
         if lines:
             named = [f"{each.method} {each.path or '-'} ({each.status}): {each.why}" for each in lines]
@@ -259,7 +260,7 @@ class Protocols:
 
 
 def resumption(arm: Arm, witnesses: Witnesses) -> Iterator[Failure]:
-    """Of any arm: whether a session was resumed that must not be."""
+    """Yield a failure where a session was resumed that must not be, in any arm."""
     if arm.tls == "off" or arm.tls_resumption:
         return
     resumed_by = (

@@ -60,7 +60,7 @@ class ReadBack:
     """Reads what a bed is set to. What its kernels were set to when this was made is what they are compared with."""
 
     def __init__(self, substrate: Substrate, kept: Mapping[tuple[str, str], str] | None = None) -> None:
-        """`kept`: what the hosts had of their own before a link changed it, by node and name."""
+        """Begin. `kept` is what the hosts had of their own before a link changed it, by node and name."""
         self._substrate = substrate
         self._kept: Mapping[tuple[str, str], str] = {} if kept is None else kept
         self._first = {host.name: _host(self._ask_host(host, ""), host)[2] for host in (CLIENT, SERVER)}
@@ -68,7 +68,8 @@ class ReadBack:
     def read(
         self, content: str, compensation_us: int, clock_step_us: int, queues_changed: tuple[str, ...] | None
     ) -> SettingsEvidence:
-        """`content`: the folder on the server that it answers from. Raises RecordError for what cannot be read."""
+        """Read the settings back. `content` is the folder on the server that it answers from. Raises RecordError for
+        what cannot be read."""
         with ThreadPoolExecutor(3, "read-back") as threads:
             client = threads.submit(self._ask_host, CLIENT, "")
             server = threads.submit(self._ask_host, SERVER, content)
@@ -130,7 +131,7 @@ def _route(shown: Route) -> RouteSettings:
 
 
 def _controls(connections: str, node: str) -> tuple[str, ...]:
-    """What each connection uses that is still there. `ss` has two lines for each: its ends; the rest, from its
+    """Return what each connection uses that is still there. `ss` has two lines for each: its ends; the rest, from its
     congestion control on."""
     lines = connections.splitlines()
     ends, told = [line for line in lines if line[:1].strip()], [line for line in lines if line[:1].isspace()]
@@ -141,7 +142,7 @@ def _controls(connections: str, node: str) -> tuple[str, ...]:
 
 
 def _named(text: str) -> Kernel:
-    """Lines of a name and its value."""
+    """Return lines of a name and its value."""
     pairs = (line.partition(" ") for line in text.splitlines())
     return {name: " ".join(value.split()) for name, _, value in pairs if value.strip()}
 
@@ -169,7 +170,7 @@ def _split(answer: str, count: int, node: str) -> list[str]:
 
 
 def _json(kind: type[Shown], text: str, node: str) -> list[Shown]:
-    """A list of these, as `ip -j` and `tc -j` write it."""
+    """Return a list of these, as `ip -j` and `tc -j` write it."""
     try:
         return [parsed(kind, each, f"what the {node} shows of itself") for each in json.loads(text or "[]")]
     except ValueError as error:

@@ -23,7 +23,7 @@ def on_network(requests: Iterable[Request]) -> list[Request]:
 
 
 def fetched(requests: Iterable[Request]) -> list[Request]:
-    """Of these, those that were answered over the network."""
+    """Return the requests that were answered over the network."""
     return [each for each in on_network(requests) if not each.from_cache and was_answered(each)]
 
 
@@ -52,12 +52,12 @@ def _on_the_link(carried: GatewayRequest) -> OnTheLink:
 
 
 def encoding(request: Request) -> str | None:
-    """What the answer's body was compressed with."""
+    """Return what the answer's body was compressed with."""
     return next((value for name, value in request.response_headers if name.lower() == "content-encoding"), None)
 
 
 def led_to(requests: Iterable[Request]) -> set[str]:
-    """The addresses to which redirects led."""
+    """Return the addresses to which redirects led."""
     return {
         urljoin(each.url, text)
         for each in requests
@@ -72,7 +72,7 @@ def host(request: Request) -> str:
 
 
 def in_clear(arm: Arm, server_port: int | None) -> bool:
-    """Whether what goes to that port goes without TLS, in an arm that has TLS for the others: as the site's own
+    """Return whether what goes to that port goes without TLS, in an arm that has TLS for the others: as the site's own
     addresses want it."""
     return arm.schemes == RECORDED and server_port == PORTS["http"]
 
@@ -87,7 +87,7 @@ def target(request: Request) -> str:
 
 
 def path_of(url: str) -> str:
-    """Without the query."""
+    """Return the path without the query."""
     return url.partition("?")[0]
 
 
@@ -96,7 +96,7 @@ def asked_of(request: Request) -> Asked:
 
 
 def asked_for(each: SiteObject) -> Asked:
-    """The key of the requests that it answers."""
+    """Return the key of the requests that it answers."""
     return each.method, each.url
 
 
@@ -106,12 +106,12 @@ def asked_for_a_part(request: Request) -> bool:
 
 
 def inexact_targets(evidence: PageLoadEvidence, how: Collection[str] = INEXACT) -> list[str]:
-    """What the server answered with an object that was recorded with another query, by its own log."""
+    """Return what the server answered with an object that was recorded with another query, by its own log."""
     served = evidence.server.requests if evidence.server else ()
     return [f"{each.host}{each.path}" for each in served if each.match in how]
 
 
 def few(items: list[str], most: int = 3) -> str:
-    """The first of a list, and how many more there are."""
+    """Return the first of a list, and how many more there are."""
     more = f" and {len(items) - most} more" if len(items) > most else ""
     return ", ".join(items[:most]) + more

@@ -29,7 +29,7 @@ class RouterWatch:
         self._moves = False
 
     def prepare(self) -> None:
-        """Ahead of the load: that both answer is tried."""
+        """Try ahead of the load that both answer."""
         self.drop()
         self._program.ask("begin")
         self._pulse = self._router.pulse()
@@ -42,12 +42,12 @@ class RouterWatch:
             self._pulse.begin()
 
     def end(self) -> tuple[RouterStall, ...] | None:
-        """How long it did not answer. None: it is no process of this machine."""
+        """Return how long it did not answer. None: it is no process of this machine."""
         pulse, self._pulse = self._pulse, None
         return pulse.end() if pulse else None
 
     def queues_changed(self) -> tuple[str, ...] | None:
-        """Which of the link's queues were set anew since the load began, in words. None: the link moves."""
+        """Return which of the link's queues were set anew since the load began, in words. None: the link moves."""
         changes = parsed(_Announced, self._program.ask("end"), SAYS)["changes"]
         if self._moves:
             return None

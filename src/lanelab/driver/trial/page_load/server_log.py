@@ -74,5 +74,5 @@ def has_every_answer(requests: Sequence[Request], gateway: GatewayLog | None) ->
 
 
 def _path(name: str) -> str:
-    """Of a host with a path."""
+    """Return the path of a host with a path."""
     return f"/{name.partition('/')[2]}"

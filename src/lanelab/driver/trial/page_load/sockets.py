@@ -22,7 +22,7 @@ OVER_TCP = ("http/1.1",)  # what browsers offer by ALPN for a WebSocket, and for
 
 
 def opened(evidence: PageLoadEvidence) -> Sequence[WebSocket]:
-    """None of a browser that spoke to the gateway, which carries none on."""
+    """Return the WebSockets; none of a browser that spoke to the gateway, which carries none on."""
     browser: BrowserEvidence | None = None if evidence.gateway else evidence.browser
     return browser.sockets if browser else ()
 
@@ -32,13 +32,13 @@ def hosts(evidence: PageLoadEvidence) -> set[str]:
 
 
 def ports(evidence: PageLoadEvidence) -> set[int]:
-    """Of the server."""
+    """Return the ports of the server."""
     return {PORTS[SCHEMES[urlsplit(each.url).scheme]] for each in opened(evidence)}
 
 
 def handshakes(evidence: PageLoadEvidence) -> list[ServedRequest]:
-    """Lines of the server's log that are these, at most one for each WebSocket. Of several lines for its address the
-    one that shares no connection: a page may ask for the same address in another way, too."""
+    """Return lines of the server's log that are these, at most one for each WebSocket. Of several lines for its address
+    the one that shares no connection: a page may ask for the same address in another way, too."""
     waiting = Counter(_target(each) for each in opened(evidence))
     lines = evidence.server.requests if evidence.server else ()
     on_port = Counter(each.remote for each in lines)

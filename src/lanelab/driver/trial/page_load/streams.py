@@ -37,7 +37,7 @@ class StreamsVerdict:
         yield from self._pushes()
 
     def _settings(self) -> Iterator[str]:
-        """What each side told the other, by the gateway's log."""
+        """Yield what each side told the other, by the gateway's log."""
         for each in self._used:
             if each.streams is None:
                 yield f"connection {each.connection} does not tell of its streams"

@@ -33,8 +33,8 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Witnesses:
-    """What each says of a trial; nothing where it was not there. What the browser says is in the record's requests. The
-    handshakes of WebSockets are not in it (sockets.py)."""
+    """The words of each witness on a trial; nothing where it was not there. What the browser says is in the record's
+    requests. The handshakes of WebSockets are not in it (sockets.py)."""
 
     gateway: bool  # whether the browser spoke to the gateway alone: then it knows nothing of the wire
     connections: Sequence[GatewayConnection]
@@ -79,8 +79,8 @@ class Witnesses:
         return [each for each in self.connections if each.requests]
 
     def names(self) -> WitnessNames:
-        """Who could say what was spoken, by which TLS, and by which connections. The server and the capture cannot
-        always: nothing was captured, or no more of each packet than its beginning."""
+        """Return who could say what was spoken, by which TLS, and by which connections. The server and the capture
+        cannot always: nothing was captured, or no more of each packet than its beginning."""
         carrying = {each.connection for each in self.answered}
         ports = {port for number, port in self.port_of().items() if number in carrying}
         ports |= {port(each.remote) for each in self.asked}
@@ -110,11 +110,11 @@ class Witnesses:
         )
 
     def port_of(self) -> dict[int, int]:
-        """Number of a connection -> the client's port. By it all witnesses name the same connection."""
+        """Return number of a connection -> the client's port. By it all witnesses name the same connection."""
         return {each.connection: port(each.local) for each in self.connections if each.local}
 
     def served_by_port(self) -> dict[int, list[ServedRequest]]:
-        """Client's port -> what the server was asked on it, in the order of its beginning."""
+        """Return client's port -> what the server was asked on it, in the order of its beginning."""
         lines: dict[int, list[ServedRequest]] = {}
         for each in sorted(self.asked, key=lambda each: (each.began_us, each.keepalives or 0)):
             lines.setdefault(port(each.remote), []).append(each)
@@ -139,7 +139,7 @@ def _spoken(connection: Connection) -> bool:
 
 
 def port(end: str) -> int:
-    """Of an address with its port."""
+    """Return the port of an address."""
     return int(end.rpartition(":")[2])
 
 
@@ -150,7 +150,7 @@ def target(url: str) -> Target:
 
 
 def served_target(line: Line) -> Target:
-    """Of a line of the server's log."""
+    """Return the target of a line of the server's log."""
     return (line.host or "").lower().partition(":")[0].rstrip("."), str(line.path)
 
 
@@ -165,5 +165,5 @@ def most_at_once(spans: Iterable[tuple[float, float]]) -> int:
 
 
 def surplus(some: Counter[Any], others: Counter[Any]) -> list[Any]:
-    """What there is more of in the first."""
+    """Return what there is more of in the first."""
     return sorted((some - others).elements(), key=str)

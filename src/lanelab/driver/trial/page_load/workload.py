@@ -13,7 +13,8 @@ class PageLoad:
     primary = PRIMARY[PAGE_LOAD]
 
     def on_bed(self, place: BedPlace) -> BedSide:
-        """Selenium and what it brings take a third of a second to import: only beds that load pages pay for it."""
+        """Return the part in the bed. Selenium and what it brings take a third of a second to import: only beds that
+        load pages pay for it."""
         from lanelab.driver.trial.page_load.machine import PageLoadOnBed  # noqa: PLC0415
 
         return PageLoadOnBed(self.name, place)

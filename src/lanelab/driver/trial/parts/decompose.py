@@ -29,8 +29,8 @@ TURNAROUND = "turnaround_ms"
 
 
 def lags(exchanges: Sequence[Exchange], *, one_at_a_time: bool) -> dict[str, float]:
-    """The measures of a load; those that it has. `one_at_a_time`: a connection never carries two requests at once, so
-    there is an end of an answer that the next one waits for."""
+    """Return the measures of a load; those that it has. `one_at_a_time`: a connection never carries two requests at
+    once, so there is an end of an answer that the next one waits for."""
     in_order = sorted(exchanges, key=lambda each: each.sent)
     page = next((each for each in in_order if not each.redirects), None)
     if page is None:
@@ -44,8 +44,8 @@ def lags(exchanges: Sequence[Exchange], *, one_at_a_time: bool) -> dict[str, flo
 
 
 def _turnarounds(in_order: Sequence[Exchange], page: Exchange) -> list[int]:
-    """From the last packet of each answer to the next request on its connection. What follows the page, or
-    a redirect, is none: its answer has to be read for there to be a request."""
+    """Return the times from the last packet of each answer to the next request on its connection. What follows the
+    page, or a redirect, is none: its answer has to be read for there to be a request."""
     by_stream: dict[int, list[Exchange]] = {}
     for each in in_order:
         if each.stream is not None:
@@ -71,7 +71,8 @@ class Busy(NamedTuple):
 
 
 def busy(courses: Sequence[Course], wire: Wire, pause: int) -> list[Busy]:
-    """In order. `pause`: so long a time between two frames is no pause of the bottleneck."""
+    """Return when the link was busy, in order. `pause`: so long a time between two frames is no pause of the
+    bottleneck."""
     frames = sorted(
         (packet.at_ns, packet.frame_bytes, number, packet.number, packet.payload > 0 and packet.at_ns > course.set_up)
         for number, course in enumerate(courses)
@@ -132,8 +133,8 @@ class Decomposed:
 
 
 def decompose(loaded: Loaded, *, one_at_a_time: bool = False) -> Decomposed:
-    """The parts of this load; without stretches, and with a reason, where the clocks of its witnesses do not agree.
-    `one_at_a_time`: a connection never carries two requests at once."""
+    """Return the parts of this load; without stretches, and with a reason, where the clocks of its witnesses do not
+    agree. `one_at_a_time`: a connection never carries two requests at once."""
     browser = loaded.evidence.browser
     if browser is None or browser.clock is None or browser.clock.first_request is None or browser.times.plt_ms is None:
         return _absent("the browser did not say when the load began")
@@ -165,7 +166,7 @@ def tolerance_ms(plt_ms: float) -> float:
 
 
 def _sums(parts: Parts) -> dict[str, float]:
-    """Of each part the sum of its stretches."""
+    """Return the sum of the stretches of each part."""
     totals = {part.measure: 0.0 for part in Part}
     for stretch in parts.stretches:
         totals[stretch.part.measure] += stretch.to_ms - stretch.from_ms
@@ -173,7 +174,7 @@ def _sums(parts: Parts) -> dict[str, float]:
 
 
 def _whole(browser: BrowserEvidence) -> Interval | str:
-    """The load time on the capture's clock; or why that cannot be told.
+    """Return the load time on the capture's clock; or why that cannot be told.
 
     Where the program that drives the browser runs on the browser's machine, both have one clock. Else its clock says
     nothing here: then what it adds before and after the browser's own times is taken as equal.
@@ -199,7 +200,8 @@ def _stretch(piece: Piece, zero: int) -> Stretch:
 
 
 def _claims(loaded: Loaded, exchanges: Sequence[Exchange]) -> Iterator[Claim]:
-    """Everything that was under way. While the link was idle, the connection that ended the idleness comes first."""
+    """Yield everything that was under way. While the link was idle, the connection that ended the idleness comes
+    first."""
     wire = _wire(loaded)
     by_stream = {
         id(stream): [each for each in exchanges if each.stream is stream] for stream in loaded.timeline.connections
@@ -283,8 +285,8 @@ def _before_the_first(course: Course, exchanges: Sequence[Exchange], wire: Wire)
 
 
 def _silences(course: Course, begin: int, end: int, wire: Wire) -> Iterator[tuple[Interval, int]]:
-    """The times between these moments in which no data came, and when the next did: those longer than a full frame
-    takes, since within shorter ones the bottleneck was busy."""
+    """Yield the times between these moments in which no data came, and when the next did: those longer than a full
+    frame takes, since within shorter ones the bottleneck was busy."""
     arrivals, least = course.arrivals, max(SHORTEST, wire.frame_ns(FRAME))
     first = max(bisect.bisect_right(arrivals, begin) - 1, 0)
     last = bisect.bisect_left(arrivals, end)
@@ -294,7 +296,7 @@ def _silences(course: Course, begin: int, end: int, wire: Wire) -> Iterator[tupl
 
 
 def _look_ups(datagrams: Sequence[Datagram]) -> list[Interval]:
-    """From a question to the last answer to its port."""
+    """Return the times from a question to the last answer to its port."""
     asked: dict[int, int] = {}
     answered: dict[int, int] = {}
     for each in datagrams:

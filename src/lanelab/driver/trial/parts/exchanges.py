@@ -134,7 +134,7 @@ def _port(address: str) -> int:
 
 
 def _on_wire(told: Exchange, payloads: _Payloads) -> Exchange:
-    """With the moments of its packets, where there are packets for them."""
+    """Return the exchange with the moments of its packets, where there are packets for them."""
     up, down = payloads.up, payloads.down
     at = bisect.bisect_left(up, told.sent - EARLIER)
     sent = up[at] if at < len(up) and up[at] < told.first else told.sent

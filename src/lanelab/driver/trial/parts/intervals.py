@@ -7,7 +7,8 @@ Interval = tuple[int, int]
 
 
 class Claim(NamedTuple):
-    """Something that was under way. Of claims on the same moment the one with the lowest rank has it."""
+    """A claim of something that was under way on its time. Of claims on the same moment the one with the lowest rank
+    has it."""
 
     begin: int
     end: int

@@ -19,7 +19,7 @@ Bytes = list[tuple[int, int]]  # of a stream: from and to, in order, apart from 
 
 
 def quic_course(connection: QuicStream, wire: Wire) -> Course:
-    """The handshake, which TLS is a part of, counts as opening the connection."""
+    """Return the handshake, which TLS is a part of, counts as opening the connection."""
     stream, ready = connection.stream, connection.ready_ns
     first = stream.packets[0].at_ns
     early = any(each.kind == Kind.ZERO_RTT and each.up for each in connection.packets)
@@ -38,12 +38,12 @@ def quic_course(connection: QuicStream, wire: Wire) -> Course:
 
 
 def handshake_ns(connection: QuicStream) -> int | None:
-    """The round trip of its quickest Initial."""
+    """Return the round trip of its quickest Initial."""
     return min((ns for ns, _, _, shakes in trips_of(connection) if shakes), default=None)
 
 
 def _received(connection: QuicStream, wire: Wire) -> tuple[frozenset[int], list[Missed]]:
-    """Frames with nothing new, and the holes of all streams."""
+    """Return frames with nothing new, and the holes of all streams."""
     have: dict[int, Bytes] = {}
     since: dict[int, int] = {}  # a stream with a hole -> when it was seen
     again: set[int] = set()

@@ -57,7 +57,7 @@ class Course:
 
     @property
     def set_up(self) -> int:
-        """When it could carry its first request."""
+        """Return when it could carry its first request."""
         return self.tls[1] if self.tls else self.connect[1] if self.connect else self.stream.packets[0].at_ns
 
     def late(self, arrival: int, wire: Wire, since: int = 0) -> bool:
@@ -88,7 +88,7 @@ def course_of(stream: Stream, wire: Wire, asked: int | None, tls_version: str | 
 
 
 def handshake_ns(stream: Stream) -> int | None:
-    """Its round trip, where its first SYN was answered."""
+    """Return its round trip, where its first SYN was answered."""
     connect = _connect(stream)
     syns = sum(packet.up and bool(packet.flags & SYN) for packet in stream.packets[:8])
     return connect[1] - connect[0] if connect and syns == 1 else None
@@ -107,9 +107,9 @@ def _connect(stream: Stream) -> Interval | None:
 
 
 def _tls(stream: Stream, opened: int, asked: int | None) -> Interval:
-    """From the TCP handshake to the client's last message of TLS: its first data after the server's. Where the client
-    then waits for the server's last word before it asks (TLS 1.2 without False Start), to that; `asked`: when it asks,
-    None where it waits for nothing."""
+    """Return the time from the TCP handshake to the client's last message of TLS: its first data after the server's.
+    Where the client then waits for the server's last word before it asks (TLS 1.2 without False Start), to that;
+    `asked`: when it asks, None where it waits for nothing."""
     data = [packet for packet in stream.packets if packet.payload]
     heard = next((packet.at_ns for packet in data if not packet.up), None)
     if heard is None:
@@ -123,7 +123,7 @@ def _tls(stream: Stream, opened: int, asked: int | None) -> Interval:
 
 
 def _received(stream: Stream, wire: Wire) -> tuple[frozenset[int], list[Missed]]:
-    """Packets with nothing new, and the holes."""
+    """Return packets with nothing new, and the holes."""
     again: set[int] = set()
     holes: list[Missed] = []
     ahead: dict[int, int] = {}  # beginnings of what came early -> their ends
@@ -185,7 +185,7 @@ def _silences(stream: Stream, wire: Wire) -> Iterator[Missed]:
 
 
 def _sent_again(stream: Stream) -> Iterator[Missed]:
-    """What the client sent twice: a SYN, a request."""
+    """Yield what the client sent twice: a SYN, a request."""
     sent: dict[int, int] = {}
     for packet in stream.packets:
         opening = bool(packet.flags & SYN)

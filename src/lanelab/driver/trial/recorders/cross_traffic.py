@@ -132,7 +132,7 @@ def evidence_of(link: Link, receiver: object, sender: object, idle_ms: float, se
 
 
 def measures_of(link: Link, seen: CrossEvidence) -> dict[str, float]:
-    """By their names in driver/record/metrics.py."""
+    """Return measures by their names in driver/record/metrics.py."""
     bps = BITS * sum(flow.bytes for flow in seen.flows) / seen.load_s
     measures: dict[str, float] = {"cross_rate": bps}
     rate = link.down.rate if seen.way == "down" else link.up.rate

@@ -40,7 +40,7 @@ class Watch(Protocol):
         """The load is over."""
 
     def result(self) -> object:
-        """What was read, as driver/bed/remote/sampler.py writes it."""
+        """Return what was read, as driver/bed/remote/sampler.py writes it."""
 
     def close(self) -> None: ...
 

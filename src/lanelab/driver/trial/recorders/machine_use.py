@@ -83,7 +83,7 @@ class Sample(Coded):
 
 @dataclass(frozen=True, slots=True)
 class Samples(Coded):
-    """What driver/bed/remote/sampler.py writes."""
+    """The samples that driver/bed/remote/sampler.py writes."""
 
     before: Reading
     after: Reading
@@ -179,7 +179,7 @@ def _span(before: Reading, after: Reading, name: str) -> float | None:
 
 
 def _by_group(before: Sequence[Process], after: Sequence[Process]) -> tuple[dict[str, float], dict[str, float]]:
-    """CPU time and waiting time of each group between two readings.
+    """Return CPU time and waiting time of each group between two readings.
 
     A group's time includes that of children which ended in between: the kernel adds it to their parent's. What the
     harness itself runs to its end during a load is the client of that load.
@@ -219,7 +219,8 @@ def _share(share: float | None) -> float | None:
 
 
 def measures_of(evidence: MachineEvidence) -> dict[str, float]:
-    """Of several machines: the sum of times, and the worst of everything else. What is not known is not there."""
+    """Return the measures of several machines: the sum of times, and the worst of everything else. What is not known is
+    not there."""
     measures: dict[str, float] = {}
     for group in GROUPS:
         known = [use.cpu_s[group] for use in evidence.machines if group in use.cpu_s]
@@ -244,7 +245,7 @@ def measures_of(evidence: MachineEvidence) -> dict[str, float]:
 
 
 def series_of(reports: Sequence[MachineReport]) -> dict[str, Series]:
-    """Shares over the load's time, of each machine: processors that were busy, and waiting for one."""
+    """Return shares over the load's time, of each machine: processors that were busy, and waiting for one."""
     made: dict[str, Series] = {}
     for report in reports:
         start, pairs = report.read.before.at_s, list(itertools.pairwise(report.read.samples))
@@ -270,7 +271,7 @@ def _part(first: float | None, then: float | None, whole: float) -> float | None
 
 
 def flags_of(evidence: MachineEvidence) -> tuple[Flag, ...]:
-    """Why the numbers of this trial may be the machine's."""
+    """Return why the numbers of this trial may be the machine's."""
     several = len(evidence.machines) > 1
     return tuple(
         Flag(flag.name, f"on the machine of the {' and '.join(use.nodes)}, {flag.detail}" if several else flag.detail)

@@ -18,7 +18,8 @@ class TrialRecorders:
     """What goes wrong with a recorder is a failure of the trial, and no error."""
 
     def __init__(self, options: Mapping[str, Coded], link: Link | None = None) -> None:
-        """`options`: of each recorder that is on. Cross traffic of the `link` begins last and is read first."""
+        """Begin without recording. `options` has those of each recorder that is on. Cross traffic of the `link` begins
+        last and is read first."""
         self._recorders = [RECORDERS[name](options[name]) for name in RECORDERS if name in options]
         if link and link.cross:
             self._recorders.append(Cross(link))
@@ -38,7 +39,8 @@ class TrialRecorders:
             self._try(recorder, recorder.load_ended)
 
     def stop(self, *, loaded: bool) -> dict[str, Recording]:
-        """What each has, by its name. `loaded`: the page came; else what a browser cannot show is no failure more."""
+        """Return what each has, by its name. `loaded`: the page came; else what a browser cannot show is no failure
+        more."""
         recordings: dict[str, Recording] = {}
         while self._recorders:
             recorder = self._recorders.pop()

@@ -33,7 +33,7 @@ Options = TypeVar("Options", bound=Coded)
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """What serves on the server node."""
+    """A role that serves on the server node."""
 
     folder: str  # in which its processes work, and nobody else's
     ports: tuple[int, ...]  # at which it meets the clients; () behind a proxy
@@ -54,7 +54,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What a recorder has of one trial."""
+    """The recording that a recorder has of one trial."""
 
     files: tuple[str, ...] = ()  # names in the trial's folder
     measures: Mapping[str, float] = field(default_factory=dict)  # by their names in driver/record/metrics.py
@@ -67,7 +67,7 @@ class Recording:
 
 
 class Weight(Protocol):
-    """What a trial loads, for estimates of disk space."""
+    """The weight that a trial loads, for estimates of disk space."""
 
     @property
     def objects(self) -> int: ...
@@ -104,13 +104,13 @@ class Recorder(ABC, Generic[Options]):
 
     @classmethod
     def has(cls, options: Options, wanted: Coded | None) -> bool:  # noqa: ARG003 - most are on or off
-        """Whether it records all that it would record with the options that are wanted."""
+        """Return whether it records all that it would record with the options that are wanted."""
         return True
 
     @classmethod
     @abstractmethod
     def disk_bytes(cls, options: Options, weight: Weight) -> float:
-        """What one trial costs on disk, roughly."""
+        """Return what one trial costs on disk, roughly."""
 
     @abstractmethod
     def start(self, context: Context) -> None:

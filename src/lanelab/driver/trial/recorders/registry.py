@@ -60,7 +60,7 @@ RECORDERS: Mapping[str, type[Recorder[Any]]] = {
 
 
 def options_from_json(data: Mapping[str, object]) -> dict[str, Coded]:
-    """The options of the recorders of a trial, by their names."""
+    """Return the options of the recorders of a trial, by their names."""
     unknown = sorted(data.keys() - RECORDERS.keys())
     if unknown:
         raise RecordError(f"there is no recorder {unknown[0]!r}", key=f"recorders.{unknown[0]}")
@@ -73,5 +73,5 @@ def wishes(options: Mapping[str, Coded]) -> frozenset[str]:
 
 
 def packed(options: Mapping[str, Coded]) -> tuple[str, ...]:
-    """The files of these recorders that are stored compressed."""
+    """Return the files of these recorders that are stored compressed."""
     return tuple(itertools.chain.from_iterable(RECORDERS[name].packed for name in options))

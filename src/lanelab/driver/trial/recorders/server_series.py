@@ -188,7 +188,7 @@ class ServerSeries(Recorder[ServerSeriesOptions]):
 
 
 def watched_of(lines: list[bytes], last_words: str) -> Watched:
-    """What a sampler said. Raises RecordError where that makes no sense; that it broke off is no such thing."""
+    """Return what a sampler said. Raises RecordError where that makes no sense; that it broke off is no such thing."""
     try:
         said = [json.loads(line) for line in lines]
     except ValueError as error:
@@ -207,7 +207,7 @@ def watched_of(lines: list[bytes], last_words: str) -> Watched:
 
 
 def failures_of(watched: Watched) -> tuple[Failure, ...]:
-    """Why the series cannot be what they should be."""
+    """Return why the series cannot be what they should be."""
     failed = []
     if watched.end is None:
         failed.append(f"the program that looks at the server ended before the load: {watched.stopped}")

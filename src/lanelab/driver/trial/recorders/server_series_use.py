@@ -65,7 +65,7 @@ class Sample(Coded):
 
 @dataclass(frozen=True, slots=True)
 class Before(Coded):
-    """What there was before the load."""
+    """The counters before the load."""
 
     before: Sample
     most_workers: int | None
@@ -122,7 +122,7 @@ def flags_of(evidence: ServerSeriesEvidence) -> tuple[Flag, ...]:
 
 
 def series_of(watched: Watched) -> dict[str, Series]:
-    """By name. What was never read has no series; what was not read at a time has no point."""
+    """Return series by name. What was never read has no series; what was not read at a time has no point."""
     made: dict[str, Series] = {}
     pairs = list(itertools.pairwise(watched.samples))
     for name, read in _numbers(watched).items():
@@ -142,7 +142,7 @@ def _add(made: dict[str, Series], name: str, values: Sequence[tuple[float, Value
 
 
 def _numbers(watched: Watched) -> dict[str, Callable[[Sample], Value]]:
-    """How each series that counts what is there is read from a sample."""
+    """Return how each series that counts what is there is read from a sample."""
     readers: dict[str, Callable[[Sample], Value]] = {
         "connections": lambda each: each.connections.established if each.connections else None,
         "connections_closing": lambda each: each.connections.closing if each.connections else None,
@@ -174,7 +174,7 @@ def _of_role(sample: Sample, role: str, field: str) -> Value:
 
 
 def _counts(watched: Watched) -> dict[str, Callable[[Sample], Value]]:
-    """How each series that is a rate reads its count."""
+    """Return how each series that is a rate reads its count."""
     return {
         "listen_overflows_per_s": lambda each: each.overflows,
         "bytes_in_per_s": lambda each: each.received,
@@ -187,8 +187,8 @@ def _counts(watched: Watched) -> dict[str, Callable[[Sample], Value]]:
 
 
 def _rate(count: Callable[[Sample], Value], first: Sample, then: Sample) -> Value:
-    """Per second, between two looks that follow each other. None over a gap, and where a count fell: processor time
-    falls when a process ends that nobody waits for."""
+    """Return the rate per second, between two looks that follow each other. None over a gap, and where a count fell:
+    processor time falls when a process ends that nobody waits for."""
     before, after = count(first), count(then)
     if before is None or after is None or after < before or then.second != first.second + 1:
         return None

@@ -89,11 +89,11 @@ class Capture:
         return counts
 
     def fetch(self, target: Path) -> None:
-        """What was captured, as a local file."""
+        """Fetch what was captured, as a local file."""
         self._node.get(self._file, target)
 
     def kill(self) -> None:
-        """At once. The file is whole nevertheless, up to a packet that was just being written."""
+        """Kill it at once. The file is whole nevertheless, up to a packet that was just being written."""
         with contextlib.suppress(OSError):
             os.close(self._stderr)
         self._process.signal(signal.SIGTERM)
@@ -134,7 +134,7 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class CaptureOptions(Coded):
-    """Where packets are recorded, and how much of each."""
+    """Says where packets are recorded, and how much of each."""
 
     nodes: tuple[str, ...] = ("client",)
     snaplen: int = 0  # bytes; 0: whole packets
@@ -142,7 +142,7 @@ class CaptureOptions(Coded):
 
 @dataclass(frozen=True, slots=True)
 class Captures(Coded):
-    """What tcpdump counted, by node."""
+    """The counts of tcpdump, by node."""
 
     by_node: Mapping[str, CaptureCounts]
 
@@ -206,7 +206,7 @@ class Tcpdump(Recorder[CaptureOptions]):
 
     @classmethod
     def read(cls, written: Written | None) -> CaptureOptions | None:
-        """`off`, nodes, or a mapping."""
+        """Read `off`, nodes, or a mapping."""
         if written is None:
             return CaptureOptions()
         entries = KEYS.entries(written) if written.is_mapping else {"nodes": written}

@@ -105,7 +105,7 @@ def _frames(pictures: list[Picture]) -> list[Frame]:
 
 
 def _filmstrip(frames: list[Frame], pictures: list[Picture]) -> dict[str, object]:
-    """Readable by itself: every picture with its moment."""
+    """Return a filmstrip that is readable by itself: every picture with its moment."""
     return {
         "frames": [
             {"at_ms": frame.at_ms, "complete": frame.complete, "jpeg": base64.b64encode(picture.jpeg).decode()}

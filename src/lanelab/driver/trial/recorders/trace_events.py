@@ -71,7 +71,7 @@ class TraceEvents:
         self._end: float = min((at for at in ends if at >= self._zero), default=float("inf"))
 
     def main_thread(self) -> tuple[tuple[float, float], ...]:
-        """When it had a task, in ms, up to the load event."""
+        """Return when it had a task, in ms, up to the load event."""
         busy: list[tuple[float, float]] = []
         for begin, end in sorted(self._span(each) for each in self._tasks()):
             begin, end = max(begin, 0.0), min(end, self._ms(self._end))  # noqa: PLW2901 - within the load
@@ -84,7 +84,7 @@ class TraceEvents:
         return tuple((round(begin, 3), round(end, 3)) for begin, end in busy if end - begin >= SHORTEST_MS)
 
     def long_tasks(self) -> tuple[LongTask, ...]:
-        """Tasks of 50 ms and more."""
+        """Return tasks of 50 ms and more."""
         found = []
         for task in self._tasks():
             begin, end = self._span(task)
@@ -93,7 +93,7 @@ class TraceEvents:
         return tuple(sorted(found, key=lambda each: each.from_ms))
 
     def pictures(self) -> list[Picture]:
-        """Those that differ from the one before, from the last one before the navigation on, which counts as its
+        """Return those that differ from the one before, from the last one before the navigation on, which counts as its
         beginning."""
         shots = sorted((each for each in self._events if each.get("name") == "Screenshot"), key=lambda each: each["ts"])
         pictures: list[Picture] = []
@@ -116,7 +116,7 @@ class TraceEvents:
         return (each for each in of_thread if each["name"] == name)
 
     def _purpose(self, begin: float, end: float) -> str:
-        """The name of what took longest within."""
+        """Return the name of what took longest within."""
         spent: Counter[str] = Counter()
         for each in self._events:
             if self._is_main(each) and each["name"] not in TASKS and "devtools.timeline" in each.get("cat", ""):

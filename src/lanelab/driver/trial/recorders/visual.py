@@ -17,7 +17,7 @@ LEVELS = 256
 
 
 def progress(pictures: Sequence[bytes]) -> list[float]:
-    """Of each picture, 0 to 1. Of the last it is 1."""
+    """Return the progress of each picture, 0 to 1. Of the last it is 1."""
     histograms = [_histogram(each) for each in pictures]
     if not histograms:
         return []
@@ -29,7 +29,7 @@ def progress(pictures: Sequence[bytes]) -> list[float]:
 
 
 def speed_index(frames: Sequence[Frame]) -> float:
-    """Milliseconds from the navigation's start. Before the first frame nothing is complete."""
+    """Return milliseconds from the navigation's start. Before the first frame nothing is complete."""
     total, at, complete = 0.0, 0.0, 0.0
     for frame in frames:
         total += (frame.at_ms - at) * (1 - complete)
@@ -54,7 +54,7 @@ def _histogram(jpeg: bytes) -> tuple[list[int], ...]:
 
 
 def _channel(now: Sequence[int], first: Sequence[int], last: Sequence[int]) -> float:
-    """The share of the change from first to last that is behind; all of it where there is none to be made."""
+    """Return the share of the change from first to last that is behind; all of it where there is none to be made."""
     whole = sum(abs(a - b) for a, b in zip(last, first, strict=True))
     done = sum(min(abs(a - b), abs(c - b)) for a, b, c in zip(last, first, now, strict=True) if (a > b) == (c > b))
     return done / whole if whole else 1.0

@@ -88,7 +88,7 @@ class Vitals(Recorder[VitalsOptions]):
 
     @classmethod
     def read(cls, written: Written | None) -> VitalsOptions | None:
-        """`true`, `false`, or a mapping."""
+        """Read `true`, `false`, or a mapping."""
         if written is None:
             return None
         if not written.is_mapping:
@@ -99,7 +99,7 @@ class Vitals(Recorder[VitalsOptions]):
 
     @classmethod
     def has(cls, options: VitalsOptions, wanted: Coded | None) -> bool:
-        """What is read before a click is the same with and without it, and of a metric however long that is."""
+        """Return what is read before a click is the same with and without it, and of a metric however long that is."""
         if not isinstance(wanted, VitalsOptions):
             return False
         return wanted.click in (None, options.click) or (wanted.click == ANY and options.click is not None)

@@ -65,7 +65,7 @@ def measures(vitals: VitalsEvidence) -> dict[str, float]:
 
 
 def layout_shift(shifts: Sequence[LayoutShift]) -> float:
-    """The sum of the worst session window."""
+    """Return the sum of the worst session window."""
     worst = total = 0.0
     begun = last = float("-inf")
     for shift in sorted(shifts, key=lambda each: each.at_ms):
@@ -79,7 +79,8 @@ def layout_shift(shifts: Sequence[LayoutShift]) -> float:
 
 
 def blocking(tasks: Sequence[BusyTask], begin_ms: float, end_ms: float) -> float:
-    """What tasks took beyond 50 ms each, between the first contentful paint and the end, as Lighthouse counts it."""
+    """Return what tasks took beyond 50 ms each, between the first contentful paint and the end, as Lighthouse counts
+    it."""
     within = (min(task.to_ms, end_ms) - max(task.from_ms, begin_ms) for task in tasks)
     return round(sum(max(span - BLOCKING_MS, 0.0) for span in within), 3)
 
@@ -119,7 +120,8 @@ def _evidence(told: Vitals, after_ms: float, click: str | None) -> VitalsEvidenc
 
 
 def _interaction(click: str, clicked: Aim, events: Sequence[Event]) -> Interaction:
-    """The interaction whose slowest event was the slowest. The browser tells events below 16 ms only of the first."""
+    """Return the interaction whose slowest event was the slowest. The browser tells events below 16 ms only of the
+    first."""
     slowest = max(events, key=lambda event: (event["duration_ms"], -event["at_ms"]))
     own = [event for event in events if event["interaction"] == slowest["interaction"]]
     # Events that were presented together with the slowest one: what their handlers took is what it waited for.

@@ -82,8 +82,8 @@ class Ab(Generator):
         return Invocation(argv, {}, {})
 
     def read(self, target: Target, output: Output) -> Results:
-        """What it prints at its end. It tells nothing where a connection was refused, reset or too slow: then it ends
-        at once."""
+        """Return what it prints at its end. It tells nothing where a connection was refused, reset or too slow: then it
+        ends at once."""
         said = {match["name"]: match["value"] for match in LINE.finditer(output.stdout)}
         mean = MEAN.search(output.stdout)
         if "Complete requests" not in said or not mean or PERCENTAGES not in output.files:
@@ -159,7 +159,7 @@ def _errors(stdout: str, said: Mapping[str, str]) -> dict[str, ErrorCount]:
 
 
 def _started(log: bytes) -> list[tuple[int, int]]:
-    """Of each request: the second of this epoch in which it began, and whole milliseconds that it took."""
+    """Return for each request the second of this epoch in which it began, and whole milliseconds that it took."""
     found = []
     for line in text_of(log, REQUESTS).splitlines()[1:]:
         words = line.split("\t")
@@ -181,7 +181,8 @@ def _series(started: list[tuple[int, int]]) -> dict[str, Series]:
 
 
 def _latency(percentages: bytes, log: bytes, done: int, mean: float) -> Latency | None:
-    """From the 101 percentiles that ab tells in microseconds. The 99.9th is from the log, in whole milliseconds."""
+    """Return the latency from the 101 percentiles that ab tells in microseconds. The 99.9th is from the log, in whole
+    milliseconds."""
     at = _percentiles(percentages)
     took = sorted(ms for _, ms in _started(log))
     if len(took) != done:
@@ -216,7 +217,7 @@ def _percentiles(data: bytes) -> list[float]:
 
 
 def _histogram(at: list[float], done: int) -> tuple[tuple[float, int], ...]:
-    """How many are between two percentiles."""
+    """Return how many are between two percentiles."""
     buckets: dict[float, int] = {}
     below = 0
     for percent, ms in enumerate(at):

@@ -110,7 +110,7 @@ class H2load(Generator):
 
 
 def read_log(data: bytes, *, whole: bool) -> list[Row]:
-    """Every line; without the last where h2load was ended in the middle of it."""
+    """Return every line; without the last where h2load was ended in the middle of it."""
     lines = text_of(data, LOG).split("\n")
     if lines.pop() and whole:
         raise RecordError("its last line has no end", "Run the trial again", key=LOG)

@@ -59,7 +59,7 @@ class K6Generator(Generator):
             raise InputError(f"{most[:60]!r} is no number of users", "Write 1 to 100000", key="parameters")
 
     def invocation(self, target: Target) -> Invocation:
-        """Pure, but for lanelab's own scripts."""
+        """Return how k6 is started. It reads nothing but lanelab's own scripts."""
         ours = target.settings.script in SCRIPTS
         script = (SOURCES / f"{target.settings.script}.js").read_bytes() if ours else target.script
         argv = [
@@ -87,7 +87,7 @@ class K6Generator(Generator):
         return Invocation(argv, environment, files, [] if ours else inspect)
 
     def read(self, target: Target, output: Output) -> Results:
-        """Lines until it died are of use."""
+        """Read the output. Of a generator that died, the lines until then are of use."""
         if FIGURES not in output.files:
             return Results(None, {}, _why(output))
         lines = read_lines(output.files[FIGURES])
@@ -105,7 +105,7 @@ class K6Generator(Generator):
 
 
 def main_script(target: Target) -> str:
-    """What k6 runs: the script on our transport, with the options of the experiment file over its own."""
+    """Return what k6 runs: the script on our transport, with the options of the experiment file over its own."""
     settings = target.settings
     multiplexed = target.arm.protocol != "http/1.1"
     usual = {
@@ -204,7 +204,7 @@ def files_and_ports_needed(settings: LoadSettings, arm: Arm) -> tuple[int, int]:
 
 
 def settings_file(target: Target) -> str:
-    """What our transports are told."""
+    """Return what our transports are told."""
     settings, arm = target.settings, target.arm
     encoding = accepted(arm)
     usual = FRESH if settings.open_model and settings.script == "page" else KEPT

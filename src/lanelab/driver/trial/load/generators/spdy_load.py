@@ -103,7 +103,7 @@ class SpdyLoad(Generator):
         check_requests(settings, MOST_REQUESTS)
 
     def invocation(self, target: Target) -> Invocation:
-        """One thread, as the other generators of this kind have: so the judge sees whether it was the limit."""
+        """Return how it is started: with one thread, as others of this kind; the judge sees whether it was the limit."""
         settings, encoding = target.settings, accepted(target.arm)
         one_host(target)
         argv = [
@@ -189,7 +189,7 @@ def _latency(said: Said) -> Latency:
 
 
 def _series(said: Said) -> dict[str, Series]:
-    """Requests that succeeded in each whole second."""
+    """Return requests that succeeded in each whole second."""
     spans = round(SECOND_MS / said.completions_every_ms)
     whole = int(said.seconds)
     points = [

@@ -61,7 +61,7 @@ end
 
 @dataclass(frozen=True, slots=True)
 class Counted(Coded):
-    """What wrk counted."""
+    """Counts that wrk gives."""
 
     microseconds: int
     requests: int  # answered
@@ -181,7 +181,7 @@ def _too_short(target: Target, counted: Counted) -> int:
 
 
 def measured(counted: Counted, connections: int) -> Mapping[float, int]:
-    """How long each answer took, in ms.
+    """Return how long each answer took, in ms.
 
     wrk adds to what it measured, so that a server that stalls looks as if it had been asked all the while (its source
     calls that stats_correct). Here is what was measured: what was added to each value follows from the higher ones, and
@@ -210,6 +210,6 @@ def _whole_timeout(settings: LoadSettings) -> int:
 
 
 def _lua(text: str) -> str:
-    """A string of Lua's."""
+    """Return a string of Lua's."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

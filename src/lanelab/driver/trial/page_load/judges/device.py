@@ -17,7 +17,7 @@ LEAST_PART = 0.5
 
 
 def device_failures(arm: Arm, browser: BrowserEvidence) -> Iterator[Failure]:
-    """`arm`: on its site, so that it has a view."""
+    """Yield the failures of a device. `arm` is the one on its site, so that it has a view."""
     wrong = [*_view(arm, browser), *_slowdown(arm.cpu_slowdown, browser.slowdown)]
     if wrong:
         yield Failure(Reason.DEVICE_IGNORED, "; ".join(wrong))

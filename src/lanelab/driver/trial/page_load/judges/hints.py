@@ -29,7 +29,7 @@ class HintsVerdict:
             yield Failure(Reason.HINTS_IGNORED, "; ".join(wrong))
 
     def _early(self) -> Iterator[str]:
-        """The browser's word. (That the server sent it cannot be seen in its log.)"""
+        """Yield the browser's word. (That the server sent it cannot be seen in its log.)"""
         page = self.site.entry_host + self.site.entry_path
         came = {target(each): each.early_links for each in self.requests if each.early_links is not None}
         strange = [name for name in came if name != page or self.arm.early_hints == OFF]
@@ -61,7 +61,8 @@ class HintsVerdict:
             yield f"the browser did not preload {few(sorted(wanted - asked))}"
 
     def _urgent(self) -> Iterator[str]:
-        """Of images and scripts. What was asked for before the element was found, since a link said so, has its own."""
+        """Yield images and scripts with another urgency than the site says. What was asked for before the element was
+        found, since a link said so, has its own."""
         if self.arm.fetchpriority == OFF:
             return
         said = urgencies(self.site)

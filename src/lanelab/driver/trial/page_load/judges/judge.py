@@ -82,7 +82,7 @@ class Judge:
 
 
 def once(failures: Iterable[Failure]) -> Iterator[Failure]:
-    """Those of one reason as one."""
+    """Yield those of one reason as one."""
     details_of: dict[Reason, list[str]] = {}
     for each in failures:
         details_of.setdefault(each.reason, []).append(each.detail)

@@ -38,14 +38,14 @@ WAYS = {"down": "to the client", "up": "to the server"}
 
 @dataclass(frozen=True, slots=True)
 class LinkVerdict:
-    """Of one trial whose captures tell of its link."""
+    """The verdict of one trial whose captures tell of its link."""
 
     record: TrialRecord
     evidence: PageLoadEvidence
     link: Link
 
     def failures(self) -> Iterator[Failure]:
-        """Each reason once."""
+        """Yield each reason once."""
         if self.seen is not None:
             yield from once(self._all(self.seen))
 
@@ -63,7 +63,7 @@ class LinkVerdict:
         yield from self._windows(seen)
 
     def flags(self) -> Iterator[Flag]:
-        """Of a trial that counts: what is late, but not so much that it could not be."""
+        """Yield flags of a trial that counts: what is late, but not so much that it could not be."""
         late = list(self._late(self.seen)) if self.seen is not None else []
         if late:
             yield Flag(FlagName.LINK_LATE, "; ".join(late))
@@ -103,7 +103,7 @@ class LinkVerdict:
 
     @property
     def _varies_us(self) -> float:
-        """By how much jitter may move a round trip."""
+        """Return by how much jitter may move a round trip."""
         return (self.link.down.extra_delay.ns + self.link.up.extra_delay.ns) / 1000
 
     @property
@@ -120,8 +120,8 @@ class LinkVerdict:
         return self._late_us if self._is_punctual else self._late_us * STARVED
 
     def _waited_us(self, seen: LinkEvidence) -> float:
-        """By how much each round trip is late on average, because the router waited for a processor. The quickest of
-        many is not so late, but a load from the cache has one or two."""
+        """Return by how much each round trip is late on average, because the router waited for a processor. The
+        quickest of many is not so late, but a load from the cache has one or two."""
         if seen.down.frames > FEW_FRAMES:
             return 0.0
         machines = self.record.machine.machines if self.record.machine else ()
@@ -135,7 +135,7 @@ class LinkVerdict:
         return min((self._surplus(trip) for trip in trips), default=None)
 
     def _surplus(self, trip: RoundTrip) -> float:
-        """How much longer it took than the link takes for these two frames, in us."""
+        """Return how much longer it took than the link takes for these two frames, in us."""
         down, up = self.link.down, self.link.up
         return trip.us - self.link.rtt.ns / 1000 - _wire_us(up, trip.up_bytes) - _wire_us(down, trip.down_bytes)
 
@@ -170,7 +170,7 @@ class LinkVerdict:
         return f"{what}, {-self._surplus(trip) / 1000:.1f} ms less than the link takes"
 
     def _delays(self) -> Iterator[Failure]:
-        """One way each, where there are captures at both ends."""
+        """Yield what the delays of each way show, where there are captures at both ends."""
         if self.evidence.emulation is None:
             return
         for name, towards in WAYS.items():
@@ -237,7 +237,7 @@ class LinkVerdict:
         return f"half of all packets came {early_ms:.1f} ms or more before the rate should have let them"
 
     def _refused(self, seen: LinkEvidence) -> dict[str, str]:
-        """The directions in which something came too fast, and what."""
+        """Return the directions in which something came too fast, and what."""
         fast = self._fast(seen, PUNCTUAL if self._is_punctual else STARVED_RATE)
         return {name: what for name, what in fast.items() if not self._only_caught_up(seen, name)}
 
@@ -249,8 +249,8 @@ class LinkVerdict:
         return {name: words for name, words in what.items() if words}
 
     def _only_caught_up(self, seen: LinkEvidence, name: str) -> bool:
-        """Whether that was a router that made up for a short time in which it had no processor. Who claims that a
-        machine was starved has to have watched it."""
+        """Return whether that was a router that made up for a short time in which it had no processor. Who claims that
+        a machine was starved has to have watched it."""
         silent_us = caught_up_us(getattr(seen, name), getattr(self.link, name), self.link.mtu)
         return bool(self._of_the_machine) and silent_us is not None and silent_us <= self._most_silent_us
 
@@ -261,7 +261,7 @@ class LinkVerdict:
         return max(STARVED_RATE.long_us, SILENT_SHARE * (plt_ms or 0.0) * 1000)
 
     def _may_be_early_us(self, name: str) -> float:
-        """In one direction."""
+        """Return by how much a packet may be early in one direction."""
         way: Direction = getattr(self.link, name)
         skipped = way.delay.ns / 1000 if way.skips_delay else 0
         return EARLY_US + (COMPENSATION.ns + way.extra_delay.ns) / 1000 + skipped
@@ -297,12 +297,13 @@ class LinkVerdict:
 
 
 def _is_smaller(window: Windows, most: int) -> bool:
-    """`most`: of what was asked for and what the other side takes at first, which ends what can be told."""
+    """Return whether a window is smaller than `most`: of what was asked for and what the other side takes at first,
+    which ends what can be told."""
     return window.stopped is not None and window.least <= window.stopped < most
 
 
 def _wire_us(way: Direction, size: int) -> float:
-    """How long a frame that does not wait is on the wire."""
+    """Return how long a frame that does not wait is on the wire."""
     bps = wire_bps(way)
     return size * BITS * US_PER_S / bps if bps else 0.0
 

@@ -66,7 +66,7 @@ def _steps(trace: Trace, until_us: int) -> int:
 
 
 def _excess(way: Direction, arrived: Carried, rates: Trace, frame: int, played: Played) -> str:
-    """The largest amount by which more came than could; "" where it did not."""
+    """Return the largest amount by which more came than could; "" where it did not."""
     room_us = MEASURED_US + SAVED_US + played.worst_late_us + 2 * played.uncertain_us
     room_us += way.later.ns // 1000 + 2 * way.extra_delay.ns // 1000
     room = rates.most * room_us / US_PER_S + TOGETHER_FRAMES * frame * BITS

@@ -41,7 +41,7 @@ NEVER_RULED_OUT = ("image/", "audio/", "video/", "font/", "text/css", "text/java
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """What speaks against a load, each with words on why: by method and address."""
+    """The faults that speak against a load, each with words on why: by method and address."""
 
     broken: dict[Asked, str]
     missing: dict[Asked, str]
@@ -66,7 +66,7 @@ class Objects:
             yield Failure(Reason.FROM_CACHE, few([url for _, url in faults.cached]))
 
     def faults(self) -> Faults:
-        """Whatever is tolerated."""
+        """Return whatever is tolerated."""
         asked: dict[Asked, list[Request]] = {key: [] for key in self._recorded}
         for request in on_network(self.record.requests):
             asked.get(asked_of(request), []).append(request)
@@ -97,8 +97,8 @@ class Objects:
         return found
 
     def _excused(self) -> Counter[str]:
-        """By address without query: how often it was asked for in another way than recorded. Each time may stand for
-        one object."""
+        """Count by address without query how often it was asked for in another way than recorded. Each time may stand
+        for one object."""
         evidence = self.record.page_load
         return Counter(path_of(each) for each in inexact_targets(evidence)) if evidence else Counter()
 
@@ -130,8 +130,9 @@ class Objects:
         return None
 
     def _is_whole(self, request: Request, wanted: SiteObject) -> bool:
-        """Whether the browser saw all of a body that is as long as the site's. It shows no body of a redirect, reads no
-        more of a picture than shows that it is none, and Firefox takes none of one that comes with an error."""
+        """Return whether the browser saw all of a body that is as long as the site's. It shows no body of a redirect,
+        reads no more of a picture than shows that it is none, and Firefox takes none of one that comes with an
+        error."""
         if request.type == "Image" and not wanted.mime.startswith("image/") and request.body_bytes < wanted.size:
             return False
         if wanted.status >= BAD_REQUEST and request.body_bytes == NOT_TOLD:
@@ -140,22 +141,23 @@ class Objects:
         return complete and encoding(request) is None and not wanted.encoding and not 300 <= wanted.status < 400
 
     def _gateway_says(self, request: Request) -> str:
-        """Why it could not get what the browser wanted."""
+        """Return why it could not get what the browser wanted."""
         gateway = self.record.page_load.gateway if self.record.page_load else None
         carried = gateway.requests if gateway else ()
         errors = [each.error for each in carried if each.url == target(request) and each.error]
         return f": {errors[0]}" if errors and request.status == BAD_GATEWAY else ""
 
     def _lacking(self, requests: list[Request], due: int) -> int:
-        """How many of the objects did not come in time. A repeated view may do without asking: what is in the browser's
-        memory makes no request."""
+        """Return how many of the objects did not come in time. A repeated view may do without asking: what is in the
+        browser's memory makes no request."""
         if self.warm:
             due = min(due, len(requests), 1)
         return max(due - sum(self._in_time(request) for request in requests), 0)
 
     def _in_time(self, request: Request) -> bool:
-        """Whether it was there when the page was loaded. The clock began some milliseconds before the first request,
-        from which `ended_ms` counts, and stopped some after the load event: nothing that was in time is refused."""
+        """Return whether it was there when the page was loaded. The clock began some milliseconds before the first
+        request, from which `ended_ms` counts, and stopped some after the load event: nothing that was in time is
+        refused."""
         if not request.before_load or request.status is None or request.ended_ms is None:
             return False
         browser = self.record.page_load.browser if self.record.page_load else None
@@ -193,7 +195,7 @@ def _words(faults: dict[Asked, str]) -> list[str]:
 
 
 def _is_due(each: SiteObject) -> bool:
-    """Whether each load has to ask for it."""
+    """Return whether each load has to ask for it."""
     return not each.late and each.method != PREFLIGHT
 
 

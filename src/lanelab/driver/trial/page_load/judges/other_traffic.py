@@ -16,8 +16,8 @@ MOST_UNKNOWN = 5000  # bytes of packets that are no page's: a kernel looks for r
 
 
 def _failures(case: Case) -> Iterator[Failure]:
-    """What else took the link's time: connections to other ports than the server's and the resolver's, and packets
-    that are neither."""
+    """Yield what else took the link's time: connections to other ports than the server's and the resolver's, and
+    packets that are neither."""
     if case.packets is None:
         return
     web = {PORTS[scheme] for scheme in case.arm.ports} | sockets.ports(case.evidence)

@@ -88,8 +88,8 @@ class Refetched:
         return [each.url.partition("#")[0] for each in own if not 300 <= (each.status or 0) < 400]
 
     def _sharing(self, requests: list[Request]) -> list[list[Request]]:
-        """Those that one cache answers. Where there are several documents, those that name one of them, or its origin,
-        as who asked: a style sheet, which asks too, may be of several."""
+        """Return those that one cache answers. Where there are several documents, those that name one of them, or its
+        origin, as who asked: a style sheet, which asks too, may be of several."""
         documents = self._documents
         if len(documents) <= 1:
             return [requests]
@@ -102,7 +102,7 @@ class Refetched:
         return list(by_origin.values())
 
     def _may_be_kept(self, requests: list[Request]) -> bool:
-        """Whether the browser may show each of these again without asking, when the last was asked for."""
+        """Return whether the browser may show each of these again without asking, when the last was asked for."""
         if len(requests) < 2 or _is_locked(requests):
             return False
         now = datetime.fromisoformat(self.record.started_utc).timestamp()
@@ -114,8 +114,8 @@ class Refetched:
         return (says_how_long or in_memory) and _have_the_same(requests, varied_by)
 
     def _are_in_memory(self, requests: list[Request], now: float) -> bool:
-        """Of answers that do not say how long they are fresh. A preload that asks in another way than the page is what
-        is looked for; of a page that asks in two ways by itself it is right."""
+        """Return whether answers that do not say how long they are fresh are in memory. A preload that asks in another
+        way than the page is what is looked for; of a page that asks in two ways by itself it is right."""
         browser = self.record.page_load.browser if self.record.page_load else None
         if browser is None or CHROMIUM not in browser.facts.product.lower() or len(self._documents) > 1:
             return False
@@ -131,18 +131,18 @@ class Refetched:
 
 
 def _is_locked(requests: Iterable[Request]) -> bool:
-    """Whether the first took too long for another to wait for it."""
+    """Return whether the first took too long for another to wait for it."""
     first, *others = sorted(requests, key=lambda each: each.started_ms)
     return first.ended_ms is None or any(first.ended_ms - each.started_ms > LOCKED_MS for each in others)
 
 
 def _have_the_same(requests: Iterable[Request], names: Iterable[str]) -> bool:
-    """Of these headers of requests."""
+    """Return whether requests have the same of these headers."""
     return all(len({tuple(values(each.request_headers, name)) for each in requests}) <= 1 for name in names)
 
 
 def _origin(url: str) -> str:
-    """As a page names itself to others."""
+    """Return the origin as a page names itself to others."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}/"
 

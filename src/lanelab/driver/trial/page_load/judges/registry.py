@@ -68,7 +68,7 @@ def judge(
 
 
 def flags(case: Case) -> list[Flag]:
-    """Every reason to doubt it."""
+    """Return every reason to doubt it."""
     return [flag for each in JUDGES for flag in each.flags(case)]
 
 

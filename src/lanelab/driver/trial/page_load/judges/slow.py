@@ -75,8 +75,8 @@ class Slow:
         return [f"an answer paused for {wait:.0f} ms" for wait in waits if wait > limit_ms]
 
     def _lateness_us(self, lines: list[ServedRequest]) -> list[tuple[int, ServedRequest]]:
-        """From the last packet with data from the client until the server read a request: at most as long as that
-        waited, beside the way there."""
+        """Return how late the server read each request: from the last packet with data from the client, at most as long
+        as that waited, beside the way there."""
         sent: dict[int, list[int]] = {}
         for stream in self.timeline.streams if self.timeline else ():
             sent[stream.client[1]] = [packet.at_ns // 1000 for packet in stream.packets if packet.up and packet.payload]
@@ -90,7 +90,7 @@ class Slow:
         return found
 
     def _on_the_way_us(self) -> int:
-        """What a packet to the server may take beyond the delay: its variation, and all that the client sent."""
+        """Return what a packet to the server may take beyond the delay: its variation, and all that the client sent."""
         rate = self.link.up.rate
         packets = self.evidence.packets.get("client")
         queued_us = 8_000_000 * packets.bytes_up // rate.bps if rate and packets else 0
@@ -99,8 +99,8 @@ class Slow:
     # --- the resolver
 
     def _looked_up_late(self) -> list[str]:
-        """Look-ups before the first connection have the link for themselves. Where it loses packets they may be asked
-        again."""
+        """Return look-ups that were late. Those before the first connection have the link for themselves. Where it
+        loses packets they may be asked again."""
         packets = self.evidence.packets.get("client")
         if packets is None or self.arm.dns != "resolver" or self.link.up.mean_loss or self.link.down.mean_loss:
             return []
@@ -115,7 +115,7 @@ def _first_look_ups_us(packets: PacketSummary) -> list[int]:
 
 
 def _size(line: ServedRequest) -> int:
-    """Of what was sent; of its body where the server does not say it."""
+    """Return the size of what was sent; of its body where the server does not say it."""
     return line.body_bytes if line.sent_bytes is None else line.sent_bytes
 
 

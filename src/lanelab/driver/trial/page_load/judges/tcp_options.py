@@ -24,7 +24,7 @@ def tcp_option_failures(client: Host, server: Host, streams: Sequence[Stream]) -
 
 
 def _each(streams: Sequence[Stream], kind: int) -> Iterator[tuple[int, Packet]]:
-    """The client's port of each connection, and its first packet of this kind."""
+    """Yield the client's port of each connection, and its first packet of this kind."""
     for stream in streams:
         packet = next((each for each in stream.packets if each.flags & (SYN | ACK) == kind), None)
         if packet:
@@ -32,7 +32,7 @@ def _each(streams: Sequence[Stream], kind: int) -> Iterator[tuple[int, Packet]]:
 
 
 def _others(name: str, wanted: bool, first: Sequence[tuple[int, Packet]]) -> Iterator[str]:
-    """The connections that this host opened or took otherwise."""
+    """Yield the connections that this host opened or took otherwise."""
     ports = [str(port) for port, packet in first if (packet.timestamp is not None) is not wanted]
     if ports:
         what = "offered no timestamps" if wanted else "offered timestamps"
