@@ -103,7 +103,7 @@ class SpdyLoad(Generator):
         check_requests(settings, MOST_REQUESTS)
 
     def invocation(self, target: Target) -> Invocation:
-        """Return how it is started: with one thread, as others of this kind; the judge sees whether it was the limit."""
+        """Return how it is started: with one thread, as others of its kind. The judge sees whether it is the limit."""
         settings, encoding = target.settings, accepted(target.arm)
         one_host(target)
         argv = [
