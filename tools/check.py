@@ -68,7 +68,7 @@ def check(fix: bool = False) -> int:
 
 
 def steps(files: Iterable[Path]) -> list[Step]:
-    """What is run for these files."""
+    """Return what is run for these files."""
     files = list(files)
     python = [str(file) for file in files if file.suffix == ".py"]
     shell = [str(file) for file in files if is_shell(PROJECT / file)]
@@ -135,7 +135,8 @@ def _go_steps(files: list[str]) -> list[Step]:
 
 
 def _c_steps(_files: list[str]) -> list[Step]:
-    """The compiler's warnings: of each module's core, of its tests, and of the module for this machine's Apache."""
+    """Return the compiler's warnings: of each module's core, of its tests, and of the module for this machine's
+    Apache."""
     names = ", ".join(program.name for program in needs.missing(needs.programs("module")))
     missing = f"{names} missing" if names else ""
     apxs = needs.program("apxs").path() or "apxs"
@@ -151,7 +152,7 @@ def _c_steps(_files: list[str]) -> list[Step]:
 
 
 def tree_files() -> list[Path]:
-    """Files of the project, relative to its root: tracked ones and new ones, without what git ignores."""
+    """Return files of the project, relative to its root: tracked ones and new ones, without what git ignores."""
     # safe.directory: the checkout may belong to someone else than who runs the check (CI is root).
     listing = ["git", "-c", f"safe.directory={PROJECT}", "ls-files", "-z", "-co", "--exclude-standard", "--deduplicate"]
     result = subprocess.run(listing, cwd=PROJECT, capture_output=True, text=True, check=True)
@@ -159,7 +160,7 @@ def tree_files() -> list[Path]:
 
 
 def is_shell(file: Path) -> bool:
-    """Whether a file is a shell script, by its name or by its first line."""
+    """Return whether a file is a shell script, by its name or by its first line."""
     if file.suffix == ".sh":
         return True
     with file.open("rb") as content:

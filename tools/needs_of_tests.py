@@ -9,14 +9,14 @@ from lanelab.driver.base.programs.needs import BED, MAKING_A_BOX, PAGE_LOAD
 
 @dataclass(frozen=True)
 class Needs:
-    """In the words of playbooks/vars/packages.yml (`for`)."""
+    """The needs of a kind of tests, in the words of playbooks/vars/packages.yml (`for`)."""
 
     needs: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
 
 
 def needs_of_tests() -> Mapping[str, Needs]:
-    """By the kind of tests."""
+    """Return the needs by the kind of tests."""
     servers = other_servers()
     return {
         "unit": Needs(uses=("minify",)),

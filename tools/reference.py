@@ -25,7 +25,7 @@ _DOCUMENT = re.compile(r"docs/((?:[\w-]+/)*)([\w-]+[.]md)")
 
 
 def walk(command: click.Command, path: str = "lanelab") -> Iterator[tuple[str, click.Command]]:
-    """Every command that a user is shown, with its whole name."""
+    """Yield every command that a user is shown, with its whole name."""
     yield path, command
     if isinstance(command, click.Group):
         context = click.Context(command)
@@ -67,7 +67,7 @@ def _section(path: str, command: click.Command) -> str:
 
 
 def _elsewhere(command: click.Command) -> str:
-    """What says where the options are that several commands have."""
+    """Return what says where the options are that several commands have."""
     beds = [f"`{one.opts[-1]}`" for one in _bed_options(command)]
     places = [f"{', '.join(beds)} ([options of a bed](#options-of-a-bed))"] if beds else []
     places += ["[link options](#link-options)"] if _takes_link(command) else []
@@ -84,7 +84,7 @@ def _bed_options(command: click.Command) -> list[click.Option]:
 
 
 def _shown(command: click.Command) -> list[click.Option]:
-    """The options that `--help` lists."""
+    """Return the options that `--help` lists."""
     return [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
 
 
@@ -96,7 +96,7 @@ def _options_table(options: list[click.Option]) -> str:
 
 
 def _short(meaning: str) -> str:
-    """A meaning without the gap that click leaves before its notes."""
+    """Return a meaning without the gap that click leaves before its notes."""
     return re.sub(r"\s{2,}\[", " [", meaning).replace("[", "(").replace("]", ")")
 
 

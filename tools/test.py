@@ -113,7 +113,7 @@ def _in_background(part: Part, environment: Mapping[str, str]) -> Iterator[subpr
 
 
 def _end(tests: subprocess.Popen[bytes]) -> None:
-    """Ctrl-C, so that the tests end what they started."""
+    """End the tests as Ctrl-C does, so that they end what they started."""
     if tests.poll() is None:
         tests.send_signal(signal.SIGINT)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -144,7 +144,7 @@ def _run_again(part: Part, status: int, environment: Mapping[str, str]) -> Outco
 
 
 def _failed_tests(part: Part) -> list[str]:
-    """The names of the tests that failed, as pytest notes them down."""
+    """Return the names of the tests that failed, as pytest notes them down."""
     try:
         noted = json.loads((_cache(part.name) / "v" / "cache" / "lastfailed").read_text())
     except (OSError, ValueError):

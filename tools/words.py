@@ -59,7 +59,7 @@ _BEFORE_A_NOUN = {
 
 @dataclass(frozen=True)
 class Place:
-    """Where a word is not as it should be, and what to do about it."""
+    """A place where a word is not as it should be, and what to do about it."""
 
     file: str
     line: int

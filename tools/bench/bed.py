@@ -93,7 +93,7 @@ def _round_trip(bed: Bed, rtt_ms: int, count: int) -> list[Figure]:
 
 
 def goodput_bps(marks: Sequence[tuple[float, int]], lead_s: float) -> float:
-    """The goodput from the first mark after `lead_s` to the last one, so without TCP's slow start."""
+    """Return the goodput from the first mark after `lead_s` to the last one, so without TCP's slow start."""
     start = next((mark for mark in marks if mark[0] - marks[0][0] >= lead_s), marks[0])
     end = marks[-1]
     return (end[1] - start[1]) * 8 / (end[0] - start[0]) if end[0] > start[0] else 0.0

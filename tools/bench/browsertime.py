@@ -36,7 +36,7 @@ SETTLED = ("--timeToSettle", "2000")
 def measure_against_browsertime(
     folder: Path, *, trials: int, router: str, pins: dict[str, str], tell: Tell
 ) -> list[Figure]:
-    """Alternating, so that whatever the machine does hits both alike. What is compared is navigation timing's
+    """Measure in turns, so that whatever the machine does hits both alike. What is compared is navigation timing's
     loadEventEnd, which both read from the browser."""
     program = folder / PROGRAM
     if not program.is_file():
@@ -60,7 +60,7 @@ def measure_against_browsertime(
 
 
 def _trial(bed: Bed, spec: TrialSpec) -> tuple[float, float]:
-    """The PLT in ms, and how long the whole trial took in s."""
+    """Return the PLT in ms, and how long the whole trial took in s."""
     shutil.rmtree(spec.folder, ignore_errors=True)
     spec.folder.mkdir()
     started = time.monotonic()
@@ -78,7 +78,7 @@ def _trial(bed: Bed, spec: TrialSpec) -> tuple[float, float]:
 def _iteration(
     bed: Bed, spec: TrialSpec, program: Path, scratch: Path, options: Sequence[str] = ()
 ) -> tuple[float, float]:
-    """The same of one iteration of Browsertime, in the client node, against the same server."""
+    """Return the same two times of one iteration of Browsertime, in the client node, against the same server."""
     bed.serve_site(spec)
     results = scratch / "browsertime"
     shutil.rmtree(results, ignore_errors=True)

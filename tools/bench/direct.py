@@ -27,8 +27,8 @@ OFFLOADS: Mapping[str, Mapping[str, str]] = {
 
 
 def measure_direct(*, quick: bool, tell: Tell) -> list[Figure]:
-    """Gbit/s of one TCP connection to the client. Every case has its turn in each round, so that whatever the machine
-    does hits all alike."""
+    """Measure Gbit/s of one TCP connection to the client. Every case has its turn in each round, so that whatever the
+    machine does hits all alike."""
     processors = processors_here()
     places = {"same processor": {host.name: str(processors[0]) for host in HOSTS}}
     if len(processors) > 1:

@@ -55,8 +55,8 @@ class Block:
 
 
 def measure_page_loads(plan: Plan, tell: Tell) -> list[Figure]:
-    """Blocks of one bed alone and of all at once take turns, so that what else the machine does hits both alike. Which
-    bed is alone takes turns, too, and it has the same processors in both."""
+    """Measure in turns blocks of one bed alone and of all at once, so that what else the machine does hits both alike.
+    Which bed is alone takes turns, too, and it has the same processors in both."""
     division = divided_here(plan.beds)
     disturbance = measure_disturbance(division)
     folder = paths.build_folder() / "bench" / "disturbance"
@@ -80,7 +80,7 @@ def _of_fixed_work(worst: float, words: str) -> Figure:
 
 
 def _block(file: Path, beds: dict[int, list[int]], folder: Path) -> list[Block]:
-    """Of each of these beds; all work at the same time."""
+    """Measure a block on each of these beds; all work at the same time."""
     with ExitStack() as stack:
         running = {
             bed: stack.enter_context(_run(file, processors, folder.with_name(f"{folder.name}-{bed + 1}")))
@@ -111,7 +111,7 @@ def _run(file: Path, processors: Sequence[int], folder: Path) -> Iterator[subpro
 
 
 def _read(folder: Path) -> Block:
-    """Rounds in which both arms count."""
+    """Return rounds in which both arms count."""
     found: dict[str, dict[int, float]] = {BASE: {}, ARM: {}}
     for trial in read_run(folder).trials:
         if trial.ok:

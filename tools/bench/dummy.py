@@ -10,7 +10,7 @@ from lanelab.driver.trial.spec import TrialSpec
 
 
 def dummy_trial(scratch: Path, arm: Arm, built: Mapping[str, Path] | None = None) -> TrialSpec:
-    """A trial whose files and keys go below `scratch`."""
+    """Return a trial whose files and keys go below `scratch`."""
     return TrialSpec(
         site=load_site("dummy"),
         arm=arm,

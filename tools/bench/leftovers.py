@@ -26,7 +26,7 @@ class Part:
 
 
 def parts_of(pid: int) -> list[Part]:
-    """A process and its descendants, as this process sees them."""
+    """Return a process and its descendants, as this process sees them."""
     children: dict[int, list[int]] = {}
     names: dict[int, str] = {}
     for entry in Path("/proc").iterdir():
@@ -69,7 +69,7 @@ class Watch:
             self._namespaces[str(Path(f"/proc/self/fd/{held}").readlink())] = held
 
     def left(self, marker: str, within_s: float = GRACE_S) -> list[str]:
-        """What is there a moment after the bed's end: nothing, if all is well."""
+        """Return what is there a moment after the bed's end: nothing, if all is well."""
         deadline = time.monotonic() + within_s
         while True:
             remains = self._left_now(marker)
@@ -103,7 +103,7 @@ def _namespaces_of(pid: int) -> set[str]:
 
 
 def _traces() -> set[str]:
-    """Interfaces of this machine and files in its common folders that look like a bed's."""
+    """Return interfaces of this machine and files in its common folders that look like a bed's."""
     names = [path.name for path in Path("/sys/class/net").iterdir()]
     interfaces = {f"interface {name}" for name in names if DEVICES.match(name)}
     files: set[str] = set()

@@ -132,7 +132,7 @@ def _await(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
 
 
 def _placed(argv: Sequence[str], place: int) -> list[str]:
-    """On a processor of its own, where there are two."""
+    """Place a command on a processor of its own, where there are two."""
     processors = sorted(os.sched_getaffinity(0))
     if len(processors) < 2:
         return list(argv)

@@ -49,7 +49,7 @@ class Load:
 
 
 def measure_replay(*, quick: bool, tell: Tell) -> list[Figure]:
-    """Ratios of requests per second, and how much later the first byte comes."""
+    """Measure ratios of requests per second, and how much later the first byte comes."""
     figures: list[Figure] = []
     for load in LOADS:
         if find(load.program) is None:
@@ -130,7 +130,7 @@ def _number(pattern: str, said: str) -> float:
 
 
 def _first_byte(objects: int, hosts: int, *, quick: bool) -> Figure:
-    """One request after the other on a connection to each server, in turns."""
+    """Return one request after the other on a connection to each server, in turns."""
     scratch = Path(tempfile.mkdtemp(prefix="lanelab-replay-"))
     scratch.chmod(0o755)
     try:
@@ -147,7 +147,7 @@ def _first_byte(objects: int, hosts: int, *, quick: bool) -> Figure:
 
 
 def _times(servers: Sequence[Server], site: Site, count: int) -> dict[str, list[float]]:
-    """In milliseconds, by the server's name."""
+    """Return times in milliseconds, by the server's name."""
     lines = {server.name: socket.create_connection(("127.0.0.1", server.port), 10) for server in servers}
     times: dict[str, list[float]] = {name: [] for name in lines}
     for number in range(count):

@@ -38,7 +38,7 @@ class Server:
     session: int = 0  # of its processes, once it runs
 
     def processor_s(self) -> float:
-        """The processor time that its processes have taken until now."""
+        """Return the processor time that its processes have taken until now."""
         ticks = 0
         for entry in Path("/proc").iterdir():
             with contextlib.suppress(OSError):
@@ -93,7 +93,7 @@ def _running(folder: Path, site: Site, protocol: str, name: str) -> Iterator[Ser
 
 
 def _configured(folder: Path, site: Site, protocol: str, server: Server) -> str:
-    """What a trial's server has, at another port; without mod_replay for files."""
+    """Return what a trial's server has, at another port; without mod_replay for files."""
     modules = next(Path(name) for name in MODULE_FOLDERS.split() if Path(name).is_dir())
     there = frozenset(each.stem.removeprefix("mod_") for each in modules.glob("mod_*.so"))
     arm = Arm.parse(server.name, _settings(protocol))
@@ -148,7 +148,7 @@ def free_port() -> int:
 
 
 def _await(server: Server, each: SiteObject, process: subprocess.Popen[bytes], folder: Path) -> None:
-    """Until it answers with the object."""
+    """Wait until it answers with the object."""
     request = f"GET {each.path} HTTP/1.1\r\nHost: {each.host}\r\nConnection: close\r\n\r\n".encode()
     until = time.monotonic() + STARTS_WITHIN_S
     while process.poll() is None and time.monotonic() < until:

@@ -11,7 +11,7 @@ LEAST_RATIO = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What one server did in one round."""
+    """The work of one server in one round."""
 
     requests_per_s: float
     processor_us: float  # of the server's, for each request

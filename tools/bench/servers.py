@@ -72,7 +72,7 @@ trials: {rounds}
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What is asked for."""
+    """The load: what is asked for."""
 
     what: str
     site: str  # what the run calls it
@@ -91,7 +91,7 @@ class Load:
         return requests_per_s * statistics.fmean(self.sizes) / MB
 
     def cost(self, seconds: float, requests: int) -> float:
-        """Of processor time: microseconds for each request or megabyte."""
+        """Return the processor time: microseconds for each request or megabyte."""
         return seconds * 1e6 / self.rate(requests)
 
 
@@ -123,7 +123,7 @@ def name_of(generator: str, streams: int) -> str:
 
 
 def settings_of(text: str, archive: Path) -> LoadSettings:
-    """Of the load of an experiment, which has one."""
+    """Return the settings of the load of an experiment, which has one."""
     load = parse_experiment(text, "servers.yaml", site_names(archive)).cells[0].link.load
     if load is None:
         raise TypeError("the benchmark's trials are loads")
@@ -166,14 +166,14 @@ def _run(file: Path, folder: Path, archive: Path) -> None:
 
 
 def _status(run: subprocess.Popen[bytes]) -> int:
-    """How the run ended. Ctrl-C reaches it as well: it ends by itself, when its trial is stored."""
+    """Return how the run ended. Ctrl-C reaches it as well: it ends by itself, when its trial is stored."""
     while True:
         with contextlib.suppress(KeyboardInterrupt):
             return run.wait()
 
 
 def experiment_text(loads: list[Load], generator: str, streams: int, *, quick: bool) -> str:
-    """The experiment that the benchmark runs: both servers, or the one that h2load can load."""
+    """Return the experiment that the benchmark runs: both servers, or the one that h2load can load."""
     requests, most = QUICK_REQUESTS if quick else REQUESTS
     arms = [
         f"  {server} {place}: {{via: gateway, mpm: event, protocol: {protocol}, tls: {tls}}}"
@@ -195,13 +195,13 @@ def experiment_text(loads: list[Load], generator: str, streams: int, *, quick: b
 
 
 def figures(run: Run, by_h2load: Run | None, loads: list[Load], settings: LoadSettings) -> list[Figure]:
-    """What one server does against the other, of each load and place."""
+    """Return what one server does against the other, of each load and place."""
     made = (_figure(run, by_h2load, load, place, settings) for load in loads for place in PLACES)
     return [figure for figure in made if figure]
 
 
 def _figure(run: Run, by_h2load: Run | None, load: Load, place: str, settings: LoadSettings) -> Figure | None:
-    """None where no round has both servers."""
+    """Return the figure; None where no round has both servers."""
     names = [f"{server} {place}" for server in SERVERS]
     rates = [_values(run, load, name, "requests_per_s") for name in names]
     seconds = [_values(run, load, name, "cpu_server_s") for name in names]
@@ -222,13 +222,13 @@ def _figure(run: Run, by_h2load: Run | None, load: Load, place: str, settings: L
 
 
 def _values(run: Run, load: Load, arm: str, measure: str) -> dict[int, float]:
-    """Of one cell, by round."""
+    """Return the values of one cell, by round."""
     (cell,) = [cell.number for cell in run.cells if (cell.site, cell.arm.name) == (load.site, arm)]
     return run.values(measure)[cell]
 
 
 def _compared(values: list[dict[int, float]], rounds: list[int], scale: Callable[[float], float], unit: str) -> str:
-    """The median ratio of the rounds, and both medians."""
+    """Return the median ratio of the rounds, and both medians."""
     common = [number for number in rounds if all(number in each for each in values)]
     if not common:
         return "unknown"

@@ -47,7 +47,7 @@ class SleepEvidence(Coded):
 
 @contextlib.contextmanager
 def registered() -> Iterator[None]:
-    """Trials that slept can be read and stored inside of this."""
+    """Make trials that slept readable and storable inside of this."""
     tables = cast(
         "list[tuple[dict[str, Any], Any]]",
         [(record.EVIDENCE, SleepEvidence), (metrics.PRIMARY, SLEPT), (metrics.TRIALS, "simulated trials")],
@@ -62,7 +62,7 @@ def registered() -> Iterator[None]:
 
 
 def sleeping_experiment(trials: int, links: int) -> Experiment:
-    """A grid of these links and four arms with at least this many trials, whose workload sleeps."""
+    """Return a grid of these links and four arms with at least this many trials, whose workload sleeps."""
     rtts = ", ".join(f"{10 + number}ms" for number in range(links))
     text = GRID.format(rtts=rtts, trials=-(-trials // (links * ARMS)))
     return replace(parse_experiment(text, "simulation.yaml", ["dummy"]), name="simulation", workload=WORKLOAD)
@@ -70,7 +70,7 @@ def sleeping_experiment(trials: int, links: int) -> Experiment:
 
 @dataclass(frozen=True, slots=True)
 class Sleep(Coded):
-    """What each simulated trial does."""
+    """Sleeps as each simulated trial does."""
 
     seconds: float
     artifact_bytes: int
@@ -145,7 +145,7 @@ class SleepingWorker:
 
 @functools.cache
 def _noise(size: int) -> bytes:
-    """Bytes that nothing can compress."""
+    """Return bytes that nothing can compress."""
     return random.Random(size).randbytes(size)  # noqa: S311 - not for secrets
 
 

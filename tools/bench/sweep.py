@@ -62,7 +62,7 @@ class Simulation:
 
 @dataclass(slots=True)
 class Watch:
-    """What happened, and what it took meanwhile."""
+    """Watches what happened, and what it took meanwhile."""
 
     tell: Tell
     began: float = 0.0  # of the first portion
@@ -111,7 +111,7 @@ def measure_sweep(simulation: Simulation, known: Statistics, tell: Tell, folder:
 
 @contextmanager
 def _cluster(simulation: Simulation, folder: Path, tell: Tell) -> Iterator[tuple[Cluster, int | None]]:
-    """The workers, and the process of their scheduler where it is another one than this."""
+    """Give the workers, and the process of their scheduler where it is another one than this."""
     sleep = Sleep(simulation.seconds, simulation.artifact_bytes)
     if simulation.dask:
         with _dask(simulation, sleep, folder, tell) as made:
@@ -188,7 +188,7 @@ def _sampled(watch: Watch, scheduler: int | None) -> Iterator[None]:
 
 
 def _resident_kib(pid: int | None) -> int:
-    """0 where there is no such process."""
+    """Return the memory; 0 where there is no such process."""
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     except OSError:
@@ -197,7 +197,8 @@ def _resident_kib(pid: int | None) -> int:
 
 
 def slope(points: list[tuple[int, int]]) -> float:
-    """Of the straight line through them, by the median of pairs' slopes; 0 where there are not two different ones."""
+    """Return the slope of the straight line through them, by the median of pairs' slopes; 0 where there are not two
+    different ones."""
     step = max(1, len(points) // 200)
     few = points[::step]
     slopes = [(b[1] - a[1]) / (b[0] - a[0]) for at, a in enumerate(few) for b in few[at + 1 :] if b[0] != a[0]]

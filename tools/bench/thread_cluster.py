@@ -13,7 +13,7 @@ END = None  # of a worker's jobs
 
 
 class DoesJobs(Protocol):
-    """What a worker is here. It may raise whatever it likes."""
+    """A worker as it is here. It may raise whatever it likes."""
 
     def run(self, name: str, payload: object) -> object: ...  # JSON, and bytes
 

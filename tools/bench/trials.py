@@ -69,7 +69,7 @@ seed: 1
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How the runs of the benchmark are made."""
+    """Says how the runs of the benchmark are made."""
 
     router: str
     pins: Sequence[str]
@@ -119,7 +119,7 @@ def _environment() -> dict[str, str]:
 
 
 def _begin(folder: Path, text: str) -> Path:
-    """The experiment's file beside its new run folder."""
+    """Return the experiment's file beside its new run folder."""
     shutil.rmtree(folder, ignore_errors=True)
     file = folder.with_suffix(".yaml")
     file.write_text(text)
@@ -127,7 +127,7 @@ def _begin(folder: Path, text: str) -> Path:
 
 
 def _expected_s(file: Path) -> float:
-    """What `lanelab plan` expects of an experiment."""
+    """Return what `lanelab plan` expects of an experiment."""
     argv = [sys.executable, "-P", "-m", "lanelab.driver.cli", "plan", str(file), "--json"]
     done = subprocess.run(argv, env=_environment(), capture_output=True, text=True, check=True)
     seconds: float = json.loads(done.stdout)["seconds"]["most"]
@@ -135,7 +135,7 @@ def _expected_s(file: Path) -> float:
 
 
 def play(options: Options, folder: Path, text: str, *words: str) -> Run:
-    """The run of an experiment, in a folder that is made anew; `words`: further ones for `lanelab run`."""
+    """Return the run of an experiment, in a folder that is made anew; `words`: further ones for `lanelab run`."""
     file = _begin(folder, text)
     argv = options.argv(str(file), "--out", str(folder), *words)
     done = subprocess.run(argv, env=_environment(), capture_output=True, text=True, check=False)
@@ -233,7 +233,7 @@ def _account(run: Run, reported: set[int], trials: int, kills: int) -> Figure:
 
 
 def _kill_once(argv: list[str], after_s: float) -> tuple[set[int], bool]:
-    """The trials that were reported as stored before the kill, and whether the run had ended by itself."""
+    """Return the trials that were reported as stored before the kill, and whether the run had ended by itself."""
     process = subprocess.Popen(argv, env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     time.sleep(after_s)
     ended = process.poll() is not None

@@ -55,7 +55,8 @@ EXPERIMENTS = (("the dummy page", SOUND, 40), ("three recorded sites", RECORDED,
 
 
 def measure_verdicts(options: Options, *, trials: int, tell: Callable[[str], None]) -> list[Figure]:
-    """`trials`: at least so many of each of the two experiments, in each cell as many as in the others."""
+    """Measure false alarms. `trials`: at least so many of each of the two experiments, in each cell as many as in the
+    others."""
     figures = []
     for name, text, cells in EXPERIMENTS:
         each = -(-trials // cells)
@@ -79,7 +80,7 @@ def _false_alarms(run: Run) -> list[Figure]:
 
 
 def _busy(run: Run) -> list[Figure]:
-    """How far the machine was in a state in which no trial is sound."""
+    """Return how far the machine was in a state in which no trial is sound."""
     busy = [trial for trial in run.trials if _was_busy(trial)]
     refused = [trial for trial in busy if not trial.ok]
     text = f"{len(busy)} of {len(run.trials)}, of which {len(refused)} were refused"

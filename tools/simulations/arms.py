@@ -42,7 +42,7 @@ class Table:
 
 
 def median_holds(noise: Noise, n: int, runs: int, seed: int = 1) -> float:
-    """How often the interval of a median holds the true one."""
+    """Return how often the interval of a median holds the true one."""
     rng, held = random.Random(f"{seed}/{n}"), 0  # noqa: S311 - chance for statistics, not for secrets
     for _ in range(runs):
         found = estimate(noise(rng) for _ in range(n))
@@ -60,7 +60,8 @@ def change_holds(noise: Noise, n: int, runs: int, seed: int = 1) -> float:
 
 
 def power(effect: float, n: int, runs: int, seed: int = 1) -> float:
-    """How often a change of so many standard deviations of the pairs' log ratios is told, as the only comparison."""
+    """Return how often a change of so many standard deviations of the pairs' log ratios is told, as the only
+    comparison."""
     rng, told = random.Random(f"{seed}/{n}"), 0  # noqa: S311
     for _ in range(runs):
         told += signed_rank([[rng.gauss(effect, 1) for _ in range(n)]]).p <= ALPHA
@@ -68,8 +69,8 @@ def power(effect: float, n: int, runs: int, seed: int = 1) -> float:
 
 
 def false_alarms(links: int, arms: int, rounds: int, runs: int, seed: int = 1) -> tuple[float, float, float]:
-    """Runs in which no arm differs: how often at least one comparison is believed without Holm, with it, and how often
-    a test over all links is."""
+    """Return runs in which no arm differs: how often at least one comparison is believed without Holm, with it, and how
+    often a test over all links is."""
     rng, plain, adjusted, over_links = random.Random(f"{seed}/{rounds}"), 0, 0, 0  # noqa: S311
     for _ in range(runs):
         made = [[{i: rng.lognormvariate(0, 0.03) for i in range(rounds)} for _ in range(arms)] for _ in range(links)]
@@ -83,8 +84,8 @@ def false_alarms(links: int, arms: int, rounds: int, runs: int, seed: int = 1) -
 
 
 def until_holds(of: str, planned: Sequence[Look], spread: float, runs: int, ci: float = 0.02) -> float:
-    """How often the interval at which a run ends holds what is true. It ends at the first look at which the interval
-    reaches no further than `ci`."""
+    """Return how often the interval at which a run ends holds what is true. It ends at the first look at which the
+    interval reaches no further than `ci`."""
     rng, held = random.Random(f"{of}/{spread}"), 0  # noqa: S311
     for _ in range(runs):
         base, arm = ({i: rng.lognormvariate(0, spread) for i in range(planned[-1].trials)} for _ in range(2))
@@ -109,12 +110,12 @@ def _ends(
 
 
 def every_round(least: int, most: int) -> tuple[Look, ...]:
-    """What must not be done: a look after each round, each with all of the 5%."""
+    """Return what must not be done: a look after each round, each with all of the 5%."""
     return tuple(Look(trials, ALPHA) for trials in range(least, most + 1))
 
 
 def tables(runs: int) -> Iterator[Table]:
-    """Those of docs/statistics.md."""
+    """Yield those of docs/statistics.md."""
     sizes = [f"n = {n}" for n in SIZES]
     yield Table("Medians: how often the interval holds the true median", ["values", *sizes],
                 [(name, [median_holds(noise, n, runs) for n in SIZES]) for name, noise in NOISES.items()])  # fmt: skip

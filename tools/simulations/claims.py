@@ -46,12 +46,12 @@ class Design:
 
 
 def _unlike(rng: random.Random) -> float:
-    """One bed of three varies far more than the others."""
+    """Draw the noise of a bed: one of three varies far more than the others."""
     return rng.gauss(0, UNLIKE if rng.random() < 1 / 3 else 1)
 
 
 def _skewed(rng: random.Random) -> float:
-    """An exponential distribution around its mean, which is what an interval across beds is of."""
+    """Return an exponential distribution around its mean, which is what an interval across beds is of."""
     return rng.expovariate(1) - 1
 
 
@@ -76,7 +76,7 @@ DESIGNS = (
 
 
 def made_claim(quantifier: Quantifier = "one", places: int = 1, exceptions: int = 0) -> Claim:
-    """A change that was published with its size."""
+    """Return a change that was published with its size."""
     return Claim(
         name="made", says="", source="", kind="change", of="a against b", metric="plt_ms", over=None,
         published=(PUBLISHED,), margin="8pp", because="", low=LOW, high=HIGH, side=-1, at_least=0.01, equivalent=False,
@@ -113,7 +113,7 @@ def verdict_of(
 
 
 def share(claim: Claim, effects: Sequence[float], design: Design, false: Judge, runs: int) -> float:
-    """How often a run gives such a verdict, where these are the truths of the places."""
+    """Return how often a run gives such a verdict, where these are the truths of the places."""
     rng = random.Random(f"{design.name}/{effects}/{claim.quantifier}")  # noqa: S311 - chance for statistics
     found = 0
     for _ in range(runs):
@@ -166,7 +166,7 @@ QUANTIFIED: Sequence[tuple[Quantifier, int, int, int]] = (
 
 
 def of_several(row: tuple[Quantifier, int, int, int], design: Design, runs: int) -> list[float]:
-    """How often a claim that just fails is reproduced, and how often one that just holds is not."""
+    """Return how often a claim that just fails is reproduced, and how often one that just holds is not."""
     quantifier, exceptions, holding, failing = row
     claim = equivalent(made_claim(quantifier, PLACES, exceptions))
     just_false = [1.0] * holding + [1 + EQUAL] * (PLACES - holding)
@@ -178,7 +178,7 @@ def of_several(row: tuple[Quantifier, int, int, int], design: Design, runs: int)
 
 
 def at_any_look(claim: Claim, effect: float, design: Design, planned: Sequence[Look], false: Judge, runs: int) -> float:
-    """How often one look or more gives such a verdict: as if a run ended as soon as it has it."""
+    """Return how often one look or more gives such a verdict: as if a run ended as soon as it has it."""
     rng, found = random.Random(f"{design.name}/{effect}/looks"), 0  # noqa: S311
     for _ in range(runs):
         made = rounds_of(effect, design, rng)
@@ -187,7 +187,7 @@ def at_any_look(claim: Claim, effect: float, design: Design, planned: Sequence[L
 
 
 def at_every_round(claim: Claim, effect: float, design: Design, false: Judge, runs: int) -> float:
-    """What must not be done: a look after each round from the sixth on, each with all of the 5%."""
+    """Return what must not be done: a look after each round from the sixth on, each with all of the 5%."""
     rng, found = random.Random(f"{design.name}/{effect}/rounds"), 0  # noqa: S311
     for _ in range(runs):
         made = rounds_of(effect, design, rng)

@@ -23,8 +23,8 @@ TRUE = 0.9  # of the arm to the base
 def _rounds(rng: random.Random, deal: Sequence[int], sds: Sequence[float], *, together: bool) -> tuple[
     dict[int, float], dict[int, float], dict[int, int], dict[int, int]
 ]:  # fmt: skip
-    """Base and arm by round, and the machines that made them. `together`: one machine makes both of a round; else any
-    makes either."""
+    """Return base and arm by round, and the machines that made them. `together`: one machine makes both of a round;
+    else any makes either."""
     on = [machine for machine, many in enumerate(deal) for _ in range(many)]
     others = on if together else rng.sample(on, len(on))
     base = {n: PACES[one] * rng.lognormvariate(0, sds[one]) for n, one in enumerate(on)}
@@ -33,8 +33,8 @@ def _rounds(rng: random.Random, deal: Sequence[int], sds: Sequence[float], *, to
 
 
 def pooled_holds(deal: Sequence[int], sds: Sequence[float], runs: int, seed: int = 1) -> tuple[float, float, float]:
-    """How often the interval over machines holds the true change; how often a change is told from none; and how wide
-    the interval is."""
+    """Return how often the interval over machines holds the true change; how often a change is told from none; and how
+    wide the interval is."""
     rng, held, told, width = random.Random(f"{seed}/{deal}/{sds}"), 0, 0, 0.0  # noqa: S311 - chance for statistics
     for _ in range(runs):
         base, arm, on, others = _rounds(rng, deal, sds, together=True)
@@ -60,7 +60,7 @@ def across(deal: Sequence[int], sds: Sequence[float], runs: int, seed: int = 1) 
 
 
 def false_alarms(deal: Sequence[int], sds: Sequence[float], comparisons: int, runs: int, seed: int = 1) -> float:
-    """Runs whose machines agree: how often at least one is named."""
+    """Return runs whose machines agree: how often at least one is named."""
     rng, alarms = random.Random(f"{seed}/{deal}/{sds}/{comparisons}"), 0  # noqa: S311
     for _ in range(runs):
         alarms += any(
@@ -92,7 +92,7 @@ def _logs(
 
 
 def tables(runs: int) -> Iterator[Table]:
-    """Those of docs/statistics.md."""
+    """Yield those of docs/statistics.md."""
     kinds = {"alike": ALIKE, "unlike": UNLIKE}
     yield Table(
         "Three machines of unlike speed: how often the interval holds the true change",

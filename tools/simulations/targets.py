@@ -40,14 +40,15 @@ def _log_ratio(times: Times, rng: random.Random) -> float:
 
 @functools.cache
 def truths(name: str) -> tuple[float, float]:
-    """Of the change: its pseudo-median, and the ratio of the medians; both as logarithms."""
+    """Return the truths of the change: its pseudo-median, and the ratio of the medians; both as logarithms."""
     rng, times = random.Random(name), TIMES[name]  # noqa: S311 - chance for statistics, not for secrets
     pseudo = statistics.median((_log_ratio(times, rng) + _log_ratio(times, rng)) / 2 for _ in range(DRAWS))
     return pseudo, math.log(statistics.median(times(rng) for _ in range(DRAWS)))
 
 
 def one_noisy_arm_holds(name: str, n: int, runs: int) -> tuple[float, float]:
-    """How often the interval of a change holds either truth, where one arm varies like this and the other hardly."""
+    """Return how often the interval of a change holds either truth, where one arm varies like this and the other
+    hardly."""
     rng, (pseudo, ratio) = random.Random(f"{name}/{n}"), truths(name)  # noqa: S311
     held = [0, 0]
     for _ in range(runs):
@@ -58,8 +59,8 @@ def one_noisy_arm_holds(name: str, n: int, runs: int) -> tuple[float, float]:
 
 
 def another_bed_holds(n: int, runs: int) -> tuple[float, float]:
-    """How often the interval of one bed holds what all beds give together, where these differ as much as rounds do; and
-    how often one does that is wider by the factor that reports name."""
+    """Return how often the interval of one bed holds what all beds give together, where these differ as much as rounds
+    do; and how often one does that is wider by the factor that reports name."""
     rng, factor = random.Random(f"beds/{n}"), too_narrow(n)  # noqa: S311
     held = [0, 0]
     for _ in range(runs):
@@ -71,7 +72,7 @@ def another_bed_holds(n: int, runs: int) -> tuple[float, float]:
 
 
 def tables(runs: int) -> Iterator[Table]:
-    """Those of docs/statistics.md."""
+    """Yield those of docs/statistics.md."""
     made = {name: [one_noisy_arm_holds(name, n, runs) for n in SIZES] for name in TIMES}
     heads = [f"{what}, n = {n}" for what in ("its pseudo-median", "the ratio of medians") for n in SIZES]
     yield Table("One arm varies, the other hardly: how often the interval of the change holds", [

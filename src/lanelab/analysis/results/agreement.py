@@ -59,7 +59,7 @@ class Agreement:
 
     @property
     def machines(self) -> list[str]:
-        """Those that disagree."""
+        """Return those that disagree."""
         return list(dict.fromkeys(each.machine for each in self.found))
 
     def to_json(self) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class Agreement:
         return self.words()[0] if self.found else ""
 
     def words(self) -> list[str]:
-        """What is to be said first, then the details."""
+        """Return what is to be said first, then the details."""
         if not self.tested and not self.untested:
             return []
         few = f"too few rounds to tell whether machines agree: it takes {ENOUGH} on each of two machines"

@@ -14,13 +14,13 @@ from lanelab.driver.record.metrics import Metric, metric_named
 
 
 def metric_of(run: Run, name: str) -> Metric:
-    """The metric of this name or key. The primary metric where none is named, or where this one is unknown."""
+    """Return the metric of this name or key. The primary metric where none is named, or where this one is unknown."""
     return metric_named(name) or run.primary
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a cell is on a dimension."""
+    """The place of a cell on a dimension."""
 
     text: str
     number: float | None = None
@@ -66,7 +66,7 @@ def _read(name: str, value: Any) -> Place:  # noqa: ANN401 - JSON
 
 
 def _quantity(name: str, text: str) -> Place:
-    """A setting of the link."""
+    """Return a setting of the link."""
     try:
         read = DIMENSIONS.read(name, text)
     except InputError:  # from a later lanelab
@@ -84,7 +84,7 @@ def _quantity(name: str, text: str) -> Place:
 
 
 def dimension(cells: Iterable[Cell], name: str) -> Dimension:
-    """The places of a dimension: numbers in order of size, names in the experiment's order."""
+    """Return the places of a dimension: numbers in order of size, names in the experiment's order."""
     places = tuple(dict.fromkeys(place(cell, name) for cell in cells))
     if places and all(one.number is not None for one in places):
         places = tuple(sorted(places, key=lambda one: one.number or 0.0))
@@ -94,25 +94,25 @@ def dimension(cells: Iterable[Cell], name: str) -> Dimension:
 
 
 def varying(run: Run) -> list[str]:
-    """Settings of the links that differ within the run."""
+    """Return settings of the links that differ within the run."""
     links = comparable([link.settings for link in run.links])
     keys = dict.fromkeys(key for settings in links for key in settings)
     return [key for key in keys if len({str(settings.get(key)) for settings in links}) > 1]
 
 
 def shown(cells: Sequence[Cell], only: Iterable[tuple[str, tuple[str, ...]]]) -> list[Cell]:
-    """The cells that a figure is about."""
+    """Return the cells that a figure is about."""
     wanted = list(only)
     return [cell for cell in cells if all(place(cell, name).text in values for name, values in wanted)]
 
 
 def link_of(settings: Mapping[str, Any]) -> Link:
-    """The link alone, without what loads differ in."""
+    """Return the link alone, without what loads differ in."""
     return Link.parse({name: value for name, value in settings.items() if name in SETTINGS})
 
 
 def link_numbers(settings: dict[str, Any]) -> dict[str, float | None]:
-    """A link's round trip and rates as numbers, for tables; None where it has no such limit."""
+    """Return a link's round trip and rates as numbers, for tables; None where it has no such limit."""
     try:
         link = link_of(settings)
     except InputError:  # from a later lanelab

@@ -19,7 +19,7 @@ Words = Callable[[float], str]
 
 
 def parts(made: BedsOfRun, primary: Metric) -> list[RenderableType]:
-    """A table of medians and one of changes, where there were several beds, and what they mean."""
+    """Return a table of medians and one of changes, where there were several beds, and what they mean."""
     words = [Text(sentence, style="dim" if made.beds == 1 else "") for sentence in between_beds.sentences(made)]
     if made.beds < 2:
         return list(words)
@@ -46,13 +46,13 @@ def _table(rows: Sequence[tuple[Cell, str, Between]], what: str, words: Words) -
 
 
 def of_bed(bed: OfBed, words: Words) -> str:
-    """Its number; in brackets where it does not count."""
+    """Return its number; in brackets where it does not count."""
     shows = words(bed.value) if bed.value < math.inf else "timed out"
     return shows if bed.counts else f"({shows})"
 
 
 def numbers(one: Between, words: Words) -> tuple[str, str, str, str]:
-    """The middle of the beds, its interval, and the two standard deviations."""
+    """Return the middle of the beds, its interval, and the two standard deviations."""
     middle = NONE if one.value is None else words(one.value)
     ends = NONE if one.low is None or one.high is None else f"{words(one.low)} to {words(one.high)}"
     own, trials = (NONE if share is None else percent(share) for share in (one.between, one.within))

@@ -31,7 +31,7 @@ ALIKE = 0.05  # p below which beds differ
 
 @dataclass(frozen=True, slots=True)
 class OfBed:
-    """What one bed says."""
+    """The result of one bed."""
 
     bed: int
     n: int  # trials, or rounds with both arms
@@ -130,7 +130,7 @@ def _names(cell: Cell) -> dict[str, str]:
 
 
 def beds_of_run(run: Run, pairs: Iterable[tuple[Cell, Arm]]) -> BedsOfRun:
-    """`pairs`: the cells that are compared, each with its base."""
+    """Work out the beds of a run. `pairs` are the cells that are compared, each with its base."""
     made = _by_round(run)
     by_cell = {cell.number: by_bed(made[cell.number].values()) for cell in run.cells}
     numbers = {(cell.group, cell.arm.name): cell.number for cell in run.cells}
@@ -159,7 +159,7 @@ def beds_of_run(run: Run, pairs: Iterable[tuple[Cell, Arm]]) -> BedsOfRun:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one round gave in a cell."""
+    """The result of one round in a cell."""
 
     trial: int  # its number
     bed: int
@@ -187,7 +187,7 @@ def results(run: Run, metric: str = "") -> dict[int, dict[int, Result]]:
 
 
 def _by_round(run: Run) -> dict[int, dict[int, tuple[int, float]]]:
-    """Number of a cell -> round -> bed and value."""
+    """Return number of a cell -> round -> bed and value."""
     return {
         cell: {number: (one.bed, one.value) for number, one in by_round.items()}
         for cell, by_round in results(run).items()
@@ -202,7 +202,7 @@ def by_bed(values: Iterable[tuple[int, float]]) -> dict[int, list[float]]:
 
 
 def _pairs(base: Mapping[int, tuple[int, float]], arm: Mapping[int, tuple[int, float]]) -> list[tuple[int, int, float]]:
-    """(bed of the base, bed of the arm, ratio) of each round that has both."""
+    """Return (bed of the base, bed of the arm, ratio) of each round that has both."""
     both = [(base[n], arm[n]) for n in sorted(base.keys() & arm.keys())]
     return [
         (bed, other, own / one)
@@ -215,7 +215,7 @@ def _pairs(base: Mapping[int, tuple[int, float]], arm: Mapping[int, tuple[int, f
 
 
 def between(values: Mapping[int, Sequence[float]], middle: Callable[[Sequence[float]], float]) -> Between:
-    """Values of each bed, and what makes one of them."""
+    """Return values of each bed, and what makes one of them."""
     typical = statistics.median(map(len, values.values()))
     beds = tuple(OfBed(bed, len(some), middle(some), 2 * len(some) >= typical) for bed, some in values.items())
     counting = [one.value for one in beds if one.counts]
@@ -233,20 +233,20 @@ def between(values: Mapping[int, Sequence[float]], middle: Callable[[Sequence[fl
 
 
 def hodges_lehmann(ratios: Sequence[float]) -> float:
-    """The change that pairs of one bed show."""
+    """Return the change that pairs of one bed show."""
     return math.exp(signed_rank([[math.log(ratio) if ratio > 0 else -math.inf for ratio in ratios]]).value)
 
 
 def logarithms(values: Mapping[int, Sequence[float]]) -> list[list[float]]:
-    """Of each bed; none where a value has no logarithm."""
+    """Return the logarithms of each bed; none where a value has no logarithm."""
     if not all(0 < value < math.inf for some in values.values() for value in some):
         return []
     return [[math.log(value) for value in some] for some in values.values()]
 
 
 def _spread(groups: Sequence[Sequence[float]]) -> tuple[float, float] | None:
-    """The variance within beds and that of the beds themselves, which by chance may come out below 0. By the mean
-    squares of an analysis of variance with groups of unequal size (Searle, Casella and McCulloch 1992, 3.6)."""
+    """Return the variance within beds and that of the beds themselves, which by chance may come out below 0. By the
+    mean squares of an analysis of variance with groups of unequal size (Searle, Casella and McCulloch 1992, 3.6)."""
     n, k = sum(map(len, groups)), len(groups)
     if k < 2 or n <= k:
         return None
@@ -257,12 +257,13 @@ def _spread(groups: Sequence[Sequence[float]]) -> tuple[float, float] | None:
 
 
 def beds_alike(cells: Iterable[Mapping[int, tuple[int, float]]]) -> float | None:
-    """How likely differences between beds as large as these are where beds do not differ. None where it cannot be told.
-    `cells`: round -> its bed and value, of each cell.
+    """Return how likely differences between beds as large as these are where beds do not differ. None where it cannot
+    be told. `cells`: round -> its bed and value, of each cell.
 
     What slows the machine for a while slows all cells of a round, so it is rounds that are independent, not trials:
     each gives the mean of its trials' ranks within their cells, and these are what an F test takes (Conover and Iman
-    1981)."""
+    1981).
+    """
     places: dict[tuple[int, int], list[float]] = {}
     for by_round in cells:
         ranked = ranks([value for _, value in by_round.values()])
@@ -283,7 +284,7 @@ def _one_bed(made: BedsOfRun) -> str:
 
 
 def sentences(made: BedsOfRun) -> list[str]:
-    """What the beds say, in order of importance."""
+    """Return what the beds say, in order of importance."""
     if made.beds < 2:
         return [_one_bed(made)] if made.beds else []
     spread = ""
@@ -307,7 +308,7 @@ def _changes(made: BedsOfRun) -> list[str]:
 
 
 def _left_out(made: BedsOfRun) -> list[str]:
-    """Beds that were cut short, by Ctrl-C or because they were lost."""
+    """Return beds that were cut short, by Ctrl-C or because they were lost."""
     each = [*(row.made for row in made.cells), *(row.made for row in made.changes)]
     cut = sorted({one.bed for made_of in each for one in made_of.beds if not one.counts})
     if not cut:

@@ -19,7 +19,7 @@ Logs = Mapping[int, Mapping[int, float]]  # machine -> round -> logarithm of a r
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """How many times as long a machine takes as another one, over all cells that both have."""
+    """Says how many times as long a machine takes as another one, over all cells that both have."""
 
     machine: Machine
     against: Machine
@@ -50,7 +50,7 @@ def medians(run: Run, found: Mapping[int, Mapping[int, Result]]) -> list[CellRow
 
 
 def changes_by_machine(base: Cell, cell: Cell, found: Mapping[int, Mapping[int, Result]]) -> Logs:
-    """The logarithms of the ratios of all rounds that one machine made."""
+    """Return the logarithms of the ratios of all rounds that one machine made."""
     own, other = found[cell.number], found[base.number]
     by_machine: dict[int, dict[int, float]] = {}
     for number in sorted(own.keys() & other.keys()):
@@ -61,7 +61,7 @@ def changes_by_machine(base: Cell, cell: Cell, found: Mapping[int, Mapping[int, 
 
 
 def changes(run: Run, pairs: Iterable[tuple[Cell, Arm]], found: Mapping[int, Mapping[int, Result]]) -> list[ChangeRow]:
-    """Of each comparison, what each machine's pairs say."""
+    """Return for each comparison what each machine's pairs say."""
     numbers, rows = {(cell.group, cell.arm.name): cell for cell in run.cells}, []
     for cell, arm in pairs:
         base = numbers[cell.group, arm.name]
@@ -75,8 +75,8 @@ def changes(run: Run, pairs: Iterable[tuple[Cell, Arm]], found: Mapping[int, Map
 
 
 def speeds(run: Run) -> list[Speed]:
-    """Every machine against the one with most trials. A round is one observation: what slows a machine for a while
-    slows all its trials."""
+    """Return every machine against the one with most trials. A round is one observation: what slows a machine for a
+    while slows all its trials."""
     found = results(run)
     count = {machine.number: 0 for machine in run.machines_used}
     for by_round in found.values():
@@ -108,7 +108,7 @@ def _speed(found: Mapping[int, Mapping[int, Result]], machine: Machine, first: M
 
 
 def mean_of(values: Sequence[float]) -> float:
-    """Of numbers that may be infinite: time-outs decide, where all of them go one way."""
+    """Return the mean of numbers that may be infinite: time-outs decide, where all of them go one way."""
     endless = {value for value in values if math.isinf(value)}
     if not endless:
         return statistics.fmean(values)
@@ -116,7 +116,7 @@ def mean_of(values: Sequence[float]) -> float:
 
 
 def levels(found: Mapping[int, Mapping[int, Result]]) -> Levels | None:
-    """The mean of the variances over cells. None where nothing has two trials on a bed."""
+    """Return the mean of the variances over cells. None where nothing has two trials on a bed."""
     made = [spread for by_round in found.values() if (spread := nested(_groups(by_round)))]
     if not made:
         return None
@@ -131,7 +131,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def _groups(by_round: Mapping[int, Result]) -> list[list[list[float]]]:
-    """Machine -> bed -> logarithms; nothing where one has none."""
+    """Return machine -> bed -> logarithms; nothing where one has none."""
     found: dict[int, dict[int, list[float]]] = {}
     for one in by_round.values():
         if not 0 < one.value < math.inf:
@@ -141,10 +141,10 @@ def _groups(by_round: Mapping[int, Result]) -> list[list[list[float]]]:
 
 
 def nested(groups: Sequence[Sequence[Sequence[float]]]) -> tuple[float, float | None, float | None] | None:
-    """The variances of trials within a bed, of beds within a machine and of machines, by the mean squares of a nested
-    analysis of variance with unequal sizes (Searle, Casella and McCulloch 1992, appendix F.2). By chance the last two
-    may come out below 0. Where every machine has one bed, theirs and the machines' cannot be told apart: the second is
-    None, and the third has both."""
+    """Return the variances of trials within a bed, of beds within a machine and of machines, by the mean squares of a
+    nested analysis of variance with unequal sizes (Searle, Casella and McCulloch 1992, appendix F.2). By chance the
+    last two may come out below 0. Where every machine has one bed, theirs and the machines' cannot be told apart: the
+    second is None, and the third has both."""
     n = sum(len(bed) for machine in groups for bed in machine)
     beds, machines = sum(map(len, groups)), len(groups)
     if n <= beds:

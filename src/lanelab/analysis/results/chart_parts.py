@@ -22,19 +22,19 @@ def altair() -> Any:  # noqa: ANN401
 
 
 def panel_size(panels: int) -> tuple[int, int]:
-    """Width and height: one large chart, or small ones side by side."""
+    """Return width and height: one large chart, or small ones side by side."""
     if panels <= 1:
         return 660, 330
     return (390, 280) if panels == 2 else (250, 200)
 
 
 def described(words: str, cell: int | None = None) -> str:
-    """`cell`: which one the mark stands for, so that a page can lead to its trials."""
+    """Describe a mark. `cell` is the one that it stands for, so that a page can lead to its trials."""
     return f"{TIP}{'' if cell is None else cell}{TIP}{words}"
 
 
 def x_axis(alt: Any, dimension: Dimension, numbers: Sequence[float], *, logarithmic: bool) -> Any:  # noqa: ANN401
-    """Ticks where there are measurements."""
+    """Return ticks where there are measurements."""
     room = (numbers[-1] - numbers[0]) * 0.04 or 1.0
     ends = [numbers[0] / 1.15, numbers[-1] * 1.15] if logarithmic else [numbers[0] - room, numbers[-1] + room]
     scale = alt.Scale(type="log" if logarithmic else "linear", domain=ends, nice=False, zero=False)
@@ -44,7 +44,7 @@ def x_axis(alt: Any, dimension: Dimension, numbers: Sequence[float], *, logarith
 
 
 def legend(alt: Any, drawing: Drawing, *, show: bool) -> list[Any]:  # noqa: ANN401
-    """An empty layer that only brings the legend, the same for all panels."""
+    """Return an empty layer that only brings the legend, the same for all panels."""
     names = drawing.series_names
     if not show or names == [""]:
         return []
@@ -65,7 +65,7 @@ def legend(alt: Any, drawing: Drawing, *, show: bool) -> list[Any]:  # noqa: ANN
 
 
 def label_rows(wanted: Sequence[float], height: float) -> list[float]:
-    """Heights for labels: as near to the wanted ones as possible, with room for every label."""
+    """Return heights for labels: as near to the wanted ones as possible, with room for every label."""
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
     placed = [0.0] * len(wanted)
     last = -float("inf")
@@ -103,8 +103,8 @@ CONFIG: dict[str, Any] = {
 
 
 def specification(chart: Any, title: str) -> dict[str, Any]:  # noqa: ANN401
-    """Of a whole chart, with a quiet look: no frame, a faint grid, text in two greys. It is put in here, and not by
-    Altair, which copies the chart with all of its data for each part of it."""
+    """Return the specification of a whole chart, with a quiet look: no frame, a faint grid, text in two greys. It is
+    put in here, and not by Altair, which copies the chart with all of its data for each part of it."""
     made = dict(chart.to_dict(validate=False))
     own = made.get("config", {})
     made["config"] = {**own, **CONFIG, "view": {**own.get("view", {}), "stroke": None}}

@@ -25,7 +25,8 @@ def row_of(series: Series, point: Point, extent: Span) -> dict[str, Any]:
 
 
 def categories(alt: Any, drawing: Drawing, panel: Panel) -> tuple[dict[str, Any], int]:  # noqa: ANN401
-    """Rows from top to bottom: one for each place on x, in it one for each series. And how many lines that takes."""
+    """Return rows from top to bottom: one for each place on x, in it one for each series. And how many lines that
+    takes."""
     order = [place.text for place in drawing.x.places]
     shown = [text for text in order if any(text == p.text for series in panel.series for p in series.points)]
     title = None if drawing.x.name in ("arm", "site", "link") else drawing.x.words
@@ -38,7 +39,7 @@ def categories(alt: Any, drawing: Drawing, panel: Panel) -> tuple[dict[str, Any]
 
 
 def colour_of(drawing: Drawing, series: Series, point: Point) -> str:
-    """The colour of the series, or of the arm where each row is an arm."""
+    """Return the colour of the series, or of the arm where each row is an arm."""
     if drawing.x.name == "arm" and not series.name:
         return palette.of(drawing.arms.index(point.text)).light
     return palette.of(series.colour).light

@@ -26,7 +26,7 @@ class Span:
         return min(max(value, self.low), self.high)
 
     def share(self, value: float) -> float:
-        """Of the way along the axis."""
+        """Return the share of the way along the axis."""
         if self.logarithmic:
             return math.log(value / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
@@ -55,7 +55,8 @@ class Span:
 
 
 def span(drawing: Drawing, panel: Panel, *, of_trials: bool = False) -> Span:
-    """For the intervals of a panel, or `of_trials`: for single trials. One for all panels where that serves all."""
+    """Return the span for the intervals of a panel, or `of_trials`: for single trials. One for all panels where that
+    serves all."""
     points = _of(panel) if not of_trials and own_scales(drawing) else list(drawing.points())
     ends = [end for point in points for end in (_of_trials(point) if of_trials else _of_interval(point))]
     ends += drawing.published.ends if drawing.kind in WITH_PUBLISHED else []
@@ -75,7 +76,7 @@ def span(drawing: Drawing, panel: Panel, *, of_trials: bool = False) -> Span:
 
 
 def own_scales(drawing: Drawing) -> bool:
-    """Whether one scale for all panels would leave one of them a flat line."""
+    """Return whether one scale for all panels would leave one of them a flat line."""
     if drawing.kind not in ("line", "bar", "series") or drawing.measured.is_change or drawing.scale == "log":
         return False
     tops = [max((end for point in _of(panel) for end in _of_interval(point)), default=0.0) for panel in drawing.panels]

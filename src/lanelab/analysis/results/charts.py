@@ -24,7 +24,7 @@ LEAST_OF_LINE = 3  # measured places on x, from which a line between them says s
 
 
 def chart(drawing: Drawing) -> dict[str, Any] | None:
-    """The Vega-Lite specification; None where there is nothing to draw."""
+    """Return the Vega-Lite specification; None where there is nothing to draw."""
     if not any(series.points for panel in drawing.panels for series in panel.series):
         return None
     alt = altair()
@@ -51,12 +51,12 @@ def chart(drawing: Drawing) -> dict[str, Any] | None:
 
 
 def is_guide(drawing: Drawing) -> bool:
-    """Whether too few places were measured for lines to mean anything."""
+    """Return whether too few places were measured for lines to mean anything."""
     return drawing.kind == "line" and len(drawing.x.places) < LEAST_OF_LINE
 
 
 def _line(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], direct: bool) -> Chart:  # noqa: ANN401
-    """Values over a number, with the band of their intervals. Between two places alone nothing is claimed."""
+    """Return values over a number, with the band of their intervals. Between two places alone nothing is claimed."""
     extent = span(drawing, panel)
     numbers = sorted({place.number for place in drawing.x.places if place.number is not None})
     x = x_axis(alt, drawing.x, numbers, logarithmic=bool(numbers[0] > 0 and numbers[-1] / numbers[0] >= LOG_FROM))
@@ -88,7 +88,7 @@ def _line(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], direc
 
 
 def courses(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], direct: bool) -> Chart:  # noqa: ANN401
-    """Numbers over time or users. Where nothing was read the line has a gap."""
+    """Return numbers over time or users. Where nothing was read the line has a gap."""
     extent = span(drawing, panel)
     places = [point.x for point in drawing.points() if point.x is not None]
     places += [point.x for point in drawing.published.points if point.x is not None]
@@ -127,7 +127,7 @@ def _along(alt: Any, drawing: Drawing, places: Sequence[float]) -> Any:  # noqa:
 
 
 def _zero(alt: Any, drawing: Drawing, channel: str) -> list[Chart]:  # noqa: ANN401
-    """The line of no change."""
+    """Return the line of no change."""
     if not drawing.measured.is_change:
         return []
     rule = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=palette.INK, strokeWidth=1.2)
@@ -135,7 +135,7 @@ def _zero(alt: Any, drawing: Drawing, channel: str) -> list[Chart]:  # noqa: ANN
 
 
 def _direct_labels(alt: Any, panel: Panel, size: tuple[int, int], extent: Span) -> list[Chart]:  # noqa: ANN401
-    """The name of each series at the end of its line: no legend to look up."""
+    """Return the name of each series at the end of its line: no legend to look up."""
     ends = [(series, series.points[-1].mark.middle) for series in panel.series if series.points and series.name]
     heights = label_rows([size[1] * (1 - extent.share(end)) for _, end in ends], size[1])
     return [
@@ -147,7 +147,7 @@ def _direct_labels(alt: Any, panel: Panel, size: tuple[int, int], extent: Span) 
 
 
 def bars(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _direct: bool) -> Chart:  # noqa: ANN401
-    """Values as lengths from 0, with whiskers for their intervals. Rows, so that long names can be read."""
+    """Return values as lengths from 0, with whiskers for their intervals. Rows, so that long names can be read."""
     where, lines = categories(alt, drawing, panel)
     extent = span(drawing, panel)
     extent = Span(extent.low, extent.high + (extent.high - extent.low) * 0.08)

@@ -11,7 +11,7 @@ DASHES = [2, 3]
 
 
 def limit_of_course(alt: Any, drawing: Drawing, panel: Panel, x: Any, y: Any) -> list[Any]:  # noqa: ANN401
-    """`x`, `y`: the channels of what was measured, so that all share axes."""
+    """Draw the limit. `x` and `y` are the channels of what was measured, so that all share axes."""
     limit = drawing.limit
     if limit is None:
         return []

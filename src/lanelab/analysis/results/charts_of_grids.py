@@ -19,7 +19,7 @@ CELL = 34
 
 
 def heatmap(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _direct: bool) -> Any:  # noqa: ANN401
-    """Numbers in cells. A change whose interval holds 0 is in brackets."""
+    """Return numbers in cells. A change whose interval holds 0 is in brackets."""
     points = [(series.name, point) for series in panel.series for point in series.points]
     data = [
         {
@@ -82,7 +82,7 @@ def _ink(fill: str) -> str:
 
 
 def _luminance(fill: str) -> float:
-    """As WCAG defines it."""
+    """Return the luminance as WCAG defines it."""
     parts = (int(fill[at : at + 2], 16) / 255 for at in (1, 3, 5))
     red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -48,7 +48,7 @@ def _pieces(point: Point, top: float) -> Iterable[dict[str, Any]]:
 
 
 def _legend(alt: Any, drawing: Drawing) -> Any:  # noqa: ANN401
-    """An empty layer that only brings the legend."""
+    """Return an empty layer that only brings the legend."""
     used = [part for part in Part if any((point.mark.parts or {}).get(part, 0.0) >= LEAST_DRAWN
                                          for point in drawing.points())]  # fmt: skip
     names, colours = [palette.PART_WORDS[part] for part in used], [palette.PARTS[part].light for part in used]

@@ -13,7 +13,8 @@ LEAST_OF_LINE = 3  # published points of a series, from which a line between the
 
 
 def published_over_x(alt: Any, drawing: Drawing, x: Any, y: Any) -> list[Any]:  # noqa: ANN401
-    """For a chart of lines. `x`, `y`: the channels of what was measured, so that both share axes."""
+    """Draw published points in a chart of lines. `x`, `y`: the channels of what was measured, so that both share
+    axes."""
     layers = _axis_end(alt, drawing, y, "y")
     for series in dict.fromkeys(point.series for point in drawing.published.points):
         points = [point for point in drawing.published.points if point.series == series]
@@ -30,7 +31,7 @@ def published_over_x(alt: Any, drawing: Drawing, x: Any, y: Any) -> list[Any]:  
 
 
 def published_in_rows(alt: Any, drawing: Drawing, where: dict[str, Any], x: Any) -> list[Any]:  # noqa: ANN401
-    """For a chart of bars. `where`: the channels of rows; `x`: that of lengths."""
+    """Draw published points in a chart of bars. `where`: the channels of rows; `x`: that of lengths."""
     rows = [
         {"category": point.text, "series": point.series, "median": point.value, "words": described(point.words)}
         for point in drawing.published.points

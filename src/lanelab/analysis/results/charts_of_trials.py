@@ -11,7 +11,7 @@ from lanelab.analysis.results.drawing import Drawing, Panel
 
 
 def boxes(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _direct: bool) -> Any:  # noqa: ANN401
-    """Every trial as a dot, with quartiles and median."""
+    """Return every trial as a dot, with quartiles and median."""
     where, lines = chart_rows.categories(alt, drawing, panel)
     extent = span(drawing, panel, of_trials=True)
     scale, colour = extent.scale(alt), alt.Color("colour:N", scale=None)
@@ -59,7 +59,7 @@ def boxes(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _dire
 
 
 def cdf(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _direct: bool) -> Any:  # noqa: ANN401
-    """The share of trials that took no longer than x."""
+    """Return the share of trials that took no longer than x."""
     extent = span(drawing, panel, of_trials=True)
     x = alt.X("value:Q", title=extent.title(drawing.measured.title), scale=extent.scale(alt), axis=extent.axis(alt))
     y = alt.Y("share:Q", title="share of trials", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))

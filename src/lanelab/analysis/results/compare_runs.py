@@ -62,7 +62,7 @@ class CellRow:
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
-    """What an arm changes against a base, in both runs."""
+    """The change of an arm against a base, in both runs."""
 
     cell: Cell
     base: str
@@ -215,7 +215,7 @@ def _cells(first: Run, other: Run, pairs: Iterable[CellPair], margin: float) -> 
 
 
 def _outcomes(run: Run) -> dict[int, dict[int, float]]:
-    """By cell and round, with what timed out; nothing of cells that are refused."""
+    """Return outcomes by cell and round, with what timed out; nothing of cells that are refused."""
     refused = refusals(run)
     return {cell: {} if cell in refused else values for cell, values in run.outcomes().items()}
 
@@ -280,13 +280,13 @@ def _verdict(made: TwoSamples, low: float, high: float) -> Verdict:
 
 
 def sentences(made: Against) -> list[str]:
-    """What the comparison says, in order of importance."""
+    """Return what the comparison says, in order of importance."""
     of_both = (*_of_run(made.first, "first"), *_of_run(made.other, "other"))
     return [*_of_cells(made), *_of_changes(made), *_of_few(made), *_of_matching(made), *of_both]
 
 
 def _of_run(run: Run, which: str) -> Iterable[str]:
-    """What keeps the numbers of one of them from being believed."""
+    """Return what keeps the numbers of one of them from being believed."""
     if not run.is_finished:
         yield f"The {which} run is not finished ({run.state}): all of this is so far."
     if run.over:
@@ -315,7 +315,7 @@ def _of_changes(made: Against) -> list[str]:
 
 
 def _range(sizes: Sequence[float], unit: str) -> str:
-    """Sizes in order. Where the half of a cell timed out in one run only, the difference has no size."""
+    """Return sizes in order. Where the half of a cell timed out in one run only, the difference has no size."""
     known = [_size(size) for size in sizes if math.isfinite(size)]
     endless = "more than can be told, where trials timed out"
     if not known:
@@ -371,7 +371,7 @@ def _of_matching(made: Against) -> list[str]:
 
 
 def status(all_of_them: Sequence[Against]) -> Verdict:
-    """Of all comparisons together: they differ where one does, and agree where every one does."""
+    """Return the verdict of all comparisons together: they differ where one does, and agree where every one does."""
     verdicts = [verdict for each in all_of_them for verdict in each.verdicts]
     if "differ" in verdicts:
         return "differ"

@@ -19,7 +19,7 @@ MOST_CONDITIONS = 12
 
 
 def compared(made: Against, names: tuple[str, str]) -> RenderableType:
-    """The first run and another one. `names`: what to call them."""
+    """Return the first run and another one. `names`: what to call them."""
     parts: list[RenderableType] = []
     if made.cells:
         parts += [_cells(made, names), Text()]
@@ -77,14 +77,14 @@ def _where(made: Against, site: str, link: str, arm: str) -> list[Text]:
 
 
 def median_words(metric: Metric, each: Estimate) -> str:
-    """A median with its interval."""
+    """Return a median with its interval."""
     if each.low is None or each.high is None:
         return _value(metric, each.median)
     return f"{_value(metric, each.median)} ({_value(metric, each.low)} to {_value(metric, each.high)})"
 
 
 def shift_words(ratio: TwoSamples) -> str:
-    """The interval of a ratio between two runs, as changes."""
+    """Return the interval of a ratio between two runs, as changes."""
     return _ends(ratio, _change(ratio.low), _change(ratio.high))
 
 

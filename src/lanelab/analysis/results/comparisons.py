@@ -102,13 +102,13 @@ def _adjusted(rows: Sequence[ComparisonRow], *, so_far: bool) -> list[Comparison
 
 
 def alpha_of(run: Run, cells: Sequence[Cell], values: Mapping[int, Mapping[int, float]]) -> float:
-    """What may be claimed after that many rounds."""
+    """Return what may be claimed after that many rounds."""
     rounds = max((max(values[cell.number], default=0) for cell in cells), default=0)
     return look_after(run.plan.looks, rounds).alpha
 
 
 def not_compared(run: Run) -> list[str]:
-    """What is compared with nothing, and why."""
+    """Return what is compared with nothing, and why."""
     if not run.plan.is_interleaved:
         return [NOT_INTERLEAVED] if len(run.arms) > 1 else []
     return [f"{sentence[:1].upper()}{sentence[1:]}." for sentence in run.plan.not_compared]

@@ -24,7 +24,7 @@ NOT_NOTED = "not noted"
 
 
 def sentences(run: Run) -> list[str]:
-    """Everything that a reader must know, the most important first."""
+    """Return everything that a reader must know, the most important first."""
     return [*caveats(run), *changes(run)]
 
 
@@ -34,14 +34,15 @@ def caveats(run: Run) -> list[str]:
 
 
 def emulated(session: Session) -> bool | None:
-    """Whether the nodes' processors were emulated; None where nobody can tell, as in runs from before it was noted."""
+    """Return whether the nodes' processors were emulated; None where nobody can tell, as in runs from before it was
+    noted."""
     known = session.provenance.get("emulated_processors")
     return known if isinstance(known, bool) else None
 
 
 def in_tolerance(run: Run) -> dict[int, bool]:
-    """Number of a trial -> whether the last self-test of its link before it passed. A link may fail on one bed, be used
-    nevertheless, and pass on the next one. Trials without such a test are not in the result."""
+    """Return number of a trial -> whether the last self-test of its link before it passed. A link may fail on one bed,
+    be used nevertheless, and pass on the next one. Trials without such a test are not in the result."""
     tests: dict[tuple[int, frozenset[tuple[str, str]]], list[SelfTest]] = {}
     for test in run.self_tests:
         if test.moment == "before":
@@ -56,13 +57,13 @@ def in_tolerance(run: Run) -> dict[int, bool]:
 
 
 def used_out_of_tolerance(run: Run) -> dict[str, int]:
-    """Label of a link -> how many trials count that were made on it while it was out of tolerance."""
+    """Return label of a link -> how many trials count that were made on it while it was out of tolerance."""
     fit = in_tolerance(run)
     return dict(Counter(trial.cell.link.label for trial in run.ok if not fit.get(trial.number, True)))
 
 
 def trials_out_of_tolerance(run: Run) -> Counter[int]:
-    """Number of a cell -> the same."""
+    """Return number of a cell -> the same."""
     fit = in_tolerance(run)
     return Counter(trial.cell.number for trial in run.ok if not fit.get(trial.number, True))
 
@@ -95,8 +96,8 @@ def _accepted_links(run: Run) -> list[str]:
 
 
 def changes(run: Run) -> list[str]:
-    """A sentence for each thing that changed within the run, and for browsers where arms differ in them; none where all
-    stayed the same."""
+    """Return a sentence for each thing that changed within the run, and for browsers where arms differ in them; none
+    where all stayed the same."""
     sentences = list(_browsers(run))
     differing = [(name, values) for name, values in _facts(run).items() if len(set(values.values())) > 1]
     for name, values in differing[:_MOST]:
@@ -134,7 +135,7 @@ def _arms_with(run: Run, browser: str) -> list[str]:
 
 
 def differing(first: Run, other: Run) -> list[tuple[str, str, str]]:
-    """What is not the same in two runs: its name, and its value in each."""
+    """Return what is not the same in two runs: its name, and its value in each."""
     ours, theirs = _values(first), _values(other)
     names = dict.fromkeys([*ours, *theirs])
     pairs = ((name, ours.get(name, NOT_NOTED), theirs.get(name, NOT_NOTED)) for name in names)
@@ -142,7 +143,7 @@ def differing(first: Run, other: Run) -> list[tuple[str, str, str]]:
 
 
 def _values(run: Run) -> dict[str, str]:
-    """What is known of a run -> its value, or values where it changed within the run."""
+    """Return what is known of a run -> its value, or values where it changed within the run."""
     facts = {name: " / ".join(dict.fromkeys(values.values())) for name, values in _facts(run).items()}
     of_run = {
         "browser": " / ".join(name for name, _ in run.browsers),
@@ -153,7 +154,7 @@ def _values(run: Run) -> dict[str, str]:
 
 
 def _facts(run: Run) -> dict[str, dict[str, str]]:
-    """What is known -> where it was noted -> its value there."""
+    """Return what is known -> where it was noted -> its value there."""
     facts: dict[str, dict[str, str]] = {}
     for session in run.sessions:
         for where, name, value in _of_session(session):

@@ -32,13 +32,13 @@ Line = Sequence[tuple[float, float]]  # x and value of a trial's spans
 
 
 def drawing_of(run: Run, figure: Figure) -> Drawing:
-    """The numbers of any figure. Absolute ones of several machines say so."""
+    """Return the numbers of any figure. Absolute ones of several machines say so."""
     made = _course(run, figure) if figure.kind == COURSE else draw(run, figure)
     return made if made.measured.is_change else replace(made, over=run.over)
 
 
 def usual_courses(run: Run) -> list[Figure]:
-    """What the report of a load has where its experiment declares no series."""
+    """Return what the report of a load has where its experiment declares no series."""
     if run.workload != LOAD or any(figure.kind == COURSE for figure in run.figures):
         return []
     words = {name: SERIES[name].words for name in USUAL}
@@ -84,7 +84,7 @@ def _course(run: Run, figure: Figure) -> Drawing:
 
 
 def _points(run: Run, cell: Cell, trials: Sequence[Trial], figure: Figure, kind: SeriesKind) -> list[Point]:
-    """The median of the trials at each span, with their range. A span of which nothing was read has none."""
+    """Return the median of the trials at each span, with their range. A span of which nothing was read has none."""
     names = [name for name in (kind.name, kind.weight, USERS) if name]
     read = [read_series(run.folder, trial.number, names) for trial in trials]
     read = [series for series in read if kind.name in series]
@@ -138,13 +138,13 @@ def _published(figure: Figure, colours: Mapping[str, int], kind: SeriesKind, *, 
 
 
 def segments(points: Sequence[Point]) -> Iterator[list[Point]]:
-    """Points between which there is no gap."""
+    """Yield points between which there is no gap."""
     for _, group in itertools.groupby(points, key=lambda point: point.segment):
         yield list(group)
 
 
 def broken_at(points: Sequence[Point], limit: float) -> float | None:
-    """Where on x a line first comes to the limit, on the straight line between its points."""
+    """Return where on x a line first comes to the limit, on the straight line between its points."""
     if points and points[0].mark.middle >= limit:
         return points[0].x
     for before, after in itertools.pairwise(points):
@@ -155,7 +155,7 @@ def broken_at(points: Sequence[Point], limit: float) -> float | None:
 
 
 def table_of(drawing: Drawing) -> tuple[list[str], list[list[str]]]:
-    """The numbers of a figure of series: its head, and a row for each place on x."""
+    """Return the numbers of a figure of series: its head, and a row for each place on x."""
     columns = [(panel.name, series) for panel in drawing.panels for series in panel.series]
     heads = [", ".join(filter(None, [panel, series.name])) or drawing.measured.title for panel, series in columns]
     wide = drawing.x.name == USERS

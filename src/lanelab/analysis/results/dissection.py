@@ -62,8 +62,8 @@ class Frame:
 
 
 def dissect(tshark: Path, capture: Path, clear: str | None, *, quic: bool = False) -> list[Frame]:
-    """Every packet of the file, decrypted with the keys in it. `clear`: what port 80 speaks, where that is not HTTP.
-    `quic`: whether there is HTTP/3, of which not every tshark knows."""
+    """Return every packet of the file, decrypted with the keys in it. `clear`: what port 80 speaks, where that is not
+    HTTP. `quic`: whether there is HTTP/3, of which not every tshark knows."""
     decode = ("-d", f"tcp.port==80,{clear}") if clear else ()
     again = {line[0] for line in _run(tshark, capture, decode, ("frame.number",), SENT_AGAIN)}
     fields = (*FIELDS[:-1], *QUIC_FIELDS, FIELDS[-1]) if quic else FIELDS  # the last one may have anything in it
@@ -128,8 +128,8 @@ def _frame(row: dict[str, str], again: set[str]) -> Frame:
 
 
 def _of_quic(frame: Frame, row: dict[str, str]) -> Frame:
-    """With what its streams carry. Those that a client opens for requests have numbers that 4 divides. Read here:
-    tshark 4.0 does not decompress their headers, and behind early data it takes no stream for HTTP/3."""
+    """Return the frame with what its streams carry. Those that a client opens for requests have numbers that 4 divides.
+    Read here: tshark 4.0 does not decompress their headers, and behind early data it takes no stream for HTTP/3."""
     pieces = zip(_values(row["quic.stream.stream_id"]), _values(row["quic.stream_data"]), strict=False)
     own = [(int(stream), data) for stream, data in pieces if int(stream) % 4 == 0]
     named = ((stream, asked(bytes.fromhex(data.replace(":", "")))) for stream, data in own if frame.up)

@@ -64,7 +64,7 @@ class Drawing:
 
 
 def figures_of(run: Run) -> tuple[Figure, ...]:
-    """The figures that the experiment declares. Where it declares none: the primary metric over what varies."""
+    """Return the figures that the experiment declares. Where it declares none: the primary metric over what varies."""
     return (*(run.figures or (_likely(run),)), *_further(run))
 
 
@@ -80,8 +80,8 @@ def _likely_x(run: Run) -> str:
 
 
 def _further(run: Run) -> Iterable[Figure]:
-    """What every report has besides, unless the experiment declares one: the change by each arm, numbers of a grid, and
-    what the time went to."""
+    """Return what every report has besides, unless the experiment declares one: the change by each arm, numbers of a
+    grid, and what the time went to."""
     several = [key for key in NUMERIC if len(axes.dimension(run.cells, key).places) >= LEAST_OF_GRID]
     declared = {(figure.y, figure.kind) for figure in run.figures}
     is_grid, metric = len(several) > 1, run.primary
@@ -99,7 +99,7 @@ def _further(run: Run) -> Iterable[Figure]:
 
 
 def draw(run: Run, figure: Figure) -> Drawing:
-    """The numbers of a figure. Cells that it does not tell apart get panels of their own."""
+    """Return the numbers of a figure. Cells that it does not tell apart get panels of their own."""
     if figure.series == (figure.x or "arm") and figure.kind != "cdf":
         figure = replace(figure, series="")  # each row has its own colour already
     cells = axes.shown(run.cells, figure.only)
@@ -153,7 +153,7 @@ def _sorted(points: Sequence[Point], x: Dimension) -> tuple[Point, ...]:
 
 
 def in_order(cells: Sequence[Cell], names: Sequence[str]) -> list[Cell]:
-    """Cells in the order of the named dimensions."""
+    """Return cells in the order of the named dimensions."""
     orders = [
         {place.text: i for i, place in enumerate(axes.dimension(cells, name).places)} if name else {} for name in names
     ]
@@ -171,7 +171,7 @@ def facet_words(cell: Cell, name: str) -> str:
 
 
 def unseparated(run: Run, cells: Sequence[Cell], used: Sequence[str]) -> list[str]:
-    """The further dimensions that need panels of their own, so that no two cells share a place."""
+    """Return the further dimensions that need panels of their own, so that no two cells share a place."""
     needed: list[str] = []
     for name in ("site", "arm", *axes.varying(run), "link"):
         places = [tuple(axes.place(cell, one).text for one in [*used, *needed] if one) for cell in cells]

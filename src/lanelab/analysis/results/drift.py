@@ -33,7 +33,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """What a run shows. `change_percent` is from its beginning to its end."""
+    """The drift that a run shows. `change_percent` is from its beginning to its end."""
 
     n: int
     change_percent: float
@@ -79,7 +79,7 @@ class Series(NamedTuple):
 
 
 def points(values: Iterable[tuple[Hashable, float, float]]) -> list[Point]:
-    """(group, time in seconds, value) -> deviations from the group's median, in the order of time."""
+    """Return for (group, time in seconds, value) the deviations from the group's median, in the order of time."""
     groups: dict[Hashable, list[tuple[float, float]]] = {}
     for group, at_s, value in values:
         groups.setdefault(group, []).append((at_s, value))
@@ -98,7 +98,7 @@ def drift(
     what: str = "page loads",
     higher_is_better: bool = False,
 ) -> Drift:
-    """The drift of a run, from (group, time in seconds, value) of every trial that counts."""
+    """Return the drift of a run, from (group, time in seconds, value) of every trial that counts."""
     return replace(_drift(values, seed), what=what, higher_is_better=higher_is_better)
 
 
@@ -118,7 +118,7 @@ def _drift(values: Iterable[tuple[Hashable, float, float]], seed: int) -> Drift:
 
 
 def theil_sen(points: Sequence[tuple[float, float]], seed: int = 1) -> float:
-    """The median slope of all pairs; of a seeded choice of them where there are very many."""
+    """Return the median slope of all pairs; of a seeded choice of them where there are very many."""
     n = len(points)
     if n * (n - 1) // 2 <= MOST_PAIRS:
         pairs: Iterable[tuple[int, int]] = ((i, j) for i in range(n) for j in range(i + 1, n))
@@ -143,7 +143,7 @@ def _dot(a: Sequence[float], b: Sequence[float]) -> float:
 def _permutation_p(
     deviating: Sequence[Point], times: Sequence[float], deviations: Sequence[float], observed: float, seed: int
 ) -> float:
-    """How often the correlation is at least as strong when deviations are shuffled within each group."""
+    """Return how often the correlation is at least as strong when deviations are shuffled within each group."""
     groups: dict[Hashable, list[int]] = {}
     for i, point in enumerate(deviating):
         groups.setdefault(point.group, []).append(i)

@@ -13,7 +13,7 @@ MINUTES_FROM_S = 180
 
 
 def drift_chart(run: Run, points: Sequence[Point]) -> dict[str, Any] | None:
-    """The specification; None where no cell has enough trials."""
+    """Return the specification; None where no cell has enough trials."""
     if not points:
         return None
     alt = altair()

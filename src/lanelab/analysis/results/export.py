@@ -34,7 +34,7 @@ Rows = Iterable[dict[str, Any]]
 
 
 def trial_rows(run: Run) -> Iterator[dict[str, Any]]:
-    """What is known of each trial: where it belongs, what came out, every setting of its link and arm."""
+    """Yield what is known of each trial: where it belongs, what came out, every setting of its link and arm."""
     link_keys = list(dict.fromkeys(key for link in run.links for key in link.settings))
     arm_keys = [key for key in dict.fromkeys(key for arm in run.arms for key in arm.settings) if key != "name"]
     fit, slow = conditions.in_tolerance(run), {each.number: conditions.emulated(each) for each in run.sessions}
@@ -81,7 +81,7 @@ def _whole() -> set[str]:
 
 
 def series_rows(run: Run) -> Iterator[dict[str, Any]]:
-    """Each point of each series of each trial."""
+    """Yield each point of each series of each trial."""
     trials, fit = {trial.number: trial for trial in run.trials}, conditions.in_tolerance(run)
     for number, name, t_ms, value in each_series(run.folder):
         if number in trials:
@@ -97,7 +97,7 @@ def series_rows(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def request_rows(run: Run) -> Iterator[dict[str, Any]]:
-    """Each request of each trial, with its timings."""
+    """Yield each request of each trial, with its timings."""
     trials, fit = {trial.number: trial for trial in run.trials}, conditions.in_tolerance(run)
     for number, position, request in each_request(run.folder):
         trial = trials.get(number)
@@ -152,7 +152,7 @@ def _identity(trial: Trial) -> dict[str, Any]:
 
 
 def _flat(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """A value for a field of a table; lists and mappings as JSON."""
+    """Return a value for a field of a table; lists and mappings as JSON."""
     return json.dumps(value) if isinstance(value, list | dict) else value
 
 
@@ -161,7 +161,7 @@ def _applicable(value: float | None) -> float | None:
 
 
 def write_csv(rows: Rows, file: IO[str]) -> int:
-    """With a header; true and false in lower case, times in ISO 8601, nothing where there is no value."""
+    """Write a table with a header; true and false in lower case, times in ISO 8601, nothing where there is no value."""
     writer: csv.DictWriter[str] | None = None
     count = 0
     for row in rows:
@@ -237,13 +237,13 @@ class _writing:  # noqa: N801 - used like a function
 
 
 def write_text(path: Path, rows_to: Any, rows: Rows) -> int:  # noqa: ANN401 - a function like write_csv
-    """A text format into a file."""
+    """Return a text format into a file."""
     with _writing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
         return int(rows_to(rows, file))
 
 
 def everything(run: Run, *, requests: bool = False) -> dict[str, Any]:
-    """The run as one JSON object."""
+    """Return the run as one JSON object."""
     exported = {
         "format": 2,
         "workload": run.workload,
@@ -272,7 +272,7 @@ def everything(run: Run, *, requests: bool = False) -> dict[str, Any]:
 
 
 def results(run: Run) -> dict[str, Any]:
-    """The numbers that tables and report show, as JSON has them."""
+    """Return the numbers that tables and report show, as JSON has them."""
     seen, drift = Seen(run), tables.run_drift(run)
     adjusted = together(seen.judged).adjusted
     data: dict[str, Any] = data_of({
@@ -337,7 +337,7 @@ def _json(text: str) -> Any:  # noqa: ANN401 - JSON
 
 
 def write_hars(run: Run, folder: Path, *, median: bool = False) -> tuple[list[Path], int]:
-    """A HAR for each trial that counts, or only for each cell's median trial. Also how many had none to give."""
+    """Return a HAR for each trial that counts, or only for each cell's median trial. Also how many had none to give."""
     trials = run.ok
     if median:
         medians = (tables.median_trial(trials) for trials in run.by_cell().values())

@@ -38,12 +38,12 @@ class Film:
     measures: Mapping[str, float]
 
     def at(self, moment: float) -> Frame:
-        """What was to be seen then."""
+        """Return what was to be seen then."""
         return next((frame for frame in reversed(self.frames) if frame.at <= moment), self.frames[0])
 
 
 def film_of(folder: Path, record: TrialRecord) -> Film | None:
-    """The pictures in a trial's folder; None where there are none."""
+    """Return the pictures in a trial's folder; None where there are none."""
     strip, screen = folder / FILMSTRIP, folder / SCREENSHOT
     if not strip.is_file() and not screen.is_file():
         return None
@@ -65,7 +65,7 @@ def _frames(path: Path, later: float) -> tuple[Frame, ...]:
 
 
 def _picture(path: Path, content: bytes, width: int) -> tuple[bytes, int, int]:
-    """A small one of it: JPEG, width, height."""
+    """Return a small one of it: JPEG, width, height."""
     try:
         with Image.open(io.BytesIO(content)) as image:
             height = min(image.height, round(image.width * TALLEST))

@@ -52,14 +52,14 @@ class CostRow:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a run shows about the cost."""
+    """The cost that a run shows."""
 
     through: tuple[str, ...]  # names of arms that go through the gateway
     beside: bool  # whether others do not
     rows: tuple[CostRow, ...]
 
     def sentences(self) -> list[str]:
-        """The cost with its interval for each pair; where there is none, that it was not measured."""
+        """Return the cost with its interval for each pair; where there is none, that it was not measured."""
         if not self.through:
             return []
         if self.rows:
@@ -98,7 +98,7 @@ def cost(run: Run) -> Cost:
 
 
 def _via(arm: Arm) -> str:
-    """Runs that are older than the gateway have no such setting."""
+    """Return the way to the server. Runs that are older than the gateway have no such setting."""
     return str(arm.settings.get("via", "browser"))
 
 
@@ -116,7 +116,7 @@ def _median(values: Sequence[float]) -> float | None:
 
 
 def is_shown(comparison: Comparison) -> bool:
-    """Whether the interval of the difference is on one side of 0."""
+    """Return whether the interval of the difference is on one side of 0."""
     low, high = comparison.difference.low, comparison.difference.high
     return low is not None and high is not None and not low <= 0 <= high
 
@@ -134,7 +134,7 @@ def _sentence(row: CostRow) -> str:
 
 
 def _claim(comparison: Comparison) -> str:
-    """A claim that the interval supports."""
+    """Return a claim that the interval supports."""
     if comparison.n < 2:
         return "what the gateway costs is not known from one round:"
     if not is_shown(comparison):

@@ -20,7 +20,7 @@ SHOWN = {LAG: "1st request", LAG_6: "6th request", TURNAROUND: "turnaround"}
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Of a pair of arms, from the rounds that have all of it in both."""
+    """The terms of a pair of arms, from the rounds that have all of it in both."""
 
     medians: Mapping[str, tuple[float, float]]  # of each measure that both have: natively, through the gateway
     together: Change  # what the terms make of the difference in load time
@@ -28,7 +28,7 @@ class Terms:
 
     @property
     def agree(self) -> bool | None:
-        """Whether the difference may be just these two terms. None: there are too few rounds to tell."""
+        """Return whether the difference may be just these two terms. None: there are too few rounds to tell."""
         if self.left.low is None or self.left.high is None:
             return None
         return self.left.low <= 0 <= self.left.high
@@ -54,7 +54,8 @@ class Terms:
 
 
 def terms(native: Mapping[int, Mapping[str, float]], own: Mapping[int, Mapping[str, float]]) -> Terms | None:
-    """From all measures of the two arms' trials, by round. None where no round has the terms in both."""
+    """Return the terms from all measures of the two arms' trials, by round. None where no round has the terms in
+    both."""
     rounds = {}
     for number in sorted(native.keys() & own.keys()):
         both = native[number], own[number]
@@ -75,8 +76,8 @@ def terms(native: Mapping[int, Mapping[str, float]], own: Mapping[int, Mapping[s
 
 
 def _modelled(measures: Mapping[str, float], lag: str) -> float | None:
-    """What the two terms add to this load. From the sixth request on all connections are at work; then each of them
-    turns round once for every further request. None: it is not known how many connections that were."""
+    """Return what the two terms add to this load. From the sixth request on all connections are at work; then each of
+    them turns round once for every further request. None: it is not known how many connections that were."""
     if TURNAROUND not in measures:
         return measures[lag]
     connections, requests = measures.get("connections_used"), measures.get("requests")
@@ -94,7 +95,7 @@ def _change(change: Change) -> str:
 
 
 def between(change: Change, words: Callable[[float], str]) -> str:
-    """Its interval, to be put behind its value; nothing where there is none."""
+    """Return its interval, to be put behind its value; nothing where there is none."""
     if change.low is None or change.high is None:
         return ""
     return f" ({change.name} {words(change.low)} to {words(change.high)})"

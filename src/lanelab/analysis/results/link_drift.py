@@ -48,7 +48,7 @@ class LinkDrift:
 
 
 def drifts(run: Run) -> list[LinkDrift]:
-    """Of each link on each bed, in the order of the beds; only where trials count that used it."""
+    """Return the drift of each link on each bed, in the order of the beds; only where trials count that used it."""
     before: dict[tuple[int, frozenset[tuple[str, str]]], SelfTest] = {}
     after: dict[tuple[int, frozenset[tuple[str, str]]], SelfTest] = {}
     for test in run.self_tests:
@@ -62,7 +62,7 @@ def drifts(run: Run) -> list[LinkDrift]:
 
 
 def sentences(run: Run) -> list[str]:
-    """On each link that is no longer what it was: what of it, and which trials are doubtful for that."""
+    """Say for each link that is no longer what it was what of it, and which trials are doubtful for that."""
     return [_sentence(drift) for drift in drifts(run) if drift.moved_out]
 
 
@@ -71,7 +71,7 @@ def not_measured_again(run: Run) -> list[LinkDrift]:
 
 
 def largest(run: Run) -> list[PropertyDrift]:
-    """Of each property that was measured both times, the largest change over all links and beds."""
+    """Return for each property that was measured both times the largest change over all links and beds."""
     found: dict[str, PropertyDrift] = {}
     for drift in drifts(run):
         for each in drift.properties:

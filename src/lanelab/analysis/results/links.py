@@ -31,7 +31,7 @@ class LinkRow:
 
 
 def rows(run: Run) -> list[LinkRow]:
-    """One for each cell, in the experiment's order; none where no trial's capture tells of its link."""
+    """Return one for each cell, in the experiment's order; none where no trial's capture tells of its link."""
     by_cell, refused = run.by_cell(), refusals(run)
     made = [
         _row(cell, [trial for trial in by_cell[cell.number] if trial.ok], refused.get(cell.number, ()))
@@ -63,7 +63,7 @@ def _median(trials: Sequence[Trial], name: str) -> float | None:
 
 
 def sentences(run: Run) -> list[str]:
-    """Cells that are refused, and trials whose link nothing but the self-test has measured."""
+    """Return cells that are refused, and trials whose link nothing but the self-test has measured."""
     refused = refusals(run)
     found = [
         f"{cell} is refused: {each.reason}: {each.detail}"

@@ -13,12 +13,12 @@ US_OF_MS = 1000
 
 
 def request_shift(clock: LoadClock | None) -> float:
-    """How much later requests' times begin than those of drawings, in ms."""
+    """Return how much later requests' times begin than those of drawings, in ms."""
     return (clock.first_request - clock.asked) / US_OF_MS if clock and clock.first_request is not None else 0.0
 
 
 def page_shift(clock: LoadClock | None) -> float:
-    """The same of the browser's moments of the page."""
+    """Return the same shift for the browser's moments of the page."""
     return (clock.navigation - clock.asked) / US_OF_MS if clock and clock.navigation is not None else 0.0
 
 
@@ -30,7 +30,8 @@ def gateway_shift(told: Told) -> float | None:
 
 
 def ports_of(told: Told) -> dict[int, int]:
-    """Place of a request -> the client's port of the connection that carried it, by the log of gateway or server."""
+    """Return place of a request -> the client's port of the connection that carried it, by the log of gateway or
+    server."""
     if told.gateway:
         local = {each.connection: _port(each.local) for each in told.gateway.connections}
         wires = ((place, each.wire) for place, each in enumerate(told.requests))

@@ -62,7 +62,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """What came over the link, in windows that follow one another from 0."""
+    """The bytes that came over the link, in windows that follow one another from 0."""
 
     window_ms: float
     mbit: tuple[float, ...]

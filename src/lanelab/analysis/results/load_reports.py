@@ -36,7 +36,7 @@ class Reported:
 
 
 def reported(run: Run) -> list[Reported]:
-    """Cells of a run of loads that have a trial which counts. None of a run of another workload."""
+    """Return cells of a run of loads that have a trial which counts. None of a run of another workload."""
     if run.workload != LOAD:
         return []
     evidence = dict(_each_evidence(run))
@@ -62,7 +62,7 @@ def _each_evidence(run: Run) -> Iterator[tuple[int, LoadEvidence]]:
 
 
 def sentences(found: Sequence[Reported]) -> list[str]:
-    """What an average hides, of each cell."""
+    """Return what an average hides, of each cell."""
     said = []
     for each in found:
         told = _hidden(each.report)
@@ -72,7 +72,7 @@ def sentences(found: Sequence[Reported]) -> list[str]:
 
 
 def service_levels(run: Run) -> list[str]:
-    """Where pages first take as long as the limit, of each cell that tells; or that they never did."""
+    """Say where pages first take as long as the limit, of each cell that tells; or that they never did."""
     said = []
     for cell, trials in zip(run.cells, run.by_cell().values(), strict=True):
         told = [trial.measures for trial in trials if trial.ok and LEVEL in trial.measures]
@@ -90,7 +90,7 @@ def service_levels(run: Run) -> list[str]:
 
 
 def threshold_sentences(found: Sequence[Reported]) -> list[str]:
-    """Whether each cell stayed below the thresholds of the experiment file, and of its script."""
+    """Return whether each cell stayed below the thresholds of the experiment file, and of its script."""
     said = []
     for each in found:
         for number, first in enumerate(each.evidence.thresholds):
@@ -105,7 +105,7 @@ def threshold_sentences(found: Sequence[Reported]) -> list[str]:
 
 
 def left_out_sentences(found: Sequence[Reported]) -> list[str]:
-    """Whether the script of each cell has measured under more names than are kept."""
+    """Return whether the script of each cell has measured under more names than are kept."""
     said = []
     for each in found:
         many = sum(one.script_left_out for one in each.reports)
@@ -119,7 +119,7 @@ def left_out_sentences(found: Sequence[Reported]) -> list[str]:
 
 
 def left_out_of_scripts(run: Run) -> dict[int, bool]:
-    """Whether the script of each trial had more metrics than are kept. Trials without a report are not there."""
+    """Return whether the script of each trial had more metrics than are kept. Trials without a report are not there."""
     if run.workload != LOAD:
         return {}
     return {
@@ -128,7 +128,7 @@ def left_out_of_scripts(run: Run) -> dict[int, bool]:
 
 
 def script_rows(each: Reported) -> list[tuple[str, str]]:
-    """What the script measured by itself: the medians over all trials of the cell."""
+    """Return what the script measured by itself: the medians over all trials of the cell."""
     values: dict[str, dict[str, list[float]]] = {}
     times: set[str] = set()
     for report in each.reports:
@@ -161,7 +161,7 @@ def _hidden(report: LoadReport) -> str:
 
 
 def _kinds(report: LoadReport) -> str:
-    """The ways in which requests failed, the most frequent first."""
+    """Return the ways in which requests failed, the most frequent first."""
     frequent = sorted(report.errors.items(), key=lambda error: -error[1].count)
     others = len(frequent) - MOST_KINDS
     more = f", {counted(others, 'other kind')}" if others > 0 else ""
@@ -174,13 +174,13 @@ def tallies(report: LoadReport) -> list[tuple[str, Tally]]:
 
 
 def times(report: LoadReport) -> list[tuple[str, Latency]]:
-    """Of what ended well, and of the parts of requests."""
+    """Return the times of what ended well, and of the parts of requests."""
     whole = [(name, tally.ms) for name, tally in tallies(report) if tally.ms]
     return [*whole, *report.parts_ms.items()]
 
 
 def health(report: LoadReport) -> list[tuple[str, str]]:
-    """What the generator had of its machine: whether it was what limited the load."""
+    """Return what the generator had of its machine: whether it was what limited the load."""
     use = report.use
     if use is None:
         return []
@@ -195,7 +195,7 @@ def health(report: LoadReport) -> list[tuple[str, str]]:
 
 
 def times_drawing(run: Run, found: Sequence[Reported], *, pages: bool) -> Drawing | None:
-    """Which share of pages or requests took no longer: over all trials of each cell, from their histograms."""
+    """Return which share of pages or requests took no longer: over all trials of each cell, from their histograms."""
     arms = [arm.name for arm in run.arms]
     same = len({each.cell.group for each in found}) == 1
     series: list[Drawn] = []

@@ -25,7 +25,7 @@ PHASES = ("blocked", "dns", "connect", "ssl", "send", "wait", "receive")
 
 
 def timeline_of(folder: Path, record: TrialRecord) -> Timeline | None:
-    """The stored capture of the client; None where the trial has none."""
+    """Return the stored capture of the client; None where the trial has none."""
     page, path = record.page_load, folder / CAPTURE
     if page is None or "client" not in page.packets or not path.is_file():
         return None
@@ -35,7 +35,7 @@ def timeline_of(folder: Path, record: TrialRecord) -> Timeline | None:
 
 
 def load_view(record: TrialRecord, timeline: Timeline | None, rate: float | None) -> LoadView:
-    """`rate`: of the link down, in Mbit/s."""
+    """Return the view of a load. `rate` is that of the link down, in Mbit/s."""
     told = Told.of(record)
     ports = load_clock.ports_of(told)
     rows = tuple(_row(told, request, ports.get(place)) for place, request in enumerate(told.requests))
@@ -71,7 +71,7 @@ def _row(told: Told, request: Request, port: int | None) -> Row:
 
 
 def _browser_bars(request: Request, start: float) -> tuple[list[Bar], float | None]:
-    """As the browser timed it, which without a gateway is what was on the link."""
+    """Return bars as the browser timed the load, which without a gateway is what was on the link."""
     at, bars, sent = start, list[Bar](), None
     for phase in PHASES:
         took = getattr(request.timings, phase)
@@ -89,7 +89,7 @@ def _browser_bars(request: Request, start: float) -> tuple[list[Bar], float | No
 
 
 def _wire_bars(told: Told, wire: OnTheLink, start: float, shift: float) -> tuple[list[Bar], float | None]:
-    """As the gateway sent it over the link."""
+    """Return bars as the gateway sent the load over the link."""
     queued = wire.queued_ms + shift
     sent = None if wire.sent_ms is None else wire.sent_ms + shift
     if sent is None:
@@ -110,7 +110,7 @@ def _wire_bars(told: Told, wire: OnTheLink, start: float, shift: float) -> tuple
 
 
 def _set_up(told: Told, wire: OnTheLink, shift: float) -> list[Bar]:
-    """What the gateway did for a request that was the first on its connection."""
+    """Return what the gateway did for a request that was the first on its connection."""
     log = told.gateway
     made = next((each for each in log.connections if each.connection == wire.connection), None) if log else None
     if log is None or made is None or wire.reused or made.connected_ms is None:
@@ -124,7 +124,7 @@ def _set_up(told: Told, wire: OnTheLink, shift: float) -> list[Bar]:
 
 
 def _lane(stream: Stream, origin: int, end: float, rows: Sequence[Row]) -> Lane:
-    """A connection with its handshakes, its requests and its bytes."""
+    """Return a connection with its handshakes, its requests and its bytes."""
 
     def at(packet: Packet) -> float:
         return (packet.at_ns - origin) / NS_OF_MS
@@ -150,7 +150,7 @@ def _lane(stream: Stream, origin: int, end: float, rows: Sequence[Row]) -> Lane:
 
 
 def chunks(arrivals: Iterable[tuple[float, int]], gap: float) -> tuple[Chunk, ...]:
-    """Arrivals (ms, bytes) that follow one another within this gap, together."""
+    """Return arrivals (ms, bytes) that follow one another within this gap, together."""
     made: list[Chunk] = []
     for at, size in arrivals:
         last = made[-1] if made else None
@@ -162,7 +162,8 @@ def chunks(arrivals: Iterable[tuple[float, int]], gap: float) -> tuple[Chunk, ..
 
 
 def _with_chunks(row: Row, rows: Sequence[Row], lanes: Mapping[int, Lane]) -> Row:
-    """The bytes that came for this request: known where no other answer could come on its connection meanwhile."""
+    """Return the bytes that came for this request: known where no other answer could come on its connection
+    meanwhile."""
     lane = lanes.get(row.port or -1)
     if lane is None or row.sent is None:
         return row
@@ -189,6 +190,6 @@ def _throughput(timeline: Timeline, origin: int, end: float, rate: float | None)
 
 
 def round_step(least: float) -> float:
-    """The least of 1, 2, 5, 10, 20, … that is no less; also below 1."""
+    """Return the least of 1, 2, 5, 10, 20, … that is no less; also below 1."""
     power = 10.0 ** (len(str(int(least))) - 1) if least >= 1 else 0.1
     return next((power * one for one in STEPS if power * one >= least), power * 10)

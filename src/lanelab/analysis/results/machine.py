@@ -25,7 +25,7 @@ class MachineRow:
 
 
 def rows(run: Run) -> list[MachineRow]:
-    """One for each cell, in the experiment's order; none where no machine was watched."""
+    """Return one for each cell, in the experiment's order; none where no machine was watched."""
     by_cell = run.by_cell()
     made = [_row(cell, [trial for trial in by_cell[cell.number] if trial.ok]) for cell in run.cells]
     return made if any(row.trials for row in made) else []
@@ -39,18 +39,18 @@ def _row(cell: Cell, trials: list[Trial]) -> MachineRow:
 
 
 def flagged(run: Run) -> list[Trial]:
-    """The trials that count and are flagged."""
+    """Return the trials that count and are flagged."""
     return [trial for trial in run.ok if trial.flags]
 
 
 def flag_counts(run: Run) -> dict[str, int]:
-    """How many trials that count have each flag, the most frequent flag first."""
+    """Return how many trials that count have each flag, the most frequent flag first."""
     names = Counter(name for trial in flagged(run) for name in {flag.name for flag in trial.flags})
     return dict(sorted(names.items(), key=lambda each: (-each[1], each[0])))
 
 
 def sentence(run: Run) -> str | None:
-    """How many trials are flagged, and by what. None: no trial is."""
+    """Return how many trials are flagged, and by what. None: no trial is."""
     trials = flagged(run)
     if not trials:
         return None

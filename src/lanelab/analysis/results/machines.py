@@ -17,7 +17,7 @@ from lanelab.driver.base.amounts import counted
 
 @dataclass(frozen=True, slots=True)
 class MachineRow:
-    """What one machine did for the run."""
+    """The part of one machine in the run."""
 
     machine: Machine
     beds: int
@@ -54,18 +54,18 @@ class MachinesOfRun:
 
     @property
     def are_several(self) -> bool:
-        """Whether there is more to say than the name of one."""
+        """Return whether there is more to say than the name of one."""
         return len(self.rows) > 1
 
     def name(self, number: int) -> str:
         return next(row.machine.name for row in self.rows if row.machine.number == number)
 
     def warnings(self) -> list[str]:
-        """What nobody may overlook."""
+        """Return what nobody may overlook."""
         return [self.agreement.headline] if self.agreement and self.agreement.found else []
 
     def sentences(self) -> list[str]:
-        """What they say together, the most important first."""
+        """Return what they say together, the most important first."""
         if not self.are_several:
             return [*self.versions]
         made = self.agreement
@@ -88,7 +88,7 @@ class MachinesOfRun:
         return [words + few]
 
     def origin_words(self) -> str:
-        """What was taken from other runs; "": nothing."""
+        """Return what was taken from other runs; "": nothing."""
         if not self.origins:
             return ""
         each = [f"{number} from {origin}" for origin, number in self.origins.items()]
@@ -128,7 +128,7 @@ class MachinesOfRun:
 
 
 def machines_of_run(run: Run, pairs: Iterable[tuple[Cell, Arm]]) -> MachinesOfRun:
-    """`pairs`: the cells that are compared, each with its base."""
+    """Work out the machines of a run. `pairs` are the cells that are compared, each with its base."""
     several = len(run.machines_used) > 1
     found = results(run) if several else {}
     return MachinesOfRun(
@@ -168,7 +168,7 @@ def _refused(run: Run) -> dict[str, set[str]]:
 
 
 def versions_that_differ(run: Run) -> list[str]:
-    """One sentence for each program whose trials were not all made with the same version."""
+    """Return one sentence for each program whose trials were not all made with the same version."""
     used: dict[str, set[str]] = {}
     named = {machine.number: machine.name for machine in run.machines}
     for trial in run.trials:

@@ -17,7 +17,7 @@ OVER = ("over all", "interval between machines")
 
 
 def parts(made: MachinesOfRun, primary: Metric) -> list[RenderableType]:
-    """Nothing of a run of one machine but what was taken from other runs, and versions that differ."""
+    """Return nothing of a run of one machine but what was taken from other runs, and versions that differ."""
     said: list[RenderableType] = [Text(words) for words in made.sentences()]
     if origins := made.origin_words():
         said.append(Text(origins))

@@ -36,7 +36,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What is drawn, of all cells that have it."""
+    """The values that are drawn, of all cells that have them."""
 
     title: str  # of the axis
     unit: str
@@ -71,7 +71,8 @@ def marks(run: Run, y: str, kind: str) -> Measured:
 
 
 def refused_cells(run: Run, y: str) -> set[int]:
-    """Cells of which nothing can be said, since their link was another; of a change also those whose base is one."""
+    """Return cells of which nothing can be said, since their link was another; of a change also those whose base is
+    one."""
     found = set(refusals(run))
     if y != CHANGE or not found:
         return found
@@ -123,7 +124,7 @@ def _change(row: ComparisonRow) -> Mark | None:
 
 
 def _parts(run: Run) -> Measured:
-    """Medians of the parts, of the trials that have them."""
+    """Return medians of the parts, of the trials that have them."""
     found: dict[int, Mark] = {}
     for cell, trials in run.by_cell().items():
         having = [trial for trial in trials if trial.ok and any(part.measure in trial.measures for part in Part)]

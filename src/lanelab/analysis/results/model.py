@@ -26,7 +26,7 @@ class LinkCase:
 
     @property
     def path(self) -> frozenset[tuple[str, str]]:
-        """What packets meet. Links with one path share their self-tests, whatever their labels say besides."""
+        """Return what packets meet. Links with one path share their self-tests, whatever their labels say besides."""
         return frozenset((name, str(value)) for name, value in self.settings.items() if name in SETTINGS)
 
 
@@ -163,7 +163,7 @@ class Plan:
 
     @property
     def is_interleaved(self) -> bool:
-        """Whether arms were measured in turns, so that what changes with time hits all of them alike."""
+        """Return whether arms were measured in turns, so that what changes with time hits all of them alike."""
         return self.order != "sequential"
 
 
@@ -201,7 +201,7 @@ class Run:
 
     @property
     def scale(self) -> float:
-        """Of its loads, against what the experiment says."""
+        """Return the scale of its loads, against what the experiment says."""
         return float(self.meta.get(run_format.SCALE) or 1)
 
     @property
@@ -216,7 +216,7 @@ class Run:
 
     @property
     def is_finished(self) -> bool:
-        """Whether it has all that it asked for. What another says is so far."""
+        """Return whether it has all that it asked for. What another says is so far."""
         return self.state == "finished"
 
     @property
@@ -224,14 +224,15 @@ class Run:
         return [trial for trial in self.trials if not trial.ok]
 
     def by_cell(self) -> dict[int, list[Trial]]:
-        """Number of a cell -> its trials in order, for every cell."""
+        """Return number of a cell -> its trials in order, for every cell."""
         trials: dict[int, list[Trial]] = {cell.number: [] for cell in self.cells}
         for trial in self.trials:
             trials[trial.cell.number].append(trial)
         return trials
 
     def values(self, metric: str = "") -> dict[int, dict[int, float]]:
-        """Number of a cell -> round -> value, of the trials that count; of the primary metric unless one is named."""
+        """Return number of a cell -> round -> value, of the trials that count; of the primary metric unless one is
+        named."""
         name = metric or self.primary.name
         values: dict[int, dict[int, float]] = {cell.number: {} for cell in self.cells}
         for trial in self.ok:
@@ -248,8 +249,8 @@ class Run:
         return found
 
     def outcomes(self) -> dict[int, dict[int, float]]:
-        """Number of a cell -> round -> its first result: the primary metric's value, or of a trial that timed out what
-        is worse than every value."""
+        """Return number of a cell -> round -> its first result: the primary metric's value, or of a trial that timed
+        out what is worse than every value."""
         return {
             cell: {number: self._outcome(trial) for number, trial in rounds.items()}
             for cell, rounds in self.first_results().items()
@@ -259,7 +260,7 @@ class Run:
         return self.primary.worst if trial.timed_out or trial.value is None else trial.value
 
     def made_on(self) -> dict[int, dict[int, int]]:
-        """Number of a cell -> round -> the machine that made its first result."""
+        """Return number of a cell -> round -> the machine that made its first result."""
         return {
             cell: {number: trial.machine for number, trial in rounds.items()}
             for cell, rounds in self.first_results().items()
@@ -267,7 +268,7 @@ class Run:
 
     @property
     def machines_used(self) -> list[Machine]:
-        """Those that made trials."""
+        """Return those that made trials."""
         used = {trial.machine for trial in self.trials}
         return [machine for machine in self.machines if machine.number in used]
 
@@ -278,7 +279,7 @@ class Run:
         return f"over {many} machines" if many > 1 else ""
 
     def drawn(self, metric: str) -> dict[int, dict[int, float]]:
-        """The values of a metric for figures. Loads that timed out are drawn at the time that they had."""
+        """Return the values of a metric for figures. Loads that timed out are drawn at the time that they had."""
         if metric != self.primary.name or self.primary.higher_is_better:
             return self.values(metric)
         limit = self.plan.timeout_s * 1000

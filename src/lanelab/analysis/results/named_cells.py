@@ -6,7 +6,7 @@ from lanelab.driver.base.settings.kinds import near_miss
 
 
 def cells_named(run: Run, name: str, key: str) -> list[Cell]:
-    """A cell by its id or words, or all cells of an arm."""
+    """Return a cell by its id or words, or all cells of an arm."""
     found = [cell for cell in run.cells if name in (cell.id, cell.arm.name) or _squeezed(name) == _squeezed(str(cell))]
     if not found:
         known = [*(arm.name for arm in run.arms), *map(str, run.cells)]
@@ -16,7 +16,7 @@ def cells_named(run: Run, name: str, key: str) -> list[Cell]:
 
 
 def cell_named(run: Run, name: str, key: str) -> Cell:
-    """The only one of that name."""
+    """Return the only one of that name."""
     found = cells_named(run, name, key)
     if len(found) > 1:
         named = " or ".join(f"'{cell}'" for cell in found[:4])

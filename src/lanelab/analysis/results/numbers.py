@@ -10,7 +10,7 @@ NO_END = "no end"  # of an interval that time-outs leave open
 
 
 def shown(metric: Metric, value: float | None) -> str:
-    """A metric's value in its unit, without the unit."""
+    """Return a metric's value in its unit, without the unit."""
     if value is None:
         return NONE
     if metric.decimals is not None:
@@ -23,7 +23,7 @@ def shown(metric: Metric, value: float | None) -> str:
 
 
 def with_unit(metric: Metric, value: float) -> str:
-    """A metric's value in words: 840 ms, 1.23 s, 12,300 requests/s."""
+    """Return a metric's value in words: 840 ms, 1.23 s, 12,300 requests/s."""
     return seconds(value) if metric.unit == "ms" else f"{shown(metric, value)} {metric.unit}".rstrip()
 
 
@@ -38,21 +38,21 @@ def in_unit(metric: Metric) -> str:
 
 
 def milliseconds(value: float | None) -> str:
-    """Milliseconds: whole above 100, else with a decimal, so that every digit means something."""
+    """Return milliseconds: whole above 100, else with a decimal, so that every digit means something."""
     if value is None:
         return NONE
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}"
 
 
 def difference(value: float) -> str:
-    """Milliseconds with a sign; a decimal where there would be little without."""
+    """Return milliseconds with a sign; a decimal where there would be little without."""
     if math.isinf(value):
         return NO_END
     return f"{value:+,.0f}" if abs(value) >= 10 else f"{value:+.1f}"
 
 
 def seconds(ms: float) -> str:
-    """A time in words: 840 ms, 1.23 s."""
+    """Return a time in words: 840 ms, 1.23 s."""
     return f"{ms / 1000:.2f} s" if ms >= 1000 else f"{ms:.0f} ms"
 
 
@@ -95,7 +95,7 @@ def size(value: float) -> str:
 
 
 def span(seconds_: float) -> str:
-    """How long something took."""
+    """Return how long something took."""
     if seconds_ < 90:
         return f"{seconds_:.0f} s"
     minutes = seconds_ / 60
@@ -103,6 +103,6 @@ def span(seconds_: float) -> str:
 
 
 def listed(words: Iterable[str]) -> str:
-    """a, b and c."""
+    """List words: a, b and c."""
     several = list(words)
     return " and ".join([", ".join(several[:-1]), several[-1]]) if len(several) > 1 else "".join(several)

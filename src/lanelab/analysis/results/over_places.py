@@ -28,7 +28,7 @@ class PooledRow:
 
     @property
     def p(self) -> float:
-        """Of all pairs together, by Bonferroni's method: so it belongs to the interval beside it."""
+        """Return the p of all pairs together, by Bonferroni's method: so it belongs to the interval beside it."""
         return min(1.0, self.pairs * self.pooled.ratio.p)
 
     @property
@@ -37,7 +37,7 @@ class PooledRow:
 
     @property
     def can_be_shown(self) -> bool:
-        """Whether so many rounds can show a difference at all: if all went one way."""
+        """Return whether so many rounds can show a difference at all: if all went one way."""
         return self.pairs * 2.0 ** (1 - self.pooled.ratio.n) <= self.alpha
 
     def to_json(self) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class PooledRow:
         }
 
     def words(self) -> str:
-        """One sentence."""
+        """Return one sentence."""
         ratio, where = self.pooled.ratio, f"Over all {self.pooled.strata} sites and links together"
         where += f", within {self.pooled.machines} machines" if self.pooled.machines > 1 else ""
         so_far = " so far" if self.so_far else ""
@@ -72,8 +72,8 @@ class PooledRow:
 
 
 def pooled(run: Run) -> list[PooledRow]:
-    """One test per pair of arms that is compared on several sites and links. Left out: those that can show nothing,
-    because there are too few rounds, and those whose places go opposite ways."""
+    """Return one test per pair of arms that is compared on several sites and links. Left out: those that can show
+    nothing, because there are too few rounds, and those whose places go opposite ways."""
     if not run.plan.is_interleaved:
         return []
     refused = refusals(run)
@@ -91,7 +91,7 @@ def _is_poolable(row: PooledRow | None) -> bool:
 
 
 def _pooled_of(run: Run, pairs: Sequence[tuple[Cell, Cell]], many: int) -> PooledRow | None:
-    """One of so many pairs of arms, which share what a test may miss with."""
+    """Pool one of so many pairs of arms, which share what a test may miss with."""
     values, made_on = run.outcomes(), run.made_on()
     alpha = alpha_of(run, [cell for pair in pairs for cell in pair], values)
     made = pool(

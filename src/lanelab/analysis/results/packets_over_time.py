@@ -28,7 +28,7 @@ class Acknowledged(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PacketsOverTime:
-    """Of one connection, down."""
+    """The packets of one connection, down."""
 
     port: int
     server: str
@@ -45,14 +45,14 @@ class PacketsOverTime:
 
 
 def busiest(streams: Sequence[Stream], asked_ns: int, end: float) -> tuple[PacketsOverTime, ...]:
-    """The connections with most payload, in the order of their beginning."""
+    """Return the connections with most payload, in the order of their beginning."""
     carried = sorted(streams, key=lambda stream: -sum(packet.payload for packet in stream.down))[:MOST_DRAWN]
     chosen = [stream for stream in streams if stream in carried and any(packet.payload for packet in stream.down)]
     return tuple(of_stream(stream, asked_ns, end) for stream in chosen)
 
 
 def of_stream(stream: Stream, asked_ns: int, end: float) -> PacketsOverTime:
-    """All packets until this moment, in ms."""
+    """Return all packets until this moment, in ms."""
 
     def at(packet: Packet) -> float:
         return (packet.at_ns - asked_ns) / 1_000_000

@@ -67,7 +67,7 @@ CHANGES = {FASTER.light: "--faster", NO_CHANGE.light: "--no-change", SLOWER.ligh
 
 
 def style() -> str:
-    """All colours as variables of a style sheet, for light and dark, and classes that have them."""
+    """Return all colours as variables of a style sheet, for light and dark, and classes that have them."""
     named = {f"--s{number}": colour for number, colour in enumerate(SERIES)}
     named |= {f"--p-{name}": colour for name, colour in PHASES.items()}
     named |= {f"--q-{part}": colour for part, colour in PARTS.items()}
@@ -79,7 +79,7 @@ def style() -> str:
 
 
 def variables() -> dict[str, str]:
-    """Colour in a chart -> variable of the style sheet that has its place in the report."""
+    """Return colour in a chart -> variable of the style sheet that has its place in the report."""
     series = {colour.light: f"--s{i}" for i, colour in enumerate(SERIES)}
     phases = {colour.light: f"--p-{name}" for name, colour in PHASES.items()}
     parts = {colour.light: f"--q-{part}" for part, colour in PARTS.items()}

@@ -28,14 +28,15 @@ class PublishedFigure:
 
     @property
     def ends(self) -> list[float]:
-        """What the axis of the chart has to reach."""
+        """Return what the axis of the chart has to reach."""
         return [*(point.value for point in self.points), *([] if self.axis is None else [self.axis])]
 
 
 def published_figure(
     figure: Figure, x: Dimension, colours: Mapping[str, int], *, panels: int, unit: str
 ) -> PublishedFigure:
-    """`colours`: of the series that are drawn, by name; `panels`: how many the figure has."""
+    """Draw a published figure. `colours` are those of the series that are drawn, by name; `panels` is how many the
+    figure has."""
     if panels > 1:
         return PublishedFigure((), figure.published_axis, figure.published_source, len(figure.published))
     places = {place.text: place for place in x.places}
@@ -56,7 +57,7 @@ def published_figure(
 
 
 def about_published(published: PublishedFigure) -> str:
-    """A sentence for the caption; "" where nothing was published."""
+    """Return a sentence for the caption; "" where nothing was published."""
     source = f" ({published.source})" if published.source else ""
     words = f" Hollow marks are as published{source}." if published.points else ""
     if published.left_out:

@@ -20,7 +20,7 @@ HEADERS = 1  # a type of frame
 
 
 def asked(stream: bytes) -> str | None:
-    """The same of a request's stream, from its beginning or from that of a frame."""
+    """Return the request of a stream, from its beginning or from that of a frame."""
     try:
         at = 0
         while at < len(stream):
@@ -46,7 +46,7 @@ def target(section: bytes) -> str | None:
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Those two, with the place of their names."""
+    """Yield those two, with the place of their names."""
     _, at = _number(data, 0, 8)  # the dynamic entries that are needed
     _, at = _number(data, at, 7)
     while at < len(data):
@@ -73,7 +73,7 @@ def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _number(data: bytes, at: int, bits: int) -> tuple[int, int]:
-    """An integer that begins in the last bits of a byte, and where it ends."""
+    """Return an integer that begins in the last bits of a byte, and where it ends."""
     most = (1 << bits) - 1
     value, at, shift = _byte(data, at) & most, at + 1, 0
     if value < most:
@@ -87,7 +87,7 @@ def _number(data: bytes, at: int, bits: int) -> tuple[int, int]:
 
 
 def _long(data: bytes, at: int) -> tuple[int, int]:
-    """An integer of QUIC's, whose first two bits say its length, and where it ends."""
+    """Return an integer of QUIC's, whose first two bits say its length, and where it ends."""
     size = 1 << (_byte(data, at) >> 6)
     if at + size > len(data):
         raise Unread
@@ -95,7 +95,7 @@ def _long(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _text(data: bytes, at: int, bits: int) -> tuple[bytes, int]:
-    """A string whose length has so many bits; the bit before says whether it is of Huffman's code."""
+    """Return a string whose length has so many bits; the bit before says whether it is of Huffman's code."""
     coded = bool(_byte(data, at) & 1 << bits)
     length, at = _number(data, at, bits)
     if at + length > len(data):

@@ -58,7 +58,7 @@ def refusals(run: Run) -> Mapping[int, tuple[Refusal, ...]]:
 
 
 def pooled(trials: list[Trial], way: str) -> Pooled:
-    """Trials whose captures tell of loss in this direction."""
+    """Return trials whose captures tell of loss in this direction."""
     telling = [trial.measures for trial in trials if f"told_packets_{way}" in trial.measures]
 
     def total(name: str) -> int:
@@ -83,7 +83,7 @@ def contradiction(seen: Pooled, asked: Direction, alpha: float) -> str | None:
 
 
 def contradicting(seen: Pooled, asked: Direction, alpha: float) -> tuple[int, int] | None:
-    """How many of how many packets were lost, where that is too few or too many for this loss."""
+    """Return how many of how many packets were lost, where that is too few or too many for this loss."""
     share, bunched = asked.mean_loss, _bunched(asked)
     told, lost = math.floor(seen.told / bunched), math.ceil(seen.lost / bunched)
     if share and at_most(lost, told, share) < alpha:
@@ -110,7 +110,8 @@ def _words(seen: Pooled, lost: int, told: int, share: float, alpha: float) -> st
 
 
 def interval(events: int, trials: int, alpha: float) -> tuple[float, float]:
-    """By Clopper and Pearson: shares that give so few, or so many, with a probability of `alpha` at least."""
+    """Return the interval by Clopper and Pearson: shares that give so few, or so many, with a probability of `alpha` at
+    least."""
     low = _root(lambda share: at_least(events, trials, share) - alpha) if events else 0.0
     high = _root(lambda share: alpha - at_most(events, trials, share)) if events < trials else 1.0
     return low, high
@@ -125,19 +126,19 @@ def _root(rising: Callable[[float], float]) -> float:
 
 
 def at_most(events: int, trials: int, share: float) -> float:
-    """The probability of so many events or fewer."""
+    """Return the probability of so many events or fewer."""
     return 1.0 - _tail(events + 1, trials, share) if events >= trials * share else _tail_down(events, trials, share)
 
 
 def at_least(events: int, trials: int, share: float) -> float:
-    """The probability of so many events or more."""
+    """Return the probability of so many events or more."""
     if events <= trials * share:
         return 1.0 - (_tail_down(events - 1, trials, share) if events else 0.0)
     return _tail(events, trials, share)
 
 
 def _tail(events: int, trials: int, share: float) -> float:
-    """The sum from so many on, which is beyond the mean: its terms become smaller."""
+    """Return the sum from so many on, which is beyond the mean: its terms become smaller."""
     return _sum(events, trials, share, step=1)
 
 

@@ -14,7 +14,7 @@ _IDS = re.compile(r'\b(id="|url\(#|href="#)([\w-]+)')
 
 
 def svg(chart: dict[str, Any]) -> str:
-    """An SVG for a file: with its own colours, on white."""
+    """Return an SVG for a file: with its own colours, on white."""
     return _with_titles(_drawn(chart), "")
 
 

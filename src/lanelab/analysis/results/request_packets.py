@@ -43,8 +43,8 @@ class Carried:
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """What tells a request's packets from others on its connection: a stream, or the packet that asks, and which of
-    the requests in that packet it is."""
+    """The key that tells a request's packets from others on its connection: a stream, or the packet that asks, and
+    which of the requests in that packet it is."""
 
     connection: int
     stream: int | None
@@ -78,13 +78,14 @@ class Dissected:
         return Carried(place + 1, request, port, key.connection, key.stream, tuple(self._packets(place, key)))
 
     def shared(self) -> frozenset[int]:
-        """Numbers of packets that several requests count: with frames of several, or put together with such ones."""
+        """Return numbers of packets that several requests count: with frames of several, or put together with such
+        ones."""
         every = (self.request(place) for place in range(len(self.requests)))
         counts = Counter(frame.number for each in every for frame in each.of(REQUEST, RESPONSE))
         return frozenset(number for number, count in counts.items() if count > 1)
 
     def why_not(self, place: int) -> InputError | CaptureError:
-        """Why no packet of that request was found."""
+        """Return why no packet of that request was found."""
         request, number = self.requests[place], place + 1
         if request.from_cache:
             return InputError(f"request {number} came from the browser's cache: nothing of it was on the link")
@@ -149,7 +150,7 @@ class Dissected:
         return [RequestPacket(role, self.by_number[number]) for number, role in sorted(roles.items())]
 
     def _own_parts(self, own: Sequence[Frame], key: _Key) -> list[Frame]:
-        """The packets with its frames or messages, and those whose bytes are put together with theirs."""
+        """Return the packets with its frames or messages, and those whose bytes are put together with theirs."""
         if key.stream is not None:
             return self._put_together([frame for frame in own if key.stream in frame.streams])
         asked = [(frame.number, which) for frame in own for which in range(len(frame.asked))]

@@ -42,7 +42,7 @@ _STATES = ("running", "finished", "stopped", "failed")
 
 
 def read_run(folder: Path) -> Run:
-    """The run in this folder. InputError where there is none, StoreError where it cannot be read."""
+    """Return the run in this folder. InputError where there is none, StoreError where it cannot be read."""
     run = _read_run(folder)
     return with_places(run, run.claims)
 
@@ -91,13 +91,13 @@ def _read_run(folder: Path) -> Run:
 
 
 def read_meta(folder: Path) -> dict[str, str]:
-    """What is known of the run as a whole."""
+    """Return what is known of the run as a whole."""
     with opened_database(folder) as database:
         return {str(key): str(value) for key, value in database.execute("SELECT key, value FROM meta")}
 
 
 def _state(folder: Path, meta: dict[str, str]) -> State:
-    """The state that is noted. A run that is noted as running, and has no writer any more, was killed."""
+    """Return the state that is noted. A run that is noted as running, and has no writer any more, was killed."""
     state = meta.get("state", "")
     if state == "running" and not _has_writer(folder):
         return "killed"
@@ -105,7 +105,7 @@ def _state(folder: Path, meta: dict[str, str]) -> State:
 
 
 def _has_writer(folder: Path) -> bool:
-    """Looks without taking the lock, which could stop a run that is just about to begin."""
+    """Look whether a run has a writer, without taking the lock, which could stop a run that is just about to begin."""
     try:
         inode = (folder / LOCK).stat().st_ino
         locks = Path("/proc/locks").read_text()
@@ -169,7 +169,7 @@ def _sessions(database: sqlite3.Connection) -> tuple[Session, ...]:
 
 
 def _machines(database: sqlite3.Connection) -> tuple[Machine, ...]:
-    """All that the run had. One that knows none has no trials yet."""
+    """Return all that the run had. One that knows none has no trials yet."""
     rows = database.execute("SELECT machine, name, facts FROM machines ORDER BY machine").fetchall()
     return tuple(Machine(number, name, json.loads(facts)) for number, name, facts in rows) or (
         Machine(1, "the run's machine", {}),
@@ -229,7 +229,8 @@ def _trials(database: sqlite3.Connection, cells: dict[int, Cell], primary: str) 
 
 
 def with_places(run: Run, claims: Iterable[Claim]) -> Run:
-    """The run with what these claims ask of its series, as measures of its trials. Most claims ask nothing of them."""
+    """Return the run with what these claims ask of its series, as measures of its trials. Most claims ask nothing of
+    them."""
     places = [place for name in dict.fromkeys(claim.metric for claim in claims) if (place := place_named(name))]
     if not places:
         return run

@@ -28,7 +28,7 @@ class RunLine:
 
 
 def list_runs(folder: Path = RUNS) -> list[RunLine]:
-    """The runs directly in this folder, the newest last."""
+    """Return the runs directly in this folder, the newest last."""
     try:
         folders = sorted(path for path in folder.iterdir() if _is_run(path))
     except FileNotFoundError:
@@ -51,7 +51,8 @@ def _line(path: Path) -> RunLine:
 
 
 def find_run(name: str, folder: Path = RUNS) -> Path:
-    """The folder that is meant by a path, the name of a folder in ./runs, the name of an experiment, or `latest`."""
+    """Return the folder that is meant by a path, the name of a folder in ./runs, the name of an experiment, or
+    `latest`."""
     for path in (Path(name), folder / name):  # the latter also of a study's run and a figure: RUN/figure-1
         if (path / run_format.DATABASE).is_file():
             return path

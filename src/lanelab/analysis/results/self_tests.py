@@ -27,7 +27,7 @@ class Told:
 
 
 def told_tests(run: Run) -> list[SelfTest]:
-    """Of each link the last test; of one that was used while it was out of tolerance, the last that says so."""
+    """Return for each link the last test; of one that was used while it was out of tolerance, the last that says so."""
     labels = conditions.used_out_of_tolerance(run)
     used = {cell.link.path for cell in run.cells if cell.link.label in labels}
     before = (test for test in run.self_tests if test.moment == "before")
@@ -36,7 +36,7 @@ def told_tests(run: Run) -> list[SelfTest]:
 
 
 def told(tests: Sequence[SelfTest]) -> Iterator[Told]:
-    """Property by property, without those that nothing was measured of."""
+    """Yield property by property, without those that nothing was measured of."""
     for test in tests:
         for place, result in enumerate(test.data.get("results", [])):
             if result.get("verdict") == "shown" and place > 0 and not result.get("achieved"):
@@ -65,7 +65,7 @@ def outcome(tests: Sequence[SelfTest]) -> str:
 
 
 def _as_asked(tests: Sequence[SelfTest]) -> str:
-    """No more than was measured."""
+    """Say that links were as asked for, and no more than was measured."""
     untold: dict[str, list[str]] = {}
     for test in tests:
         for result in test.data.get("results", []):

@@ -9,13 +9,13 @@ from lanelab.driver.site.about import AboutSite
 
 
 def about_sites(run: Run) -> Mapping[str, AboutSite]:
-    """By name."""
+    """Return sites by name."""
     noted = json.loads(run.meta.get(ABOUT_SITES) or "{}")
     return {name: AboutSite.from_json(data, f"{ABOUT_SITES}.{name}") for name, data in noted.items()}
 
 
 def sentences(run: Run) -> list[str]:
-    """One for each site: how faithful its replay is."""
+    """Return one for each site: how faithful its replay is."""
     return [f"site {name}: {kind_words(about)}, fidelity {about.fidelity}" for name, about in about_sites(run).items()]
 
 

@@ -41,7 +41,7 @@ class Row:
     refused: tuple[Refusal, ...] = ()  # why its numbers cannot be used: then there is no summary
 
     def shown(self, value: float | None) -> str:
-        """A value of the primary metric."""
+        """Return a value of the primary metric."""
         return (
             shown(self.primary, value)
             if value is None or math.isfinite(value)
@@ -66,7 +66,7 @@ class Row:
 
 
 def rows(run: Run) -> list[Row]:
-    """One for each cell, in the experiment's order."""
+    """Return one for each cell, in the experiment's order."""
     trials, outcomes, refused = run.by_cell(), run.outcomes(), refusals(run)
     return [
         _row(run, cell, trials[cell.number], outcomes[cell.number], refused.get(cell.number, ())) for cell in run.cells
@@ -96,7 +96,7 @@ def _row(run: Run, cell: Cell, trials: list[Trial], outcomes: Mapping[int, float
 
 
 def _outliers(counted: Sequence[tuple[Trial, float]]) -> list[int]:
-    """Trials that are far from the others of their cell on their machine."""
+    """Return trials that are far from the others of their cell on their machine."""
     found = []
     for machine in {trial.machine for trial, _ in counted}:
         own = [(trial.number, value) for trial, value in counted if trial.machine == machine]
@@ -105,7 +105,7 @@ def _outliers(counted: Sequence[tuple[Trial, float]]) -> list[int]:
 
 
 def nothing_counts(run: Run) -> str:
-    """A sentence where no trial counts; "" where one does."""
+    """Return a sentence where no trial counts; "" where one does."""
     if not run.trials:
         return "No trial has been made yet."
     if run.ok:
@@ -120,8 +120,8 @@ def are_empty(rows: Iterable[Row]) -> bool:
 
 
 def columns(run: Run) -> list[Metric]:
-    """The metrics beside the primary one that tables show. Loads of one kind have others than those of another, and
-    only pages that were asked for their vitals have these."""
+    """Return the metrics beside the primary one that tables show. Loads of one kind have others than those of another,
+    and only pages that were asked for their vitals have these."""
     had = {name for trial in run.ok for name in trial.measures}
     others = [metric for metric in metrics_of(run.workload) if metric.column and metric != run.primary]
     always = run.workload != LOAD
@@ -129,7 +129,7 @@ def columns(run: Run) -> list[Metric]:
 
 
 def has_bound(run: Run) -> bool:
-    """Whether trials of this run have a time that the link allows at best."""
+    """Return whether trials of this run have a time that the link allows at best."""
     return any(metric.name == BOUND for metric in metrics_of(run.workload))
 
 
@@ -139,17 +139,18 @@ def _median(trials: Iterable[Trial], name: str) -> float | None:
 
 
 def beds(run: Run, compared: Iterable[ComparisonRow]) -> BedsOfRun:
-    """What the run's beds say, one by one and together."""
+    """Return what the run's beds say, one by one and together."""
     return beds_of_run(run, [(row.cell, row.base) for row in compared])
 
 
 def machines(run: Run, compared: Iterable[ComparisonRow]) -> MachinesOfRun:
-    """What the run's machines are and say, one by one and together."""
+    """Return what the run's machines are and say, one by one and together."""
     return machines_of_run(run, [(row.cell, row.base) for row in compared])
 
 
 def median_trial(trials: Iterable[Trial]) -> Trial | None:
-    """The one whose primary metric is nearest to the median; the lower of the two middle ones where n is even."""
+    """Return the one whose primary metric is nearest to the median; the lower of the two middle ones where n is
+    even."""
     counted = sorted(
         (trial for trial in trials if trial.ok and trial.value is not None),
         key=lambda trial: (trial.value or 0.0, trial.number),
@@ -163,7 +164,7 @@ def failure_counts(run: Run) -> Counter[str]:
 
 
 def run_drift(run: Run) -> Drift:
-    """Whether the run got slower or faster as it went on."""
+    """Return whether the run got slower or faster as it went on."""
     found = drift(timed(run), what=run.trials_word, higher_is_better=run.primary.higher_is_better)
     return found if run.plan.is_interleaved else replace(found, p=None, is_interleaved=False)
 
@@ -187,7 +188,8 @@ def timed(run: Run) -> list[tuple[Series, float, float]]:
 
 
 def noise_percent(rows: Iterable[Row]) -> float | None:
-    """The standard deviation within a cell, pooled over all: the root of the mean square, by degrees of freedom."""
+    """Return the standard deviation within a cell, pooled over all: the root of the mean square, by degrees of
+    freedom."""
     known = [
         (row.summary.n - 1, row.summary.stdev_percent)
         for row in rows

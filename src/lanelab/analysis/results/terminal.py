@@ -71,7 +71,7 @@ def _doubts(run: Run) -> list[RenderableType]:
 
 
 def _levels(run: Run, compared: Sequence[ComparisonRow]) -> list[RenderableType]:
-    """What beds say of a run on one machine, and what machines say of a run on several."""
+    """Return what beds say of a run on one machine, and what machines say of a run on several."""
     made_on = tables.machines(run, compared)
     beds = beds_table.parts(tables.beds(run, compared), run.primary) if made_on.used < 2 else []
     return [*beds, *machines_table.parts(made_on, run.primary)]

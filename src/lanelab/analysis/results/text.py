@@ -9,12 +9,12 @@ _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\uf
 
 
 def visible(text: str) -> str:
-    """With a replacement character for each that cannot be shown."""
+    """Return a text with a replacement character for each that cannot be shown."""
     return _UNFIT.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def visible_everywhere(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """The same for every text within JSON."""
+    """Make every text within JSON visible."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):

@@ -55,7 +55,7 @@ class PacketLine(Coded):
 
 
 class TrialPackets:
-    """Those of one trial."""
+    """The packets of one trial."""
 
     def __init__(self, folder: Path, trial: int) -> None:
         """Raises InputError, CaptureError or MissingProgram where they cannot be told."""
@@ -69,12 +69,12 @@ class TrialPackets:
         self.shared = self._dissected.shared()
 
     def overview(self) -> list[RequestSummary]:
-        """A line for each request."""
+        """Return a line for each request."""
         places = range(len(self._dissected.requests))
         return [self.summary(self._dissected.request(place)) for place in places]
 
     def carried(self, number: int) -> Carried:
-        """Where the request went, with its packets. Raises InputError or CaptureError where there is none."""
+        """Return where the request went, with its packets. Raises InputError or CaptureError where there is none."""
         many = len(self._dissected.requests)
         if number > many:
             remedy = f"Its requests: {f'1 to {many}' if many else 'none'}"
@@ -139,7 +139,7 @@ def _dissected(folder: Path, trial: int, record: TrialRecord, page: PageLoadEvid
 
 
 def decoded_as(requests: Sequence[Request]) -> str | None:
-    """What tshark has to be told of connections in clear; None: nothing."""
+    """Return what tshark has to be told of connections in clear; None: nothing."""
     if any(each.wire and each.wire.protocol == "spdy/2" for each in requests):
         remedy = "See gateway.jsonl.gz of the trial, or measure with protocol: spdy/3"
         raise CaptureError("tshark dissects SPDY/3, not SPDY/2, so it cannot tell these requests apart", remedy)

@@ -15,7 +15,7 @@ from lanelab.driver.record.record import TrialRecord
 
 
 def heading(trial: Trial) -> str:
-    """Which trial it is."""
+    """Return which trial it is."""
     cell = trial.cell
     again = f", attempt {trial.attempt}" if trial.attempt > 1 else ""
     where = f"{cell.site}, {cell.link.label}, {cell.arm.name}, round {trial.round}{again}"
@@ -25,7 +25,8 @@ def heading(trial: Trial) -> str:
 def trial_parts(
     trial: Trial, record: TrialRecord, artifacts: Sequence[tuple[str, int | None]]
 ) -> Iterator[RenderableType]:
-    """Each to be printed below the one before. `artifacts` are names and sizes, of what is no longer there None."""
+    """Yield each to be printed below the one before. `artifacts` are names and sizes, of what is no longer there
+    None."""
     known = [(metric, trial.measures[metric.name]) for metric in METRICS if metric.name in trial.measures]
     times = [(metric.words, milliseconds(value)) for metric, value in known if metric.unit == "ms"]
     if times:

@@ -28,7 +28,7 @@ NEARLY = 1e-9  # of a number, in which two that were worked out from the same ev
 
 @dataclass
 class Verification:
-    """What was compared in a run folder, and what is wrong."""
+    """Says what was compared in a run folder, and what is wrong."""
 
     folder: Path
     trials: int = 0
@@ -46,7 +46,7 @@ class Verification:
             raise ChangedError(what, remedy)
 
     def sentences(self) -> list[str]:
-        """What was compared."""
+        """Return what was compared."""
         told = []
         if self.trials or self.self_tests:
             trials, tests = counted(self.trials, "trial"), counted(self.self_tests, "self-test")
@@ -104,7 +104,7 @@ def _of_trial(database: sqlite3.Connection, trial: int, status: str, text: str) 
 
 
 def _from_evidence(record: TrialRecord) -> dict[str, float]:
-    """The measures that are evidence's own."""
+    """Return the measures that are evidence's own."""
     evidence = record.page_load
     times = evidence.browser.times.to_json() if evidence and evidence.browser else {}
     return measured(replace(record, measures={name: value for name, value in times.items() if value is not None}))

@@ -17,7 +17,7 @@ Known = Mapping[int, Mapping[str, Sequence[str]] | None]
 
 
 def sentences(run: Run) -> list[str]:
-    """About the trials that count: for each way to the server one sentence where all agree, else who was silent."""
+    """Say for each way to the server, about the trials that count, who was silent; one sentence where all agree."""
     known = _known(run)
     said = []
     for way, trials in _by_way(run).items():
@@ -37,7 +37,7 @@ def _known(run: Run) -> Known:
 
 
 def _by_way(run: Run) -> dict[str, list[Trial]]:
-    """Trials by what spoke to the server; none of another workload."""
+    """Return trials by what spoke to the server; none of another workload."""
     found: dict[str, list[Trial]] = {}
     for trial in run.ok if run.workload == PAGE_LOAD else ():
         found.setdefault(str(trial.cell.arm.settings.get("via", "browser")), []).append(trial)

@@ -15,8 +15,8 @@ from lanelab.driver.experiment.claim import Claim
 
 
 def judge_as_kept(run: Run, now: Sequence[Claim] | None) -> list[Judged]:
-    """`now`: the claims as a file has them, None where nobody knows. A claim that the file has besides is judged too,
-    and counts as edited, as does one that the file has no more."""
+    """Judge the claims as they were when the run began. `now` are those that a file has, None where nobody knows. A
+    claim that the file has besides is judged too, and counts as edited, as does one that the file has no more."""
     judged = judge(run)
     if now is None:
         return judged
@@ -29,7 +29,7 @@ def judge_as_kept(run: Run, now: Sequence[Claim] | None) -> list[Judged]:
 
 
 def statement(claim: Claim) -> Claim:
-    """The claim without the identifiers of its cells, which change with every setting of the experiment."""
+    """Return the claim without the identifiers of its cells, which change with every setting of the experiment."""
     places = tuple(
         replace(place, points=tuple(replace(point, cell="", base=point.base and "") for point in place.points))
         for place in claim.places

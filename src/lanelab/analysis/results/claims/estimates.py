@@ -20,7 +20,7 @@ Reach = Callable[[int], float]  # by how many numbers there are
 
 
 class Estimate(Protocol):
-    """What is known of a logarithm."""
+    """The estimate of a logarithm."""
 
     @property
     def value(self) -> float: ...
@@ -31,7 +31,7 @@ class Estimate(Protocol):
         ...
 
     def interval(self, alpha: float) -> tuple[float, float] | None:
-        """None where there are too few numbers for it."""
+        """Return the interval; None where there are too few numbers for it."""
         ...
 
     def above(self, bound: float) -> float: ...
@@ -39,11 +39,11 @@ class Estimate(Protocol):
     def below(self, bound: float) -> float: ...
 
     def reach(self, alpha: float) -> Reach:
-        """How far an interval would reach to either side, from more numbers that vary as these do."""
+        """Return how far an interval would reach to either side, from more numbers that vary as these do."""
         ...
 
     def error(self) -> Reach:
-        """And the standard error of the estimate."""
+        """Return the interval and the standard error of the estimate."""
         ...
 
 
@@ -88,8 +88,8 @@ class OverBeds:
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """Where some numbers say only that the truth is at least this, or at most: a load ended before. Its intervals end
-    where the known bounds allow it, and what lies beyond them is never passed and never excluded."""
+    """Numbers of which some say only that the truth is at least this, or at most: a load ended before. Its intervals
+    end where the known bounds allow it, and what lies beyond them is never passed and never excluded."""
 
     shown: Estimate  # of the bounds as they are
     least: Estimate | None  # of the least that the truth may be; None: that has no end
@@ -154,7 +154,7 @@ class OverRounds:
         return lambda count: now * math.sqrt(self.count / count)
 
     def error(self) -> Reach:
-        """As of a normal distribution whose interval is as wide."""
+        """Return the error as of a normal distribution whose interval is as wide."""
         reach, of_normal = self.reach(ALPHA), NormalDist().inv_cdf(1 - ALPHA / 2)
         return lambda count: reach(count) / of_normal
 

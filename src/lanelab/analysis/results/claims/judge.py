@@ -70,7 +70,7 @@ class _Court:
         return judge_place(claim, place, observed, levels, whole=metric.whole)
 
     def _drifted(self) -> str:
-        """Why values of this run depend on when they were measured. Pairs and counts do not."""
+        """Return why values of this run depend on when they were measured. Pairs and counts do not."""
         if self._drift is None:
             found = run_drift(self.run)
             self._drift = ""

@@ -9,7 +9,7 @@ from lanelab.analysis.statistics.looks import ALPHA, Look, alone, look_after
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """What intervals may miss with."""
+    """The chances with which intervals may miss."""
 
     wide: float = ALPHA  # of I95
     narrow: float = 2 * ALPHA  # of I90, whose two ends are one-sided tests at 5% each
@@ -17,8 +17,8 @@ class Levels:
 
 
 def levels_after(looks: Sequence[Look], rounds: int) -> Levels:
-    """After so many rounds of a run with these looks. I95 has the look's own level. For I90 twice the chance is spent
-    on all looks, in equal parts, as for I95."""
+    """Return the levels after so many rounds of a run with these looks. I95 has the look's own level. For I90 twice the
+    chance is spent on all looks, in equal parts, as for I95."""
     if len(looks) == 1:
         return Levels()
     at = looks.index(look_after(looks, rounds))
@@ -28,6 +28,6 @@ def levels_after(looks: Sequence[Look], rounds: int) -> Levels:
 
 @functools.lru_cache(maxsize=64)
 def _narrow(trials: tuple[int, ...]) -> list[float]:
-    """Of each look."""
+    """Return the level of each look."""
     spent = [2 * ALPHA * number / len(trials) for number in range(1, len(trials) + 1)]
     return alone([number / trials[-1] for number in trials], spent)

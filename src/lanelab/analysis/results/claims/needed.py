@@ -30,13 +30,13 @@ class Settling:
 
 
 def numbers_needed(claim: Claim, known: Estimate, levels: Levels) -> int | None:
-    """How many beds or rounds in all; None where no number in reach settles it."""
+    """Return how many beds or rounds in all; None where no number in reach settles it."""
     found = [needed for each in _settling(claim, known.value, levels) if (needed := _needed(known, each))]
     return min(found, default=None)
 
 
 def is_known(claim: Claim, known: Estimate, levels: Levels) -> bool:
-    """Whether the effect is known better than its distance from the edges. Else nobody can say how far it is."""
+    """Return whether the effect is known better than its distance from the edges. Else nobody can say how far it is."""
     return any(known.error()(known.count) < each.distance for each in _settling(claim, known.value, levels))
 
 

@@ -73,12 +73,13 @@ def judge_place(
 
 
 def machines_of(observed: Sequence[Observed]) -> tuple[int, ...]:
-    """The machine of each round, which is its stratum."""
+    """Return the machine of each round, which is its stratum."""
     return tuple(one.machine for one in observed if one.machine is not None)
 
 
 def _with_bounds(known: Estimate, observed: Sequence[Observed], beds: Mapping[int, float] | None) -> Estimate:
-    """What is known where loads ended before what the claim is about. `beds`: the numbers of those that count."""
+    """Return what is known where loads ended before what the claim is about. `beds`: the numbers of those that
+    count."""
     sides = {one.beyond for one in observed} - {0}
     if not sides:
         return known
@@ -90,7 +91,7 @@ def _with_bounds(known: Estimate, observed: Sequence[Observed], beds: Mapping[in
 
 
 def bounds_words(observed: Sequence[Observed]) -> str:
-    """ "at least" or "at most" of so many rounds; "" where all reached it."""
+    """Say "at least" or "at most" of so many rounds; "" where all reached it."""
     words = []
     for side, name in ((1, "at least"), (-1, "at most")):
         if many := sum(one.beyond == side for one in observed):
@@ -99,7 +100,7 @@ def bounds_words(observed: Sequence[Observed]) -> str:
 
 
 def _seen(claim: Claim, observed: Sequence[Observed]) -> str:
-    """What the few rounds that there are gave."""
+    """Return what the few rounds that there are gave."""
     numbers = [math.exp(one.log) for one in observed]
     ends = dict.fromkeys(effect_words(claim, value) for value in (min(numbers), max(numbers)))
     bounds = bounds_words(observed)
@@ -107,7 +108,7 @@ def _seen(claim: Claim, observed: Sequence[Observed]) -> str:
 
 
 def middle_of(claim: Claim) -> Callable[[Sequence[float]], float]:
-    """What makes one number of a bed's: as the table of beds does."""
+    """Return what makes one number of a bed's: as the table of beds does."""
     return statistics.median if claim.kind == "value" else hodges_lehmann
 
 
@@ -126,7 +127,7 @@ def _counts(claim: Claim, logs: Sequence[float], detail: str) -> str:
 
 
 def _more(claim: Claim, known: Estimate, levels: Levels, effect: Effect) -> tuple[int | None, str]:
-    """The rounds in all that would probably settle it, and that in words."""
+    """Return the rounds in all that would probably settle it, and that in words."""
     needed, ends = numbers_needed(claim, known, levels), effect.interval_95
     if needed is None and ends and (ends.low == 0 or ends.high == math.inf):
         return None, "trials that timed out, or whose value is 0, leave its interval without an end"

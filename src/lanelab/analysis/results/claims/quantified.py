@@ -25,7 +25,7 @@ from lanelab.driver.experiment.claim import Claim
 
 
 def exceptions_of(claim: Claim) -> int:
-    """In how many places the claim may fail."""
+    """Return in how many places the claim may fail."""
     return len(claim.places) - 1 if claim.quantifier == "any" else claim.exceptions
 
 
@@ -42,14 +42,14 @@ def over_looks(p: float, levels: Levels) -> float:
 
 
 def verdict_over(claim: Claim, places: Sequence[JudgedPlace], levels: Levels) -> tuple[Verdict, str, float | None]:
-    """The verdict, what there is to add, and its p."""
+    """Return the verdict, what there is to add, and its p."""
     if len(places) == 1:
         return _of_one(claim, places[0], levels)
     allowed = exceptions_of(claim)
     needed = len(places) - allowed
 
     def p(count: int, of: Callable[[Effect], float], verdicts: Sequence[Verdict]) -> float:
-        """That at least so many places have one of these verdicts."""
+        """Return the p of at least so many places having one of these verdicts."""
         each = [of(place.effect) if place.effect and place.verdict in verdicts else 1.0 for place in places]
         found = at_least(count, each)
         return over_looks(found, levels) if count == len(each) else min(1.0, found * levels.looks)
@@ -83,8 +83,8 @@ def _of_one(claim: Claim, place: JudgedPlace, levels: Levels) -> tuple[Verdict, 
 
 
 def _p_either(claim: Claim, effect: Effect, levels: Levels) -> float:
-    """That an effect is in the region or beyond it on the published side. The smaller of both p needs no correction:
-    each is at least the one-sided p at the boundary that is nearer to no effect."""
+    """Return the p of an effect in the region or beyond it on the published side. The smaller of both p needs no
+    correction: each is at least the one-sided p at the boundary that is nearer to no effect."""
     return min(p_reproduced(claim, effect, levels), p_direction(effect, levels))
 
 
@@ -92,7 +92,7 @@ def _p_either(claim: Claim, effect: Effect, levels: Levels) -> float:
 
 
 def _which(places: Sequence[JudgedPlace], verdict: Verdict) -> str:
-    """Where it has this verdict, and why: reversed at A and B; at C."""
+    """Say where it has this verdict, and why: reversed at A and B; at C."""
     by_detail: dict[str, list[str]] = {}
     for place in places:
         if place.verdict == verdict:
@@ -101,7 +101,7 @@ def _which(places: Sequence[JudgedPlace], verdict: Verdict) -> str:
 
 
 def _named(partly: str, places: Sequence[JudgedPlace], verdict: Verdict) -> str:
-    """Where the magnitude is refuted, or open."""
+    """Say where the magnitude is refuted, or open."""
     where = [place.place.words for place in places if place.verdict == verdict and place.detail == partly]
     return f"{partly} at {' and '.join(where)}" if where else partly
 
@@ -112,7 +112,7 @@ def _holds_in(places: Sequence[JudgedPlace], verdict: Verdict) -> str:
 
 
 def _counted(places: Sequence[JudgedPlace]) -> str:
-    """How many places have which verdict."""
+    """Return how many places have which verdict."""
     counts = {verdict: sum(place.verdict == verdict for place in places) for verdict in Verdict}
     if len(places) in counts.values():
         return f"in all {len(places)} places"

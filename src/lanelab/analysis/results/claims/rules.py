@@ -27,7 +27,7 @@ def region(claim: Claim) -> tuple[float, float]:
 
 
 def directions(claim: Claim) -> tuple[float, float]:
-    """Below which an effect is a direction, and above which."""
+    """Return below which an effect is a direction, and above which."""
     return logarithm(1 - claim.at_least), logarithm(1 + claim.at_least)
 
 
@@ -107,7 +107,7 @@ def exact_effect(claim: Claim, logs: Sequence[float], *, beds: int, unit: str) -
 
 
 def outsiders(claim: Claim, logs: Sequence[float]) -> int:
-    """In how many rounds the effect is not in the region."""
+    """Count the rounds in which the effect is not in the region."""
     low, high = region(claim)
     return sum(not low - SAME <= log <= high + SAME for log in logs)
 
@@ -129,7 +129,7 @@ def p_not_reproduced(effect: Effect, levels: Levels) -> float:
 
 
 def verdict_on(claim: Claim, effect: Effect, levels: Levels) -> tuple[Verdict, str]:
-    """In one place, with what there is to add."""
+    """Return the verdict in one place, with what there is to add."""
     refuted = p_not_reproduced(effect, levels) <= ALPHA
     if p_reproduced(claim, effect, levels) <= ALPHA:
         return Verdict.REPRODUCED, ""

@@ -31,14 +31,14 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class NotTested:
-    """Why there is nothing to judge."""
+    """Says why there is nothing to judge."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a run has of one metric."""
+    """The values that a run has of one metric."""
 
     run: Run
     found: Results
@@ -80,7 +80,7 @@ class Measured:
         return None if own and base else own - base
 
     def log(self, point: Point, number: int) -> float | None:
-        """In a round: of the value, or of the ratio to the base. None where that is unknown."""
+        """Return the logarithm in a round: of the value, or of the ratio to the base. None where that is unknown."""
         own = self.found[point.cell][number].value
         if point.base is None:
             return logarithm(own)
@@ -91,7 +91,7 @@ class Measured:
 
 
 def observe(measured: Measured, claim: Claim, place: Place) -> tuple[Observed, ...] | NotTested:
-    """The rounds that have all of the place's trials."""
+    """Return the rounds that have all of the place's trials."""
     cells = cells_of(place)
     if lacking := measured.lacks(cells):
         return NotTested(lacking)
@@ -135,7 +135,7 @@ def logarithm(value: float) -> float:
 
 
 def _one(places: Iterable[int]) -> int | None:
-    """The bed, or machine, that made all of a round."""
+    """Return the bed, or machine, that made all of a round."""
     found = set(places)
     return found.pop() if len(found) == 1 else None
 
@@ -168,8 +168,8 @@ def are_on_several_machines(observed: Sequence[Observed]) -> bool:
 
 
 def units_of(observed: Sequence[Observed]) -> dict[int, list[float]]:
-    """The numbers of each bed, without rounds that were made on several. Where there are several machines, of each
-    machine: beds of one machine are not independent of one another."""
+    """Return the numbers of each bed, without rounds that were made on several. Where there are several machines, of
+    each machine: beds of one machine are not independent of one another."""
     if are_on_several_machines(observed):
         return by_bed((one.machine, one.log) for one in observed if one.machine is not None)
     return by_bed((one.bed, one.log) for one in observed if one.bed is not None)

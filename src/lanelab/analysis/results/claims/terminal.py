@@ -31,7 +31,7 @@ CHANGED = "changed after the run"
 
 
 def verdict_table(judged: Sequence[Judged]) -> RenderableType:
-    """A line for each claim."""
+    """Return a line for each claim."""
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for column in ("claim", "published", "measured", "95% interval", "where", "n", "p", "verdict"):
         made.add_column(column)
@@ -56,14 +56,14 @@ def verdict_table(judged: Sequence[Judged]) -> RenderableType:
 
 
 def summary(judged: Sequence[Judged]) -> str:
-    """How many have which verdict, and how many of these may be wrong."""
+    """Return how many have which verdict, and how many of these may be wrong."""
     whole = together(judged)
     words = f"{counts_words(judged)}."
     return " ".join(filter(None, [words, whole.words(), estimate_words(judged)]))
 
 
 def behind(judged: Judged) -> list[str]:
-    """What one verdict rests on, as sentences: the statement, the trials of each place, and why."""
+    """Return what one verdict rests on, as sentences: the statement, the trials of each place, and why."""
     claim = judged.claim
     lines = [f"{claim.name}: {claim.says}"]
     for place in judged.places:

@@ -24,7 +24,7 @@ class Together:
 
 
 def wrong_by_chance(at_most: float, of: int) -> str:
-    """How many of several verdicts chance alone makes wrong; nothing where there is one."""
+    """Return how many of several verdicts chance alone makes wrong; nothing where there is one."""
     return f"On average at most {at_most:.2g} of these {of} verdicts are wrong by chance." if of > 1 else ""
 
 

@@ -16,7 +16,8 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Of an effect, in the effect's own scale: a ratio, or a value as it is stored. Ends may be infinite."""
+    """An interval of an effect, in the effect's own scale: a ratio, or a value as it is stored. Ends may be
+    infinite."""
 
     low: float
     high: float
@@ -24,7 +25,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What was measured in one place."""
+    """The effect that was measured in one place."""
 
     n: int  # rounds, or trials of a value
     beds: int

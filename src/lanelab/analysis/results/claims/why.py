@@ -30,7 +30,7 @@ Rounds = Mapping[int, Mapping[str, Trial]]  # round -> id of a cell -> its trial
 
 
 def why(run: Run, claim: Claim, places: Sequence[JudgedPlace]) -> str:
-    """One sentence for a place, of the first and the last where there are several; "" where nothing is known."""
+    """Return one sentence for a place, of the first and the last where there are several; "" where nothing is known."""
     of = {PLT: _parts, **dict.fromkeys(COUNTED, _facts)}.get(claim.metric)
     tested = [place for place in places if place.effect]
     if of is None or not tested:
@@ -58,7 +58,7 @@ def _by_round(trials: Iterable[Trial]) -> Rounds:
 
 
 def _parts(claim: Claim, place: Place, rounds: Rounds) -> str:
-    """TLS +108 ms, waiting -111 ms."""
+    """Write the parts, as in TLS +108 ms, waiting -111 ms."""
     wanted = len({cell for point in place.points for cell in (point.cell, point.base) if cell})
     known = [each for each in rounds.values() if len(with_parts(each.values())) == wanted]
     if not known:
@@ -82,7 +82,7 @@ def _parts(claim: Claim, place: Place, rounds: Rounds) -> str:
 
 
 def _sum(claim: Claim, place: Place, trials: Mapping[str, Trial], measure: str) -> float:
-    """Of a round, as the effect itself is made."""
+    """Return the sum of a round, as the effect itself is made."""
     return math.fsum(
         weight * (trials[point.cell].measures[measure] - (trials[point.base].measures[measure] if point.base else 0.0))
         for weight, point in zip(weights_of(claim, place), place.points, strict=True)
@@ -98,7 +98,7 @@ def _signed(claim: Claim, ms: float) -> str:
 
 
 def _facts(claim: Claim, place: Place, rounds: Rounds) -> str:
-    """What is known of the trials of each cell."""
+    """Return what is known of the trials of each cell."""
     cells = {name: trial.cell for trials in rounds.values() for name, trial in trials.items()}
     first, last = place.points[0], place.points[-1]
     ids = dict.fromkeys(cell for point in (first, last) for cell in (point.cell, point.base) if cell)

@@ -22,7 +22,7 @@ QUANTIFIERS = {"one": "", "every": "in every one of {n} places", "any": "in any 
 
 
 def effect_words(claim: Claim, value: float) -> str:
-    """An effect in the claim's own terms: -39%, x 1.20 over a trend, 24."""
+    """Return an effect in the claim's own terms: -39%, x 1.20 over a trend, 24."""
     if math.isinf(value):
         return NO_END
     if claim.kind == "value":
@@ -44,7 +44,7 @@ def interval_words(claim: Claim, interval: Interval | None) -> str:
 
 
 def published_words(claim: Claim) -> str:
-    """What was published, with the margin around it."""
+    """Return what was published, with the margin around it."""
     if claim.equivalent and claim.high is not None:
         return f"no effect, within {100 * (claim.high - 1):.3g}%"
     if claim.published:
@@ -55,7 +55,7 @@ def published_words(claim: Claim) -> str:
 
 
 def places_words(claim: Claim) -> str:
-    """Where it has to hold."""
+    """Return where it has to hold."""
     number = len(claim.places)
     if number == 1:
         return claim.places[0].words
@@ -65,7 +65,7 @@ def places_words(claim: Claim) -> str:
 
 
 def measured_words(judged: Judged) -> str:
-    """The effect of the only place, or the least and the greatest of several."""
+    """Return the effect of the only place, or the least and the greatest of several."""
     values = [place.effect.value for place in judged.places if place.effect]
     if not values:
         return NONE
@@ -79,7 +79,7 @@ def verdict_words(verdict: Verdict, detail: str) -> str:
 
 
 def base_words(effect: Effect) -> str:
-    """What the interval of an effect is across, and what it leaves out."""
+    """Return what the interval of an effect is across, and what it leaves out."""
     if effect.between_beds:
         return f"{effect.beds} {effect.unit}s"
     if effect.interval_95 is None:
@@ -103,7 +103,7 @@ def estimate_words(judged: Sequence[Judged]) -> str:
 
 
 def n_words(effects: Sequence[Effect]) -> str:
-    """Of how many observations, from how many beds."""
+    """Say how many observations there are, from how many beds."""
     if not effects:
         return NONE
     counts = sorted({effect.n for effect in effects})
@@ -118,13 +118,13 @@ def effects_of(places: Sequence[JudgedPlace]) -> list[Effect]:
 
 
 def counts_words(judged: Sequence[Judged]) -> str:
-    """How many claims have which verdict: 9 reproduced, 4 direction only."""
+    """Return how many claims have which verdict: 9 reproduced, 4 direction only."""
     counts = [(verdict, sum(each.verdict == verdict for each in judged)) for verdict in Verdict]
     return ", ".join(f"{number} {verdict}" for verdict, number in counts if number)
 
 
 def numbers_words(numbers: Sequence[int]) -> str:
-    """Numbers of trials, stretches of them as one: 1, 4 to 9."""
+    """Return numbers of trials, stretches of them as one: 1, 4 to 9."""
     stretches: list[list[int]] = []
     for number in sorted(set(numbers)):
         if stretches and number == stretches[-1][-1] + 1:

@@ -8,7 +8,7 @@ from lanelab.driver.base.amounts import counted
 
 
 def cautions(run: Run, cells: Iterable[Cell]) -> Iterator[str]:
-    """Of the run, and of these cells."""
+    """Yield cautions about the run, and about these cells."""
     if run.state == "running":
         yield "The run is not finished: all of this is provisional."
     elif not run.is_finished:

@@ -42,13 +42,13 @@ class Difference:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval of the load times' difference leaves 0 out."""
+        """Return whether the interval of the load times' difference leaves 0 out."""
         low, high = self.total.low, self.total.high
         return low is not None and high is not None and (low > 0 or high < 0)
 
     @property
     def is_shown(self) -> bool:
-        """Whether they differ, by what the run itself says of all its comparisons together."""
+        """Return whether they differ, by what the run itself says of all its comparisons together."""
         return self.is_clear if self.compared is None else self.compared.verdict.startswith(("faster", "slower"))
 
     @property
@@ -71,7 +71,7 @@ class Difference:
         }  # fmt: skip
 
     def _verdict(self) -> str:
-        """What may be said, by the run's own verdict where it has one."""
+        """Return what may be said, by the run's own verdict where it has one."""
         cell, base = self.other.cell, self.base.cell.arm.name
         where, arm = f"{cell.site}, {cell.link.label}", cell.arm.name
         if self.rounds < LEAST_SO_FAR:
@@ -136,7 +136,7 @@ def _with_interval(change: Change) -> str:
 def explain_difference(
     run: Run, base: MadeOf, other: MadeOf, compared: Comparison | None = None, *, is_swapped: bool = False
 ) -> Difference | None:
-    """None where no round has both."""
+    """Explain a difference; None where no round has both."""
     trials, outcomes = run.by_cell(), run.outcomes()
     alpha = alpha_of(run, (base.cell, other.cell), outcomes)
     first, second = (
@@ -169,7 +169,7 @@ def explain_difference(
 
 
 def causes(found: Difference) -> Iterator[str]:
-    """What differs between the arms on the wire, as far as it can be counted."""
+    """Yield what differs between the arms on the wire, as far as it can be counted."""
     yield from _connections(found)
     yield from _tls(found)
     yield from _bytes(found)
@@ -182,7 +182,7 @@ def _fact(found: Difference, name: str) -> tuple[float, float] | None:
 
 
 def _names(found: Difference) -> tuple[str, str]:
-    """The second arm, which is the subject, and the first."""
+    """Return the second arm, which is the subject, and the first."""
     return found.other.cell.arm.name, found.base.cell.arm.name
 
 
@@ -241,7 +241,7 @@ def _losses(found: Difference) -> Iterator[str]:
 
 
 def explain_links(made: list[MadeOf]) -> Iterator[str]:
-    """One arm on several links: what grows from one to the next."""
+    """Yield what grows from one link to the next, for one arm on several links."""
     for base, other in pairwise(made):
         total = other.plt_ms - base.plt_ms
         grown = {part: other.parts[part] - base.parts[part] for part in Part}

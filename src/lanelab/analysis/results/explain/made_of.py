@@ -54,7 +54,7 @@ class MadeOf:
 
     @property
     def bound(self) -> str:
-        """What the largest share of the load time is due to."""
+        """Return what the largest share of the load time is due to."""
         return max(BOUNDS, key=self.due_to)
 
     def sentences(self) -> list[str]:
@@ -102,7 +102,7 @@ def made_of(run: Run) -> dict[int, MadeOf]:
 
 
 def with_parts(trials: Iterable[Trial]) -> list[Trial]:
-    """Those that count and say what their load time was made of."""
+    """Return those that count and say what their load time was made of."""
     return [trial for trial in trials if trial.ok and PLT in trial.measures and Part.IDLE.measure in trial.measures]
 
 

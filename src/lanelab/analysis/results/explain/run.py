@@ -22,7 +22,7 @@ PartsOf = Callable[[int], Parts | None]  # of a trial, by its number
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """What was asked for, in order."""
+    """The explanations that were asked for, in order."""
 
     cells: tuple[MadeOf, ...]
     differences: tuple[Difference, ...]
@@ -53,8 +53,8 @@ class Explained:
 
 
 def explain(run: Run, what: Sequence[str], parts_of: PartsOf, trial: int | None = None) -> Explained:
-    """`what`: nothing for all comparisons, a cell or an arm, or two arms. InputError where no trial has parts, or
-    where there is no such thing."""
+    """Explain a run. `what` is nothing for all comparisons, a cell or an arm, or two arms. InputError where no trial
+    has parts, or where there is no such thing."""
     made = made_of(run)
     if not made:
         raise _no_parts(run, parts_of)
@@ -77,7 +77,7 @@ def explain(run: Run, what: Sequence[str], parts_of: PartsOf, trial: int | None 
 
 
 def _asked_for(run: Run, what: Sequence[str]) -> tuple[list[Cell], Sequence[tuple[Cell, Cell]]]:
-    """The cells, and which of them are held against which."""
+    """Return the cells, and which of them are held against which."""
     if not what:
         return list(run.cells), run.plan.compared
     if len(what) == 1:
@@ -107,7 +107,7 @@ def _unknown(run: Run, made: Mapping[int, MadeOf], cells: Iterable[Cell]) -> dic
 def _differences(
     run: Run, made: Mapping[int, MadeOf], pairs: Sequence[tuple[Cell, Cell]]
 ) -> tuple[tuple[Difference, ...], list[str]]:
-    """And why some are left out."""
+    """Return the differences, and why some are left out."""
     if pairs and not run.plan.is_interleaved:
         return (), [NOT_INTERLEAVED]
     said = {(row.base_cell.number, row.cell.number): row.comparison for row in tables.comparisons(run)}
@@ -124,7 +124,7 @@ def _differences(
 
 
 def _links(known: Sequence[MadeOf]) -> Iterator[str]:
-    """What grows from one link to the next, site by site."""
+    """Yield what grows from one link to the next, site by site."""
     for site in dict.fromkeys(each.cell.site for each in known):
         yield from explain_links([each for each in known if each.cell.site == site])
 

@@ -31,7 +31,7 @@ def _mapping_of(value: Any) -> Any:  # noqa: ANN401 - a dataclass
 
 
 def fields_of(value: Any, *without: str) -> dict[str, Any]:  # noqa: ANN401 - a dataclass
-    """The fields of a dataclass by their names, but for some."""
+    """Return the fields of a dataclass by their names, but for some."""
     names = (field.name for field in dataclasses.fields(value))
     return {name: getattr(value, name) for name in names if name not in without}
 

@@ -21,12 +21,12 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
 def markdown(sections: Iterable[Section | None], level: int = 2) -> str:
-    """One below the other, each with its title at this level."""
+    """Return one below the other, each with its title at this level."""
     return "\n\n".join(text for section in sections if section for text in section_markdown(section, level)) + "\n"
 
 
 def section_markdown(section: Section, level: int = 2) -> Iterator[str]:
-    """Its paragraphs."""
+    """Yield its paragraphs."""
     parts = list(parts_markdown(section.parts, level + 1))
     if parts:
         yield f"{'#' * level} {plain(section.title)}"
@@ -70,5 +70,5 @@ def text_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def plain(text: str) -> str:
-    """Text that Markdown shows as it is, in one line."""
+    """Return text that Markdown shows as it is, in one line."""
     return _SPECIAL.sub(r"\\\1", " ".join(visible(text).split()))

@@ -14,7 +14,8 @@ class Html(str):
 
 
 def el(name: str, /, *children: object, **attributes: object) -> Html:
-    """An element. Attributes: `class_` for class, underscores for dashes; None leaves one out, True has no value."""
+    """Return an element. Attributes: `class_` for class, underscores for dashes; None leaves one out, True has no
+    value."""
     written = "".join(_attribute(key, value) for key, value in attributes.items())
     if name in _VOID:
         return Html(f"<{name}{written}>")

@@ -17,7 +17,7 @@ NOTE = (
 
 
 def section_of(run: Run, made: BedsOfRun) -> Html | None:
-    """None where no trial counts."""
+    """Return the section; None where no trial counts."""
     sentences = [el("p", sentence) for sentence in between_beds.sentences(made)]
     if not sentences:
         return None

@@ -43,7 +43,7 @@ NOTE = (
 
 
 def section_of(judged: Sequence[Judged]) -> Html | None:
-    """None where the experiment has no claims."""
+    """Return the section; None where the experiment has no claims."""
     if not judged:
         return None
     whole = together(judged)
@@ -63,7 +63,7 @@ def heads() -> Html:
 
 
 def verdict_row(judged: Judged, adjusted_p: float | None, address: str, figure: int | None = None) -> Html:
-    """A claim's line, and below it why, and each place by itself."""
+    """Return a claim's line, and below it why, and each place by itself."""
     claim = judged.claim
     name = join(
         el("span", claim.says),
@@ -130,7 +130,8 @@ def _strip(claim: Claim, place: JudgedPlace, scale: plots.Scale) -> Html:
 
 
 def _scale(judged: Judged) -> plots.Scale | None:
-    """From the least to the greatest of all that the strips of a claim show; None where there is nothing."""
+    """Return the scale from the least to the greatest of all that the strips of a claim show; None where there is
+    nothing."""
     claim = judged.claim
     neutral = () if claim.kind == "value" else (1.0,)
     ends = [end for place in judged.places if place.effect for end in _ends(place.effect)]

@@ -19,7 +19,7 @@ HEADS = ("link", "arm", "proven", "lost down", "lost up", "error ms", "99% ms", 
 
 
 def section_of(run: Run) -> Html | None:
-    """None where no trial's capture tells of its link."""
+    """Return the section; None where no trial's capture tells of its link."""
     rows = links.rows(run)
     said = [el("p", f"{sentence}.") for sentence in links.sentences(run)]
     if not rows:

@@ -17,7 +17,7 @@ PAGE = "fidelity.html"
 
 @dataclass(frozen=True, slots=True)
 class ComparedPicture:
-    """Of the load over this protocol that differs most. PNG."""
+    """A picture of the load over this protocol that differs most. PNG."""
 
     protocol: str
     loaded: bytes

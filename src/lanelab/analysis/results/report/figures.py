@@ -24,7 +24,7 @@ SEQUENCE = "sequence"  # a kind of figure that is drawn from captures
 
 
 def pictures(run: Run) -> Iterator[tuple[Drawing, dict[str, Any]]]:
-    """Each figure of the run that has something to show."""
+    """Yield each figure of the run that has something to show."""
     for figure in (*figures_of(run), *usual_courses(run)):
         if figure.kind == SEQUENCE:
             continue
@@ -58,8 +58,8 @@ _ABOUT = {
 
 
 def picture(name: str, drawing: Drawing, specification: dict[str, Any], *below: Html, cells: str = "") -> Html:
-    """A chart with its caption. `name`: what ids within it begin with; `cells`: what the addresses of the page's cells
-    begin with, where its marks lead to them."""
+    """Return a chart with its caption. `name`: what ids within it begin with; `cells`: what the addresses of the page's
+    cells begin with, where its marks lead to them."""
     missing = f" {drawing.without} cells have no trial that counts, and are not drawn." if drawing.without else ""
     caption = el("figcaption", el("b", drawing.title), " ", _about(drawing), missing, _refused(drawing))
     if drawing.kind == COURSE:
@@ -82,7 +82,7 @@ def _refused(drawing: Drawing) -> Html | None:
 
 
 def _about(drawing: Drawing) -> str:
-    """What the marks are, and what they are not."""
+    """Return what the marks are, and what they are not."""
     names = {point.mark.interval for point in drawing.points() if point.mark.low is not None}
     interval = names.pop() if len(names) == 1 else "interval"
     words = _ABOUT.get(drawing.kind, "").format(interval=interval)
@@ -103,7 +103,7 @@ def _about(drawing: Drawing) -> str:
 
 
 def save_figures(folder: Path, kind: Literal["svg", "png"]) -> list[Path]:
-    """Each figure as a file in the run folder."""
+    """Return each figure as a file in the run folder."""
     saved = []
     for i, (drawing, specification) in enumerate(pictures(read_run(folder)), 1):
         name = re.sub(r"[^a-z0-9]+", "-", drawing.title.lower()).strip("-")[:60] or "figure"

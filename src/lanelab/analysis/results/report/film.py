@@ -22,7 +22,7 @@ NOTE = (
 
 
 def films(shown: Sequence[tuple[str, Film]], end: float) -> Html | None:
-    """`shown`: cells by name, with what there is of each."""
+    """Show the films. `shown` has cells by name, with what there is of each."""
     strips = [(name, film) for name, film in shown if film.frames]
     screens = [(name, film.screenshot) for name, film in shown if film.screenshot]
     if not strips and not screens:
@@ -45,7 +45,7 @@ def films(shown: Sequence[tuple[str, Film]], end: float) -> Html | None:
 
 
 def progress_strip(film: Film | None, end: float) -> Html | None:
-    """How far the page was painted, on the scale of its waterfall."""
+    """Return how far the page was painted, on the scale of its waterfall."""
     if film is None or not film.frames:
         return None
     scale, drawn = Scale(end), []
@@ -68,7 +68,7 @@ def _measures(film: Film) -> str:
 
 
 def _strip(number: int, name: str, film: Film, moments: Sequence[float]) -> Html:
-    """A picture for each moment. Each is in the page once, however often it is shown."""
+    """Return a picture for each moment. Each is in the page once, however often it is shown."""
     at = [film.at(moment) for moment in moments]
     height = max(_height(frame) for frame in film.frames)
     used = list(dict.fromkeys(at))
@@ -94,7 +94,7 @@ def _strip(number: int, name: str, film: Film, moments: Sequence[float]) -> Html
 
 
 def _height(frame: Frame) -> int:
-    """Of a picture that is as wide as a column."""
+    """Return the height of a picture that is as wide as a column."""
     return round(COLUMN * frame.height / frame.width)
 
 

@@ -25,7 +25,7 @@ TERMS = (
 
 
 def section_of(cost: Cost) -> Html | None:
-    """None where no arm goes through it."""
+    """Return the section; None where no arm goes through it."""
     if not cost.through:
         return None
     title = "What the gateway costs"
@@ -42,7 +42,7 @@ def section_of(cost: Cost) -> Html | None:
 
 
 def _table(heads: Sequence[str], rows: Sequence[tuple[CostRow, Html]]) -> Html:
-    """With a line of its own for each site and link."""
+    """Return the table, with a line of its own for each site and link."""
     body: list[Html] = []
     group: tuple[str, str] | None = None
     for row, html in rows:
@@ -94,7 +94,7 @@ def _row(row: CostRow) -> Html:
 
 
 def _cost(comparison: Comparison) -> Html:
-    """Emphasised where it is shown."""
+    """Write a cost, emphasised where it is shown."""
     words = f"{difference(comparison.difference.value)} ms"
     return el("b", words) if is_shown(comparison) else el("span", words, class_="muted", title="no cost shown")
 

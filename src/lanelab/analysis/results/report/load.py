@@ -31,7 +31,7 @@ TIMES = ("ms", "least", "mean", "median", "90%", "95%", "99%", "99.9%", "most", 
 
 
 def section_of(run: Run) -> Html | None:
-    """None of a run of another workload, or where no trial counts."""
+    """Return the section; None of a run of another workload, or where no trial counts."""
     found = reported(run)
     if not found:
         return None

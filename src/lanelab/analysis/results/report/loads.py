@@ -52,7 +52,7 @@ class Drawn:
 
 
 def drawn_loads(run: Run, *, pictures: bool = True) -> list[Drawn]:
-    """What can be drawn, in the order of the cells. `pictures`: with those of the page while it loaded."""
+    """Return what can be drawn, in the order of the cells. `pictures`: with those of the page while it loaded."""
     found = []
     for row, trials in zip(tables.rows(run), run.by_cell().values(), strict=True):
         trial = tables.median_trial(trials)
@@ -80,7 +80,7 @@ def _said(row: tables.Row) -> str:
 
 
 def loads(drawn: list[Drawn]) -> Html | None:
-    """Each drawing, folded."""
+    """Return each drawing, folded."""
     if not drawn:
         return None
     end = max(each.view.end for each in drawn)
@@ -103,7 +103,7 @@ def loads(drawn: list[Drawn]) -> Html | None:
 
 
 def filmstrips(drawn: Sequence[Drawn]) -> Html | None:
-    """None where no trial has pictures."""
+    """Return the filmstrips; None where no trial has pictures."""
     end = max((each.view.end for each in drawn), default=1.0)
     return films([(f"{each.cell.site}, {each.title}", each.film) for each in drawn if each.film], end)
 
@@ -114,7 +114,7 @@ def _packets(each: Drawn, end: float) -> Html | None:
 
 
 def packets_figure(drawn: Sequence[Drawn], title: str) -> Html | None:
-    """The packets of these cells' median trials, as a figure of the experiment's."""
+    """Return the packets of these cells' median trials, as a figure of the experiment's."""
     end = max((each.view.end for each in drawn), default=0.0)
     made = [
         el("details", el("summary", el("b", each.title)), picture)
@@ -130,7 +130,7 @@ def _times(each: Drawn) -> list[object]:
 
 
 def side_by_side(drawn: list[Drawn]) -> Html | None:
-    """Where the reader chooses two cells. The script fills it; without it a list leads to the drawings."""
+    """Return where the reader chooses two cells. The script fills it; without it a list leads to the drawings."""
     if len(drawn) < 2:
         return None
     options = [el("option", f"{each.cell.site}, {each.title}", value=each.name) for each in drawn]

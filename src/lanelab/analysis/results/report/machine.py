@@ -32,7 +32,7 @@ BAR_WIDTH, BAR_HEIGHT = 160, 10
 
 
 def section_of(run: Run) -> Html | None:
-    """None where no machine was watched."""
+    """Return the section; None where no machine was watched."""
     rows = machine.rows(run)
     if not rows:
         return None
@@ -55,7 +55,7 @@ def section_of(run: Run) -> Html | None:
 
 
 def _head(word: str, at: int) -> Html:
-    """With the colour that the bar has for it."""
+    """Return the head, with the colour that the bar has for it."""
     colour = next((number for number, name in enumerate(TIMES) if HEADS[name] == word), None)
     dot = None if colour is None else el("i", class_=f"dot s{colour}")
     return el("th", dot, word, scope="col", class_="num" if at > 2 else None)
@@ -79,7 +79,7 @@ def _number(name: str, value: float | None) -> str:
 
 
 def _bar(row: MachineRow, most: float) -> Html:
-    """Processor time, a colour for each part."""
+    """Return processor time, a colour for each part."""
     parts, left = [], 0.0
     for number, name in enumerate(TIMES):
         width = row.medians.get(name, 0.0) / most * BAR_WIDTH if most else 0.0

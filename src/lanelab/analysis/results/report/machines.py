@@ -25,7 +25,7 @@ NOTE = (
 
 
 def section_of(run: Run, made: MachinesOfRun) -> Html | None:
-    """None for one machine of which there is nothing to say."""
+    """Return the section; None for one machine of which there is nothing to say."""
     origins = made.origin_words()
     sentences = [el("p", sentence) for sentence in made.sentences()]
     taken = el("p", origins) if origins else None

@@ -51,7 +51,7 @@ def write_report(folder: Path, output: Path | None = None) -> Path:
 
 
 def page(run: Run) -> str:
-    """The whole page."""
+    """Return the whole page."""
     seen = Seen(run)
     rows, compared, nothing = seen.rows, seen.compared, seen.nothing
     drawn, made_on = loads.drawn_loads(run), seen.machines
@@ -93,8 +93,8 @@ def page(run: Run) -> str:
 
 
 def document(title: str, body: Html, *, images: bool = False, style: str = "", script: str = "") -> str:
-    """A page with the style of reports, and their script. `images`: it has some within itself; `style` and `script`:
-    its own, after those of all reports."""
+    """Return a page with the style of reports, and their script. `images`: it has some within itself; `style` and
+    `script`: its own, after those of all reports."""
     style, script = _style() + style, _script() + script
     allowed = f"default-src 'none'; style-src 'sha256-{_digest(style)}'; script-src 'sha256-{_digest(script)}'"
     allowed += "; img-src data:" if images else ""
@@ -112,7 +112,7 @@ def document(title: str, body: Html, *, images: bool = False, style: str = "", s
 
 
 def contents(parts: Sequence[Html]) -> Html:
-    """Links to the sections among these."""
+    """Return links to the sections among these."""
     matches = (_SECTION.match(part) for part in parts)
     return el(
         "nav",
@@ -136,7 +136,7 @@ def _footer(run: Run) -> Html:
 
 
 def _style() -> str:
-    """The style sheet, after the colours of charts for light and dark."""
+    """Return the style sheet, after the colours of charts for light and dark."""
     return f"{palette.style()}\n{resources.files('lanelab.analysis.results.report').joinpath('style.css').read_text()}"
 
 

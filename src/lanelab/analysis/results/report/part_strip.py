@@ -11,7 +11,7 @@ HEIGHT = 22
 
 
 def part_strip(stretches: Sequence[Stretch], end: float) -> Html | None:
-    """None where the trial has no parts."""
+    """Draw the parts; None where the trial has none."""
     if not stretches:
         return None
     scale = Scale(end)

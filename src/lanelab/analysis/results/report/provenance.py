@@ -17,7 +17,7 @@ def provenance(run: Run) -> Html:
 
 
 def provenance_parts(run: Run) -> Html:
-    """Whatever was noted when the run began, and in each of its sessions."""
+    """Return whatever was noted when the run began, and in each of its sessions."""
     facts = {key.replace("_", " "): value for key, value in run.meta.items() if key not in _ELSEWHERE}
     sessions = [
         el(

@@ -29,7 +29,7 @@ def section(name: str, title: str, *children: object) -> Html:
 
 
 def title_of(run: Run) -> str:
-    """What the run is about; its name where that is not said in a line."""
+    """Return what the run is about; its name where that is not said in a line."""
     return run.description if 0 < len(run.description) <= LONGEST_TITLE else run.name
 
 
@@ -56,7 +56,7 @@ def date_words(text: str) -> str:
 
 
 def tiles(run: Run, rows: Sequence[Row]) -> Html:
-    """A few numbers that say what kind of run this was."""
+    """Return a few numbers that say what kind of run this was."""
     noise = tables.noise_percent(rows)
     fit = sum(test.passed for test in told_tests(run))
     took = sum(trial.wall_s for trial in run.trials)
@@ -84,7 +84,7 @@ def failures(run: Run) -> Html | None:
 
 
 def failure_parts(run: Run) -> Html:
-    """Every reason with its count and examples."""
+    """Return every reason with its count and examples."""
     parts: list[Html] = []
     for reason, number in tables.failure_counts(run).most_common():
         hits = [(t, f.detail) for t in run.failed for f in t.failures if f.reason == reason]
@@ -106,7 +106,7 @@ def self_tests(run: Run) -> Html:
 
 
 def self_test_parts(run: Run) -> Html:
-    """One test of each link, property by property."""
+    """Return one test of each link, property by property."""
     tests = told_tests(run)
     if not tests:
         return el("p", "No link was measured.")

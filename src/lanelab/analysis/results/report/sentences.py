@@ -20,13 +20,13 @@ MORE_THAN_TOLD = "more than can be told, since loads timed out"
 
 
 def sentences(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -> list[str]:
-    """All of them. What takes the meaning from the numbers comes first."""
+    """Return all of them. What takes the meaning from the numbers comes first."""
     doubts, found = warnings(run, rows, compared), findings(run, rows, compared)
     return [*doubts, *found] if conditions.caveats(run) else [*found, *doubts]
 
 
 def findings(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -> list[str]:
-    """What was found, the most important first."""
+    """Return what was found, the most important first."""
     if nothing := tables.nothing_counts(run):
         return [nothing]
     pairs = dict.fromkeys((row.cell.arm.name, row.base.name) for row in compared)
@@ -36,7 +36,7 @@ def findings(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -
 
 
 def warnings(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -> list[str]:
-    """What keeps the findings from being believed, the most important first."""
+    """Return what keeps the findings from being believed, the most important first."""
     if not run.ok:
         return conditions.caveats(run)
     left = [] if run.plan.is_interleaved else not_compared(run)
@@ -68,12 +68,12 @@ def _timed_out(rows: Sequence[Row]) -> list[str]:
 
 
 def _so_far(rows: Sequence[ComparisonRow]) -> str:
-    """Behind a claim that rests on too little, or on a run that may go on."""
+    """Return the words behind a claim that rests on too little, or on a run that may go on."""
     return " so far" if any(row.comparison and not row.comparison.is_final for row in rows) else ""
 
 
 def _against(arm: str, base: str, compared: Sequence[ComparisonRow]) -> str:
-    """An arm against another, over all sites and links."""
+    """Return an arm against another, over all sites and links."""
     own = [row for row in compared if (row.cell.arm.name, row.base.name) == (arm, base) and row.comparison]
     if not own:
         return ""
@@ -96,7 +96,7 @@ def _against(arm: str, base: str, compared: Sequence[ComparisonRow]) -> str:
 
 
 def _neither(arm: str, base: str, own: Sequence[ComparisonRow]) -> str:
-    """Neither faster nor slower in any comparison."""
+    """Say that an arm is neither faster nor slower in any comparison."""
     few = _too_few(own)
     if len(few) == len(own):
         return f"Too few rounds to compare {arm} with {base}, in any of {len(own)} comparisons."
@@ -128,7 +128,7 @@ def _of(some: Sequence[ComparisonRow], own: Sequence[ComparisonRow]) -> str:
 
 
 def _rest(left: Sequence[ComparisonRow]) -> str:
-    """The comparisons that say neither faster nor slower."""
+    """Return the comparisons that say neither faster nor slower."""
     few = len(_too_few(left))
     shown = f" In {len(left) - few} no difference is shown." if len(left) > few else ""
     return shown + (f" In {few} there are too few rounds." if few else "")
@@ -147,7 +147,7 @@ def _change(row: ComparisonRow) -> str:
 
 
 def _between(rows: Sequence[ComparisonRow]) -> str:
-    """The smallest and the largest change, and where the largest is."""
+    """Return the smallest and the largest change, and where the largest is."""
     ordered = sorted(rows, key=lambda row: abs(_ratio(row) - 1))
     least, most = ordered[0], ordered[-1]
     sites = len({row.cell.site for row in rows}) > 1
@@ -156,7 +156,7 @@ def _between(rows: Sequence[ComparisonRow]) -> str:
 
 
 def _single(rows: Sequence[Row]) -> list[str]:
-    """Without a comparison: the cells themselves, if they are few."""
+    """Say without a comparison what the cells themselves show, if they are few."""
     sentences: list[str] = []
     for row in rows:
         if row.summary is None or len(sentences) == MOST_CELLS:
@@ -185,7 +185,7 @@ def _few(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -> st
 
 
 def noise_sentence(rows: Sequence[Row], over: str = "") -> str:
-    """How much trials of one cell differ. `over`: so many machines, where there are several."""
+    """Return how much trials of one cell differ. `over`: so many machines, where there are several."""
     noise = tables.noise_percent(rows)
     if noise is None:
         return "No cell has two trials that count, so nothing can be said about noise."

@@ -18,7 +18,7 @@ NOTE = (
 
 
 def sequence(drawn: Sequence[PacketsOverTime], connections: int, end: float) -> Html | None:
-    """None where there was no capture."""
+    """Draw the sequence; None where there was no capture."""
     if not drawn:
         return None
     left = connections - len(drawn)

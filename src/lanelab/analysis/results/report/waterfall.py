@@ -42,7 +42,8 @@ class Scale:
 
 
 def waterfall(view: LoadView, end: float, *more: Html | None) -> Html | None:
-    """None where the trial has no requests. `end`: of the scale, in ms; `more`: panels between connections and axis."""
+    """Draw the waterfall; None where the trial has no requests. `end`: of the scale, in ms; `more`: panels between
+    connections and axis."""
     if not view.rows:
         return None
     scale = Scale(end)
@@ -68,14 +69,14 @@ def waterfall(view: LoadView, end: float, *more: Html | None) -> Html | None:
 
 
 def panel(names: Sequence[object], height: float, drawn: object, words: str, *, kind: str = "") -> Html:
-    """Names at the left, the drawing at the right."""
+    """Return names at the left, the drawing at the right."""
     listed = el("ol", [el("li", name) for name in names])
     picture = el("svg", drawn, height=round(height), role="img", aria_label=words)
     return el("div", listed, el("div", picture, class_="plot"), class_=f"panel {kind}".strip())
 
 
 def grid(scale: Scale, view: LoadView | None = None) -> list[Html]:
-    """A line for each round number, and one for each moment of the page."""
+    """Return a line for each round number, and one for each moment of the page."""
     lines = [el("line", x1=scale.at(at), x2=scale.at(at), y1=0, y2="100%", class_="grid") for at in scale.ticks()]
     return lines + ([] if view is None else [_event_line(name, at, scale) for name, at in view.events])
 
@@ -89,7 +90,7 @@ def axis(scale: Scale, title: str) -> Html:
 
 
 def _key(view: LoadView) -> Html:
-    """What the colours mean."""
+    """Return what the colours mean."""
     used = {bar.phase for row in view.rows for bar in row.bars}
     items = [join(el("i", class_=f"dot p-{name}"), name) for name in palette.PHASES if name in used]
     if view.lanes:
@@ -98,7 +99,7 @@ def _key(view: LoadView) -> Html:
 
 
 def _head(view: LoadView, scale: Scale) -> Html:
-    """The names of the moments, each on a height of its own."""
+    """Return the names of the moments, each on a height of its own."""
     drawn = [
         el("text", name, x=scale.at(at), y=EVENT_ROW * number - 3, text_anchor="end" if at > scale.end / 4 else "start",
            class_="load-event" if name == "load" else None)
@@ -194,7 +195,7 @@ def _lane_words(number: int, lane: Lane) -> str:
 
 
 def _speed(speed: Throughput, view: LoadView, scale: Scale) -> Html:
-    """How much came in each window, beside what the link can carry."""
+    """Return how much came in each window, beside what the link can carry."""
     top = max([*speed.mbit, speed.rate or 0.0, 0.1])
     drawn = []
     for number, mbit in enumerate(speed.mbit):
@@ -215,7 +216,7 @@ def _speed(speed: Throughput, view: LoadView, scale: Scale) -> Html:
 
 
 def words_of(row: Row) -> str:
-    """All about a request, for whoever points at it."""
+    """Return all about a request, for whoever points at it."""
     request = row.request
     ended = request.ended_ms
     took = "never finished" if ended is None else f"{request.started_ms:.0f} to {ended:.0f} ms"
@@ -233,7 +234,7 @@ def words_of(row: Row) -> str:
 
 
 def _on_the_link(row: Row) -> list[str]:
-    """What the gateway made of it."""
+    """Return what the gateway made of it."""
     wire = row.request.wire
     if wire is None:
         return []

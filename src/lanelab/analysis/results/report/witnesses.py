@@ -7,7 +7,7 @@ from lanelab.analysis.results.report.sections import section
 
 
 def section_of(run: Run) -> Html | None:
-    """None where no page was loaded."""
+    """Return the section; None where no page was loaded."""
     sentences = witnesses.sentences(run)
     return (
         section("witnesses", "Records of the wire: do they agree?", [el("p", said) for said in sentences])

@@ -39,7 +39,7 @@ class Appendix:
 
 
 def appendix(facts: Appendix) -> str:
-    """The whole text."""
+    """Return the whole text."""
     study = facts.read.about.study
     parts = [
         f"# Artifact appendix: {plain(study.title)}",

@@ -33,7 +33,7 @@ def differences(study: Study) -> Html | None:
 
 
 def methods(read: ReadStudyRun) -> Html:
-    """How it was measured: each figure's cells, and every setting of arms and links."""
+    """Return how it was measured: each figure's cells, and every setting of arms and links."""
     begun = _begun(read)
     head = el("tr", [el("th", word, scope="col") for word in METHOD_HEADS])
     rows = [el("tr", [el("td", word) for word in method_words(number, run)]) for number, run in begun.items()]
@@ -76,7 +76,7 @@ def method_words(number: int, run: Run) -> tuple[str, ...]:
 
 
 def arms_of(begun: Mapping[int, Run]) -> list[tuple[str, str, Mapping[str, object]]]:
-    """(name, in which figures, settings): arms of one name and other settings apart."""
+    """Return (name, in which figures, settings): arms of one name and other settings apart."""
     found: dict[str, tuple[Arm, list[int]]] = {}
     for number, run in begun.items():
         for arm in run.arms:
@@ -139,7 +139,7 @@ def _experiment(run: Run) -> Html:
 def _by_figure(
     read: ReadStudyRun, name: str, title: str, words: Callable[[Run], str], content: Callable[[Run], Html]
 ) -> Html:
-    """One folded part for each figure that has begun."""
+    """Return one folded part for each figure that has begun."""
     made = [
         el("details", el("summary", f"Figure {number}: {words(run)}"), el("noscript", content(run)))
         for number, run in _begun(read).items()

@@ -40,7 +40,7 @@ class ClaimPair:
 
     @property
     def agree(self) -> bool:
-        """Whether both runs give the same verdict."""
+        """Return whether both runs give the same verdict."""
         return self.words == "agree"
 
     @property
@@ -79,13 +79,13 @@ class StudyComparison:
         return bool(self.claims) and all(pair.agree for pair in self.claims)
 
     def caveats(self) -> list[str]:
-        """What makes the numbers and verdicts of each run mean less."""
+        """Return what makes the numbers and verdicts of each run mean less."""
         sides = zip(names_of(self), (self.first, self.other), strict=True)
         same = [IS_ITSELF] if is_same(self.first, self.other) else []
         return [*same, *(f"Run {name}: {sentence}" for name, read in sides for sentence in read.caveats())]
 
     def outcome(self) -> str:
-        """One sentence."""
+        """Return one sentence."""
         counts = [(word, sum(pair.words == word for pair in self.claims)) for word in TOLD]
         told = ", ".join(f"{number} {word}" for word, number in counts if number)
         return f"Verdicts on {counted(len(self.claims), 'claim')}: {told or 'there are none'}."
@@ -110,7 +110,8 @@ def compare_studies(
     figures: Collection[int] = (),
     margin: float = MARGIN,
 ) -> StudyComparison:
-    """`figures`: only these; none: all of them. InputError where the runs are of different studies."""
+    """Compare two runs of a study. `figures` are those that are compared; none: all of them. InputError where the runs
+    are of different studies."""
     one, two = first[0], other[0]
     if one.about.study.name != two.about.study.name:
         what = f"{one.folder} is a run of the study {one.about.study.name}, and {two.folder} of {two.about.study.name}"
@@ -145,7 +146,7 @@ def _figure(first: ReadStudyRun, other: ReadStudyRun, number: int, title: str, m
 
 
 def verdict_cells(verdict: StudyVerdict | None) -> tuple[str, str, str]:
-    """The verdict, what was measured, and its interval where it is one."""
+    """Return the verdict, what was measured, and its interval where it is one."""
     if verdict is None:
         return NONE, NONE, NONE
     judged = verdict.judged
@@ -161,7 +162,7 @@ def is_same(first: ReadStudyRun, other: ReadStudyRun) -> bool:
 
 
 def names_of(made: StudyComparison) -> tuple[str, str]:
-    """What to call both runs: by their variants, where these differ."""
+    """Return what to call both runs: by their variants, where these differ."""
     one, two = made.first.about.variant, made.other.about.variant
     return (one, two) if one and two and one != two else ("first", "other")
 

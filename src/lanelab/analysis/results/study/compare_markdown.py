@@ -11,7 +11,7 @@ from lanelab.analysis.results.study.run import ReadStudyRun
 
 
 def comparison_markdown(made: StudyComparison, before: Sequence[str] = ()) -> str:
-    """`before`: paragraphs between the title and the verdicts."""
+    """Write the comparison. `before` has the paragraphs between the title and the verdicts."""
     study = made.first.about.study
     names = names_of(made)
     parts = [

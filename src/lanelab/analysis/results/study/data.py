@@ -17,7 +17,7 @@ CLAIMS = "claims"
 
 
 def write_data(read: ReadStudyRun, judged: JudgedStudy, folder: Path, kind: Literal["csv", "parquet"]) -> list[Path]:
-    """One file for each figure that has begun, and one of the claims; returns where they are."""
+    """Return one file for each figure that has begun, and one of the claims; returns where they are."""
     tables = {f"figure-{number}": list(figure_rows(number, run)) for number, run in read.runs.items() if run}
     tables[CLAIMS] = list(claim_rows(judged, read))
     written = []
@@ -52,7 +52,7 @@ _COLUMNS = (
 
 
 def _rows(verdict: StudyVerdict, number: int | None, fit: Mapping[int, bool]) -> Iterator[dict[str, Any]]:
-    """`fit`: whether the link of each trial of the figure was in tolerance."""
+    """Yield rows. `fit` says whether the link of each trial of the figure was in tolerance."""
     judged, claim = verdict.judged, verdict.judged.claim
     whole = (
         *(number, verdict.figure, claim.name, claim.says, claim.kind, claim.of, claim.metric),

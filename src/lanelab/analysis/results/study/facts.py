@@ -19,7 +19,7 @@ def machine(runs: Sequence[Run]) -> str:
 
 
 def either(runs: Iterable[Run], *keys: str) -> str:
-    """What the sessions noted under these keys: every value that there was."""
+    """Return what the sessions noted under these keys: every value that there was."""
     found: dict[str, None] = {}
     for run in runs:
         for session in run.sessions:

@@ -34,7 +34,7 @@ WITHIN = (
 
 
 def figure_section(figure: StudyFigure, run: Run | None, verdicts: Sequence[StudyVerdict]) -> Html:
-    """`run`: None where it has not begun."""
+    """Write the section of a figure. `run` is None where it has not begun."""
     name, title = f"figure-{figure.number}", f"Figure {figure.number}. {figure.title}"
     caption = el("p", figure.caption) if figure.caption else None
     if run is None:
@@ -77,7 +77,7 @@ def _claims(verdicts: Sequence[StudyVerdict]) -> Html | None:
 
 
 def _charts(run: Run, name: str) -> list[Html]:
-    """Those of the experiment, and below what every report has besides."""
+    """Return those of the experiment, and below what every report has besides."""
     own = [figure for figure in drawn_figures(run) if figure.kind != SEQUENCE]
     further = [figure for figure in figures_of(run) if figure not in own and figure.kind != SEQUENCE]
     shown = _pictures(run, own, f"{name}-c", name)
@@ -125,7 +125,7 @@ def _row(each: CellNumbers) -> Html:
 
 
 def row_words(each: CellNumbers) -> list[str]:
-    """What the table says of a cell, column by column."""
+    """Return what the table says of a cell, column by column."""
     cell, mark = each.cell, each.mark
     return [
         cell.site,
@@ -146,7 +146,7 @@ def _number(value: float | None, each: CellNumbers) -> str:
 
 
 def _with_unit(metric: Metric, value: float) -> str:
-    """In the unit of the figures, so that it can be compared with what was published."""
+    """Write a value in the unit of the figures, so that it can be compared with what was published."""
     return f"{shown(metric, value)} {metric.unit}".rstrip()
 
 
@@ -197,7 +197,7 @@ def _summary(each: CellNumbers | None) -> str:
 
 
 def _trials(run: Run, trials: Sequence[Trial], numbers: Mapping[int, CellNumbers]) -> Html:
-    """Every attempt, also what failed."""
+    """Return every attempt, also what failed."""
     head = el("tr", [el("th", word, scope="col", class_="num" if at < 5 else None) for at, word in
                      enumerate(TRIAL_HEADS)])  # fmt: skip
     rows = []
@@ -222,7 +222,7 @@ def _trials(run: Run, trials: Sequence[Trial], numbers: Mapping[int, CellNumbers
 
 
 def _load(drawn: loads.Drawn | None, end: float) -> Html | None:
-    """The page load nearest to the median, and what its time went to."""
+    """Return the page load nearest to the median, and what its time went to."""
     if drawn is None:
         return None
     title = el("h4", f"Trial {drawn.trial.number}, the nearest to the median")

@@ -41,7 +41,7 @@ class JudgedStudy:
 
     @property
     def unchecked(self) -> str:
-        """What is said of a published claim without a verdict."""
+        """Return what is said of a published claim without a verdict."""
         return "not checked by what was measured so far" if self.so_far else "not checked by any experiment"
 
     @property
@@ -50,14 +50,14 @@ class JudgedStudy:
         return [each for each in self.all if each.judged.changed]
 
     def expected_false(self) -> str:
-        """How many verdicts may be wrong; "" where there are none."""
+        """Return how many verdicts may be wrong; "" where there are none."""
         if not self.tested:
             return ""
         each = "Each verdict is wrong with a probability of 5% at most"
         return f"{each}. {wrong_by_chance(self.false_at_most, self.tested)}".strip()
 
     def outcome(self) -> str:
-        """One sentence."""
+        """Return one sentence."""
         if not self.all:
             return "No claim of this study can be judged yet."
         checked = sum(bool(several) for _, several in self.published)
@@ -66,7 +66,7 @@ class JudgedStudy:
 
 
 def judged_study(study: Study, judged: Mapping[int, Sequence[Judged]]) -> JudgedStudy:
-    """`judged`: of each figure that has begun."""
+    """Judge a study. `judged` has the verdicts of each figure that has begun."""
     so_far = any(figure.number not in judged for figure in study.figures)
     listed = [(figure, each) for figure, several in judged.items() for each in several]
     whole = together([each for _, each in listed])

@@ -48,7 +48,7 @@ CLAIM_HEADS = (
 
 
 def write_markdown(read: ReadStudyRun, judged: JudgedStudy, folder: Path, kind: Literal["svg", "png"]) -> list[Path]:
-    """The text and its pictures; returns where they are, the text first."""
+    """Return the text and its pictures; returns where they are, the text first."""
     pictures = {target: content for number, run in read.runs.items() if run for target, content in
                 _pictures(number, run, kind)}  # fmt: skip
     for name, content in pictures.items():
@@ -59,7 +59,7 @@ def write_markdown(read: ReadStudyRun, judged: JudgedStudy, folder: Path, kind: 
 
 
 def _pictures(number: int, run: Run, kind: Literal["svg", "png"]) -> Iterator[tuple[str, bytes]]:
-    """(name of the file, content) of each figure that the experiment declares."""
+    """Yield (name of the file, content) of each figure that the experiment declares."""
     figures = [figure for figure in drawn_figures(run) if figure.kind != SEQUENCE]
     for place, figure in enumerate(figures, 1):
         specification = chart(drawing_of(run, figure))
@@ -69,7 +69,7 @@ def _pictures(number: int, run: Run, kind: Literal["svg", "png"]) -> Iterator[tu
 
 
 def markdown(read: ReadStudyRun, judged: JudgedStudy, pictures: Sequence[str]) -> str:
-    """`pictures`: names of files; each belongs to the figure whose number it has."""
+    """Write the report. `pictures` are names of files; each belongs to the figure whose number it has."""
     study, about = read.about.study, read.about
     parts = [
         f"# {plain(study.title)}",
@@ -97,7 +97,7 @@ def markdown(read: ReadStudyRun, judged: JudgedStudy, pictures: Sequence[str]) -
 
 
 def published_list(judged: JudgedStudy) -> str:
-    """What the work claims, with the numbers that the table of verdicts has."""
+    """Return what the work claims, with the numbers that the table of verdicts has."""
     lines = []
     for claim, verdicts in judged.published:
         said = claim.says.rstrip(".") + "."
@@ -132,7 +132,7 @@ def _verdict(verdict: StudyVerdict) -> list[str]:
 
 
 def _reasons(judged: JudgedStudy) -> list[str]:
-    """Why, of each verdict of which that is known."""
+    """Return why, of each verdict of which that is known."""
     lines = [
         f"- {plain(each.judged.claim.says)} (figure {each.figure}): {plain(each.judged.why)}"
         for each in judged.all

@@ -17,7 +17,7 @@ NO_REASON = "no reason is given"
 
 
 def margins(read: ReadStudyRun, judged: JudgedStudy) -> Iterator[str]:
-    """What counts as reproduced, why, and since when that is fixed."""
+    """Yield what counts as reproduced, why, and since when that is fixed."""
     rows = [
         (str(each.figure), each.judged.claim.says, published_words(each.judged.claim),
          each.judged.claim.because or (NO_REASON if each.judged.claim.published else ""))
@@ -55,7 +55,7 @@ def methods(read: ReadStudyRun) -> Iterator[str]:
 
 
 def _settings(title: str, noun: str, named: Sequence[tuple[str, Mapping[str, object]]]) -> Iterator[str]:
-    """A table of what they differ in, and one sentence of what all have."""
+    """Yield a table of what they differ in, and one sentence of what all have."""
     if not named:
         return
     names = list(dict.fromkeys(key for _, settings in named for key in settings if key != "name"))
@@ -83,7 +83,7 @@ def _words(value: object) -> str:
 
 
 def self_tests(read: ReadStudyRun) -> Iterator[str]:
-    """The links as they were measured."""
+    """Yield the links as they were measured."""
     begun = {number: run for number, run in read.runs.items() if run}
     if not begun:
         return

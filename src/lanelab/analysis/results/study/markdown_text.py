@@ -17,5 +17,5 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def plain(text: str) -> str:
-    """Text that Markdown shows as it is, in one line."""
+    """Return text that Markdown shows as it is, in one line."""
     return _SPECIAL.sub(r"\\\1", " ".join(visible(text).split()))

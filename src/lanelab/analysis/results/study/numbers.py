@@ -29,12 +29,12 @@ class CellNumbers:
 
 
 def drawn_figures(run: Run) -> list[Figure]:
-    """Those that the experiment declares, or the likely one. Without those that every report has besides."""
+    """Return those that the experiment declares, or the likely one. Without those that every report has besides."""
     return list(run.figures or figures_of(run)[:1])
 
 
 def metrics_of_figures(run: Run) -> list[Metric]:
-    """What the figures are about, each once. A change is told beside the primary metric."""
+    """Return what the figures are about, each once. A change is told beside the primary metric."""
     found = [
         run.primary if figure.y == CHANGE else axes.metric_of(run, figure.y)
         for figure in drawn_figures(run)
@@ -45,7 +45,7 @@ def metrics_of_figures(run: Run) -> list[Metric]:
 
 
 def cell_numbers(run: Run) -> list[CellNumbers]:
-    """Each cell in each metric of the figures."""
+    """Return each cell in each metric of the figures."""
     against: dict[int, ComparisonRow] = {}
     for row in tables.comparisons(run):
         against.setdefault(row.cell.number, row)
@@ -70,7 +70,7 @@ def cell_numbers(run: Run) -> list[CellNumbers]:
 
 
 def _published(run: Run, metric: Metric) -> dict[int, float]:
-    """By cell, where a figure's series and place on x mean one cell alone."""
+    """Return published values by cell, where a figure's series and place on x mean one cell alone."""
     found: dict[int, float] = {}
     for figure in run.figures:
         if figure.kind == COURSE or figure.y == CHANGE or axes.metric_of(run, figure.y) != metric:
@@ -89,7 +89,7 @@ def _published(run: Run, metric: Metric) -> dict[int, float]:
 
 
 def figure_rows(number: int, run: Run) -> Iterator[dict[str, Any]]:
-    """The same for other programs: one row for each cell and metric."""
+    """Yield one row for each cell and metric, for other programs."""
     keys = list(dict.fromkeys(key for link in run.links for key in link.settings))
     out = trials_out_of_tolerance(run)
     for each in cell_numbers(run):

@@ -16,7 +16,7 @@ from lanelab.driver.base.amounts import counted
 
 
 def study_page(read: ReadStudyRun, judged: JudgedStudy) -> str:
-    """The whole page."""
+    """Return the whole page."""
     study = read.about.study
     figures = [
         figure_section(figure, read.runs.get(figure.number), judged.of_figure(figure.number))

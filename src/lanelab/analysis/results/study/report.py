@@ -22,14 +22,14 @@ def write_study_report(folder: Path, output: Path | None = None, now: Now | None
 
 
 def write_page(read: ReadStudyRun, judged: JudgedStudy, output: Path | None = None) -> Path:
-    """The page of a run that was read and judged."""
+    """Return the page of a run that was read and judged."""
     target = output or read.folder / STUDY_REPORT
     write_whole(target, study_page(read, judged).encode())
     return target
 
 
 def judge_study(read: ReadStudyRun, now: Now | None = None) -> JudgedStudy:
-    """The verdicts of all figures that have begun, by the claims that they began with."""
+    """Return the verdicts of all figures that have begun, by the claims that they began with."""
     found: dict[int, Sequence[Judged]] = {
         number: judge_as_kept(run, None if now is None else now.get(number, ()))
         for number, run in read.runs.items()

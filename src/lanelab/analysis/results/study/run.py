@@ -22,7 +22,7 @@ class ReadStudyRun:
     runs: dict[int, Run | None]  # by the figure's number, in the order of the study; None: it has not begun
 
     def figure(self, number: int) -> StudyFigure:
-        """What the study says of a figure."""
+        """Return what the study says of a figure."""
         return next(each for each in self.about.study.figures if each.number == number)
 
     def caveats(self) -> list[str]:
@@ -36,13 +36,13 @@ def is_study_run(folder: Path) -> bool:
 
 
 def read_study_run(folder: Path) -> ReadStudyRun:
-    """The study's run in this folder. InputError where there is none, StoreError where it cannot be read."""
+    """Return the study's run in this folder. InputError where there is none, StoreError where it cannot be read."""
     about = read_about(folder)
     return ReadStudyRun(about, folder, {each.figure: _run(folder, each) for each in about.figures})
 
 
 def read_about(folder: Path) -> StudyRun:
-    """What the run of a study began with."""
+    """Return what the run of a study began with."""
     path = folder / STUDY_RUN_FILE
     try:
         text = path.read_text()

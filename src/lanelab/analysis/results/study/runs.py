@@ -11,7 +11,7 @@ from lanelab.driver.run.study.study import STUDY_RUN_FILE
 
 
 def list_all_runs(folder: Path = RUNS) -> list[RunLine]:
-    """Runs of experiments and of studies directly in this folder, the newest last. A study's run is one line."""
+    """Return runs of experiments and of studies directly in this folder, the newest last. A study's run is one line."""
     lines = list_runs(folder)
     there = sorted(folder.iterdir()) if folder.is_dir() else []
     lines += [_line(path) for path in there if is_study_run(path)]
@@ -39,7 +39,7 @@ def _line(path: Path) -> RunLine:
 
 
 def find_study_run(name: str, folder: Path = RUNS) -> Path:
-    """The folder that is meant by a path, the name of a folder in ./runs, the name of a study, or `latest`."""
+    """Return the folder that is meant by a path, the name of a folder in ./runs, the name of a study, or `latest`."""
     path = Path(name)
     if is_study_run(path):
         return path
@@ -65,7 +65,7 @@ def find_study_run(name: str, folder: Path = RUNS) -> Path:
 
 
 def _known(folder: Path) -> list[tuple[str, Path]]:
-    """The name of the study and the folder of each run that can be read, the newest last."""
+    """Return the name of the study and the folder of each run that can be read, the newest last."""
     found = []
     for path in folder.iterdir() if folder.is_dir() else []:
         if is_study_run(path):

@@ -23,7 +23,7 @@ _STYLES = {"good": "green", "warn": "yellow", "bad": "bold red", "muted": "dim"}
 
 
 def figures_table(read: ReadStudyRun) -> Table:
-    """How far each figure is."""
+    """Return how far each figure is."""
     made = _table(("figure", "title", "state", "trials", "failed"), right=("figure", "trials", "failed"))
     for number, run in read.runs.items():
         title = read.figure(number).title
@@ -35,7 +35,7 @@ def figures_table(read: ReadStudyRun) -> Table:
 
 
 def verdicts(read: ReadStudyRun, judged: JudgedStudy) -> RenderableType:
-    """Each published claim with the verdicts on it; at the end what they mean together, and caveats."""
+    """Return each published claim with the verdicts on it; at the end what they mean together, and caveats."""
     made = _table(("claim", "figure", "verdict", "measured", "published", "n", "Holm"), right=("figure", "Holm"))
     for claim, several in judged.published:
         made.add_row(Text(f"{claim.number}. {claim.says}", style="bold"))

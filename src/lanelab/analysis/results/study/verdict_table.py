@@ -11,7 +11,7 @@ from lanelab.driver.run.study.study import PublishedClaim
 
 
 def verdict_section(study: JudgedStudy) -> Html:
-    """The table, and how many of its verdicts may be wrong."""
+    """Return the table, and how many of its verdicts may be wrong."""
     groups = [_published(claim, verdicts, study.unchecked) for claim, verdicts in study.published]
     if study.further:
         rows = [_row(each) for each in study.further]
