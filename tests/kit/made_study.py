@@ -78,8 +78,8 @@ def make_study_run(
     folder.mkdir(parents=True)
     numbers = [figure.number for figure in about.figures]
     run = StudyRun(
-        STUDY_RUN_FORMAT, about, next(iter(about.variants)), stamp(0), "0.1.0", 7, None, None, None, {"router": "auto"},
-        tuple(FigureRun(number, f"figure-{number}", "0" * 64) for number in numbers),
+        STUDY_RUN_FORMAT, about, next(iter(about.variants)), stamp(0), "0.1.0", 7, None, None, None,
+        {"router": "auto", "pinned": {}}, tuple(FigureRun(number, f"figure-{number}", "0" * 64) for number in numbers),
     )  # fmt: skip
     (folder / STUDY_RUN_FILE).write_text(json.dumps(run.to_json(), indent=1))
     for number in numbers if begun is None else begun:

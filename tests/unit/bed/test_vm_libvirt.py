@@ -30,7 +30,7 @@ def note(pid: int, folder: Path | None = None) -> None:
 def one_of_ours(monkeypatch: pytest.MonkeyPatch, build: Path) -> list[str]:
     """A libvirtd of ours runs; what is done to it."""
     done: list[str] = []
-    running = [libvirt.Daemon(str(libvirt.own_folder()), "kvm", {}, os.getpid())]
+    running = [libvirt.Daemon(str(libvirt.own_folder()), "kvm", host.state(), os.getpid())]
     monkeypatch.setattr(libvirt, "_noted", lambda: running[0] if running else None)
     monkeypatch.setattr(libvirt.Daemon, "runs", lambda _: True)
     monkeypatch.setattr(os, "geteuid", lambda: 0)

@@ -47,7 +47,7 @@ class StandIn:
 class Kept:
     tests: list[tuple[str, str]] = field(default_factory=list)
 
-    def add_self_test(self, label: str, _data: object, *, moment: str, **_: object) -> None:
+    def add_self_test(self, label: str, _result: SelfTest, _tc: object, *, moment: str, **_: object) -> None:
         self.tests.append((label, moment))
 
 

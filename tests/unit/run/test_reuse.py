@@ -11,6 +11,7 @@ import pytest
 from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.experiment import Experiment
+from lanelab.driver.link.results import SelfTest
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.events import Event, NotReused, Reused
@@ -51,7 +52,7 @@ def made_run(folder: Path, sites: ServedSites, versions: Mapping[str, str] = OUR
     bed = store.add_bed(BedFacts(f"bed of {folder.name}", "lab", "0", utc_now(), "uml", "6.1", 1.0))
     store.add_versions(digest_of(versions), versions)
     for case in EXPERIMENT.links:
-        store.add_self_test(case.label, {}, bed=bed, passed=True)
+        store.add_self_test(case.label, SelfTest((), 0.1), (), bed=bed)
     for number in (1, 2):
         for cell in EXPERIMENT.cells:
             trial, scratch = store.begin_trial()

@@ -5,10 +5,9 @@ import contextlib
 import json
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, cast
 
 import pytest
@@ -32,6 +31,7 @@ from lanelab.driver.run import current_bed
 from lanelab.driver.run import open_beds as beds
 from lanelab.driver.run.built_programs import Programs
 from lanelab.driver.run.channel.client import Bed
+from lanelab.driver.run.channel.protocol import BedReady
 from lanelab.driver.run.events import Event, LinkTested
 from lanelab.driver.run.folder.store import Store
 from lanelab.driver.run.runner import Runner, StopRequest
@@ -51,6 +51,7 @@ META = {
     "state": "running",
     "plan": json.dumps(PLAN),
 }
+READY = BedReady(2, "uml", "6", 100_000_000, {}, 0.0)
 TWO_ARMS = "sites: [dummy]\nlinks: {rtt: 20ms}\narms: {a: {}, b: {keepalive: off}}\n"
 
 
@@ -61,7 +62,7 @@ class StandIn:
     plan: Callable[[str, int], float | str | Exception]
     link_is_right: bool = True
     right_from: int = 1  # the self-test from which on the link is right
-    info: dict[str, Any] = field(default_factory=lambda: {"router": "uml", "kernel": "6", "bring_up_s": 0.0})
+    info: BedReady = READY
     self_tests: int = 0  # before trials
     after: int = 0  # after them
     still_right: bool = True
@@ -134,12 +135,12 @@ class Play:
         self,
         *beds: StandIn | Exception,
         stop: StopRequest | None = None,
-        provenance: Mapping[str, Any] = MappingProxyType({}),
+        accepts_links: bool = False,
     ) -> dict[str, list[bool]]:
         """Run with these beds, one after the other; which trials of each arm counted, in order."""
         exists = (self.folder / "run.sqlite").exists()
         store = Store.open(self.folder) if exists else Store.create(self.folder, "", META, self.experiment.cells)
-        store.begin_session(dict(provenance), this_machine())
+        store.begin_session({}, this_machine(), accepts_links=accepts_links)
         waiting = list(beds)
 
         @contextlib.contextmanager
@@ -248,8 +249,7 @@ def test_a_session_may_accept_links_that_the_run_did_not_begin_with(play: Callab
     run = play(f"{TWO_ARMS}trials: 2\n")
     wrong = [StandIn(lambda _arm, _number: 100.0, link_is_right=False) for _ in range(3)]
     assert not any(any(ok) for ok in run.on(wrong[0]).values())
-    accepting = {"bed_options": {"router": "auto", "pinned": {}, "accept_links": True}}
-    assert {arm: ok.count(True) for arm, ok in run.on(wrong[1], provenance=accepting).items()} == {"a": 2, "b": 2}
+    assert {arm: ok.count(True) for arm, ok in run.on(wrong[1], accepts_links=True).items()} == {"a": 2, "b": 2}
     store = Store.open(run.folder)
     store.begin_session({}, this_machine())
     assert not store.accepts_links

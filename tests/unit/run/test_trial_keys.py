@@ -9,6 +9,7 @@ from lanelab.driver.base.paths import PACKAGE
 from lanelab.driver.experiment.read import parse_experiment
 from lanelab.driver.run import versions
 from lanelab.driver.run.built_programs import Programs
+from lanelab.driver.run.channel.fact_operations import BedReport, HostReport
 from lanelab.driver.run.measuring_code import (
     PARTS,
     digest_of_files,
@@ -109,17 +110,20 @@ def test_programs_are_read_with_what_they_say_and_their_size() -> None:
     }
 
 
-FACTS = {
-    "router": {"kind": "uml", "kernel": "6.1", "programs": {"tc": "tc 6.1"}},
-    "client": {"kernel": "6.12", "sysctls": {"net.ipv4.tcp_sack": "1"}, "offloads": {"tx": "off"}},
-    "server": {"kernel": "6.12", "sysctls": {"net.ipv4.tcp_sack": "1"}, "offloads": {"tx": "off"}},
+HOST: HostReport = {
+    "kernel": "6.12", "programs": {}, "sysctls": {"net.ipv4.tcp_sack": "1"}, "offloads": {"tx": "off"}, "routes": [],
+}  # fmt: skip
+FACTS: BedReport = {
+    "client": HOST,
+    "server": HOST,
+    "router": {"kind": "uml", "kernel": "6.1", "programs": {"tc": "tc 6.1"}, "compensation_us": 0, "proven_bps": 1},
 }
 
 
 def test_a_kernel_and_its_settings_are_among_the_versions() -> None:
     before = versions.of_facts("netns", FACTS)
-    other_kernel = versions.of_facts("netns", {**FACTS, "server": {**FACTS["server"], "kernel": "6.13"}})
-    other_settings = versions.of_facts("netns", {**FACTS, "client": {**FACTS["client"], "sysctls": {}}})
+    other_kernel = versions.of_facts("netns", {**FACTS, "server": {**HOST, "kernel": "6.13"}})
+    other_settings = versions.of_facts("netns", {**FACTS, "client": {**HOST, "sysctls": {}}})
     assert {name for name in before if before[name] != other_kernel[name]} == {"server kernel"}
     assert {name for name in before if before[name] != other_settings[name]} == {"client network settings"}
 

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from lanelab.driver.base import configuration, paths
+from lanelab.driver.base.coded import Json, parsed
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.programs.needs import Program, programs
 from lanelab.driver.bed import placement, registry
 from lanelab.driver.bed.placement import processors_here
+from lanelab.driver.bed.registry import KeptBed
 from lanelab.driver.bed.substrate import NO_DIRECT, BedSettings, NodeSettings, SubstrateKind, Traits
 from lanelab.driver.link import Link
 from lanelab.driver.run.channel.client import Bed
@@ -30,14 +32,16 @@ class BedOptions:
     accept_links: bool = False  # go on where a link is out of tolerance
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "BedOptions":
+    def from_json(cls, data: object) -> "BedOptions":
         """Read the options from the record of a run; older ones know no substrates."""
-        given = {option.name: data[option.name] for option in registry.options() if option.name in data}
-        substrate, accept = data.get("substrate", "netns"), data.get("accept_links", False)
-        return cls(substrate, given, data["router"], data["pinned"], accept)
+        way = "how beds are made"
+        kept, whole = parsed(KeptBed, data, way), parsed(dict[str, object], data, way)
+        given = {option.name: str(whole[option.name]) for option in registry.options() if option.name in whole}
+        substrate, accept = kept.get("substrate", "netns"), kept.get("accept_links", False)
+        return cls(substrate, given, kept["router"], kept["pinned"], accept)
 
-    def to_json(self) -> dict[str, Any]:
-        made: dict[str, Any] = {"router": self.router, "pinned": dict(self.cpus), "substrate": self.substrate}
+    def to_json(self) -> dict[str, Json]:
+        made: dict[str, Json] = {"router": self.router, "pinned": dict(self.cpus), "substrate": self.substrate}
         return {**made, **self.given, **({"accept_links": True} if self.accept_links else {})}
 
     @property
@@ -66,7 +70,7 @@ class BedOptions:
         """The programs that this machine must have: those of the nodes, or what it takes to reach them."""
         return of_nodes if self.traits.same_machine else programs(*self.kind.needs)
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Json]:
         """Return what of it belongs in the record of a run, once `settings` has looked where the nodes are."""
         factor = configuration.current().timeout_factor
         return {"bed_options": self.to_json(), "patience": factor, **self.kind.facts(self.given)}

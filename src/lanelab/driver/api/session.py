@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lanelab.analysis.statistics import KNOWN
 from lanelab.driver.api.beds import BedOptions
 from lanelab.driver.api.sweeps import ONE_BED, SweepOptions, play_sweep
+from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import Interrupted, LanelabError, StoreError
 from lanelab.driver.base.version import VERSION
 from lanelab.driver.experiment.model import Experiment
@@ -52,7 +52,7 @@ def play(begun: BegunRun, programs: Programs, bed: BedOptions, means: Means) -> 
         tell(Notice(warning))
     command = sys.argv if means.command is None else means.command
     facts = {**host_facts(VERSION), **programs.facts(), **bed.facts(), "command": list(command)}
-    with _session(begun, facts, means):
+    with _session(begun, facts, means, accepts_links=bed.accept_links):
         tell(_begun(begun))
         if sweep.is_asked_for:
             play_sweep(sweep, begun, bed, means.reused, tell, means.stop)
@@ -94,10 +94,10 @@ def _stops_when(experiment: Experiment, means: Means) -> str:
 
 
 @contextmanager
-def _session(begun: BegunRun, facts: dict[str, Any], means: Means) -> Iterator[None]:
+def _session(begun: BegunRun, facts: JsonObject, means: Means, *, accepts_links: bool) -> Iterator[None]:
     """Begins a session, and ends it: the folder knows how, and a run that never began leaves none."""
     store = begun.store
-    store.begin_session(facts, this_machine())
+    store.begin_session(facts, this_machine(), accepts_links=accepts_links)
     store.set_meta("state", "running")
     means.stop.heard = lambda: means.tell(Stopping(_stops_when(begun.experiment, means)))
     ending: Ending = "failed"

@@ -1,8 +1,8 @@
 """lanelab plan and lanelab new: what an experiment would do, and how to begin one."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.text import Text
@@ -71,7 +71,7 @@ def plan(file: Path, *, variant: str | None, workers: int | None, scale: float |
         note(f"mind: {warning}")
 
 
-def _settings(changed: dict[str, Any]) -> str:
+def _settings(changed: Mapping[str, object]) -> str:
     words = []
     for key, value in changed.items():
         shown = str(value).lower() if isinstance(value, bool) else value

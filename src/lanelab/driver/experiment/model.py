@@ -5,11 +5,11 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal, NotRequired, TypedDict
 
 from lanelab.analysis.statistics.looks import Look, looks, only_look
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.coded import Coded, parsed
 from lanelab.driver.base.units import Duration, Ratio
 from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.experiment.dimensions import value_of
@@ -101,6 +101,22 @@ class Published(Coded):
     points: tuple[tuple[str, str, float], ...]  # (series, x, value); series "" where the figure has none
 
 
+class KeptFigure(TypedDict):
+    """A figure in a run's folder."""
+
+    title: str
+    x: str | None
+    y: str
+    series: str | None
+    kind: str
+    facet: str | None
+    only: Mapping[str, list[str]]
+    scale: str
+    published: object  # Published as JSON, or None
+    every_s: NotRequired[float]
+    limit_ms: NotRequired[float]
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
     """One chart: what is drawn (y) over what (x), which curves there are, and which cells it shows.
@@ -123,8 +139,8 @@ class Figure:
     def shows(self, cell: Cell) -> bool:
         return all(dimension_of(cell, name) in values for name, values in self.only)
 
-    def to_json(self) -> dict[str, Any]:
-        return {
+    def to_json(self) -> KeptFigure:
+        kept: KeptFigure = {
             "title": self.title,
             "x": self.x,
             "y": self.y,
@@ -134,15 +150,29 @@ class Figure:
             "only": {name: list(values) for name, values in self.only},
             "scale": self.scale,
             "published": self.published.to_json() if self.published else None,
-            **({} if self.every_s is None else {"every_s": self.every_s}),
-            **({} if self.limit_ms is None else {"limit_ms": self.limit_ms}),
         }
+        if self.every_s is not None:
+            kept["every_s"] = self.every_s
+        if self.limit_ms is not None:
+            kept["limit_ms"] = self.limit_ms
+        return kept
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Figure":
-        only = tuple((name, tuple(values)) for name, values in data["only"].items())
-        published = Published.from_json(data["published"]) if data["published"] else None
-        return cls(**{**data, "only": only, "published": published})
+    def from_json(cls, data: object) -> "Figure":
+        kept = parsed(KeptFigure, data, "a figure of the run")
+        return cls(
+            title=kept["title"],
+            x=kept["x"],
+            y=kept["y"],
+            series=kept["series"],
+            kind=kept["kind"],
+            facet=kept["facet"],
+            only=tuple((name, tuple(values)) for name, values in kept["only"].items()),
+            scale=kept["scale"],
+            published=Published.from_json(kept["published"]) if kept["published"] else None,
+            every_s=kept.get("every_s"),
+            limit_ms=kept.get("limit_ms"),
+        )
 
 
 def dimension_of(cell: Cell, name: str) -> str | None:

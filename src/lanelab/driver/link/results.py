@@ -1,12 +1,11 @@
 """What a self-test found: target against achieved, with a tolerance and a verdict for each property. Pure."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from lanelab.driver.base.amounts import counted
-from lanelab.driver.base.coded import Coded, decoded_as
+from lanelab.driver.base.coded import Coded, Json, parsed
 from lanelab.driver.link.arrivals import Losses
 from lanelab.driver.link.chances import ALPHA, likely
 
@@ -56,7 +55,7 @@ class SelfTest(Coded):
         """Return which property is out of tolerance, and by how much."""
         return [describe_failure(result) for result in self.results if result.verdict == "out"]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         return {
             "passed": self.passed,
             "took_s": round(self.took_s, 3),
@@ -67,7 +66,7 @@ class SelfTest(Coded):
     @classmethod
     def decoded(cls, data: object) -> "SelfTest":
         """Return a self-test from its JSON, without what follows from the results."""
-        whole = decoded_as(Mapping[str, Any], data, "self-test")
+        whole = parsed(dict[str, object], data, "self-test")
         return super(SelfTest, cls).decoded({name: whole[name] for name in ("results", "took_s") if name in whole})
 
 

@@ -17,7 +17,7 @@ class WrittenLink:
 
     def __init__(self, mapping: Mapping[str, object], table: Table) -> None:
         self._table = table
-        self.values: dict[str, Any] = {}
+        self.values: dict[str, object] = {}
         for name, value in mapping.items():
             setting = self._table.key(name).setting
             like = f"Write one like {setting.example}"

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.proxies.registry import proxy_of
@@ -44,7 +43,7 @@ class Programs:
         """Build what this experiment needs, where it was not built before. That takes a while, and says so."""
         return cls({name: BUILT_BY[name]() for name in _needed(experiment)})
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, dict[str, str]]:
         """Return digests, which tell one build from another."""
         return {name: {"sha256": _digest(path)} for name, path in self.paths.items()}
 

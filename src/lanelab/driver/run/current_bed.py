@@ -4,15 +4,15 @@ takes its place."""
 import os
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from typing import Any
 
 from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.errors import BedError, BedLost, StoreError
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.run.built_programs import Programs
 from lanelab.driver.run.channel.client import Bed
+from lanelab.driver.run.channel.fact_operations import BedReport
 from lanelab.driver.run.events import BedUp, LinksNotTestedAgain, Listener
 from lanelab.driver.run.folder.store import Store
 from lanelab.driver.run.link_keeper import LinkKeeper
@@ -94,7 +94,7 @@ class CurrentBed:
         facts = BedFacts(uid, machine.name, own, now, info.router, info.kernel, info.bring_up_s)
         return self._store.add_bed(facts)
 
-    def _note_versions(self, bed: Bed, facts: Mapping[str, Any]) -> None:
+    def _note_versions(self, bed: Bed, facts: BedReport) -> None:
         versions = versions_of(self._experiment, self._programs, bed, facts)
         self.versions = digest_of(versions)
         self._store.add_versions(self.versions, versions)

@@ -7,10 +7,10 @@ docs/reference/commands.md lists them as JSON.
 import textwrap
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 from lanelab.driver.base.amounts import counted
-from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.coded import Coded, Json
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.record.reasons import Failure, Reason
 
@@ -35,7 +35,7 @@ class Event(Coded):
         """Return what the bed does from this event on; "": the same as before."""
         return ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         return {"event": self.kind, **Coded.to_json(self)}
 
 
@@ -257,7 +257,7 @@ class TrialStored(Event):
     def place(self) -> str:
         return f"{self.site}, {self.link}, {self.arm}, round {self.round}"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         made = Event.to_json(self)
         value, failures = made.pop("value"), made.pop("failures")
         return {**made, "status": "ok" if self.ok else "failed", self.metric: value, "failures": failures}

@@ -72,8 +72,7 @@ class LinkKeeper:
         started = time.monotonic()
         self._tell(LinkTestBegun(label, moment))
         result = self._bed.test_link(Effort(brief=moment == "after"))
-        known = {**result.to_json(), "tc": self._bed.tc_state()}
-        self._store.add_self_test(label, known, bed=self._number, passed=result.passed, moment=moment)
+        self._store.add_self_test(label, result, self._bed.tc_state(), bed=self._number, moment=moment)
         self._tell(
             LinkTested(
                 link=label,

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from lanelab.analysis.statistics.looks import only_look
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.clock import utc_now
+from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.run.equal_runs import require_equal
 from lanelab.driver.run.folder import format as run_format
@@ -104,7 +104,7 @@ def _merge_aside(sources: Sequence[SourceRun], aside: Path, lanelab: str, tell: 
         made.trials, made.rounds = len(placed.rounds), placed.last
         made.beds, made.machines = store.last_bed(), len(store.machines())
         made.told = _differences(sources, store)
-        plan = {**first.plan, "repeat": {"trials": made.rounds}}
+        plan: dict[str, object] = {**first.plan, "repeat": {"trials": made.rounds}}
         plan["looks"] = [[look.trials, look.alpha] for look in only_look(made.rounds)]
         store.set_meta("plan", json.dumps(plan))
         store.set_meta("state", made.state)
@@ -132,7 +132,7 @@ def _fill(database: sqlite3.Connection, first: SourceRun, sources: Sequence[Sour
         database.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608 - names from above
 
 
-def _provenance(source: SourceRun) -> dict[str, Any]:
+def _provenance(source: SourceRun) -> JsonObject:
     """Where a source was is nobody else's business; what it was made with is."""
     known = {key: source.meta.get(key, "") for key in ("name", "created_utc", "seed", "lanelab", "state", "beds")}
     return {"run": source.id, "folder": source.folder.name, **known, "sessions": source.sessions()}

@@ -6,15 +6,15 @@ import platform
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
+from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.programs import install
 
 LIBRARIES = ("selenium", "cryptography", "altair", "vl-convert-python", "ansible-core")
 
 
-def host_facts(version: str) -> dict[str, Any]:
+def host_facts(version: str) -> JsonObject:
     """Return the facts of this machine and of this lanelab."""
     return {
         "lanelab": {"version": version, **_checkout()},
@@ -33,7 +33,7 @@ def host_facts(version: str) -> dict[str, Any]:
     }
 
 
-def load() -> dict[str, Any]:
+def load() -> dict[str, float]:
     """Return how busy this machine is."""
     one, five, fifteen = os.getloadavg()
     return {"1min": round(one, 2), "5min": round(five, 2), "15min": round(fifteen, 2)}

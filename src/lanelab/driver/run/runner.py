@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.errors import BedError, Interrupted, LanelabError
@@ -163,7 +162,7 @@ class Runner:
             if self._stop.asked:
                 raise Interrupted("stopped before a trial began")
             self._stop.under_way = True
-            self._tell(TrialBegun(**_names(planned)))
+            self._tell(TrialBegun(planned.cell.site, planned.cell.link.label, planned.cell.arm.name, planned.round))
             data = bed.run_trial(self._experiment.timeout.seconds)
         except BedError as error:
             if not self.current.was_there:  # nothing was lost, and no trial is to blame
@@ -209,7 +208,10 @@ class Runner:
         self._agenda.add(planned, attempt_of(record.ok, value, reasons, machine))
         self._tell(
             class_of_trial(reasons)(
-                **_names(planned),
+                site=planned.cell.site,
+                link=planned.cell.link.label,
+                arm=planned.cell.arm.name,
+                round=planned.round,
                 trial=stored.trial,
                 attempt=stored.attempt,
                 metric=self._workload.primary,
@@ -296,8 +298,3 @@ class Runner:
             seed=seed,
             built=self._programs.paths,
         )
-
-
-def _names(planned: PlannedTrial) -> dict[str, Any]:
-    cell = planned.cell
-    return {"site": cell.site, "link": cell.link.label, "arm": cell.arm.name, "round": planned.round}

@@ -9,9 +9,8 @@ import os
 import platform
 import re
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 from lanelab.driver.base.errors import BedError
 from lanelab.driver.base.programs.needs import Program
@@ -19,6 +18,7 @@ from lanelab.driver.bed.node import Command, Stdio
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.run.built_programs import Programs
 from lanelab.driver.run.channel.client import Bed
+from lanelab.driver.run.channel.fact_operations import BedReport
 from lanelab.driver.run.measuring_code import measuring_digest
 from lanelab.driver.run.needs import needs_of
 from lanelab.driver.run.trial_keys import digest_of
@@ -55,7 +55,7 @@ def known_here(programs: Programs) -> dict[str, str]:
     }
 
 
-def versions_of(experiment: Experiment, programs: Programs, bed: Bed, facts: Mapping[str, Any]) -> dict[str, str]:
+def versions_of(experiment: Experiment, programs: Programs, bed: Bed, facts: BedReport) -> dict[str, str]:
     """Return all that a trial on this bed is made with. `facts`: the bed's own."""
     wanted = [each for each in sorted(needs_of(experiment), key=lambda program: program.name) if each.nodes]
     versions = {**known_here(programs), **of_facts(bed.settings.substrate, facts)}
@@ -67,17 +67,16 @@ def versions_of(experiment: Experiment, programs: Programs, bed: Bed, facts: Map
     return versions
 
 
-def of_facts(substrate: str, facts: Mapping[str, Any]) -> dict[str, str]:
+def of_facts(substrate: str, facts: BedReport) -> dict[str, str]:
     """Read versions from what a bed says of itself. Pure."""
     router = facts["router"]
     found = {
         "substrate": substrate,
-        "router": str(router["kind"]),
-        "router kernel": str(router["kernel"]),
-        "router tc": str(router["programs"]["tc"]),
+        "router": router["kind"],
+        "router kernel": router["kernel"],
+        "router tc": router["programs"]["tc"],
     }
-    for node in NODES:
-        own = facts[node]
+    for node, own in (("client", facts["client"]), ("server", facts["server"])):
         found[f"{node} kernel"] = own["kernel"]
         found[f"{node} network settings"] = digest_of({"sysctls": own["sysctls"], "offloads": own["offloads"]})
     return found

@@ -7,9 +7,8 @@ neither. It also makes bridges, which outlive a libvirtd that is killed.
 import contextlib
 import os
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from lanelab.driver.base.programs.find_program import search_path
 
@@ -21,7 +20,16 @@ FIREWALLS = ("iptables", "ip6tables")
 CHAIN = "LIBVIRT_"  # how the names of libvirt's chains begin
 
 
-def state() -> dict[str, Any]:
+class State(TypedDict):
+    """The parts of a machine that libvirt may change."""
+
+    settings: dict[str, str]  # of the kernel
+    firewalls: list[str]  # programs whose rules have chains of libvirt's
+    bridges: list[str]
+    places: list[str]  # folders that are there
+
+
+def state() -> State:
     """Return whatever libvirt may change, as it is now."""
     return {
         "settings": settings(),
@@ -31,7 +39,7 @@ def state() -> dict[str, Any]:
     }
 
 
-def restore(before: Mapping[str, Any], *, bridges: bool) -> list[str]:
+def restore(before: State, *, bridges: bool) -> list[str]:
     """Make this machine what it was; the kernel's settings that were changed. `bridges`: also remove those that nobody
     uses, where no other libvirtd can have made them."""
     for program in FIREWALLS:

@@ -13,11 +13,11 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from lanelab.driver.base.errors import VmError
+from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.errors import RecordError, VmError
 from lanelab.driver.base.paths import build_folder
 from lanelab.driver.base.programs.find_program import search_path
 from lanelab.driver.bed.vagrant import host
@@ -33,12 +33,12 @@ Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Daemon:
+class Daemon(Coded):
     """A libvirtd of lanelab's own."""
 
     folder: str  # where it keeps everything
     driver: str
-    before: dict[str, Any]  # what the machine was like
+    before: host.State  # what the machine was like
     pid: int = 0  # of unshare, with which all of it ends
 
     def runs(self) -> bool:
@@ -185,7 +185,7 @@ def _start(driver: str, tell: Tell) -> None:
     daemon = Daemon(str(folder), driver, host.state())
     RUN.mkdir(mode=0o755, exist_ok=True)
     with _note().open("x") as note:  # before anything changes; refused where another lanelab starts one now
-        json.dump(asdict(daemon), note)
+        json.dump(daemon.to_json(), note)
     _link().unlink(missing_ok=True)
     _link().symlink_to(folder / "run/libvirt")
     with (folder / "start.log").open("w") as log:
@@ -193,7 +193,7 @@ def _start(driver: str, tell: Tell) -> None:
             ["unshare", *NAMESPACES, "--", PROGRAM, folder, driver], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
             start_new_session=True, cwd="/", env={**os.environ, "PATH": search_path()},
         )  # fmt: skip
-    _note().write_text(json.dumps(asdict(daemon) | {"pid": process.pid}))
+    _note().write_text(json.dumps(daemon.to_json() | {"pid": process.pid}))
     deadline = time.monotonic() + START_S
     while virsh(own_uri(), "version") is None:
         if process.poll() is not None or time.monotonic() > deadline:
@@ -217,8 +217,8 @@ def _kill(daemon: Daemon) -> None:
 def _noted() -> Daemon | None:
     """Return the one that was started last on this machine, whether it runs or not."""
     try:
-        return Daemon(**json.loads(_note().read_text()))
-    except (FileNotFoundError, ValueError, TypeError):
+        return Daemon.from_json(json.loads(_note().read_text()))
+    except (FileNotFoundError, ValueError, RecordError):
         return None
 
 

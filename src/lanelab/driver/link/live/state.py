@@ -5,7 +5,6 @@ import statistics
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from lanelab.driver.base.errors import CommandFailed, InputError, LanelabError, LinkError
 from lanelab.driver.base.units import Duration
@@ -85,8 +84,10 @@ class LinkState:
         their own, the way between them."""
         return self._substrate.router.compensation_us + round((self._wire_ms or 0.0) * 1000 / 2)
 
-    def facts(self) -> dict[str, Any]:
-        return {} if self._wire_ms is None else {"wire_rtt_ms": self._wire_ms}
+    @property
+    def wire_ms(self) -> float | None:
+        """A round trip between the nodes without a link. None: no way of their own is between them."""
+        return self._wire_ms
 
     def _measure_wire(self) -> float:
         client, server = self._substrate.node("client"), self._substrate.node("server")

@@ -9,11 +9,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
 from lanelab.driver.base import configuration
+from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import BedError, BedLost, LanelabError
 from lanelab.driver.base.paths import SOURCES
 from lanelab.driver.bed.node import Command, Process, Stdio, Terminal
@@ -100,7 +101,7 @@ class Bed(LinkOperations, TrialOperations, FactOperations):
     ) -> None:
         self.close()
 
-    def ask(self, name: str, arguments: Mapping[str, Any], within_s: float) -> object:
+    def ask(self, name: str, arguments: JsonObject, within_s: float) -> object:
         """Ask the bed's process to do one of the interfaces' operations."""
         asked = {"name": name, "with": dict(arguments)}
         return self._ask("do", within_s=within_s, **asked)["answer"]

@@ -1,14 +1,44 @@
 """What a bed tells of itself."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
 
 from lanelab.driver.base.operations import Remote, operation
+from lanelab.driver.bed.substrate import DescribedMachine
+
+
+class HostReport(TypedDict):
+    """A host of the bed and its settings."""
+
+    kernel: str
+    programs: Mapping[str, str]  # the first line of what each says
+    sysctls: Mapping[str, str]
+    offloads: Mapping[str, str]
+    direct_offloads: NotRequired[Mapping[str, str]]  # of the cable past the router, where there is one
+    routes: Sequence[str]
+
+
+class RouterReport(TypedDict):
+    kind: str
+    kernel: str
+    programs: Mapping[str, str]
+    compensation_us: int
+    proven_bps: int
+
+
+class BedReport(TypedDict):
+    """The nodes of a bed and their settings, for the record of a run."""
+
+    machines: NotRequired[Mapping[str, DescribedMachine]]  # by node, where they are not this one
+    client: HostReport
+    server: HostReport
+    router: RouterReport
+    wire_rtt_ms: NotRequired[float]  # between client and server before there is a link, where it is measured
 
 
 class FactOperations(Remote):
     @operation()
-    def facts(self) -> Mapping[str, Any]:
+    def facts(self) -> BedReport:
         """Return what the nodes are and how they are set."""
         raise NotImplementedError
 

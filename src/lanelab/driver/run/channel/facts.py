@@ -3,12 +3,12 @@
 import json
 from typing import Any
 
-from lanelab.driver.bed.addresses import HOSTS
+from lanelab.driver.bed.addresses import CLIENT, SERVER, Host
 from lanelab.driver.bed.node import Node
 from lanelab.driver.bed.substrate import Substrate
 from lanelab.driver.bed.sysctls import SYSCTLS
 from lanelab.driver.link.live.state import LinkState
-from lanelab.driver.run.channel.fact_operations import FactOperations
+from lanelab.driver.run.channel.fact_operations import BedReport, FactOperations, HostReport
 
 OFFLOADS = (
     "tx-checksumming",
@@ -27,8 +27,11 @@ class BedFactsHere(FactOperations):
     def __init__(self, substrate: Substrate, link: LinkState) -> None:
         self._substrate, self._link = substrate, link
 
-    def facts(self) -> dict[str, Any]:
-        return {**bed_facts(self._substrate), **self._link.facts()}
+    def facts(self) -> BedReport:
+        report, wire_ms = bed_facts(self._substrate), self._link.wire_ms
+        if wire_ms is not None:
+            report["wire_rtt_ms"] = wire_ms
+        return report
 
     def tc_state(self) -> tuple[Any, ...]:
         output = self._substrate.router.node.run(["tc", "-s", "-j", "qdisc", "show"], check=False).stdout
@@ -38,30 +41,36 @@ class BedFactsHere(FactOperations):
             return (output,)
 
 
-def bed_facts(substrate: Substrate) -> dict[str, Any]:
+def bed_facts(substrate: Substrate) -> BedReport:
     """Return the facts of all nodes. What a node does not tell is left out."""
-    facts: dict[str, Any] = {}
-    if machines := substrate.describe():
-        facts["machines"] = machines
-    for host in HOSTS:
-        node = substrate.node(host.name)
-        facts[host.name] = {
-            "kernel": _output(node, ["uname", "-r"]),
-            "programs": {name: _first_line(node, argv) for name, argv in PROGRAMS.items()},
-            "sysctls": _sysctls(node),
-            "offloads": _offloads(node, host.port.device),
-            **({"direct_offloads": _offloads(node, host.direct_port.device)} if substrate.traits.direct else {}),
-            "routes": _output(node, ["ip", "route"]).splitlines(),
-        }
     router = substrate.router
-    facts["router"] = {
-        "kind": router.kind,
-        "kernel": router.kernel,
-        "programs": {"tc": _first_line(router.node, ["tc", "-V"])},
-        "compensation_us": router.compensation_us,
-        "proven_bps": router.proven.bps,
+    report: BedReport = {
+        "client": _host(substrate, CLIENT),
+        "server": _host(substrate, SERVER),
+        "router": {
+            "kind": router.kind,
+            "kernel": router.kernel,
+            "programs": {"tc": _first_line(router.node, ["tc", "-V"])},
+            "compensation_us": router.compensation_us,
+            "proven_bps": router.proven.bps,
+        },
     }
-    return facts
+    machines = substrate.describe()
+    return {"machines": machines, **report} if machines else report
+
+
+def _host(substrate: Substrate, host: Host) -> HostReport:
+    node = substrate.node(host.name)
+    report: HostReport = {
+        "kernel": _output(node, ["uname", "-r"]),
+        "programs": {name: _first_line(node, argv) for name, argv in PROGRAMS.items()},
+        "sysctls": _sysctls(node),
+        "offloads": _offloads(node, host.port.device),
+        "routes": _output(node, ["ip", "route"]).splitlines(),
+    }
+    if substrate.traits.direct:
+        report["direct_offloads"] = _offloads(node, host.direct_port.device)
+    return report
 
 
 def _sysctls(node: Node) -> dict[str, str]:

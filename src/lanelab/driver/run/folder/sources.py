@@ -6,11 +6,12 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
+from lanelab.driver.base.coded import JsonObject, parsed
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.record.reasons import timed_out
 from lanelab.driver.run.folder import format as run_format
@@ -36,6 +37,15 @@ class SourceTrial:
     versions: str
     ok: bool
     is_result: bool  # it counts, or it timed out
+
+
+class KeptPlan(TypedDict, total=False):
+    """The keys of a run's plan that are looked at here."""
+
+    repeat: Mapping[str, object]
+    looks: Sequence[object]
+    compared: Sequence[Sequence[str]]
+    order: str
 
 
 class SourceRun:
@@ -66,9 +76,8 @@ class SourceRun:
     # --- what is there
 
     @property
-    def plan(self) -> Mapping[str, Any]:
-        plan: Mapping[str, Any] = json.loads(self.meta.get("plan") or "{}")
-        return plan
+    def plan(self) -> KeptPlan:
+        return parsed(KeptPlan, json.loads(self.meta.get("plan") or "{}"), f"the plan of {self.folder}")
 
     @property
     def is_of_fixed_number(self) -> bool:
@@ -133,7 +142,7 @@ class SourceRun:
     def versions(self) -> dict[str, dict[str, str]]:
         return {digest: json.loads(data) for digest, data in self._database.execute("SELECT * FROM versions")}
 
-    def sessions(self) -> list[dict[str, Any]]:
+    def sessions(self) -> list[JsonObject]:
         query = "SELECT started_utc, ended_utc, ending, provenance FROM sessions ORDER BY session"
         return [
             {"started_utc": started, "ended_utc": ended, "ending": ending, "provenance": json.loads(provenance)}

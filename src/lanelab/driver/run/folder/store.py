@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from lanelab.driver.base.clock import utc_now
+from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.base.writing import writing
 from lanelab.driver.experiment.model import Cell
+from lanelab.driver.link.results import SelfTest
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.events import Moment
 from lanelab.driver.run.folder import format as run_format
@@ -161,10 +163,10 @@ class Store(Content):
         """Whether links that are out of tolerance are used: since the run began, or in this session."""
         return self._accepts_links or bool(json.loads(self.meta("bed") or "{}").get("accept_links"))
 
-    def begin_session(self, provenance: Mapping[str, Any], machine: MachineFacts) -> None:
+    def begin_session(self, provenance: JsonObject, machine: MachineFacts, *, accepts_links: bool = False) -> None:
         """Begin a session on this `machine`."""
         self.machine = machine
-        self._accepts_links = bool(provenance.get("bed_options", {}).get("accept_links"))
+        self._accepts_links = accepts_links
         with self._changing("begin a session", SESSIONS):
             # One that was killed could not say how it ended.
             self._database.execute("UPDATE sessions SET ending = 'killed' WHERE ending IS NULL")
@@ -208,13 +210,13 @@ class Store(Content):
             self._database.execute("INSERT OR IGNORE INTO versions VALUES (?, ?)", (digest, json.dumps(versions)))
 
     def add_self_test(
-        self, link: str, data: Mapping[str, Any], *, bed: int, passed: bool, moment: Moment = "before"
+        self, link: str, result: SelfTest, tc: Sequence[object], *, bed: int, moment: Moment = "before"
     ) -> None:
-        """Store a self-test. `moment` says whether it was made before trials used the link on this bed, or after
-        them."""
+        """Store a self-test. `tc` has the router's queues; `moment` says whether it was made before trials used the
+        link on this bed, or after them."""
         with self._changing("store a self-test", SELF_TESTS):
-            row = (self.session, bed, self._links[link], moment, utc_now(), int(passed), json.dumps(data))
-            self._insert_self_test(row)
+            place, data = (self.session, bed, self._links[link]), {**result.to_json(), "tc": tc}
+            self._insert_self_test((*place, moment, utc_now(), int(result.passed), json.dumps(data)))
 
     def begin_trial(self) -> tuple[int, Path]:
         """Return a number for the next trial and an empty folder for its artifacts."""

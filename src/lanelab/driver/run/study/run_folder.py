@@ -16,8 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lanelab.driver.base.clock import utc_now
+from lanelab.driver.base.coded import JsonObject, parsed
 from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.base.writing import writing
+from lanelab.driver.bed.registry import KeptBed
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.read import STUDY_FILE
 from lanelab.driver.run.folder.store import LOCK, lock_folder
@@ -48,9 +50,7 @@ class OpenStudyRun:
         return self.folder / next(each.folder for each in self.about.figures if each.figure == number)
 
 
-def begin_with(
-    read: StudyFolder, variant: str, asked: Asked, *, seed: int, bed: Mapping[str, object], lanelab: str
-) -> StudyRun:
+def begin_with(read: StudyFolder, variant: str, asked: Asked, *, seed: int, bed: JsonObject, lanelab: str) -> StudyRun:
     """Return what a run begins with. `bed`: how beds are made; `lanelab`: its version."""
     return StudyRun(
         format=STUDY_RUN_FORMAT,
@@ -62,7 +62,7 @@ def begin_with(
         trials=asked.trials,
         beds=asked.beds,
         scale=asked.scale,
-        bed=bed,
+        bed=parsed(KeptBed, bed, "how beds are made"),
         figures=tuple(
             FigureRun(figure.number, f"figure-{figure.number}", sha256(read.texts[figure.number]))
             for figure in read.study.figures

@@ -6,9 +6,9 @@ A study is a folder in experiments/ with study.yaml and an experiment file for e
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from lanelab.driver.base.coded import Coded
+from lanelab.driver.bed.registry import KeptBed
 
 STUDY_RUN_FILE = "study.json"
 STUDY_REPORT = "report.html"
@@ -81,5 +81,5 @@ class StudyRun(Coded):
     trials: int | None  # instead of the experiments'
     beds: int | None
     scale: float | None  # of loads
-    bed: Mapping[str, Any]  # how beds are made, as a figure's run has it under the same name
+    bed: KeptBed  # how beds are made, as a figure's run has it under the same name
     figures: tuple[FigureRun, ...]  # all of the study's, also those that have not begun
