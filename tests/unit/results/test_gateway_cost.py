@@ -18,10 +18,11 @@ from lanelab.analysis.results.model import Arm, Cell, LinkCase, Run
 from lanelab.analysis.results.report import page
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.statistics import compare
+from lanelab.driver.base.coded import JsonObject
 from tests.kit.made_run import Made, make_run
 
-NATIVE = {"protocol": "http/1.1", "tls": "off", "keepalive": True, "via": "browser"}
-GATEWAY = {**NATIVE, "via": "gateway"}
+NATIVE: JsonObject = {"protocol": "http/1.1", "tls": "off", "keepalive": True, "via": "browser"}
+GATEWAY: JsonObject = {**NATIVE, "via": "gateway"}
 SPDY = {**GATEWAY, "protocol": "spdy/3.1"}
 
 

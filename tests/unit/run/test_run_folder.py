@@ -35,7 +35,8 @@ def test_a_run_is_read_as_it_was_written(folder: Path) -> None:
     assert [trial.number for trial in run.failed] == [7]
     assert run.failed[0].failures[0].reason == "protocol-fallback"
     assert run.cells[0].link.settings["rtt"] == "20ms"
-    assert run.sessions[0].provenance["router"]["kind"] == "uml"
+    provenance: Any = run.sessions[0].provenance
+    assert provenance["router"]["kind"] == "uml"
     assert run.figures[0].x == "rtt"
     assert {len(rounds) for rounds in run.values().values()} == {3}
 

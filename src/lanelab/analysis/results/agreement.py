@@ -5,10 +5,10 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from lanelab.analysis.results.between_beds import results
 from lanelab.analysis.results.between_machines import Logs, changes_by_machine, mean_of
+from lanelab.analysis.results.layout.data import Fields
 from lanelab.analysis.results.model import Machine, Run
 from lanelab.analysis.results.numbers import change_words, listed, probability
 from lanelab.analysis.statistics import ENOUGH, Change
@@ -38,7 +38,7 @@ class Disagreement:
             f"{form_for(len(self.others), 'has', 'have')} {_change(self.of_others)} (p {_p(self.p)})."
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Fields:
         return {
             "where": self.where,
             "machine": self.machine,
@@ -62,7 +62,7 @@ class Agreement:
         """Return those that disagree."""
         return list(dict.fromkeys(each.machine for each in self.found))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Fields:
         return {
             "machines_that_disagree": self.machines,
             "comparisons": self.tested,
@@ -189,7 +189,7 @@ def _change(change: Change) -> str:
     return f"{change_words(change.value)} ({change_words(change.low)} to {change_words(change.high)})"
 
 
-def _json(change: Change) -> dict[str, Any]:
+def _json(change: Change) -> Fields:
     ends = {"value": change.value, "low": change.low, "high": change.high}
     return {
         "n": change.n,

@@ -106,12 +106,12 @@ def shown(cells: Sequence[Cell], only: Iterable[tuple[str, tuple[str, ...]]]) ->
     return [cell for cell in cells if all(place(cell, name).text in values for name, values in wanted)]
 
 
-def link_of(settings: Mapping[str, Any]) -> Link:
+def link_of(settings: Mapping[str, str]) -> Link:
     """Return the link alone, without what loads differ in."""
     return Link.parse({name: value for name, value in settings.items() if name in SETTINGS})
 
 
-def link_numbers(settings: dict[str, Any]) -> dict[str, float | None]:
+def link_numbers(settings: Mapping[str, str]) -> dict[str, float | None]:
     """Return a link's round trip and rates as numbers, for tables; None where it has no such limit."""
     try:
         link = link_of(settings)

@@ -14,8 +14,8 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from lanelab.analysis.results.layout.data import Fields
 from lanelab.analysis.results.model import Arm, Cell, Run, Trial
 from lanelab.analysis.results.refusals import refusals
 from lanelab.analysis.statistics import one_bed
@@ -54,7 +54,7 @@ class Between:
     def excludes_1(self) -> bool:
         return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Fields:
         return {
             "beds": [_bed_json(one) for one in self.beds],
             "value": self.value,
@@ -98,7 +98,7 @@ class BedsOfRun:
     def has_intervals(self) -> bool:
         return any(row.made.low is not None for row in self.cells)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Fields:
         return {
             "beds": self.beds,
             "sd_within_beds": self.within,
@@ -113,7 +113,7 @@ class BedsOfRun:
         }
 
 
-def _bed_json(one: OfBed) -> dict[str, Any]:
+def _bed_json(one: OfBed) -> Fields:
     return {"bed": one.bed, "n": one.n, "value": finite_or_none(one.value), "counts": one.counts}
 
 

@@ -1,12 +1,13 @@
 """What all charts have in common: type, grid, room, axes of numbers."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from lanelab.analysis.results import palette
 from lanelab.analysis.results.axes import Dimension
 from lanelab.analysis.results.drawing import Drawing
 from lanelab.analysis.results.render import TIP
+from lanelab.driver.base.coded import Json
 
 LABEL_GAP = 17  # pixels between the middle of two labels
 FONT = "Inter, 'Helvetica Neue', Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
@@ -80,7 +81,8 @@ def label_rows(wanted: Sequence[float], height: float) -> list[float]:
     return placed
 
 
-CONFIG: dict[str, Any] = {
+Specification: TypeAlias = dict[str, Json]  # of a chart, as Vega-Lite has it
+CONFIG: Specification = {
     "font": FONT,
     "padding": ROOM,
     "background": palette.PAPER,
@@ -102,7 +104,7 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def specification(chart: Any, title: str) -> dict[str, Any]:  # noqa: ANN401
+def specification(chart: Any, title: str) -> Specification:  # noqa: ANN401
     """Return the specification of a whole chart, with a quiet look: no frame, a faint grid, text in two greys. It is
     put in here, and not by Altair, which copies the chart with all of its data for each part of it."""
     made = dict(chart.to_dict(validate=False))

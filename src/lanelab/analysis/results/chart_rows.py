@@ -1,14 +1,38 @@
 """The rows of data behind charts, and the rows that bars and boxes are drawn in."""
 
-from typing import Any
+from typing import Any, TypeAlias, TypedDict
 
 from lanelab.analysis.results import palette
 from lanelab.analysis.results.chart_parts import described
 from lanelab.analysis.results.chart_scales import Span
 from lanelab.analysis.results.drawing import Drawing, Panel, Point, Series
 
+Channels: TypeAlias = dict[str, Any]  # by name; Altair's many kinds have no useful common type
 
-def row_of(series: Series, point: Point, extent: Span) -> dict[str, Any]:
+
+class Row(TypedDict):
+    """The numbers and words of a mark."""
+
+    x: float | None
+    category: str
+    series: str
+    median: float
+    low: float
+    high: float
+    label: float
+    words: str
+    text: str
+
+
+class BarRow(Row):
+    colour: str
+
+
+class CourseRow(Row):
+    segment: int
+
+
+def row_of(series: Series, point: Point, extent: Span) -> Row:
     mark = point.mark
     low, high = (mark.middle if end is None else extent.clip(end) for end in (mark.low, mark.high))
     return {
@@ -24,7 +48,7 @@ def row_of(series: Series, point: Point, extent: Span) -> dict[str, Any]:
     }
 
 
-def categories(alt: Any, drawing: Drawing, panel: Panel) -> tuple[dict[str, Any], int]:  # noqa: ANN401
+def categories(alt: Any, drawing: Drawing, panel: Panel) -> tuple[Channels, int]:  # noqa: ANN401
     """Return rows from top to bottom: one for each place on x, in it one for each series. And how many lines that
     takes."""
     order = [place.text for place in drawing.x.places]

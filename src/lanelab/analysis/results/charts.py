@@ -7,8 +7,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lanelab.analysis.results import palette
-from lanelab.analysis.results.chart_parts import altair, label_rows, legend, panel_size, specification, x_axis
-from lanelab.analysis.results.chart_rows import categories, colour_of, row_of
+from lanelab.analysis.results.chart_parts import (
+    Specification,
+    altair,
+    label_rows,
+    legend,
+    panel_size,
+    specification,
+    x_axis,
+)
+from lanelab.analysis.results.chart_rows import BarRow, CourseRow, categories, colour_of, row_of
 from lanelab.analysis.results.chart_scales import Span, span
 from lanelab.analysis.results.charts_of_courses import limit_of_course
 from lanelab.analysis.results.charts_of_grids import heatmap
@@ -23,7 +31,7 @@ BESIDE = 0.012  # of the axis: how far marks at one place are moved, so that the
 LEAST_OF_LINE = 3  # measured places on x, from which a line between them says something
 
 
-def chart(drawing: Drawing) -> dict[str, Any] | None:
+def chart(drawing: Drawing) -> Specification | None:
     """Return the Vega-Lite specification; None where there is nothing to draw."""
     if not any(series.points for panel in drawing.panels for series in panel.series):
         return None
@@ -65,8 +73,8 @@ def _line(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], direc
     layers = _zero(alt, drawing, "y")
     for number, series in enumerate(panel.series):
         aside = (number - (len(panel.series) - 1) / 2) * BESIDE if guide else 0.0
-        rows = [row_of(series, point, extent) for point in series.points]
-        data = alt.Data(values=[{**row, "x": row["x"] + aside * (numbers[-1] - numbers[0])} for row in rows])
+        rows, shift = [row_of(series, point, extent) for point in series.points], aside * (numbers[-1] - numbers[0])
+        data = alt.Data(values=[{**row, "x": at + shift} for row in rows if (at := row["x"]) is not None])
         colour = palette.of(series.colour).light
         base = alt.Chart(data).encode(x=x)
         ends = {"y": alt.Y("low:Q", scale=scale), "y2": "high:Q"}
@@ -100,7 +108,7 @@ def courses(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], dir
     y = alt.Y("median:Q", title=extent.title(drawing.measured.title), scale=scale, axis=extent.axis(alt))
     layers = limit_of_course(alt, drawing, panel, x, y)
     for series in panel.series:
-        rows = [{**row_of(series, point, extent), "segment": point.segment} for point in series.points]
+        rows: list[CourseRow] = [{**row_of(series, point, extent), "segment": point.segment} for point in series.points]
         rows = [{**row, "median": extent.clip(row["median"])} for row in rows]
         colour = palette.of(series.colour).light
         base = alt.Chart(alt.Data(values=rows)).encode(x=x, detail="segment:N")
@@ -151,7 +159,7 @@ def bars(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _direc
     where, lines = categories(alt, drawing, panel)
     extent = span(drawing, panel)
     extent = Span(extent.low, extent.high + (extent.high - extent.low) * 0.08)
-    rows = [
+    rows: list[BarRow] = [
         {**row_of(series, point, extent), "colour": colour_of(drawing, series, point)}
         for series in panel.series
         for point in series.points

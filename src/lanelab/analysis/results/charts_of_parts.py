@@ -6,6 +6,7 @@ from typing import Any
 from lanelab.analysis.results import chart_rows, palette
 from lanelab.analysis.results.chart_parts import described
 from lanelab.analysis.results.drawing import Drawing, Panel, Point
+from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.record.evidence.parts import Part
 
 LEAST_LABELLED = 0.055  # of the axis: room for a number in a piece
@@ -34,7 +35,7 @@ def part_bars(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _
     return alt.layer(*layers).properties(width=size[0], height=height)
 
 
-def _pieces(point: Point, top: float) -> Iterable[dict[str, Any]]:
+def _pieces(point: Point, top: float) -> Iterable[JsonObject]:
     at = 0.0
     for part, took in (point.mark.parts or {}).items():
         if took >= LEAST_DRAWN:

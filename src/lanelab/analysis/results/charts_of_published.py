@@ -4,6 +4,7 @@ from typing import Any
 
 from lanelab.analysis.results import palette
 from lanelab.analysis.results.chart_parts import described
+from lanelab.analysis.results.chart_rows import BarRow, Channels
 from lanelab.analysis.results.drawing import Drawing
 
 DASHES = [5, 4]
@@ -30,7 +31,7 @@ def published_over_x(alt: Any, drawing: Drawing, x: Any, y: Any) -> list[Any]:  
     return layers
 
 
-def published_in_rows(alt: Any, drawing: Drawing, where: dict[str, Any], x: Any) -> list[Any]:  # noqa: ANN401
+def published_in_rows(alt: Any, drawing: Drawing, where: Channels, x: Any) -> list[Any]:  # noqa: ANN401
     """Draw published points in a chart of bars. `where`: the channels of rows; `x`: that of lengths."""
     rows = [
         {"category": point.text, "series": point.series, "median": point.value, "words": described(point.words)}
@@ -45,7 +46,7 @@ def published_in_rows(alt: Any, drawing: Drawing, where: dict[str, Any], x: Any)
     return layers
 
 
-def beside_published(drawing: Drawing, row: dict[str, Any]) -> dict[str, Any]:
+def beside_published(drawing: Drawing, row: BarRow) -> BarRow:
     """A row of bars whose number is behind the published mark, and says what was published."""
     for point in drawing.published.points:
         if point.text == row["category"] and point.series == row["series"]:

@@ -116,7 +116,7 @@ def _browsers(run: Run) -> Iterator[str]:
     arm_of = {trial.number: trial.cell.arm for trial in run.trials}
     versions: dict[str, list[tuple[str, int]]] = {}  # of each browser, as arms name it
     for product, first in run.browsers:
-        browser = arm_of[first].settings.get("browser", "chromium") if first in arm_of else "chromium"
+        browser = str(arm_of[first].settings.get("browser", "chromium")) if first in arm_of else "chromium"
         versions.setdefault(browser, []).append((product, first))
     if len(versions) > 1:
         which = "; ".join(

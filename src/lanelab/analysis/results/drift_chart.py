@@ -1,10 +1,9 @@
 """Every trial's deviation from its cell's median, over the time of the run."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from lanelab.analysis.results import palette
-from lanelab.analysis.results.chart_parts import altair, described, specification
+from lanelab.analysis.results.chart_parts import Specification, altair, described, specification
 from lanelab.analysis.results.drift import Point, Series
 from lanelab.analysis.results.model import Run
 
@@ -12,7 +11,7 @@ LEAST_SPAN_PERCENT = 2.0  # of the axis: noise of a part of a percent should loo
 MINUTES_FROM_S = 180
 
 
-def drift_chart(run: Run, points: Sequence[Point]) -> dict[str, Any] | None:
+def drift_chart(run: Run, points: Sequence[Point]) -> Specification | None:
     """Return the specification; None where no cell has enough trials."""
     if not points:
         return None

@@ -1,11 +1,12 @@
 """A run in formats that other programs read: CSV, Parquet, JSON, HAR. Tidy: one row for each trial, or each request."""
 
 import csv
+import datetime
 import gzip
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 from lanelab.analysis.results import (
     axes,
@@ -22,6 +23,7 @@ from lanelab.analysis.results.model import Run, Trial
 from lanelab.analysis.results.sections.seen import Seen
 from lanelab.analysis.results.sites import about_sites
 from lanelab.analysis.results.text import visible_everywhere
+from lanelab.driver.base.coded import Json
 from lanelab.driver.base.errors import StoreError
 from lanelab.driver.record.metrics import LOAD, METRICS, metric_named, metrics_of
 from lanelab.driver.record.record import TrialRecord
@@ -30,10 +32,12 @@ from lanelab.driver.run.folder.trial_content import each_record, each_request, e
 
 HAR = "page.har.gz"
 _COUNTS = ("http_status", "connection", "wire_connection", "wire_stream", "wire_in_flight")
-Rows = Iterable[dict[str, Any]]
+Cell: TypeAlias = str | int | float | datetime.datetime | None
+Row: TypeAlias = dict[str, Cell]
+Rows: TypeAlias = Iterable[Row]
 
 
-def trial_rows(run: Run) -> Iterator[dict[str, Any]]:
+def trial_rows(run: Run) -> Iterator[Row]:
     """Yield what is known of each trial: where it belongs, what came out, every setting of its link and arm."""
     link_keys = list(dict.fromkeys(key for link in run.links for key in link.settings))
     arm_keys = [key for key in dict.fromkeys(key for arm in run.arms for key in arm.settings) if key != "name"]
@@ -80,7 +84,7 @@ def _whole() -> set[str]:
     return {metric.name for metric in METRICS if metric.whole}
 
 
-def series_rows(run: Run) -> Iterator[dict[str, Any]]:
+def series_rows(run: Run) -> Iterator[Row]:
     """Yield each point of each series of each trial."""
     trials, fit = {trial.number: trial for trial in run.trials}, conditions.in_tolerance(run)
     for number, name, t_ms, value in each_series(run.folder):
@@ -96,7 +100,7 @@ def series_rows(run: Run) -> Iterator[dict[str, Any]]:
             }
 
 
-def request_rows(run: Run) -> Iterator[dict[str, Any]]:
+def request_rows(run: Run) -> Iterator[Row]:
     """Yield each request of each trial, with its timings."""
     trials, fit = {trial.number: trial for trial in run.trials}, conditions.in_tolerance(run)
     for number, position, request in each_request(run.folder):
@@ -138,7 +142,7 @@ def _on_the_wire(request: Mapping[str, Any]) -> dict[str, Any]:
     return {f"wire_{name}": wire.get(name) for name in ("protocol", *_WIRE)}
 
 
-def _identity(trial: Trial) -> dict[str, Any]:
+def _identity(trial: Trial) -> Row:
     cell = trial.cell
     return {
         "trial": trial.number,
@@ -151,9 +155,9 @@ def _identity(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _flat(value: Any) -> Any:  # noqa: ANN401 - JSON
+def _flat(value: Json) -> Cell:
     """Return a value for a field of a table; lists and mappings as JSON."""
-    return json.dumps(value) if isinstance(value, list | dict) else value
+    return json.dumps(value) if isinstance(value, Sequence | Mapping) and not isinstance(value, str) else value
 
 
 def _applicable(value: float | None) -> float | None:
@@ -173,10 +177,10 @@ def write_csv(rows: Rows, file: IO[str]) -> int:
     return count
 
 
-def _csv(value: Any) -> Any:  # noqa: ANN401 - JSON
+def _csv(value: Cell) -> Cell:
     if isinstance(value, bool):
         return str(value).lower()
-    return value.isoformat() if hasattr(value, "isoformat") else value
+    return value.isoformat() if isinstance(value, datetime.datetime) else value
 
 
 def write_parquet(rows: Rows, path: Path) -> int:
@@ -192,19 +196,26 @@ def write_parquet(rows: Rows, path: Path) -> int:
     return len(listed)
 
 
-def _column(pa: Any, name: str, values: Sequence[Any]) -> Any:  # noqa: ANN401 - pyarrow
+def _column(pa: Any, name: str, values: Sequence[Cell]) -> Any:  # noqa: ANN401 - pyarrow
     if name == "started":
         return pa.array(values, type=pa.timestamp("ms", tz="UTC"))
     if name in _COUNTS or name in _whole() or name.endswith("_bytes"):
-        return pa.array([None if value is None else int(value) for value in values], type=pa.int64())
+        return pa.array([None if each is None else int(each) for each in map(_amount, values)], type=pa.int64())
     if name.endswith(("_ms", "_mbit", "_s")) or metric_named(name):
-        return pa.array([None if value is None else float(value) for value in values], type=pa.float64())
+        return pa.array([None if each is None else float(each) for each in map(_amount, values)], type=pa.float64())
     kinds = {type(value) for value in values if value is not None}
     if not kinds:
         return pa.array(values, type=pa.string())
     if len(kinds) > 1:  # settings of different kinds under one name
         return pa.array([None if value is None else str(_csv(value)) for value in values], type=pa.string())
     return pa.array(values)
+
+
+def _amount(value: Cell) -> int | float | None:
+    """Return the number in a field of numbers."""
+    if isinstance(value, str | datetime.datetime):
+        raise TypeError(f"{value!r} is no number")
+    return value
 
 
 class _writing:  # noqa: N801 - used like a function

@@ -6,15 +6,16 @@ both go through it can be compared. One that does and one that does not can be c
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from lanelab.analysis.results.gateway_terms import Terms, between, terms
+from lanelab.analysis.results.layout.data import Fields
 from lanelab.analysis.results.model import Arm, Cell, Run
 from lanelab.analysis.results.numbers import change_words, difference
 from lanelab.analysis.statistics import Comparison, compare
 from lanelab.driver.base.amounts import counted
+from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.record.metrics import PAGE_LOAD
 
 HOW_TO = (
@@ -34,7 +35,7 @@ class CostRow:
     comparison: Comparison | None
     terms: Terms | None = None  # None: no round has them in both
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Fields:
         comparison = self.comparison
         return {
             "site": self.cell.site,
@@ -106,7 +107,7 @@ def _alike(one: Arm, other: Arm) -> bool:
     return _but_for_the_way(one.settings) == _but_for_the_way(other.settings)
 
 
-def _but_for_the_way(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _but_for_the_way(settings: JsonObject) -> JsonObject:
     return {key: value for key, value in settings.items() if key not in ("name", "via")}
 
 

@@ -8,8 +8,8 @@ longer for. The two have opposite signs. docs/reference/gateway.md has the reaso
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from lanelab.analysis.results.layout.data import Fields
 from lanelab.analysis.results.numbers import difference, milliseconds
 from lanelab.analysis.statistics import Change
 from lanelab.analysis.statistics.signed_rank import signed_rank
@@ -33,7 +33,7 @@ class Terms:
             return None
         return self.left.low <= 0 <= self.left.high
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Fields:
         return {
             "medians_ms": {name: {"native": one, "gateway": two} for name, (one, two) in self.medians.items()},
             "together_ms": self.together,

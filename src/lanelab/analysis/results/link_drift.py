@@ -1,12 +1,11 @@
 """What became of links between the self-test before the trials that used them and the one after. Pure."""
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from lanelab.analysis.results.model import LinkCase, Run, SelfTest
 from lanelab.driver.base.amounts import counted
+from lanelab.driver.link.results import ResultData
 
 OUT = "out"
 
@@ -89,14 +88,14 @@ def _drift(bed: int, before: SelfTest, after: SelfTest | None, trials: int) -> L
     return LinkDrift(before.link, bed, before, after, trials, properties)
 
 
-def _results(test: SelfTest) -> dict[str, Mapping[str, Any]]:
+def _results(test: SelfTest) -> dict[str, ResultData]:
     return {result["name"]: result for result in test.data["results"]}
 
 
-def _property(name: str, before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> PropertyDrift:
+def _property(name: str, before: ResultData | None, after: ResultData) -> PropertyDrift:
     return PropertyDrift(
         name=name,
-        unit=str(after["unit"]),
+        unit=after["unit"],
         before=before["achieved"] if before else None,
         after=after["achieved"],
         low=after["low"],

@@ -4,16 +4,40 @@ import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, TypedDict
 
 from lanelab.analysis.statistics.looks import Look
+from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.link import SETTINGS
+from lanelab.driver.link.results import SelfTestData
 from lanelab.driver.record.metrics import TRIALS, Metric, primary_of
 from lanelab.driver.record.reasons import timed_out
 from lanelab.driver.run.folder import format as run_format
 
 State = Literal["running", "finished", "stopped", "failed", "killed"]
+
+
+class FactsOfMachine(TypedDict, total=False):
+    """The facts that are read here, of those that MachineFacts (run/machines.py) has."""
+
+    system: str
+    kernel: str
+    processor: str
+    processors: int
+    memory_mib: int
+    clock_ahead_s: float
+    clock_uncertainty_s: float
+    fixed_work_ms: float | None
+    noise: float | None
+
+
+class Provenance(TypedDict, total=False):
+    """The notes that are read by their names; a run has many more, which are shown."""
+
+    machine: Mapping[str, object]
+    workers: Mapping[str, object]
+    emulated_processors: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +46,7 @@ class LinkCase:
 
     number: int
     label: str
-    settings: Mapping[str, Any]
+    settings: Mapping[str, str]
 
     @property
     def path(self) -> frozenset[tuple[str, str]]:
@@ -36,7 +60,7 @@ class Arm:
 
     number: int
     name: str
-    settings: Mapping[str, Any]
+    settings: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +69,7 @@ class Machine:
 
     number: int
     name: str
-    facts: Mapping[str, Any]
+    facts: FactsOfMachine
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +138,7 @@ class Session:
     started_utc: str
     ended_utc: str | None
     ending: str | None
-    provenance: Mapping[str, Any]
+    provenance: Provenance
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +153,7 @@ class SelfTest:
     at_utc: str
     at: datetime.datetime
     passed: bool
-    data: Mapping[str, Any]
+    data: SelfTestData
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from lanelab.analysis.results.comparisons import alpha_of
+from lanelab.analysis.results.layout.data import Fields
 from lanelab.analysis.results.model import Arm, Cell, Run
 from lanelab.analysis.results.numbers import change_words, probability
 from lanelab.analysis.results.refusals import refusals
@@ -40,7 +40,7 @@ class PooledRow:
         """Return whether so many rounds can show a difference at all: if all went one way."""
         return self.pairs * 2.0 ** (1 - self.pooled.ratio.n) <= self.alpha
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Fields:
         return {
             "arm": self.arm.name,
             "base": self.base.name,

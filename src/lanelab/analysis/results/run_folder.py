@@ -6,10 +6,10 @@ A run is read in one transaction, so that what is read belongs together. What tr
 import datetime
 import json
 import sqlite3
-from collections.abc import Iterable
-from dataclasses import fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import NotRequired, TypedDict, cast
 
 from lanelab.analysis.results.model import (
     Arm,
@@ -27,7 +27,9 @@ from lanelab.analysis.results.model import (
     Trial,
 )
 from lanelab.analysis.statistics.looks import Look
+from lanelab.driver.base.coded import parsed
 from lanelab.driver.experiment.claim import Claim
+from lanelab.driver.link.results import SelfTestData
 from lanelab.driver.record.load_places import USERS, place_named
 from lanelab.driver.record.load_series import SERIES
 from lanelab.driver.record.metrics import primary_of
@@ -36,6 +38,39 @@ from lanelab.driver.run.folder.digests import OF_RESULTS, require_unchanged
 from lanelab.driver.run.folder.digests import SERIES as SERIES_PART
 from lanelab.driver.run.folder.opened import opened_database
 from lanelab.driver.run.folder.trial_content import series_of
+
+
+class PlanText(TypedDict):
+    """A plan as it is stored."""
+
+    order: str
+    looks: Sequence[tuple[int, float]]
+    timeout_s: float
+    compared: Sequence[tuple[str, str]]
+    not_compared: Sequence[str]
+
+
+class PublishedText(TypedDict):
+    source: str
+    axis: float | None
+    points: Sequence[tuple[str, str, float]]
+
+
+class FigureText(TypedDict):
+    """A figure as it is stored."""
+
+    title: NotRequired[str | None]
+    x: NotRequired[str | None]
+    y: NotRequired[str | None]
+    series: NotRequired[str | None]
+    facet: NotRequired[str | None]
+    kind: NotRequired[str | None]
+    scale: NotRequired[str | None]
+    only: NotRequired[Mapping[str, Sequence[str]] | None]
+    published: NotRequired[PublishedText | None]
+    every_s: NotRequired[float | None]
+    limit_ms: NotRequired[float | None]
+
 
 LOCK = "in-use"  # held by the lanelab that writes
 _STATES = ("running", "finished", "stopped", "failed")
@@ -81,7 +116,7 @@ def _read_run(folder: Path) -> Run:
             self_tests=_self_tests(database, links),
             figures=_figures(meta.get("figures", "")),
             browsers=_browsers(database),
-            plan=_plan(json.loads(meta["plan"]), {cell.id: cell for cell in cells}),
+            plan=_plan(meta["plan"], {cell.id: cell for cell in cells}),
             claims=tuple(map(Claim.from_json, json.loads(meta.get(run_format.CLAIMS, "[]")))),
             claims_digest=meta.get(run_format.CLAIMS_DIGEST, ""),
             variant=meta.get(run_format.VARIANT, ""),
@@ -122,34 +157,38 @@ def _experiment(folder: Path) -> str:
         return ""
 
 
-def _plan(plan: dict[str, Any], cells: dict[str, Cell]) -> Plan:
+def _plan(text: str, cells: dict[str, Cell]) -> Plan:
+    plan = parsed(PlanText, json.loads(text), "the plan of the run")
     return Plan(
-        order=str(plan["order"]),
+        order=plan["order"],
         looks=tuple(Look(trials, alpha) for trials, alpha in plan["looks"]),
-        timeout_s=float(plan["timeout_s"]),
+        timeout_s=plan["timeout_s"],
         compared=tuple((cells[base], cells[arm]) for base, arm in plan["compared"]),
-        not_compared=tuple(map(str, plan["not_compared"])),
+        not_compared=tuple(plan["not_compared"]),
     )
 
 
 def _figures(text: str) -> tuple[Figure, ...]:
-    return tuple(_figure(declared) for declared in (json.loads(text) if text else []))
+    declared = json.loads(text) if text else []
+    return tuple(map(_figure, parsed(list[FigureText], declared, "the figures of the run")))
 
 
-def _figure(declared: dict[str, Any]) -> Figure:
-    known = {field.name for field in fields(Figure)} - {"only", "published", "published_axis", "published_source"}
-    known -= {"every_s", "limit_ms"}
-    texts: dict[str, Any] = {key: str(value or "") for key, value in declared.items() if key in known}
-    only = tuple((name, tuple(map(str, values))) for name, values in (declared.get("only") or {}).items())
-    published = declared.get("published") or {"source": "", "axis": None, "points": []}
+def _figure(declared: FigureText) -> Figure:
+    published: PublishedText = declared.get("published") or {"source": "", "axis": None, "points": []}
     return Figure(
-        **{"series": "", **texts},
-        only=only,
-        published=tuple((str(series), str(x), float(value)) for series, x, value in published["points"]),
+        title=declared.get("title") or "",
+        x=declared.get("x") or "",
+        y=declared.get("y") or "",
+        series=declared.get("series") or "",
+        facet=declared.get("facet") or "",
+        kind=declared.get("kind") or "",
+        scale=declared.get("scale") or "",
+        only=tuple((name, tuple(values)) for name, values in (declared.get("only") or {}).items()),
+        published=tuple((series, x, value) for series, x, value in published["points"]),
         every_s=declared.get("every_s"),
         limit_ms=declared.get("limit_ms"),
         published_axis=published["axis"],
-        published_source=str(published["source"]),
+        published_source=published["source"],
     )
 
 
@@ -183,9 +222,13 @@ def _versions(database: sqlite3.Connection) -> dict[str, dict[str, str]]:
 def _self_tests(database: sqlite3.Connection, links: dict[int, LinkCase]) -> tuple[SelfTest, ...]:
     query = "SELECT self_test, session, bed, link, moment, at_utc, passed, data FROM self_tests ORDER BY self_test"
     return tuple(
-        SelfTest(number, session, bed, links[link], moment, at, _time(at), bool(passed), json.loads(data))
+        SelfTest(number, session, bed, links[link], moment, at, _time(at), bool(passed), _self_test(data))
         for number, session, bed, link, moment, at, passed, data in database.execute(query)
     )
+
+
+def _self_test(text: str) -> SelfTestData:
+    return parsed(SelfTestData, json.loads(text), "a self-test of the run")
 
 
 def _trials(database: sqlite3.Connection, cells: dict[int, Cell], primary: str) -> tuple[Trial, ...]:

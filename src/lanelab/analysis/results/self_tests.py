@@ -1,11 +1,12 @@
 """What self-tests say of the links: asked, measured, tolerated. Pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lanelab.analysis.results import conditions
 from lanelab.analysis.results.model import Run, SelfTest
+from lanelab.driver.link.results import ResultData
 
 HEADS = ("link", "property", "target", "measured", "tolerated", "unit", "verdict")
 NUMERIC = ("target", "measured", "tolerated")
@@ -38,24 +39,24 @@ def told_tests(run: Run) -> list[SelfTest]:
 def told(tests: Sequence[SelfTest]) -> Iterator[Told]:
     """Yield property by property, without those that nothing was measured of."""
     for test in tests:
-        for place, result in enumerate(test.data.get("results", [])):
-            if result.get("verdict") == "shown" and place > 0 and not result.get("achieved"):
+        for place, result in enumerate(test.data["results"]):
+            if result["verdict"] == "shown" and place > 0 and not result["achieved"]:
                 continue
             yield _told(test.link.label, result, is_first=place == 0)
 
 
-def _told(link: str, result: Mapping[str, Any], *, is_first: bool) -> Told:
-    low, high = result.get("low"), result.get("high")
+def _told(link: str, result: ResultData, *, is_first: bool) -> Told:
+    low, high = result["low"], result["high"]
     return Told(
         link,
         is_first,
-        str(result.get("name", "")),
-        _figure(result.get("target")),
-        _figure(result.get("achieved")),
+        result["name"],
+        _figure(result["target"]),
+        _figure(result["achieved"]),
         "-" if low is None else f"{_figure(low)} to {_figure(high)}",
-        str(result.get("unit", "")),
-        str(result.get("verdict", "")),
-        str(result.get("note") or ""),
+        result["unit"],
+        result["verdict"],
+        result["note"],
     )
 
 
@@ -68,9 +69,9 @@ def _as_asked(tests: Sequence[SelfTest]) -> str:
     """Say that links were as asked for, and no more than was measured."""
     untold: dict[str, list[str]] = {}
     for test in tests:
-        for result in test.data.get("results", []):
-            if result.get("verdict") == "not measured":
-                untold.setdefault(str(result["name"]), []).append(test.link.label)
+        for result in test.data["results"]:
+            if result["verdict"] == "not measured":
+                untold.setdefault(result["name"], []).append(test.link.label)
     whole = f"All {len(tests)} links were" if len(tests) > 1 else "The link was"
     if not untold:
         return f"{whole} what was asked for."

@@ -1,8 +1,9 @@
 """What a self-test found: target against achieved, with a tolerance and a verdict for each property. Pure."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypedDict
 
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.coded import Coded, Json, parsed
@@ -32,6 +33,28 @@ class Result(Coded):
     def off_by(self) -> float:
         """Return how far achieved is from the target."""
         return (self.achieved or 0) - (self.target or 0)
+
+
+class ResultData(TypedDict):
+    """A result as it is stored."""
+
+    name: str
+    unit: str
+    target: float | None
+    achieved: float | None
+    low: float | None
+    high: float | None
+    verdict: str
+    note: str
+
+
+class SelfTestData(TypedDict):
+    """A self-test as it is stored."""
+
+    passed: bool
+    took_s: float
+    failures: Sequence[str]
+    results: Sequence[ResultData]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from lanelab.analysis.results.comparisons import alpha_of
 from lanelab.analysis.results.explain.made_of import LEAST_MS, LEAST_SHARE, PLT, WORDS, MadeOf, with_parts
+from lanelab.analysis.results.layout.data import Fields
 from lanelab.analysis.results.model import Cell, Run
 from lanelab.analysis.results.numbers import difference, kilobytes, listed, seconds
 from lanelab.analysis.statistics import ENOUGH, Change, Comparison, compare
@@ -60,7 +60,7 @@ class Difference:
     def sentences(self) -> list[str]:
         return [self._verdict(), *self._estimates(), *self._left_out(), self._parts(), *causes(self)]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Fields:
         cell = self.other.cell
         return {
             "site": cell.site, "link": cell.link.label, "base": self.base.cell.arm.name, "arm": cell.arm.name,

@@ -3,8 +3,8 @@
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from lanelab.analysis.results.layout.data import Fields
 from lanelab.analysis.results.model import Cell, Run, Trial
 from lanelab.analysis.results.numbers import kilobytes, listed, seconds
 from lanelab.analysis.results.tables import median_trial
@@ -65,7 +65,7 @@ class MadeOf:
             self._bound(),
         ]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Fields:
         cell = self.cell
         return {
             "site": cell.site, "link": cell.link.label, "arm": cell.arm.name, "cell": cell.id,

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from lanelab.analysis.results.explain.made_of import PLT, WORDS, MadeOf
+from lanelab.analysis.results.layout.data import Fields
 from lanelab.analysis.results.model import Trial
 from lanelab.analysis.results.numbers import listed, seconds
 from lanelab.driver.record.evidence.parts import Part, Parts, Stretch
@@ -39,7 +39,7 @@ class Outlier:
             told.append("It is flagged: " + "; ".join(f"{flag.name} ({flag.detail})" for flag in trial.flags) + ".")
         return told
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Fields:
         return {
             "trial": self.trial.number, "cell": self.trial.cell.id, "longer_ms": round(self.longer_ms, 3),
             "parts_ms": {part.value: round(excess, 3) for part, excess in self._grown()},

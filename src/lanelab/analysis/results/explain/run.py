@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from lanelab.analysis.results import tables
 from lanelab.analysis.results.comparisons import NO_PAIRS, NOT_INTERLEAVED
@@ -10,6 +9,7 @@ from lanelab.analysis.results.explain.cautions import cautions
 from lanelab.analysis.results.explain.difference import Difference, explain_difference, explain_links
 from lanelab.analysis.results.explain.made_of import MadeOf, made_of, with_parts
 from lanelab.analysis.results.explain.outliers import Outlier
+from lanelab.analysis.results.layout.data import Fields
 from lanelab.analysis.results.model import Cell, Run
 from lanelab.analysis.results.named_cells import cells_named
 from lanelab.analysis.results.refusals import refusals
@@ -41,7 +41,7 @@ class Explained:
             *([["Not explained:", *self.not_told]] if self.not_told else []),
         ]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Fields:
         return {
             "cautions": list(self.cautions),
             "cells": self.cells,

@@ -4,9 +4,11 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeAlias
 
 from lanelab.analysis.statistics import Change, Estimate, Summary
+
+Fields: TypeAlias = Mapping[str, object]  # by name: whatever data_of makes JSON of
 
 
 def data_of(value: Any) -> Any:  # noqa: ANN401 - JSON of anything
@@ -30,7 +32,7 @@ def _mapping_of(value: Any) -> Any:  # noqa: ANN401 - a dataclass
     return value.to_json() if hasattr(value, "to_json") else fields_of(value)
 
 
-def fields_of(value: Any, *without: str) -> dict[str, Any]:  # noqa: ANN401 - a dataclass
+def fields_of(value: Any, *without: str) -> Fields:  # noqa: ANN401 - a dataclass
     """Return the fields of a dataclass by their names, but for some."""
     names = (field.name for field in dataclasses.fields(value))
     return {name: getattr(value, name) for name in names if name not in without}
