@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lanelab.analysis.results import links
+from lanelab.analysis.results.layout.page import on_page
 from lanelab.analysis.results.refusals import (
     ALPHA,
     Pooled,
@@ -18,8 +19,9 @@ from lanelab.analysis.results.refusals import (
     interval,
     refusals,
 )
-from lanelab.analysis.results.report import emulation
 from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.sections.links import proofs_section
+from lanelab.analysis.results.sections.seen import Seen
 from lanelab.driver.link import Direction, Link
 from tests.kit.made_run import Made, make_run
 
@@ -116,7 +118,7 @@ def test_the_report_and_the_terminal_say_which_cells_are_refused(tmp_path: Path)
     run = read_run(made(tmp_path / "run", "", measures))
     rows = links.rows(run)
     assert all(row.proven == row.trials and row.refused and row.error_ms == 0.04 for row in rows)
-    page = str(emulation.section_of(run))
+    page = str(on_page(proofs_section(Seen(run))))
     assert page.count("<td>refused</td>") == len(rows)
     assert "is refused: link-loss: to the client, " in page
     assert "0.04" in page
@@ -135,4 +137,4 @@ def test_what_no_capture_proves_is_said(tmp_path: Path) -> None:
     assert links.rows(run) == []
     (said,) = links.sentences(run)
     assert f"In {len(run.ok)} of {len(run.ok)} page loads that count no capture proves the link" in said
-    assert said in str(emulation.section_of(run))
+    assert said in str(on_page(proofs_section(Seen(run))))

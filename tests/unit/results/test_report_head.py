@@ -7,9 +7,11 @@ from pathlib import Path
 from lanelab.analysis.results import tables
 from lanelab.analysis.results.drawing import draw, figures_of
 from lanelab.analysis.results.report.page import page
-from lanelab.analysis.results.report.sections import place_of, title_of
+from lanelab.analysis.results.report.sections import title_of
 from lanelab.analysis.results.report.sentences import findings, warnings
 from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.sections.cells import groups, place
+from lanelab.analysis.results.sections.seen import Seen
 from tests.kit.made_run import ARMS, Made, make_run
 
 TWO = {"http": ARMS["http"], "h2": ARMS["h2"]}
@@ -69,6 +71,6 @@ def test_links_that_differ_in_several_settings_are_called_by_their_labels(tmp_pa
 def test_rows_of_several_sites_say_which(tmp_path: Path) -> None:
     """Both sites have a link of the same label."""
     run = read_run(make_run(tmp_path / "run", Made(arms=TWO, sites=("dummy", "shop"), rounds=3, fails=NONE_FAIL)))
-    cell = run.cells[0]
-    assert place_of(cell, several=True) == f"{cell.site}, {cell.link.label}"
-    assert place_of(cell, several=False) == cell.link.label
+    cell, seen = run.cells[0], Seen(run)
+    assert groups(seen) == ("site", "link")
+    assert place(cell, seen).words == (cell.site, cell.link.label)

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from lanelab.analysis.results.claims.verdict import Verdict
 from lanelab.analysis.results.study.compare import ClaimPair, StudyComparison, compare_studies
-from lanelab.analysis.results.study.compare_markdown import comparison_markdown
+from lanelab.analysis.results.study.comparison_page import comparison_markdown
 from lanelab.analysis.results.study.judged import StudyVerdict
 from lanelab.analysis.results.study.report import judge_study
 from lanelab.analysis.results.study.run import read_study_run

@@ -13,7 +13,8 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from lanelab.analysis.results.claims.verdict import Verdict
-from lanelab.analysis.results.study import terminal
+from lanelab.analysis.results.layout.terminal import on_terminal
+from lanelab.analysis.results.sections.study import verdicts_section
 from lanelab.analysis.results.study.data import write_data
 from lanelab.analysis.results.study.judged import JudgedStudy, judged_study
 from lanelab.analysis.results.study.markdown import markdown, write_markdown
@@ -207,7 +208,7 @@ def test_links_that_were_out_of_tolerance_are_told_beside_the_verdicts(tmp_path:
     assert told in html.unescape(study_page(read, judged)).partition("</header>")[0]
     assert "out of tolerance and used all the same" in markdown(read, judged, []).partition("## Published claims")[0]
     out = Console(width=200, record=True, file=io.StringIO())
-    out.print(terminal.verdicts(read, judged))
+    out.print(on_terminal([verdicts_section(judged, read.caveats())]))
     assert told[:100] in out.export_text()
 
 

@@ -8,13 +8,10 @@ from lanelab.analysis.results import conditions
 from lanelab.analysis.results.model import Run, SelfTest
 from lanelab.driver.link.results import ResultData
 
-HEADS = ("link", "property", "target", "measured", "tolerated", "unit", "verdict")
-NUMERIC = ("target", "measured", "tolerated")
-
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One property of one link, as text, in the order of HEADS."""
+    """One property of one link, as text."""
 
     link: str
     is_first: bool  # of its link

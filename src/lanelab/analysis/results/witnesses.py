@@ -16,20 +16,17 @@ WAYS = {"browser": "by the browser itself", "gateway": "through the gateway"}  #
 Known = Mapping[int, Mapping[str, Sequence[str]] | None]
 
 
-def sentences(run: Run) -> list[str]:
-    """Say for each way to the server, about the trials that count, who was silent; one sentence where all agree."""
+def sentences(run: Run) -> tuple[list[str], list[str]]:
+    """Say of the trials that count, for each way to the server, that all agree, or who was silent; and by themselves
+    the sentences about those who could not speak or were not noted."""
     known = _known(run)
-    said = []
+    texts, silences = [], []
     for way, trials in _by_way(run).items():
-        alike = f"In {_of(trials, trials, way)} the records of {way}, server's log and capture agree."
-        said += _silences(trials, way, known) or [alike]
-    return said
-
-
-def silences(run: Run) -> list[str]:
-    """The sentences about parties that could not speak, or were not noted. Empty where all is as it should be."""
-    known = _known(run)
-    return [sentence for way, trials in _by_way(run).items() for sentence in _silences(trials, way, known)]
+        silent = _silences(trials, way, known)
+        silences += silent
+        agree = f"In {_of(trials, trials, way)} the records of {way}, server's log and capture agree."
+        texts += silent or [agree]
+    return texts, silences
 
 
 def _known(run: Run) -> Known:

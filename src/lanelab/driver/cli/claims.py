@@ -7,11 +7,13 @@ import click
 
 from lanelab.analysis.results.claims.as_kept import judge_as_kept
 from lanelab.analysis.results.claims.exported import judged_json
-from lanelab.analysis.results.claims.terminal import behind, summary, verdict_table
 from lanelab.analysis.results.claims.together import together
 from lanelab.analysis.results.conditions import caveats
+from lanelab.analysis.results.layout.model import table
+from lanelab.analysis.results.layout.terminal import fitted
 from lanelab.analysis.results.run_folder import read_run, with_places
 from lanelab.analysis.results.runs import find_run
+from lanelab.analysis.results.sections.claims import behind, columns, lines_of, summary
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.common import json_option, run_argument
 from lanelab.driver.cli.output import console, print_json
@@ -58,7 +60,7 @@ def claims(name: str, *, file: Path | None, as_json: bool) -> None:
             "caveats": caveats(run),
         })  # fmt: skip
         return
-    console().print(verdict_table(judged))
+    console().print(fitted(table(columns(), lines_of(judged))))
     click.echo()
     for each in judged:
         first, *others = behind(each)

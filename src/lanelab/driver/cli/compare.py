@@ -6,12 +6,13 @@ from pathlib import Path
 import click
 
 from lanelab.analysis.results.compare_runs import Against, against, run_json, status
-from lanelab.analysis.results.compare_table import compared
 from lanelab.analysis.results.conditions import differing
 from lanelab.analysis.results.layout.data import data_of
+from lanelab.analysis.results.layout.terminal import on_terminal
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.runs import find_run
+from lanelab.analysis.results.sections.compare import against_section
 from lanelab.driver.base.errors import EXIT_FAILED, EXIT_INCOMPLETE, InputError
 from lanelab.driver.base.units import Ratio
 from lanelab.driver.cli.common import json_option
@@ -92,4 +93,4 @@ def _show(made: list[Against]) -> None:
     out = console()
     for letter, each in zip(letters[1:], made, strict=True):
         out.print()
-        out.print(compared(each, (letters[0], letter)))
+        out.print(on_terminal([against_section(each, (letters[0], letter))]))

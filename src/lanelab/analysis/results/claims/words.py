@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from lanelab.analysis.results.claims.verdict import Effect, Interval, Judged, JudgedPlace, Verdict
+from lanelab.analysis.results.layout.model import Mood
 from lanelab.analysis.results.numbers import NO_END, NONE
 from lanelab.analysis.statistics import one_bed
 from lanelab.driver.base.amounts import counted
@@ -11,7 +12,7 @@ from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.record.load_places import metric_of_claim
 
 LARGE = 1000
-MOODS = {
+MOODS: dict[Verdict, Mood] = {
     Verdict.REPRODUCED: "good",
     Verdict.DIRECTION_ONLY: "warn",
     Verdict.NOT_REPRODUCED: "bad",

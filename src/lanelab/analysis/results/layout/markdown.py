@@ -58,10 +58,10 @@ def table_markdown(table: Table) -> str:
         words = row.group.words if row.group and table.groups else ()
         cells = (cell_words(row.cells[place]) for place in kept)
         lines.append([*words, *(NONE if cell is None else cell.text for cell in cells)])
-    return text_table([*table.groups, *(table.columns[place].title for place in kept)], lines)
+    return written_table([*table.groups, *(table.columns[place].title for place in kept)], lines)
 
 
-def text_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def written_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Rows as Markdown; what stands in them is shown as it is."""
     lines = [heads, ["---"] * len(heads)]
     written = [f"| {' | '.join(line)} |" for line in lines]

@@ -13,13 +13,16 @@ from lanelab.analysis.results.layout.markup import Html
 
 R = TypeVar("R")
 Mood = Literal["", "good", "bad", "warn", "muted", "strong"]
-Where = Literal["", "page", "long", "text", "terminal"]  # "": everywhere. long: all but terminals; text: all but pages
+Where = Literal[
+    "", "page", "long", "text", "terminal", "markdown"
+]  # "": everywhere. long: all but terminals; text: all but pages
 NONE = "-"
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A sentence, or what a cell of a table says. A page may show something else in its place: a drawing, a link."""
+    """A sentence, or what a cell of a table says. A page may show something else in its place: a drawing, a link,
+    or text in its own colours."""
 
     text: str
     mood: Mood = ""
@@ -89,7 +92,14 @@ class Fold:
     is_open: bool = False
 
 
-Part = Words | Table | Points | Fold | Html  # Html: a drawing, for pages alone
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A picture, for pages alone. It is not drawn where nobody looks."""
+
+    draw: Callable[[], Html | None]
+
+
+Part = Words | Table | Points | Fold | Drawing | Html  # Html: markup, for pages alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,19 +112,34 @@ class Section:
     short: str = ""
 
 
-def table(
+def table(  # noqa: PLR0913 - most tables have a title and groups at most
     columns: Sequence[Column[R]],
     records: Iterable[R],
     *,
     groups: tuple[str, ...] = (),
     group: Callable[[R], Group] | None = None,
+    address: Callable[[R], str] = lambda _: "",
+    below: Callable[[R], tuple[Part, ...]] = lambda _: (),
     title: str = "",
     where: Where = "",
     style: str = "",
 ) -> Table:
     """Lay out a row for each record."""
-    rows = [Row(tuple(column.of(one) for column in columns), group(one) if group else None) for one in records]
+    rows = [
+        Row(tuple(column.of(one) for column in columns), group(one) if group else None, address(one), below(one))
+        for one in records
+    ]
     return Table(columns, rows, groups, title, where, style)
+
+
+def text_table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[str] = ()) -> Table:
+    """Lay out rows of texts. `right`: titles of the columns with numbers."""
+    numbers = set(right)
+
+    def column(place: int, title: str) -> Column[Sequence[str]]:
+        return Column(title, lambda row: row[place], number=title in numbers)
+
+    return table([column(place, title) for place, title in enumerate(heads)], rows)
 
 
 def words(texts: Iterable[str], mood: Mood = "", where: Where = "") -> tuple[Words, ...]:
@@ -129,7 +154,7 @@ def cell_words(cell: Cell) -> Words | None:
 
 def shown(part: Part, output: Literal["page", "terminal", "markdown"]) -> bool:
     """Say whether an output has this part of a result."""
-    if isinstance(part, Html):
+    if isinstance(part, Html | Drawing):
         return output == "page"
     return output in OUTPUTS[part.where]
 
@@ -140,4 +165,5 @@ OUTPUTS: dict[Where, tuple[str, ...]] = {
     "long": ("page", "markdown"),
     "text": ("terminal", "markdown"),
     "terminal": ("terminal",),
+    "markdown": ("markdown",),
 }

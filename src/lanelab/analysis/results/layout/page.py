@@ -9,6 +9,7 @@ from lanelab.analysis.results.layout.model import (
     OUTPUTS,
     Cell,
     Column,
+    Drawing,
     Fold,
     Group,
     Part,
@@ -39,6 +40,8 @@ def parts_on_page(parts: Iterable[Part]) -> list[Html]:
 def _part(part: Part) -> Html:
     if isinstance(part, Html):
         return part
+    if isinstance(part, Drawing):
+        return part.draw() or Html()
     if isinstance(part, Words):
         return el("p", _inside(part), class_=CLASSES[part.mood])
     if isinstance(part, Points):
@@ -115,7 +118,7 @@ def _spans(cells: Sequence[Words | None]) -> Iterator[list[Words | None]]:
 def _cell(words: Words | None, column: Column[object], span: int, label: str | None) -> Html:
     if words is None:
         return el("td", NONE, class_="num" if column.number else None, data_label=label)
-    mood = {"": "", "strong": ""}.get(words.mood, words.mood)
+    mood = "" if words.mood == "strong" or words.page is not None else words.mood
     classes = " ".join(filter(None, ["num" if column.number and span == 1 else "", mood]))
     if label is not None and words.text == NONE:
         classes = f"{classes} none".strip()

@@ -11,7 +11,8 @@ from lanelab.analysis.results.charts import chart, is_guide
 from lanelab.analysis.results.courses import COURSE, drawing_of, table_of, usual_courses
 from lanelab.analysis.results.drawing import Drawing, figures_of
 from lanelab.analysis.results.layout.markup import Html, el
-from lanelab.analysis.results.layout.page import scroll
+from lanelab.analysis.results.layout.model import Fold, Words, text_table
+from lanelab.analysis.results.layout.page import parts_on_page, scroll
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.published_points import about_published
 from lanelab.analysis.results.report import loads, sections
@@ -63,15 +64,11 @@ def picture(name: str, drawing: Drawing, specification: dict[str, Any], *below: 
     missing = f" {drawing.without} cells have no trial that counts, and are not drawn." if drawing.without else ""
     caption = el("figcaption", el("b", drawing.title), " ", _about(drawing), missing, _refused(drawing))
     if drawing.kind == COURSE:
-        below = (*below, _numbers(*table_of(drawing)))
+        heads, rows = table_of(drawing)
+        numbers = text_table(heads, rows, right=heads)
+        below = (*below, *parts_on_page([Fold(Words("Numbers"), (numbers,))]))
     image = Html(render.inline_svg(specification, drawing.title, name, cells))
     return el("figure", caption, scroll(image), *below, class_="wide" if len(drawing.panels) > 1 else None)
-
-
-def _numbers(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Html:
-    body = [el("tr", [el("td", text, class_="num") for text in row]) for row in rows]
-    table = el("table", el("thead", el("tr", [sections.head_of(head) for head in heads])), el("tbody", body))
-    return el("details", el("summary", "Numbers"), scroll(table))
 
 
 def _refused(drawing: Drawing) -> Html | None:

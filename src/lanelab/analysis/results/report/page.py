@@ -11,31 +11,15 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
-from lanelab.analysis.results import drift, palette, render, tables
-from lanelab.analysis.results.drift_chart import drift_chart
+from lanelab.analysis.results import palette
 from lanelab.analysis.results.layout.markup import Html, el, join
-from lanelab.analysis.results.layout.page import on_page, scroll
+from lanelab.analysis.results.layout.page import on_page
 from lanelab.analysis.results.model import Run
-from lanelab.analysis.results.report import (
-    beds,
-    claims,
-    emulation,
-    figures,
-    gateway,
-    load,
-    loads,
-    machine,
-    machines,
-    provenance,
-    sections,
-    sites,
-    witnesses,
-)
+from lanelab.analysis.results.report import figures, loads, provenance, sections
 from lanelab.analysis.results.report.sentences import findings, warnings
 from lanelab.analysis.results.report.whole import write_whole
 from lanelab.analysis.results.run_folder import read_run
-from lanelab.analysis.results.sections.cells import cells_section
-from lanelab.analysis.results.sections.comparisons import comparisons_section
+from lanelab.analysis.results.sections.of_run import sections_of
 from lanelab.analysis.results.sections.seen import Seen
 from lanelab.driver.run.folder import format as run_format
 
@@ -53,29 +37,24 @@ def write_report(folder: Path, output: Path | None = None) -> Path:
 def page(run: Run) -> str:
     """Return the whole page."""
     seen = Seen(run)
-    rows, compared, nothing = seen.rows, seen.compared, seen.nothing
-    drawn, made_on = loads.drawn_loads(run), seen.machines
+    nothing, drawn = seen.nothing, loads.drawn_loads(run)
+    of_run = {section.name: html for section in sections_of(seen) if (html := on_page(section))}
+
+    def those(*names: str) -> list[Html]:
+        return [of_run.pop(name) for name in names if name in of_run]
+
+    alarms = [*warnings(run, seen.rows, seen.compared), *seen.machines.warnings()]
     parts = [
-        sections.header(run, findings(run, rows, compared), [*warnings(run, rows, compared), *made_on.warnings()]),
-        sections.tiles(run, rows),
-        claims.section_of(seen.judged),
+        sections.header(run, findings(run, seen.rows, seen.compared), alarms),
+        sections.tiles(run, seen.rows),
+        *those("claims"),
         None if nothing else figures.figures(run, drawn),
-        on_page(cells_section(seen)),
-        load.section_of(run),
-        on_page(comparisons_section(seen)),
-        beds.section_of(run, seen.beds) if made_on.used < 2 else None,
-        machines.section_of(run, made_on),
-        gateway.section_of(seen.gateway),
-        sites.section_of(run),
+        *those("results", "load", "comparisons", "beds", "machines", "gateway", "sites"),
         loads.filmstrips(drawn),
         loads.side_by_side(drawn),
         loads.loads(drawn),
-        sections.failures(run),
-        witnesses.section_of(run),
-        machine.section_of(run),
-        emulation.section_of(run),
-        sections.self_tests(run),
-        sections.noise(run, rows, _drift_picture(run)),
+        *those("failures", "witnesses", "machine", "proofs", "links", "noise"),
+        *of_run.values(),
         provenance.provenance(run),
         provenance.experiment(run),
         provenance.reading(run),
@@ -146,11 +125,3 @@ def _script() -> str:
 
 def _digest(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _drift_picture(run: Run) -> Html | None:
-    deviations = drift.points(tables.timed(run))
-    specification = drift_chart(run, deviations)
-    return (
-        None if specification is None else scroll(Html(render.inline_svg(specification, "Deviations over time", "d")))
-    )

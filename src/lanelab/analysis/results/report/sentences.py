@@ -182,20 +182,3 @@ def _few(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -> st
     cells = "Every cell has" if len(short) == len(rows) else f"{len(short)} of {len(rows)} cells have"
     few = f"{cells} fewer than {ENOUGH} trials that count: intervals there are ranges."
     return f"{few} {provisional(compared)}".strip()
-
-
-def noise_sentence(rows: Sequence[Row], over: str = "") -> str:
-    """Return how much trials of one cell differ. `over`: so many machines, where there are several."""
-    noise = tables.noise_percent(rows)
-    if noise is None:
-        return "No cell has two trials that count, so nothing can be said about noise."
-    worst = max((row for row in rows if row.summary and row.summary.stdev_percent is not None), key=_deviation)
-    return (
-        f"The standard deviation within a cell is {noise:.1f}% over all cells, and at most "
-        f"{_deviation(worst):.1f}% ({worst.cell})."
-        + (f" That is {over}: what trials on one bed differ by is said with the machines." if over else "")
-    )
-
-
-def _deviation(row: Row) -> float:
-    return (row.summary.stdev_percent or 0.0) if row.summary else 0.0

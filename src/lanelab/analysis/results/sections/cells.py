@@ -36,7 +36,6 @@ def cells_section(seen: Seen) -> Section:
         lines,
         *words([bars], "muted", "page"),
         *words([over], where="text"),
-        *_meaning(seen.rows),
     )
     return Section("results", "Results", parts + _meaning(seen.rows))
 
@@ -96,9 +95,9 @@ def _median(row: Row) -> Words:
     if row.refused:
         why = "; ".join(f"{each.reason}: {each.detail}" for each in row.refused)
         reasons = f"refused: {', '.join(each.reason for each in row.refused)}"
-        return Words(reasons, "bad", page=join(f"refused: {why}"), wide=True)
+        return Words(reasons, "bad", page=el("span", f"refused: {why}", class_="bad"), wide=True)
     if row.summary is None:
-        return Words("-", "muted", page=join("no trial counts"), wide=True)
+        return Words("-", "muted", page=el("span", "no trial counts", class_="muted"), wide=True)
     return Words(row.shown(row.summary.estimate.median), "strong")
 
 

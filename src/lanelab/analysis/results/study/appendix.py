@@ -4,12 +4,15 @@ what is not known is said to be. Pure, but for one record of each server."""
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from lanelab.analysis.results.layout.markdown import plain, table_markdown
+from lanelab.analysis.results.layout.markdown import written_table as table
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.numbers import span
+from lanelab.analysis.results.sections.study import verdict_table
+from lanelab.analysis.results.study.closing_sections import difference_table
 from lanelab.analysis.results.study.facts import UNKNOWN, browsers, built, either, machine, program, routers, servers
 from lanelab.analysis.results.study.judged import JudgedStudy
-from lanelab.analysis.results.study.markdown import CLAIM_HEADS, claim_table_rows, published_list
-from lanelab.analysis.results.study.markdown_text import plain, table
+from lanelab.analysis.results.study.markdown import published_list
 from lanelab.analysis.results.study.run import ReadStudyRun
 from lanelab.driver.base.amounts import counted
 
@@ -132,7 +135,7 @@ def _workflow(facts: Appendix) -> Iterator[str]:
 def _expected(facts: Appendix) -> Iterator[str]:
     yield "A reproduction gives the verdicts of this table. Exit status 0 says that all agree, 3 that some do not."
     yield published_list(facts.judged)
-    yield table(CLAIM_HEADS, claim_table_rows(facts.judged))
+    yield table_markdown(verdict_table(facts.judged, unchecked=False))
     yield plain(facts.judged.expected_false())
 
 
@@ -157,10 +160,10 @@ def _notes(facts: Appendix) -> Iterator[str]:
     missing = [str(number) for number, run in facts.read.runs.items() if run is None]
     if missing:
         yield f"Not measured: figure {', '.join(missing)}."
-    differences = facts.read.about.study.differences
-    if differences:
+    study = facts.read.about.study
+    if study.differences:
         yield "Differences from the published work:"
-        yield table(("what", "then", "now", "effect"), [(d.what, d.then, d.now, d.effect) for d in differences])
+        yield table_markdown(difference_table(study))
 
 
 # --- facts

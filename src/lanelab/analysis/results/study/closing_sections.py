@@ -2,41 +2,40 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
-from lanelab.analysis.results.layout.markup import Html, el
-from lanelab.analysis.results.layout.page import scroll
+from lanelab.analysis.results.layout.markup import Html, el, join
+from lanelab.analysis.results.layout.model import Table, text_table, words
+from lanelab.analysis.results.layout.page import parts_on_page
 from lanelab.analysis.results.model import Arm, Run
 from lanelab.analysis.results.numbers import span
 from lanelab.analysis.results.report.provenance import provenance_parts, tree
-from lanelab.analysis.results.report.sections import date_words, failure_parts, section, self_test_parts
+from lanelab.analysis.results.report.sections import date_words, section
+from lanelab.analysis.results.sections.doubts import failure_parts
+from lanelab.analysis.results.sections.links import self_test_parts
 from lanelab.analysis.results.study.run import ReadStudyRun
 from lanelab.driver.base.amounts import counted, form_for
 from lanelab.driver.run.study.study import Study
 
-DIFFERENCE_HEADS = ("what", "then", "now", "effect")
 METHOD_HEADS = ("figure", "site", "links", "arms", "rounds", "beds", "trials", "took")
 
 
 def differences(study: Study) -> Html | None:
     if not study.differences:
         return None
-    head = el("tr", [el("th", word, scope="col") for word in DIFFERENCE_HEADS])
-    rows = [
-        el("tr", el("td", each.what), el("td", each.then), el("td", each.now), el("td", each.effect))
-        for each in study.differences
-    ]
-    return section(
-        "differences",
-        "Differences from the published work",
-        scroll(el("table", el("thead", head), el("tbody", rows), class_="prose")),
-    )
+    title = "Differences from the published work"
+    return section("differences", title, parts_on_page([replace(difference_table(study), style="prose")]))
+
+
+def difference_table(study: Study) -> Table:
+    """Lay out what is not as in the published work."""
+    rows = [(each.what, each.then, each.now, each.effect) for each in study.differences]
+    return text_table(("what", "then", "now", "effect"), rows)
 
 
 def methods(read: ReadStudyRun) -> Html:
     """Return how it was measured: each figure's cells, and every setting of arms and links."""
     begun = _begun(read)
-    head = el("tr", [el("th", word, scope="col") for word in METHOD_HEADS])
-    rows = [el("tr", [el("td", word) for word in method_words(number, run)]) for number, run in begun.items()]
     arms = [
         el("details", el("summary", el("b", name), f", {where}"), tree(settings))
         for name, where, settings in arms_of(begun)
@@ -58,11 +57,16 @@ def methods(read: ReadStudyRun) -> Html:
         if about.variant
         else None,
         el("p", f"With {', '.join(filter(None, asked))}."),
-        scroll(el("table", el("thead", head), el("tbody", rows))) if rows else None,
+        parts_on_page([method_table(begun)]) if begun else None,
         el("h3", "Arms") if arms else None,
         arms,
         el("details", el("summary", "Every setting of the links"), tree(links)) if links else None,
     )
+
+
+def method_table(begun: Mapping[int, Run]) -> Table:
+    """Lay out how much was measured for each figure."""
+    return text_table(METHOD_HEADS, [method_words(number, run) for number, run in begun.items()])
 
 
 def method_words(number: int, run: Run) -> tuple[str, ...]:
@@ -89,7 +93,9 @@ def arms_of(begun: Mapping[int, Run]) -> list[tuple[str, str, Mapping[str, objec
 
 
 def self_tests(read: ReadStudyRun) -> Html:
-    return _by_figure(read, "links", "The links, measured", _tested, self_test_parts)
+    return _by_figure(
+        read, "links", "The links, measured", _tested, lambda run: join(*parts_on_page(self_test_parts(run)))
+    )
 
 
 def _tested(run: Run) -> str:
@@ -103,7 +109,7 @@ def failures(read: ReadStudyRun) -> Html:
         return section("failures", "Failures", el("p", "No trial failed."))
     return _by_figure(
         read, "failures", "Failures", lambda run: f"{len(run.failed)} of {len(run.trials)} trials failed",
-        lambda run: failure_parts(run) if run.failed else el("p", "No trial failed."),
+        lambda run: join(*parts_on_page(failure_parts(run) if run.failed else words(["No trial failed."]))),
     )  # fmt: skip
 
 

@@ -8,7 +8,8 @@ from lanelab.analysis.results.comparisons import ComparisonRow
 from lanelab.analysis.results.courses import drawing_of
 from lanelab.analysis.results.drawing import figures_of
 from lanelab.analysis.results.layout.markup import Html, el, join
-from lanelab.analysis.results.layout.page import scroll
+from lanelab.analysis.results.layout.model import Column, Table, Words, table
+from lanelab.analysis.results.layout.page import parts_on_page
 from lanelab.analysis.results.marks import Mark
 from lanelab.analysis.results.model import Figure, Run, Trial
 from lanelab.analysis.results.numbers import NONE, change_words, shown
@@ -22,10 +23,6 @@ from lanelab.analysis.results.study.numbers import CellNumbers, cell_numbers, dr
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.record.metrics import Metric
 from lanelab.driver.run.study.study import StudyFigure
-
-HEADS = ("site", "link", "arm", "metric", "n", "median", "interval", "published", "of published", "change")
-LAST_WORD = 3  # of these; what follows are numbers
-TRIAL_HEADS = ("trial", "round", "bed", "attempt", "value", "verdict", "")
 
 WITHIN = (
     "Medians, changes and their 95% intervals are of this run's rounds, as in its charts: what beds differ by is not "
@@ -47,7 +44,9 @@ def figure_section(figure: StudyFigure, run: Run | None, verdicts: Sequence[Stud
         el("p", _state(run), class_="note"),
         _claims(verdicts),
         _charts(run, name),
-        _folded("Numbers of every cell", join(el("p", WITHIN, class_="note"), _table(numbers))),
+        _folded(
+            "Numbers of every cell", join(el("p", WITHIN, class_="note"), *parts_on_page([numbers_table(numbers)]))
+        ),
         _cells(run, name, numbers),
     )
 
@@ -111,34 +110,31 @@ def _folded(words: str, content: Html) -> Html:
 # --- the numbers of cells
 
 
-def _table(numbers: Sequence[CellNumbers]) -> Html:
-    head = el(
-        "tr", [el("th", word, scope="col", class_="num" if at > LAST_WORD else None) for at, word in enumerate(HEADS)]
-    )
-    return scroll(el("table", el("thead", head), el("tbody", [_row(each) for each in numbers])))
+def numbers_table(numbers: Sequence[CellNumbers]) -> Table:
+    """Lay out a line for each cell in each metric."""
+    return table(COLUMNS, numbers)
 
 
-def _row(each: CellNumbers) -> Html:
-    return el(
-        "tr", [el("td", word, class_="num" if at > LAST_WORD else None) for at, word in enumerate(row_words(each))]
-    )
+def _failed(each: CellNumbers) -> str:
+    return f" ({each.failed} failed)" if each.failed else ""
 
 
-def row_words(each: CellNumbers) -> list[str]:
-    """Return what the table says of a cell, column by column."""
-    cell, mark = each.cell, each.mark
-    return [
-        cell.site,
-        cell.link.label,
-        cell.arm.name,
-        each.metric.words,
-        f"{mark.n if mark else 0}" + (f" ({each.failed} failed)" if each.failed else ""),
-        _number(mark.middle if mark else None, each),
-        _interval(mark, each),
-        _number(each.published, each),
-        f"{100 * mark.middle / each.published:.0f}%" if mark and each.published else NONE,
-        _change(each.against),
-    ]
+def _of_published(each: CellNumbers) -> str | None:
+    return f"{100 * each.mark.middle / each.published:.0f}%" if each.mark and each.published else None
+
+
+COLUMNS: Sequence[Column[CellNumbers]] = (
+    Column("site", lambda each: each.cell.site),
+    Column("link", lambda each: each.cell.link.label),
+    Column("arm", lambda each: each.cell.arm.name),
+    Column("metric", lambda each: each.metric.words),
+    Column("n", lambda each: f"{each.mark.n if each.mark else 0}" + _failed(each), number=True),
+    Column("median", lambda each: _number(each.mark.middle if each.mark else None, each), number=True),
+    Column("interval", lambda each: _interval(each.mark, each), number=True),
+    Column("published", lambda each: _number(each.published, each), number=True),
+    Column("of published", _of_published, number=True),
+    Column("change", lambda each: _change(each.against), number=True),
+)
 
 
 def _number(value: float | None, each: CellNumbers) -> str:
@@ -196,29 +192,30 @@ def _summary(each: CellNumbers | None) -> str:
     return f"median {_number(each.mark.middle, each)}, n = {each.mark.n}{published}"
 
 
-def _trials(run: Run, trials: Sequence[Trial], numbers: Mapping[int, CellNumbers]) -> Html:
-    """Return every attempt, also what failed."""
-    head = el("tr", [el("th", word, scope="col", class_="num" if at < 5 else None) for at, word in
-                     enumerate(TRIAL_HEADS)])  # fmt: skip
-    rows = []
-    for trial in trials:
-        metric = numbers[trial.cell.number].metric if trial.cell.number in numbers else run.primary
-        value = trial.measures.get(metric.name)
-        reasons = [f"{each.reason}: {each.detail}" for each in trial.failures]
-        reasons += [f"{each.name}: {each.detail}" for each in trial.flags]
-        cells = [trial.number, trial.round, trial.bed, trial.attempt, NONE if value is None else
-                 _with_unit(metric, value)]  # fmt: skip
-        rows.append(
-            el(
-                "tr",
-                [el("td", each, class_="num") for each in cells],
-                el("td", "ok" if trial.ok else "failed", class_="good" if trial.ok else "bad"),
-                el("td", "; ".join(reasons)),
-            )
-        )
-    if not rows:
-        return el("p", "It has no trials yet.", class_="muted")
-    return scroll(el("table", el("thead", el("tr", head)), el("tbody", rows), class_="trials"))
+def _trials(run: Run, trials: Sequence[Trial], numbers: Mapping[int, CellNumbers]) -> list[Html]:
+    """Lay out every attempt, also what failed."""
+    if not trials:
+        return [el("p", "It has no trials yet.", class_="muted")]
+    metric = numbers[trials[0].cell.number].metric if trials[0].cell.number in numbers else run.primary
+    columns: Sequence[Column[Trial]] = (
+        Column("trial", lambda trial: trial.number, number=True),
+        Column("round", lambda trial: trial.round, number=True),
+        Column("bed", lambda trial: trial.bed, number=True),
+        Column("attempt", lambda trial: trial.attempt, number=True),
+        Column("value", lambda trial: _value(metric, trial.measures.get(metric.name)), number=True),
+        Column("verdict", lambda trial: Words("ok", "good") if trial.ok else Words("failed", "bad")),
+        Column("", _reasons),
+    )
+    return parts_on_page([table(columns, trials, style="trials")])
+
+
+def _value(metric: Metric, value: float | None) -> str | None:
+    return None if value is None else _with_unit(metric, value)
+
+
+def _reasons(trial: Trial) -> str:
+    failures = [f"{each.reason}: {each.detail}" for each in trial.failures]
+    return "; ".join([*failures, *(f"{each.name}: {each.detail}" for each in trial.flags)])
 
 
 def _load(drawn: loads.Drawn | None, end: float) -> Html | None:

@@ -7,44 +7,23 @@ from typing import Literal
 
 from lanelab.analysis.results import render
 from lanelab.analysis.results.charts import chart
-from lanelab.analysis.results.claims.words import (
-    effects_of,
-    interval_words,
-    measured_words,
-    n_words,
-    places_words,
-    published_words,
-    verdict_words,
-)
 from lanelab.analysis.results.courses import drawing_of
+from lanelab.analysis.results.layout.markdown import plain, table_markdown
 from lanelab.analysis.results.model import Run
-from lanelab.analysis.results.numbers import NONE, probability
 from lanelab.analysis.results.published_points import about_published
 from lanelab.analysis.results.report.figures import SEQUENCE
 from lanelab.analysis.results.report.whole import write_whole
-from lanelab.analysis.results.study.figure_section import HEADS, row_words
-from lanelab.analysis.results.study.judged import JudgedStudy, StudyVerdict
+from lanelab.analysis.results.sections.study import verdict_table
+from lanelab.analysis.results.study.closing_sections import difference_table
+from lanelab.analysis.results.study.figure_section import numbers_table
+from lanelab.analysis.results.study.judged import JudgedStudy
 from lanelab.analysis.results.study.markdown_methods import margins, methods, self_tests
-from lanelab.analysis.results.study.markdown_text import plain, table
 from lanelab.analysis.results.study.numbers import cell_numbers, drawn_figures
 from lanelab.analysis.results.study.run import ReadStudyRun
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.run.study.study import StudyFigure
 
 REPORT = "report.md"
-CLAIM_HEADS = (
-    "no.",
-    "claim",
-    "figure",
-    "verdict",
-    "measured",
-    "95% interval",
-    "published",
-    "where",
-    "n",
-    "p",
-    "p (Holm)",
-)
 
 
 def write_markdown(read: ReadStudyRun, judged: JudgedStudy, folder: Path, kind: Literal["svg", "png"]) -> list[Path]:
@@ -81,7 +60,7 @@ def markdown(read: ReadStudyRun, judged: JudgedStudy, pictures: Sequence[str]) -
         "## Published claims",
         published_list(judged),
         "## Verdicts",
-        table(CLAIM_HEADS, claim_table_rows(judged)),
+        table_markdown(verdict_table(judged, unchecked=False)),
         plain(judged.expected_false()),
         *_reasons(judged),
         *margins(read, judged),
@@ -90,8 +69,7 @@ def markdown(read: ReadStudyRun, judged: JudgedStudy, pictures: Sequence[str]) -
         if figure.number in read.runs:
             parts += _figure(figure, read.runs[figure.number], pictures)
     if study.differences:
-        rows = [(each.what, each.then, each.now, each.effect) for each in study.differences]
-        parts += ["## Differences from the published work", table(("what", "then", "now", "effect"), rows)]
+        parts += ["## Differences from the published work", table_markdown(difference_table(study))]
     parts += [*methods(read), *self_tests(read)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -104,31 +82,6 @@ def published_list(judged: JudgedStudy) -> str:
         further = [f"Note: {claim.note}"] * bool(claim.note) + [f"({judged.unchecked})"] * (not verdicts)
         lines.append(f"{claim.number}. {' '.join(map(plain, (said, *further)))}")
     return "\n".join(lines)
-
-
-def claim_table_rows(judged: JudgedStudy) -> Iterator[Sequence[str]]:
-    """A row of CLAIM_HEADS for each test of a claim."""
-    for claim, verdicts in judged.published:
-        for verdict in verdicts:
-            yield str(claim.number), verdict.judged.claim.says, *_verdict(verdict)
-    for verdict in judged.further:
-        yield NONE, verdict.judged.claim.says, *_verdict(verdict)
-
-
-def _verdict(verdict: StudyVerdict) -> list[str]:
-    judged = verdict.judged
-    effects = effects_of(judged.places)
-    return [
-        str(verdict.figure),
-        verdict_words(judged.verdict, judged.detail) + (" (changed after the run)" if judged.changed else ""),
-        measured_words(judged),
-        interval_words(judged.claim, effects[0].interval_95) if len(effects) == 1 else NONE,
-        published_words(judged.claim),
-        places_words(judged.claim),
-        n_words(effects),
-        NONE if judged.p is None else probability(judged.p),
-        NONE if verdict.adjusted_p is None else probability(verdict.adjusted_p),
-    ]
 
 
 def _reasons(judged: JudgedStudy) -> list[str]:
@@ -154,5 +107,5 @@ def _figure(figure: StudyFigure, run: Run | None, pictures: Sequence[str]) -> li
     return [
         *parts,
         f"{counts} {plain(published)}".rstrip(),
-        table(HEADS, [row_words(each) for each in cell_numbers(run)]),
+        table_markdown(numbers_table(cell_numbers(run))),
     ]

@@ -5,11 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from lanelab.analysis.results import self_tests as tests_of
 from lanelab.analysis.results.claims.words import published_words
+from lanelab.analysis.results.layout.markdown import plain, table_markdown
+from lanelab.analysis.results.layout.markdown import written_table as table
 from lanelab.analysis.results.model import Run
-from lanelab.analysis.results.study.closing_sections import METHOD_HEADS, arms_of, method_words
+from lanelab.analysis.results.sections.links import self_test_table
+from lanelab.analysis.results.study.closing_sections import arms_of, method_table
 from lanelab.analysis.results.study.facts import browsers, built, machine, program, routers, servers
 from lanelab.analysis.results.study.judged import JudgedStudy
-from lanelab.analysis.results.study.markdown_text import plain, table
 from lanelab.analysis.results.study.run import ReadStudyRun
 from lanelab.driver.base.amounts import counted
 
@@ -42,7 +44,7 @@ def methods(read: ReadStudyRun) -> Iterator[str]:
     yield from (plain(text) for text in about.study.description.split("\n\n") if text.strip())
     if about.variant:
         yield plain(f"Variant {about.variant}: {about.study.variants.get(about.variant, '')}")
-    yield table(METHOD_HEADS, [method_words(number, run) for number, run in begun.items()])
+    yield table_markdown(method_table(begun))
     facts = [
         ("program", program(runs)), ("compiled", built(runs)), ("browser", browsers(runs)), ("server", servers(runs)),
         ("kernel of the router", routers(runs)), ("machine", machine(runs)), ("seed", str(about.seed)),
@@ -100,10 +102,4 @@ def _of_figure(number: int, run: Run) -> Iterator[str]:
     passed = sum(test.passed for test in run.self_tests)
     count = f"{passed} of {counted(len(run.self_tests), 'self-test')} within tolerance"
     yield plain(f"Figure {number}: {count}. {tests_of.outcome(told)}")
-    yield table(
-        tests_of.HEADS,
-        [
-            (each.link, each.name, each.target, each.measured, each.tolerated, each.unit, each.verdict)
-            for each in tests_of.told(told)
-        ],
-    )
+    yield table_markdown(self_test_table(told))

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from importlib import resources
 
 from lanelab.analysis.results.layout.markup import Html, el
+from lanelab.analysis.results.layout.page import on_page
 from lanelab.analysis.results.report.page import contents, document
 from lanelab.analysis.results.report.sections import date_words
+from lanelab.analysis.results.sections.study import verdicts_section
 from lanelab.analysis.results.study.closing_sections import differences, failures, methods, provenance, self_tests
 from lanelab.analysis.results.study.figure_section import figure_section
 from lanelab.analysis.results.study.judged import JudgedStudy
 from lanelab.analysis.results.study.run import ReadStudyRun
-from lanelab.analysis.results.study.verdict_table import verdict_section
 from lanelab.driver.base.amounts import counted
 
 
@@ -24,7 +25,7 @@ def study_page(read: ReadStudyRun, judged: JudgedStudy) -> str:
         if figure.number in read.runs
     ]
     parts = [
-        verdict_section(judged),
+        on_page(verdicts_section(judged)),
         *figures,
         differences(study),
         methods(read),

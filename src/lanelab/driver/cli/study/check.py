@@ -8,7 +8,7 @@ import click
 
 from lanelab.analysis.results.report.whole import write_whole
 from lanelab.analysis.results.study.compare import StudyComparison, compare_studies
-from lanelab.analysis.results.study.compare_markdown import comparison_markdown
+from lanelab.analysis.results.study.comparison_page import comparison_markdown
 from lanelab.analysis.results.study.report import judge_study, write_study_report
 from lanelab.analysis.results.study.run import ReadStudyRun, is_study_run, read_about, read_study_run
 from lanelab.analysis.results.study.runs import find_study_run

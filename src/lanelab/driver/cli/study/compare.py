@@ -3,23 +3,18 @@
 from pathlib import Path
 
 import click
-from rich.text import Text
 
 from lanelab.analysis.results.layout.data import data_of
+from lanelab.analysis.results.layout.terminal import on_terminal
 from lanelab.analysis.results.report.whole import write_whole
-from lanelab.analysis.results.study.compare import NOT_PAIRED, StudyComparison, compare_studies, names_of
-from lanelab.analysis.results.study.compare_markdown import (
-    cell_heads,
-    cell_rows,
-    claim_heads,
-    claim_rows,
-    comparison_markdown,
-)
+from lanelab.analysis.results.sections.compare import study_sections
+from lanelab.analysis.results.study.compare import StudyComparison, compare_studies, names_of
+from lanelab.analysis.results.study.comparison_page import comparison_markdown
 from lanelab.analysis.results.study.report import judge_study
 from lanelab.analysis.results.study.run import read_study_run
 from lanelab.analysis.results.study.runs import find_study_run
 from lanelab.driver.cli.common import json_option
-from lanelab.driver.cli.output import console, note, print_json, table
+from lanelab.driver.cli.output import console, note, print_json
 
 
 @click.command("compare")
@@ -57,17 +52,4 @@ def show(made: StudyComparison) -> None:
     for name, read in zip(names, (made.first, made.other), strict=True):
         variant = f", variant {read.about.variant}" if read.about.variant else ""
         note(f"{name}: {read.folder}{variant}, begun {read.about.created_utc}")
-    out.print(table(claim_heads(names), list(claim_rows(made))))
-    out.print(f"{made.outcome()}\n")
-    for sentence in made.caveats():
-        out.print(Text(sentence, style="yellow"))
-    for figure in made.figures:
-        out.print(f"Figure {figure.number}. {figure.title}")
-        if figure.against is None:
-            out.print(f"Not compared: {figure.why_not}.\n")
-            continue
-        heads = cell_heads(names, figure.against.first.primary.unit)
-        out.print(table(heads, list(cell_rows(figure.against)), right=heads[3:7]))
-    out.print(NOT_PAIRED)
-    if made.conditions:
-        out.print(table(("what differs besides", *names), made.conditions))
+    out.print(on_terminal(study_sections(made)))

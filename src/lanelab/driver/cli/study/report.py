@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
+from lanelab.analysis.results.layout.terminal import on_terminal
+from lanelab.analysis.results.sections.study import verdicts_section
 from lanelab.analysis.results.study.data import write_data
 from lanelab.analysis.results.study.markdown import write_markdown
 from lanelab.analysis.results.study.report import judge_study, write_page
 from lanelab.analysis.results.study.run import read_study_run
 from lanelab.analysis.results.study.runs import find_study_run
-from lanelab.analysis.results.study.terminal import verdicts
 from lanelab.driver.base.errors import InputError, LanelabError
 from lanelab.driver.cli.common import run_argument
 from lanelab.driver.cli.output import console, note
@@ -69,7 +70,7 @@ def tell_report(folder: Path) -> None:
 
     read = read_study_run(folder)
     judged = judge_study(read, claims_now(read.about))
-    console().print(verdicts(read, judged))
+    console().print(on_terminal([verdicts_section(judged, read.caveats())]))
     note(f"the report is {write_page(read, judged)}")
 
 

@@ -7,10 +7,11 @@ from typing import Any
 import click
 from rich.text import Text
 
+from lanelab.analysis.results.layout.terminal import on_terminal
+from lanelab.analysis.results.sections.study import figures_section, verdicts_section
 from lanelab.analysis.results.study.report import judge_study
 from lanelab.analysis.results.study.run import read_study_run
 from lanelab.analysis.results.study.runs import find_study_run
-from lanelab.analysis.results.study.terminal import figures_table, verdicts
 from lanelab.driver.api.plan_words import build_words
 from lanelab.driver.api.studies_shown import checked_by, standing_json, study_json
 from lanelab.driver.base.amounts import from_to, size
@@ -131,7 +132,4 @@ def _show_run(folder: Path, *, as_json: bool) -> None:
     about = read.about
     variant = f", variant {about.variant}" if about.variant else ""
     note(f"{about.study.name}{variant}, begun {about.created_utc[:16].replace('T', ' ')} UTC, in {folder}")
-    out = console()
-    out.print(figures_table(read))
-    out.print()
-    out.print(verdicts(read, judged))
+    console().print(on_terminal([figures_section(read), verdicts_section(judged, read.caveats())]))

@@ -1,0 +1,45 @@
+"""The results of a run, in the order in which terminals and Markdown have them. A new result is one function here."""
+
+from collections.abc import Callable, Sequence
+
+from lanelab.analysis.results.layout.model import Section
+from lanelab.analysis.results.sections.beds import beds_section
+from lanelab.analysis.results.sections.cells import cells_section
+from lanelab.analysis.results.sections.claims import claims_section
+from lanelab.analysis.results.sections.comparisons import comparisons_section
+from lanelab.analysis.results.sections.doubts import (
+    conditions_section,
+    failures_section,
+    machine_section,
+    noise_section,
+    sites_section,
+    witnesses_section,
+)
+from lanelab.analysis.results.sections.gateway import gateway_section
+from lanelab.analysis.results.sections.links import proofs_section, self_tests_section
+from lanelab.analysis.results.sections.load import load_section
+from lanelab.analysis.results.sections.machines import machines_section
+from lanelab.analysis.results.sections.seen import Seen
+
+SECTIONS: Sequence[Callable[[Seen], Section | None]] = (
+    cells_section,
+    claims_section,
+    comparisons_section,
+    beds_section,
+    machines_section,
+    gateway_section,
+    load_section,
+    witnesses_section,
+    failures_section,
+    proofs_section,
+    self_tests_section,
+    machine_section,
+    noise_section,
+    sites_section,
+    conditions_section,
+)
+
+
+def sections_of(seen: Seen) -> list[Section]:
+    """Return the results that this run has."""
+    return [section for function in SECTIONS if (section := function(seen))]
