@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.settings.kinds import near_miss
+from lanelab.driver.base.settings.setting import Values
 from lanelab.driver.base.settings.source import Written
 from lanelab.driver.base.units import Duration
 from lanelab.driver.experiment.keys import COURSE, OF_COURSE
@@ -32,7 +32,7 @@ class Course:
 
 
 def read_course(
-    where: Written, entries: Mapping[str, Written], plain: Mapping[str, Any], workload: str, cells: Sequence[Cell]
+    where: Written, entries: Mapping[str, Written], plain: Values, workload: str, cells: Sequence[Cell]
 ) -> Course | None:
     """None of a figure of another kind, which may not have what only these have."""
     if plain["kind"] != COURSE:
@@ -57,7 +57,7 @@ def read_course(
     return Course(x, every.seconds if every is not None else None, _limit(entries, plain, cells))
 
 
-def _refuse_of_courses(entries: Mapping[str, Written], plain: Mapping[str, Any]) -> None:
+def _refuse_of_courses(entries: Mapping[str, Written], plain: Values) -> None:
     for key in ("every", "limit"):
         if key in entries:
             raise entries[key].error(f"{key} is of a series", f"Write kind: {COURSE}, or leave it out")
@@ -65,7 +65,7 @@ def _refuse_of_courses(entries: Mapping[str, Written], plain: Mapping[str, Any])
         raise entries["x"].error("only a series is drawn over time", f"Write kind: {COURSE} too")
 
 
-def _limit(entries: Mapping[str, Written], plain: Mapping[str, Any], cells: Sequence[Cell]) -> float | None:
+def _limit(entries: Mapping[str, Written], plain: Values, cells: Sequence[Cell]) -> float | None:
     if not plain["limit"]:
         return None
     if plain["y"] not in PAGE_TIMES:

@@ -5,12 +5,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.streams import USUAL
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.settings.kinds import NUMBER, near_miss
+from lanelab.driver.base.settings.setting import Values
 from lanelab.driver.base.settings.source import Written
 from lanelab.driver.base.units import Duration
 from lanelab.driver.experiment.load_tables import LOAD_STAGE, LOAD_USERS, WORKLOAD
@@ -105,7 +105,7 @@ def _loaded(link: LinkCase, case: LoadCase) -> LinkCase:
 
 
 def _of_users(
-    written: Written, entries: Mapping[str, Written], settings: LoadSettings, values: Mapping[str, Any]
+    written: Written, entries: Mapping[str, Written], settings: LoadSettings, values: Values
 ) -> tuple[LoadCase, ...]:
     given = [name for name in ("users", "arrivals") if name in entries]
     if len(given) != 1:
@@ -169,7 +169,7 @@ def _read_stage(element: Written) -> Stage:
     return _stage(values)
 
 
-def _stage(values: Mapping[str, Any]) -> Stage:
+def _stage(values: Values) -> Stage:
     return Stage(float(values["to"]), values["over"].seconds)
 
 

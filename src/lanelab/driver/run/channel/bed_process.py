@@ -22,7 +22,7 @@ from lanelab.driver.link.live.live_link import LiveLink
 from lanelab.driver.link.live.operations import LinkOperations
 from lanelab.driver.run.channel.fact_operations import FactOperations
 from lanelab.driver.run.channel.facts import BedFactsHere
-from lanelab.driver.run.channel.protocol import Channel, Message, error_to_message
+from lanelab.driver.run.channel.protocol import Answer, Channel, Message, error_to_message
 
 if TYPE_CHECKING:
     from lanelab.driver.trial.trials import Trials
@@ -32,7 +32,7 @@ HELPERS = Path(__file__).resolve().with_name("helpers")
 HANGUP_GRACE_S = 0.5
 ENDINGS = ("halt_trial", "end_trial")  # do nothing where there was no trial yet
 
-Operation = Callable[[Message, list[int]], Message]
+Operation = Callable[[Message, list[int]], Answer]
 
 
 class BedProcess:
@@ -89,9 +89,10 @@ class BedProcess:
         try:
             if operation is None:
                 raise BedError(f"the bed process has no operation '{message['op']}' for who asks here")
-            answer: Message = {"id": message["id"], "ok": operation(message, fds)}
-            if "process" in answer["ok"]:
-                mine.append(answer["ok"]["process"])
+            ok = operation(message, fds)
+            answer: Message = {"id": message["id"], "ok": ok}
+            if "process" in ok:
+                mine.append(ok["process"])
         except LanelabError as error:
             answer = {"id": message["id"], "error": error_to_message(error)}
         except Exception as error:  # noqa: BLE001 - whatever it is, the caller must hear of it
@@ -106,7 +107,7 @@ class BedProcess:
 
     # --- commands
 
-    def _exec(self, message: Message, fds: list[int]) -> Message:
+    def _exec(self, message: Message, fds: list[int]) -> Answer:
         self._link.state.require_whole()
         name = message["node"]
         if name not in NODE_NAMES:
@@ -116,13 +117,13 @@ class BedProcess:
         terminal = Terminal(*size) if size else None
         return self._remember(self._substrate.node(name).spawn(command, Stdio(*fds), terminal))
 
-    def _exec_for_script(self, message: Message, fds: list[int]) -> Message:
+    def _exec_for_script(self, message: Message, fds: list[int]) -> Answer:
         """A script's command has the script's folder and environment, where the node has them too."""
         if not self._substrate.traits.same_machine:
             message = {**message, "env": {"LANELAB_NODE": message["node"]}, "cwd": "/"}
         return self._exec(message, fds)
 
-    def _script(self, message: Message, fds: list[int]) -> Message:
+    def _script(self, message: Message, fds: list[int]) -> Answer:
         """Return a user's program beside the nodes, with `node` on its PATH."""
         self._link.state.require_whole()
         environment = {
@@ -138,7 +139,7 @@ class BedProcess:
         except OSError as error:
             raise InputError(f"cannot start '{message['argv'][0]}': {error.strerror}") from error
 
-    def _remember(self, process: Process) -> Message:
+    def _remember(self, process: Process) -> Answer:
         number = next(self._numbers)
         self._processes[number] = process
         return {"process": number}
@@ -149,22 +150,22 @@ class BedProcess:
         except KeyError:
             raise BedError(f"the bed process has no command {message['process']}") from None
 
-    def _wait(self, message: Message, _fds: list[int]) -> Message:
+    def _wait(self, message: Message, _fds: list[int]) -> Answer:
         status = self._process(message).wait()
         self._processes.pop(message["process"], None)
         return {"status": status}
 
-    def _signal(self, message: Message, _fds: list[int]) -> Message:
+    def _signal(self, message: Message, _fds: list[int]) -> Answer:
         self._process(message).signal(message["signal"])
         return {}
 
-    def _resize(self, message: Message, _fds: list[int]) -> Message:
+    def _resize(self, message: Message, _fds: list[int]) -> Answer:
         self._process(message).resize(Terminal(message["rows"], message["columns"]))
         return {}
 
     # --- what the interfaces of the link, of trials and of facts have
 
-    def _do(self, message: Message, _fds: list[int]) -> Message:
+    def _do(self, message: Message, _fds: list[int]) -> Answer:
         name = message["name"]
         for interface, here in ((LinkOperations, self._link), (FactOperations, self._facts)):
             if name in operations(interface):

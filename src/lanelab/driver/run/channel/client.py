@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any
 
 from lanelab.driver.base import configuration
 from lanelab.driver.base.coded import JsonObject
@@ -22,7 +21,7 @@ from lanelab.driver.bed.registry import kind_named
 from lanelab.driver.bed.substrate import BedSettings
 from lanelab.driver.link.live.operations import LinkOperations
 from lanelab.driver.run.channel.fact_operations import FactOperations
-from lanelab.driver.run.channel.protocol import VERSION, BedReady, Channel, Message, error_from_message
+from lanelab.driver.run.channel.protocol import VERSION, Answer, BedReady, Channel, Message, error_from_message
 from lanelab.driver.trial.operations import TrialOperations
 
 # Whatever Python's own settings in the user's environment, which the commands in the bed get as they are.
@@ -103,32 +102,33 @@ class Bed(LinkOperations, TrialOperations, FactOperations):
 
     def ask(self, name: str, arguments: JsonObject, within_s: float) -> object:
         """Ask the bed's process to do one of the interfaces' operations."""
-        asked = {"name": name, "with": dict(arguments)}
-        return self._ask("do", within_s=within_s, **asked)["answer"]
+        request: Message = {"name": name, "with": dict(arguments)}
+        return self._ask("do", request, within_s=within_s)["answer"]
 
     def exec(self, node: str, command: Command, stdio: Stdio, terminal: Terminal | None = None) -> Process:
         """Start a command on a node."""
         size = [terminal.rows, terminal.columns] if terminal else None
+        argv, environment = list(command.argv), dict(command.env)
         return self._start(
-            "exec", stdio, node=node, argv=list(command.argv), env=dict(command.env), cwd=command.cwd, tty=size
+            "exec", stdio, {"node": node, "argv": argv, "env": environment, "cwd": command.cwd, "tty": size}
         )
 
     def script(self, argv: Sequence[str], stdio: Stdio) -> Process:
         """Start a program beside the nodes, with the `node` helper on its PATH."""
-        return self._start("script", stdio, argv=list(argv))
+        return self._start("script", stdio, {"argv": list(argv)})
 
-    def _start(self, op: str, stdio: Stdio, **arguments: Any) -> Process:  # noqa: ANN401 - JSON
+    def _start(self, op: str, stdio: Stdio, request: Message) -> Process:
         null = os.open(os.devnull, os.O_RDWR)
         try:
             fds = [null if fd is None else fd for fd in (stdio.stdin, stdio.stdout, stdio.stderr)]
-            return RemoteProcess(self, self._ask(op, fds, **arguments)["process"])
+            return RemoteProcess(self, self._ask(op, request, fds)["process"])
         finally:
             os.close(null)
 
-    def _ask(self, op: str, fds: Sequence[int] = (), /, *, within_s: float | None = None, **arguments: Any) -> Message:  # noqa: ANN401
+    def _ask(self, op: str, request: Message, fds: Sequence[int] = (), *, within_s: float | None = None) -> Answer:
         """Raises BedLost when the bed is gone, or does not answer in time: then it is ended, since nothing is known of
         it any more. Commands may take as long as they like."""
-        called = arguments.get("name", op)
+        called = request.get("name", op)
         answer: queue.Queue[Message] = queue.Queue()
         with self._asking:
             if self._lost:
@@ -136,7 +136,7 @@ class Bed(LinkOperations, TrialOperations, FactOperations):
             number, self._next = self._next, self._next + 1
             self._answers[number] = answer
         try:
-            self._channel.send({"id": number, "op": op, **arguments}, fds)
+            self._channel.send({"id": number, "op": op, **request}, fds)
         except OSError:
             raise self._lost_error(f"before '{called}'") from None
         try:
@@ -150,8 +150,7 @@ class Bed(LinkOperations, TrialOperations, FactOperations):
             raise error_from_message(message["error"])
         if "ok" not in message:
             raise self._lost_error(f"during '{called}'")
-        ok: Message = message["ok"]
-        return ok
+        return message["ok"]
 
     def _receive(self) -> None:
         while (received := self._channel.receive()) is not None:
@@ -195,11 +194,12 @@ class RemoteProcess(Process):
         if timeout_s is not None:
             raise TypeError("a command in the bed is waited for without a time-out")
         if self._status is None:
-            self._status = int(self._bed._ask("wait", process=self._number)["status"])
+            self._status = self._bed._ask("wait", {"process": self._number})["status"]
         return self._status
 
     def signal(self, number: int) -> None:
-        self._bed._ask("signal", process=self._number, signal=number)
+        self._bed._ask("signal", {"process": self._number, "signal": number})
 
     def resize(self, terminal: Terminal) -> None:
-        self._bed._ask("resize", process=self._number, rows=terminal.rows, columns=terminal.columns)
+        size: Message = {"rows": terminal.rows, "columns": terminal.columns}
+        self._bed._ask("resize", {"process": self._number, **size})

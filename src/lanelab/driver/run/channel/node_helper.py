@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[4]))
 
-from lanelab.driver.run.channel.protocol import Channel, Message
+from lanelab.driver.run.channel.protocol import Channel, ErrorWords, Message
 
 PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 
@@ -26,7 +26,8 @@ def ask(channel: Channel, message: Message, fds: tuple[int, ...] = ()) -> Messag
     """Ask one question at a time, so the next message is its answer."""
     channel.send(message, fds)
     received = channel.receive()
-    return received[0] if received else {"error": {"what": "the bed is gone", "remedy": ""}}
+    gone: ErrorWords = {"type": "BedLost", "what": "the bed is gone", "remedy": "", "key": "", "place": ""}
+    return received[0] if received else {"error": gone}
 
 
 def environment() -> dict[str, str]:

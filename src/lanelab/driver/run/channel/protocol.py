@@ -14,7 +14,7 @@ import socket
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 from lanelab.driver.base import errors
 from lanelab.driver.base.coded import Coded
@@ -23,7 +23,51 @@ from lanelab.driver.base.errors import LanelabError
 VERSION = 2
 MAX_FDS = 8
 
-Message = dict[str, Any]
+
+class ErrorWords(TypedDict):
+    """A LanelabError on its way."""
+
+    type: str
+    what: str
+    remedy: str
+    key: str
+    place: str
+
+
+class Answer(TypedDict, total=False):
+    """The answer to a request: one of these, or none."""
+
+    process: int  # the number of a command
+    status: int  # of a command
+    answer: object  # of an operation of the interfaces
+
+
+Message = TypedDict(
+    "Message",
+    {
+        "lanelab_bed": int,  # VERSION
+        "id": int,
+        "fds": int,  # so many descriptors come along
+        "op": str,
+        "ok": Answer,
+        "error": ErrorWords,
+        # do
+        "name": str,
+        "with": Mapping[str, object],
+        # exec, script
+        "node": str,
+        "argv": list[str],
+        "env": dict[str, str] | None,
+        "cwd": str | None,
+        "tty": list[int] | None,  # rows and columns
+        # wait, signal, resize
+        "process": int,
+        "signal": int,
+        "rows": int,
+        "columns": int,
+    },
+    total=False,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +94,7 @@ class Channel:
     def fileno(self) -> int:
         return self._socket.fileno()
 
-    def send(self, message: Message, fds: Sequence[int] = ()) -> None:
+    def send(self, message: Mapping[str, object], fds: Sequence[int] = ()) -> None:
         """Raises OSError when the other end is gone."""
         if fds:
             message = {**message, "fds": len(fds)}
@@ -88,12 +132,12 @@ class Channel:
         self._socket.close()
 
 
-def error_to_message(error: LanelabError) -> Message:
-    own = {name: getattr(error, name, "") for name in ("key", "place")}
-    return {"type": type(error).__name__, "what": error.what, "remedy": error.remedy, **own}
+def error_to_message(error: LanelabError) -> ErrorWords:
+    key, place = (getattr(error, name, "") for name in ("key", "place"))
+    return {"type": type(error).__name__, "what": error.what, "remedy": error.remedy, "key": key, "place": place}
 
 
-def error_from_message(message: Message) -> LanelabError:
+def error_from_message(message: ErrorWords) -> LanelabError:
     kind = getattr(errors, message["type"], None)
     if not (isinstance(kind, type) and issubclass(kind, LanelabError)):
         kind = errors.BedError  # of a part of the bed that has errors of its own

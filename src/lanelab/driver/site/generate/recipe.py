@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss
+from lanelab.driver.base.settings.setting import Values
 from lanelab.driver.base.settings.source import Written, read_yaml
 from lanelab.driver.base.units import Duration, Ratio
 from lanelab.driver.site.generate.noise import lognormal
@@ -154,9 +154,7 @@ def _free(kind: str, known: Mapping[str, str]) -> str:
     return next(name for name in (kind, *(f"{kind}{n}" for n in range(2, MOST_OBJECTS))) if name not in known)
 
 
-def _check_parent(
-    entries: Mapping[str, Written], written: Written, values: Mapping[str, Any], known: Mapping[str, str]
-) -> None:
+def _check_parent(entries: Mapping[str, Written], written: Written, values: Values, known: Mapping[str, str]) -> None:
     parent, kind = values["from"], values["type"]
     where = entries.get("from", written)
     if parent not in known:
@@ -176,7 +174,7 @@ def _check_parent(
             raise entries[key].error(f"{key} is for what a page includes", "Leave it out")
 
 
-def _sized(written: Written, entries: Mapping[str, Written], values: Mapping[str, Any], seed: str) -> tuple[int, ...]:
+def _sized(written: Written, entries: Mapping[str, Written], values: Values, seed: str) -> tuple[int, ...]:
     given = [key for key in SIZED_BY if key in entries]
     if not given:
         raise written.error("size is missing", f"Write one of {', '.join(SIZED_BY)}")
