@@ -6,13 +6,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lanelab.driver.base.clock import shifted, utc_now
-from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.coded import Coded, parsed
 from lanelab.driver.base.errors import BedLost, LanelabError
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.link.results import SelfTest
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.run.folder.copies import SelfTestCopy, TrialCopy
+from lanelab.driver.run.folder.copies import SelfTestCopy, StoredSelfTest, TrialCopy
 from lanelab.driver.run.machines import BedFacts, MachineFacts
 from lanelab.driver.run.sweep.cluster import Away, Finished, Happening, JobName, Joined, Left
 from lanelab.driver.run.sweep.messages import Delivery, Portion, Qualification, RefusedLink
@@ -148,6 +148,7 @@ class ScriptedCluster:
         if self.refuses.get(label) in (self.machine(worker), "all"):
             undone = self.empty(worker, portion.number, "the link is not what was asked for")
             return replace(undone, refused=(RefusedLink(label, "too slow"),))
-        test = SelfTestCopy(1, label, "before", self.now(), True, SelfTest((), 0.1).to_json())
+        found = parsed(StoredSelfTest, SelfTest((), 0.1).to_json(), "a self-test")
+        test = SelfTestCopy(1, label, "before", self.now(), True, found)
         beds, versions = {"1": self.bed(worker)}, {"v": {"browser": "1"}}
         return Delivery(portion.number, "", "", False, self.now(), tuple(trials), (), beds, versions, (test,), None)

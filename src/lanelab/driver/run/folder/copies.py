@@ -3,10 +3,10 @@ that is reused, or from runs that are merged."""
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import ChangedError
@@ -40,6 +40,16 @@ class TrialCopy(Coded):
     origin: str  # the run that made it, where that is another one
 
 
+class StoredSelfTest(TypedDict):
+    """A self-test as a run's folder has it: lanelab.driver.link.results.SelfTest, and the router's queues."""
+
+    passed: bool
+    took_s: float
+    failures: Sequence[str]
+    results: Sequence[Mapping[str, object]]
+    tc: NotRequired[Sequence[object]]
+
+
 @dataclass(frozen=True, slots=True)
 class SelfTestCopy(Coded):
     bed: int
@@ -47,7 +57,7 @@ class SelfTestCopy(Coded):
     moment: str
     at_utc: str
     passed: bool
-    data: Mapping[str, Any]
+    data: StoredSelfTest
 
 
 _TRIAL = (
