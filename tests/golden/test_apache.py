@@ -25,7 +25,7 @@ from lanelab.driver.base.programs import needs
 from lanelab.driver.base.programs.building import apache_module
 from lanelab.driver.base.programs.find_program import find
 from lanelab.driver.base.settings.setting import rows_of
-from lanelab.driver.site.pushed import pushed_paths
+from lanelab.driver.site.push_plan import pushed_paths
 from tests.kit.server_arms import DASHES, SITES, compare, hints_of, read
 
 FOLDER = Path(__file__).parent / "apache"

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from lanelab.analysis.results.study.appendix import Appendix, SiteFacts, appendix
-from lanelab.analysis.results.study.judged import judged_study
+from lanelab.analysis.results.study.claim_verdicts import judged_study
 from lanelab.analysis.results.study.run import read_study_run
 from tests.kit.made_study import judged, make_study_run, study
 

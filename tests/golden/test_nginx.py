@@ -26,7 +26,7 @@ from lanelab.driver.arm.servers.server import Place
 from lanelab.driver.arm.wire import WireSettings
 from lanelab.driver.base.programs.find_program import find
 from lanelab.driver.base.settings.setting import rows_of
-from lanelab.driver.site.pushed import pushed_paths
+from lanelab.driver.site.push_plan import pushed_paths
 from lanelab.driver.site.site import Site, SiteObject
 from tests.kit.server_arms import DASHES, SITES, compare, read
 

@@ -6,7 +6,7 @@ commit it.
 
 from pathlib import Path
 
-from lanelab.analysis.results.study.judged import judged_study
+from lanelab.analysis.results.study.claim_verdicts import judged_study
 from lanelab.analysis.results.study.markdown import markdown
 from lanelab.analysis.results.study.run import read_study_run
 from tests.kit.made_study import judged, make_study_run, study

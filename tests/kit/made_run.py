@@ -20,7 +20,7 @@ from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.digests import THE_RUN, note_digests
 from lanelab.driver.run.machines import BedFacts, MachineFacts
-from lanelab.driver.site.about import AboutSite
+from lanelab.driver.site.site_notes import AboutSite
 from tests.kit.records import record as sound_record
 
 BEGAN = datetime.datetime(2026, 11, 20, 9, 30, tzinfo=datetime.UTC)

@@ -9,7 +9,7 @@ import pytest
 
 from lanelab.driver.base.errors import BuildError
 from lanelab.driver.base.paths import PROJECT, build_folder
-from lanelab.driver.base.programs.building import once
+from lanelab.driver.base.programs.building import single_build
 
 LOCK = PROJECT / "requirements-packets.lock"
 
@@ -22,12 +22,14 @@ def run(script: Path | str, *args: str | Path, timeout: float = 300) -> subproce
 
 
 def _environment() -> dict[str, str]:
-    def make(folder: Path, log: once.Log) -> None:
-        once.pip_install(LOCK, folder, log)
+    def make(folder: Path, log: single_build.Log) -> None:
+        single_build.pip_install(LOCK, folder, log)
 
     try:
         place = build_folder() / "peers" / "packets"
-        folder = once.made_once("installing pyshark", place, once.key_of(LOCK.read_bytes()), make, about_s=30)
+        folder = single_build.made_once(
+            "installing pyshark", place, single_build.key_of(LOCK.read_bytes()), make, about_s=30
+        )
     except BuildError as error:
         pytest.skip(f"pyshark cannot be had here: {error}")
     return {**os.environ, "PYTHONPATH": str(folder)}

@@ -10,7 +10,7 @@ from lanelab.driver.bed.addresses import CLIENT, SERVER, route_lines
 from lanelab.driver.bed.addresses import Host as BedHost
 from lanelab.driver.link import Host, Link
 from lanelab.driver.link.hosts.host import USUAL_KERNEL
-from lanelab.driver.link.shaping.asked import asked_queues
+from lanelab.driver.link.shaping.expected_tc import asked_queues
 from lanelab.driver.link.shaping.shaping import DEVICES
 from lanelab.driver.record.evidence.packets import Connection, PacketSummary
 from lanelab.driver.record.evidence.settings import HostSettings, RouteSettings, SettingsEvidence

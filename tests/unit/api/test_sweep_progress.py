@@ -14,7 +14,7 @@ from lanelab.driver.api.sweep_progress import SweepProgress
 from lanelab.driver.api.sweeps import ONE_BED, SweepOptions
 from lanelab.driver.cli.output import note, notes_to
 from lanelab.driver.cli.progress import picture_of, plain, watching
-from lanelab.driver.experiment.schedule.remaining import Pace, remaining_s
+from lanelab.driver.experiment.schedule.time_left import Pace, remaining_s
 from lanelab.driver.record.metrics import PAGE_LOAD
 from lanelab.driver.run.events import EVENTS, Event, read_event
 from lanelab.driver.run.sweep import events as of_sweeps

@@ -8,11 +8,11 @@ import pytest
 from lanelab.driver.arm.browsers import binaries
 from lanelab.driver.arm.browsers.binaries import Binary
 from lanelab.driver.arm.browsers.browser import Surroundings
+from lanelab.driver.arm.browsers.browser_pool import MOST_PAGES
 from lanelab.driver.arm.browsers.chromium import browsers as module
 from lanelab.driver.arm.browsers.chromium.browsers import ChromiumBrowser
 from lanelab.driver.arm.browsers.chromium.page import ChromiumPage
 from lanelab.driver.arm.browsers.failures import BrowserError
-from lanelab.driver.arm.browsers.kept import MOST_PAGES
 from lanelab.driver.base.errors import NodeError
 from lanelab.driver.bed.node import Completed
 from lanelab.driver.record.reasons import Reason

@@ -14,7 +14,7 @@ import pytest
 from lanelab.driver.base.errors import BuildError
 from lanelab.driver.base.paths import build_folder
 from lanelab.driver.base.programs import needs
-from lanelab.driver.base.programs.building import apache_module, gateway, go, once
+from lanelab.driver.base.programs.building import apache_module, gateway, go, single_build
 from lanelab.driver.base.programs.building.go import Go
 from lanelab.driver.base.programs.find_program import find
 from tests.kit.checkout import run
@@ -29,12 +29,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "build" / "things"
 
 
-def make_thing(folder: Path, _log: once.Log) -> None:
+def make_thing(folder: Path, _log: single_build.Log) -> None:
     (folder / "thing").write_text("whole")
 
 
-def made(folder: Path, make: once.Make = make_thing, key: str = "a", out: io.StringIO | None = None) -> Path:
-    return once.made_once(WHAT, folder, key, make, about_s=3, out=out or io.StringIO())
+def made(folder: Path, make: single_build.Make = make_thing, key: str = "a", out: io.StringIO | None = None) -> Path:
+    return single_build.made_once(WHAT, folder, key, make, about_s=3, out=out or io.StringIO())
 
 
 def left(folder: Path) -> set[str]:
@@ -49,7 +49,7 @@ def test_makes_it_once_and_says_so(folder: Path) -> None:
     assert made(folder, key="b") == folder / "b"
 
 
-def slowly(folder: Path, _log: once.Log) -> None:
+def slowly(folder: Path, _log: single_build.Log) -> None:
     with (folder.parent / "makers").open("a") as makers:
         print(os.getpid(), file=makers)
     time.sleep(0.5)
@@ -63,8 +63,8 @@ def test_several_at_once_make_one(folder: Path) -> None:
     assert len((folder / "makers").read_text().split()) == 1
 
 
-def fails(says: str) -> once.Make:
-    def make(folder: Path, log: once.Log) -> None:
+def fails(says: str) -> single_build.Make:
+    def make(folder: Path, log: single_build.Log) -> None:
         (folder / "half").write_text("")
         log.run(["sh", "-c", 'printf "%s\\n" first "$1" >&2; exit 3', "sh", says], environment=os.environ)
 
@@ -135,9 +135,9 @@ except BuildError as error:
 
 
 def test_a_key_tells_apart_what_the_parts_are() -> None:
-    keys = {once.key_of(*parts) for parts in (("a", "b"), ("ab",), ("a", "b", ""), ("b", "a"), ("a1:b",))}
+    keys = {single_build.key_of(*parts) for parts in (("a", "b"), ("ab",), ("a", "b", ""), ("b", "a"), ("a1:b",))}
     assert len(keys) == 5
-    assert once.key_of("a") == once.key_of(b"a")
+    assert single_build.key_of("a") == single_build.key_of(b"a")
 
 
 # --- Go -----------------------------------------------------------------------------------------------------------

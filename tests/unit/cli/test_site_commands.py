@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.cli.main import lanelab
-from lanelab.driver.collect.fidelity.keep import keep
+from lanelab.driver.collect.fidelity.manifest_notes import keep
 from lanelab.driver.experiment.read import parse_experiment
 from lanelab.driver.run import start
 from lanelab.driver.site.composition import Part, composition_of, type_of

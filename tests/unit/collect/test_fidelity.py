@@ -13,7 +13,7 @@ from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.errors import InputError, RecordError
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.collect.fidelity.experiment import experiment_text, wished
-from lanelab.driver.collect.fidelity.keep import keep, with_fidelity
+from lanelab.driver.collect.fidelity.manifest_notes import keep, with_fidelity
 from lanelab.driver.collect.fidelity.measure import Loads, differences_of, fidelity_of, least, parts_of, score_of
 from lanelab.driver.collect.fidelity.verify import compare
 from lanelab.driver.experiment.read import parse_experiment

@@ -13,7 +13,7 @@ import zstandard
 
 from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.collect.importers.imported import Imported
+from lanelab.driver.collect.importers.importer import Imported
 from lanelab.driver.collect.importers.registry import IMPORTERS, import_from, importer_of
 from lanelab.driver.site.archive.limits import Limits
 from tests.kit import recordings

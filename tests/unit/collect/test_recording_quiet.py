@@ -6,7 +6,7 @@ import pytest
 
 from lanelab.driver.arm.browsers.devices import DEVICES, device_named
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.collect.recording.quiet import HELD_OPEN_S, QUIET_S, Activity, Event
+from lanelab.driver.collect.recording.page_activity import HELD_OPEN_S, QUIET_S, Activity, Event
 
 PAGE, FRAME = "page", "frame"
 

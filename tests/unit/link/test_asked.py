@@ -8,7 +8,7 @@ import pytest
 
 from lanelab.driver.base.units import Duration
 from lanelab.driver.link import Link
-from lanelab.driver.link.shaping.asked import asked_queues, differences, shown_queues
+from lanelab.driver.link.shaping.expected_tc import asked_queues, differences, shown_queues
 
 LATE = Duration.parse("150us")
 NETEM = {"ecn": False, "gap": 0}

@@ -59,7 +59,7 @@ import random
 
 from lanelab.driver.experiment.schema import schema
 from lanelab.driver.link.selftest import one_way
-from lanelab.driver.link.selftest.attempts import Attempts
+from lanelab.driver.link.selftest.retries import Attempts
 from lanelab.driver.link.selftest.plan import chance_train
 from lanelab.driver.link.shaping.shaping import explain, shape
 from lanelab.driver.base.errors import InputError

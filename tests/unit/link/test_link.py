@@ -11,7 +11,7 @@ from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.units import Rate, Ratio
 from lanelab.driver.experiment.traces import with_traces
 from lanelab.driver.link import SETTINGS, GilbertElliott, Link, RandomLoss
-from lanelab.driver.link.written import LONGEST_TRACE
+from lanelab.driver.link.link_values import LONGEST_TRACE
 from tests.kit.links import settings
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "link.md"

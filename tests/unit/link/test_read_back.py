@@ -9,7 +9,7 @@ from lanelab.driver.base.errors import RecordError
 from lanelab.driver.bed.substrate import Substrate
 from lanelab.driver.link.hosts.host import USUAL_KERNEL
 from lanelab.driver.link.shaping.shaping import DEVICES
-from lanelab.driver.trial.page_load.read_back import PARTS, ReadBack
+from lanelab.driver.trial.page_load.node_settings import PARTS, ReadBack
 
 KERNEL = {
     **{name.replace(".", "/"): value for name, value in USUAL_KERNEL.items()},

@@ -9,8 +9,8 @@ import pytest
 from lanelab.driver.link import Link
 from lanelab.driver.link.arrivals import Arrivals
 from lanelab.driver.link.results import Result, within
-from lanelab.driver.link.selftest.attempts import Attempts
 from lanelab.driver.link.selftest.one_way import stood_still
+from lanelab.driver.link.selftest.retries import Attempts
 
 
 def result(achieved: float) -> Result:

@@ -13,9 +13,9 @@ from lanelab.driver.link.impairments import jitter_shape
 from lanelab.driver.link.impairments.jitter import Jitter
 from lanelab.driver.link.impairments.jitter_shape import Sent, simulated
 from lanelab.driver.link.results import Result
-from lanelab.driver.link.selftest.attempts import Attempts
 from lanelab.driver.link.selftest.one_way import sent_late
 from lanelab.driver.link.selftest.plan import jitter_train
+from lanelab.driver.link.selftest.retries import Attempts
 
 REPEATED, WRONG_REPEATED, OFTEN = 25, 12, 300
 DISTRIBUTIONS = ("normal", "uniform", "pareto", "paretonormal")

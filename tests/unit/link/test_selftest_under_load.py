@@ -10,7 +10,7 @@ from lanelab.driver.link.results import Result
 from lanelab.driver.link.selftest import plan
 from lanelab.driver.link.selftest.plan import Fill
 from lanelab.driver.link.selftest.traffic import Filled
-from lanelab.driver.link.selftest.under_load import Case, judge
+from lanelab.driver.link.selftest.transfer_facts import Case, judge
 from tests.kit.links import links
 
 MSS = 1448

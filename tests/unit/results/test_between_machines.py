@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from lanelab.analysis import statistics as stats
-from lanelab.analysis.results import comparisons, export, over_places, tables
+from lanelab.analysis.results import comparisons, export, pooled_places, tables
 from lanelab.analysis.results.between_machines import nested
 from lanelab.analysis.results.claims.judge import judge
 from lanelab.analysis.results.machines import MachinesOfRun
@@ -27,7 +27,7 @@ from lanelab.analysis.statistics.distributions import t_above
 from lanelab.analysis.statistics.looks import Look
 from lanelab.analysis.statistics.two_samples import innermost, p_of_shift, shift
 from lanelab.driver.experiment.read import parse_experiment
-from lanelab.driver.experiment.schedule.until import unknown_changes
+from lanelab.driver.experiment.schedule.stopping import unknown_changes
 from tests.kit.made_claims import made_claim, noise
 from tests.kit.made_claims import made_run as made_run_of_claims
 from tests.kit.made_run import Made, MadeMachine, make_run
@@ -122,7 +122,7 @@ def test_a_comparison_without_a_pair_says_why(tmp_path: Path) -> None:
 
 
 def test_what_sites_and_links_show_together_is_within_machines(tmp_path: Path) -> None:
-    words = [row.words() for row in over_places.pooled(run_of(tmp_path))]
+    words = [row.words() for row in pooled_places.pooled(run_of(tmp_path))]
     assert words
     assert all(sentence.startswith("Over all 2 sites and links together, within 3 machines, ") for sentence in words)
 

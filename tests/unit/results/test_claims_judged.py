@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from lanelab.analysis.results.claims.claim_family import together
 from lanelab.analysis.results.claims.judge import judge
 from lanelab.analysis.results.claims.levels import levels_after
-from lanelab.analysis.results.claims.quantified import over_looks
-from lanelab.analysis.results.claims.together import together
+from lanelab.analysis.results.claims.several_places import over_looks
 from lanelab.analysis.results.claims.verdict import Judged, JudgedPlace, Verdict
 from lanelab.analysis.statistics.looks import ALPHA, looks
 from lanelab.driver.base.errors import InputError

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lanelab.analysis.results import export, over_places, tables, terminal
+from lanelab.analysis.results import export, pooled_places, tables, terminal
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.report.page import page
 from lanelab.analysis.results.report.sentences import sentences
@@ -61,7 +61,7 @@ def test_other_failures_are_not_time_outs(tmp_path: Path) -> None:
 def test_arms_that_were_not_interleaved_are_not_compared(tmp_path: Path) -> None:
     run = read_run(make_run(tmp_path / "run", Made(arms=TWO, rounds=8, order="sequential", fails=NONE_FAIL, drift=0.3)))
     assert tables.comparisons(run) == []
-    assert over_places.pooled(run) == []
+    assert pooled_places.pooled(run) == []
     for text in (said(run), shown(run), page(run)):
         assert "Arms were not interleaved (order: sequential), so none are compared" in text
     drift = tables.run_drift(run)
@@ -75,7 +75,7 @@ def test_what_a_run_says_that_may_go_on_is_so_far(tmp_path: Path, state: str) ->
     verdicts = {row.comparison.verdict for row in tables.comparisons(run) if row.comparison}
     assert verdicts == {"faster so far"}
     assert "h2 was faster than http so far in both comparisons" in said(run)
-    assert "so far" in over_places.pooled(run)[0].words()
+    assert "so far" in pooled_places.pooled(run)[0].words()
 
 
 def test_three_rounds_say_how_often_chance_does_the_same(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_there_is_no_p_beside_so_far(tmp_path: Path) -> None:
         assert "faster so far" in shown(run)
         assert not re.search(r"faster in +p ", shown(run))
         assert ">p</th>" not in page(run)
-    assert all(", p " not in row.words() and "so far" in row.words() for row in over_places.pooled(going))
+    assert all(", p " not in row.words() and "so far" in row.words() for row in pooled_places.pooled(going))
     fails = lambda trial, _attempt: trial % 8 == 0 and trial > 8 * 4  # noqa: E731 - h2 on the second link, from round 5
     mixed = read_run(make_run(tmp_path / "mixed", Made(rounds=8, retries=0, fails=fails)))
     lines = [line for line in shown(mixed).splitlines() if "faster" in line and "of" in line]
@@ -135,7 +135,7 @@ def test_there_is_no_p_beside_so_far(tmp_path: Path) -> None:
 
 def test_one_sentence_for_all_links(tmp_path: Path) -> None:
     run = read_run(make_run(tmp_path / "run", Made(rounds=8, fails=NONE_FAIL)))
-    rows = over_places.pooled(run)
+    rows = pooled_places.pooled(run)
     assert [row.arm.name for row in rows] == ["http keepalive", "https", "h2"]
     assert all(row.words().startswith("Over all 2 sites and links together, ") and row.is_shown for row in rows)
     assert rows[2].words() in page(run).replace("&lt;", "<")
@@ -147,7 +147,7 @@ def test_interval_and_p_of_all_links_are_one_test(tmp_path: Path) -> None:
     """The interval leaves out no change exactly where p is at most 5%, also of runs that show little."""
     for seed in range(12):
         made = Made(rounds=5, noise=0.15, seed=seed, fails=NONE_FAIL)
-        for row in over_places.pooled(read_run(make_run(tmp_path / f"run{seed}", made))):
+        for row in pooled_places.pooled(read_run(make_run(tmp_path / f"run{seed}", made))):
             ratio = row.pooled.ratio
             assert ratio.low is not None
             assert ratio.high is not None
@@ -157,9 +157,11 @@ def test_interval_and_p_of_all_links_are_one_test(tmp_path: Path) -> None:
 def test_what_too_few_rounds_cannot_show_over_all_links_is_left_out(tmp_path: Path) -> None:
     """2 links of 3 rounds: the least p is 2/64, of 3 pairs of arms 9%. Of one pair it is 3%."""
     run = read_run(make_run(tmp_path / "four", Made(rounds=3, fails=NONE_FAIL)))
-    assert over_places.pooled(run) == []
+    assert pooled_places.pooled(run) == []
     assert "Over all" not in shown(run) + said(run) + page(run)
-    assert len(over_places.pooled(read_run(make_run(tmp_path / "two", Made(arms=TWO, rounds=3, fails=NONE_FAIL))))) == 1
+    assert (
+        len(pooled_places.pooled(read_run(make_run(tmp_path / "two", Made(arms=TWO, rounds=3, fails=NONE_FAIL))))) == 1
+    )
 
 
 def test_pairs_are_those_of_the_plan_and_what_is_left_out_is_named(tmp_path: Path) -> None:

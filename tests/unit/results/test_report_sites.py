@@ -14,16 +14,16 @@ from lanelab.analysis.results.sites import about_sites, sentences
 from lanelab.analysis.results.terminal import results
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.base.paths import PROJECT
-from lanelab.driver.collect.fidelity.keep import keep
+from lanelab.driver.collect.fidelity.manifest_notes import keep
 from lanelab.driver.experiment.read import parse_experiment
 from lanelab.driver.run import start
 from lanelab.driver.run.folder.format import ABOUT_SITES
-from lanelab.driver.site.about import AboutSite
 from lanelab.driver.site.composition import Part
 from lanelab.driver.site.digest import digest_of
 from lanelab.driver.site.facts import about
 from lanelab.driver.site.load import load_site
 from lanelab.driver.site.site import Site
+from lanelab.driver.site.site_notes import AboutSite
 from tests.kit.made_run import Made, make_run
 from tests.unit.cli.test_site_commands import FOUND
 

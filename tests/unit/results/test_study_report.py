@@ -15,8 +15,8 @@ from rich.console import Console
 from lanelab.analysis.results.claims.verdict import Verdict
 from lanelab.analysis.results.layout.terminal import on_terminal
 from lanelab.analysis.results.sections.study import verdicts_section
+from lanelab.analysis.results.study.claim_verdicts import JudgedStudy, judged_study
 from lanelab.analysis.results.study.data import write_data
-from lanelab.analysis.results.study.judged import JudgedStudy, judged_study
 from lanelab.analysis.results.study.markdown import markdown, write_markdown
 from lanelab.analysis.results.study.page import study_page
 from lanelab.analysis.results.study.report import write_study_report

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from lanelab.driver.base.programs.building import gateway, once
+from lanelab.driver.base.programs.building import gateway, single_build
 from lanelab.driver.base.programs.building.go import GATEWAY, Go
 from lanelab.driver.cli.main import lanelab
 from lanelab.driver.run.built_programs import still_to_build
@@ -41,7 +41,7 @@ def test_what_is_there_takes_no_time(build: Path, monkeypatch: pytest.MonkeyPatc
     own = Go(Path("/usr/bin/go"), "go9.9")
     go_is(own, monkeypatch)
     assert still_to_build([read(THROUGH)]).programs == ("gateway",)
-    key = once.key_of(gateway.PROGRAM, own.version, *once.sources(GATEWAY, without=gateway.irrelevant))
+    key = single_build.key_of(gateway.PROGRAM, own.version, *single_build.sources(GATEWAY, without=gateway.irrelevant))
     (build / "gateway" / gateway.PROGRAM / key).mkdir(parents=True)
     assert still_to_build([read(THROUGH)]).seconds == 0
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from lanelab.analysis.statistics import KNOWN
 from lanelab.driver.api import beds as api_beds
-from lanelab.driver.api import running, session
+from lanelab.driver.api import run_experiment, session
 from lanelab.driver.base.errors import BedLost, HostAway, HostError, Interrupted, NamespaceError
 from lanelab.driver.cli import runs
 from lanelab.driver.experiment.model import Experiment
@@ -358,7 +358,7 @@ def test_a_new_run_without_a_bed_leaves_no_folder(tmp_path: Path, monkeypatch: p
         raise HostAway("client1 (client): there is no way to it")
 
     monkeypatch.setattr(api_beds, "Bed", away)
-    monkeypatch.setattr(running, "ready", lambda *_: Programs())
+    monkeypatch.setattr(run_experiment, "ready", lambda *_: Programs())
     file, folder = tmp_path / "made.yaml", tmp_path / "out"
     file.write_text(TWO_ARMS)
     with pytest.raises(HostAway):
@@ -370,7 +370,7 @@ def test_a_new_run_without_a_bed_leaves_no_folder(tmp_path: Path, monkeypatch: p
 def test_a_run_that_ends_without_all_that_was_asked_for_has_a_status_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: list[str], status: int
 ) -> None:
-    monkeypatch.setattr(running, "ready", lambda *_: Programs())
+    monkeypatch.setattr(run_experiment, "ready", lambda *_: Programs())
     monkeypatch.setattr(session, "_play_one_bed", lambda *_: None)  # as if every trial had failed
     file = tmp_path / "made.yaml"
     file.write_text(TWO_ARMS)

@@ -6,7 +6,7 @@ import pytest
 
 from lanelab.driver.base.errors import BedError, InputError
 from lanelab.driver.run.sweep.disturbance import LIMIT, Disturbance, measure_disturbance, require_little
-from lanelab.driver.run.sweep.fixed_work import FixedWorker, WorkTimes, measure_fixed_work
+from lanelab.driver.run.sweep.work_sample import FixedWorker, WorkTimes, measure_fixed_work
 
 
 def test_words_name_the_worst_bed() -> None:

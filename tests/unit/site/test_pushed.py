@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.site.pushed import MOST, pushed_paths
+from lanelab.driver.site.push_plan import MOST, pushed_paths
 from lanelab.driver.site.site import Site, SiteObject
 
 HTML = b"""<html><head><link rel="preconnect" href="//cdn.test"><link rel="Stylesheet" href="css/b.css">

@@ -16,7 +16,7 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.record.evidence.browser import BrowserEvidence, Slowdown
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.trial.page_load.expected import Expected
+from lanelab.driver.trial.page_load.expectation import Expected
 from lanelab.driver.trial.page_load.judges.device import device_failures, device_missing
 from lanelab.driver.trial.page_load.judges.registry import judge
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions

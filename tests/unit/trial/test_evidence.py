@@ -17,7 +17,7 @@ from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.machine import MachineEvidence, MachineUse
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.trial.page_load.expected import Expected
+from lanelab.driver.trial.page_load.expectation import Expected
 from lanelab.driver.trial.page_load.judges.registry import judge
 from lanelab.driver.trial.page_load.workload import PageLoad
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions

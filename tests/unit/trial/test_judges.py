@@ -11,7 +11,7 @@ from lanelab.driver.link import Link
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.page_load import judges
-from lanelab.driver.trial.page_load.expected import Expected
+from lanelab.driver.trial.page_load.expectation import Expected
 from lanelab.driver.trial.page_load.judges import registry
 from lanelab.driver.trial.page_load.judges.judge import Case
 from lanelab.driver.trial.tolerances import Tolerances

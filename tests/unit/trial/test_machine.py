@@ -21,8 +21,8 @@ from lanelab.driver.record.reasons import FlagName, Reason
 from lanelab.driver.record.record import RECORDINGS
 from lanelab.driver.trial.recorders.machine import Machine, MachineOptions
 from lanelab.driver.trial.recorders.machine_use import MachineReport, evidence_of, flags_of, measures_of, series_of
-from lanelab.driver.trial.recorders.of_trial import TrialRecorders
 from lanelab.driver.trial.recorders.recorder import Context
+from lanelab.driver.trial.recorders.trial_recorders import TrialRecorders
 
 STAT = "cpu  140703 70959 50556 237723 2298 0 1265 256 0 0\ncpu0 61380 36653 23816 129042 397 0 353 126 0 0\n"
 CPU_PRESSURE = (

@@ -7,7 +7,7 @@ import pytest
 from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.server import LoggedRequest, ServedRequest, ServerLog
 from lanelab.driver.trial.packets.clear_text import ClearConnection, ClearExchange
-from lanelab.driver.trial.page_load.placing import placed
+from lanelab.driver.trial.page_load.log_placement import placed
 
 LINK = Link.parse({"rtt": "40ms"})
 HEAD, REQUEST = 200, 400

@@ -14,16 +14,16 @@ from lanelab.driver.base.errors import BedError, RecordError
 from lanelab.driver.base.settings.setting import Setting
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import RECORDINGS
-from lanelab.driver.trial.recorders import of_trial
+from lanelab.driver.trial.recorders import trial_recorders
 from lanelab.driver.trial.recorders.cross_traffic import Cross
 from lanelab.driver.trial.recorders.machine import MachineOptions
-from lanelab.driver.trial.recorders.of_trial import TrialRecorders
 from lanelab.driver.trial.recorders.recorder import Context, Recorder, Recording, Weight
 from lanelab.driver.trial.recorders.registry import RECORDERS, NetlogOptions, options_from_json, packed, wishes
 from lanelab.driver.trial.recorders.screenshot import ScreenshotOptions
 from lanelab.driver.trial.recorders.server_series import ServerSeriesOptions
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
 from lanelab.driver.trial.recorders.trace import TraceOptions
+from lanelab.driver.trial.recorders.trial_recorders import TrialRecorders
 from lanelab.driver.trial.recorders.vitals import VitalsOptions
 
 
@@ -78,7 +78,7 @@ class Second(Noted):
 def noted(monkeypatch: pytest.MonkeyPatch, **fails: Exception) -> TrialRecorders:
     monkeypatch.setattr(Noted, "calls", [], raising=False)
     monkeypatch.setattr(Noted, "fails", {name.replace("_", " "): error for name, error in fails.items()}, raising=False)
-    monkeypatch.setattr(of_trial, "RECORDERS", {"first": First, "second": Second})
+    monkeypatch.setattr(trial_recorders, "RECORDERS", {"first": First, "second": Second})
     return TrialRecorders({"second": NoOptions(), "first": NoOptions()})
 
 

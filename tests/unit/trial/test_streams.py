@@ -10,7 +10,7 @@ import pytest
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.trial.page_load.expected import Expected
+from lanelab.driver.trial.page_load.expectation import Expected
 from lanelab.driver.trial.page_load.judges.registry import judge
 from lanelab.driver.trial.page_load.streams import stream_measures
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions

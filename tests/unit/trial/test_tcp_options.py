@@ -4,7 +4,7 @@ import pytest
 
 from lanelab.driver.link import Link
 from lanelab.driver.record.reasons import Reason
-from lanelab.driver.trial.packets.seen import Packet, Stream
+from lanelab.driver.trial.packets.packet_fields import Packet, Stream
 from lanelab.driver.trial.packets.timeline import ACK, SYN
 from lanelab.driver.trial.page_load.judges.tcp_options import tcp_option_failures
 

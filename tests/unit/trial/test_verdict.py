@@ -13,7 +13,7 @@ from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.packets.packets import PacketSummary, summarise
-from lanelab.driver.trial.page_load.expected import Expected
+from lanelab.driver.trial.page_load.expectation import Expected
 from lanelab.driver.trial.page_load.judges.registry import judge
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
 from lanelab.driver.trial.tolerances import Tolerances

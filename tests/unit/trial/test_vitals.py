@@ -16,7 +16,7 @@ from lanelab.driver.record.metrics import metric_named
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.trial.recorders.recorder import Context
 from lanelab.driver.trial.recorders.vitals import Vitals, VitalsOptions
-from lanelab.driver.trial.recorders.vitals_told import blocking, evidence, layout_shift, measures
+from lanelab.driver.trial.recorders.vitals_measures import blocking, evidence, layout_shift, measures
 
 SHIFT = {"at_ms": 900.0, "value": 0.1, "after_input": False, "moved": ["div#a"]}
 PAINT = {"at_ms": 300.0, "size": 5000.0, "tag": "p", "element": "p.first", "url": None, "text": "Once"}

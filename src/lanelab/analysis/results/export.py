@@ -16,8 +16,8 @@ from lanelab.analysis.results import (
     machine,
     tables,
 )
+from lanelab.analysis.results.claims.claim_family import together
 from lanelab.analysis.results.claims.exported import judged_json
-from lanelab.analysis.results.claims.together import together
 from lanelab.analysis.results.layout.data import data_of
 from lanelab.analysis.results.model import Run, Trial
 from lanelab.analysis.results.sections.seen import Seen

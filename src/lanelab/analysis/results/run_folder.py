@@ -34,9 +34,9 @@ from lanelab.driver.record.load_places import USERS, place_named
 from lanelab.driver.record.load_series import SERIES
 from lanelab.driver.record.metrics import primary_of
 from lanelab.driver.run.folder import format as run_format
+from lanelab.driver.run.folder.database import opened_database
 from lanelab.driver.run.folder.digests import OF_RESULTS, require_unchanged
 from lanelab.driver.run.folder.digests import SERIES as SERIES_PART
-from lanelab.driver.run.folder.opened import opened_database
 from lanelab.driver.run.folder.trial_content import series_of
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from lanelab.analysis.results.model import Run
 from lanelab.driver.run.folder.format import ABOUT_SITES
-from lanelab.driver.site.about import AboutSite
+from lanelab.driver.site.site_notes import AboutSite
 
 
 def about_sites(run: Run) -> Mapping[str, AboutSite]:

@@ -18,8 +18,8 @@ from lanelab.driver.experiment.claim import Claim, digest_of
 from lanelab.driver.record.metrics import PRIMARY, measured
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder import format as run_format
+from lanelab.driver.run.folder.database import opened_database
 from lanelab.driver.run.folder.digests import differences, file_digest
-from lanelab.driver.run.folder.opened import opened_database
 from lanelab.driver.run.folder.trial_content import artifact_path, whole_record
 
 BOUND = "bound_ms"

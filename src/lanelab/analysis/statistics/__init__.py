@@ -6,7 +6,6 @@ shows by simulation how often it is right.
 """
 
 from lanelab.analysis.statistics.holm import holm
-from lanelab.analysis.statistics.known import KNOWN
 from lanelab.analysis.statistics.median import (
     ALPHA,
     ENOUGH,
@@ -21,6 +20,7 @@ from lanelab.analysis.statistics.median import (
 )
 from lanelab.analysis.statistics.paired import Change, Comparison, Verdict, compare
 from lanelab.analysis.statistics.pooled import Pooled, pool
+from lanelab.analysis.statistics.precision import KNOWN
 from lanelab.analysis.statistics.strata import MadeOn, Strata, strata
 
 __all__ = [

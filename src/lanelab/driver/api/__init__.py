@@ -16,17 +16,17 @@ if TYPE_CHECKING:  # for tools that read the code: the names and what they are
     from lanelab.driver.api.beds import BedOptions
     from lanelab.driver.api.plans import Plan, plan
     from lanelab.driver.api.results import OpenRun, open_run
-    from lanelab.driver.api.running import resume, run
+    from lanelab.driver.api.run_experiment import resume, run
     from lanelab.driver.api.sweeps import SweepOptions
     from lanelab.driver.run import events
     from lanelab.driver.run.runner import StopRequest
     from lanelab.driver.run.sweep import events as sweep_events
 
 _WHERE = {
-    "run": "lanelab.driver.api.running:run",
+    "run": "lanelab.driver.api.run_experiment:run",
     "plan": "lanelab.driver.api.plans:plan",
     "Plan": "lanelab.driver.api.plans:Plan",
-    "resume": "lanelab.driver.api.running:resume",
+    "resume": "lanelab.driver.api.run_experiment:resume",
     "open_run": "lanelab.driver.api.results:open_run",
     "OpenRun": "lanelab.driver.api.results:OpenRun",
     "BedOptions": "lanelab.driver.api.beds:BedOptions",

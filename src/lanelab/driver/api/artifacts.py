@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lanelab.analysis.results.study.appendix import Appendix, SiteFacts, appendix
+from lanelab.analysis.results.study.claim_verdicts import JudgedStudy
 from lanelab.analysis.results.study.data import claim_rows
-from lanelab.analysis.results.study.judged import JudgedStudy
 from lanelab.analysis.results.study.report import judge_study, write_page
 from lanelab.analysis.results.study.run import ReadStudyRun, read_study_run
 from lanelab.analysis.results.verification import verify

@@ -15,8 +15,8 @@ from lanelab.driver.experiment.schedule.estimate import Estimate, SpreadEstimate
 from lanelab.driver.experiment.schedule.portions import require_portions
 from lanelab.driver.experiment.schedule.warnings import warnings
 from lanelab.driver.run.built_programs import FirstBuild, still_to_build
-from lanelab.driver.run.expected import expected
 from lanelab.driver.run.loads import limits_told, scripts_told
+from lanelab.driver.run.run_duration import expected
 
 ROUNDS_SHOWN = 2
 

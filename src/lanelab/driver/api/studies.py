@@ -11,7 +11,7 @@ from lanelab.analysis.results.study.run import read_about
 from lanelab.analysis.results.study.runs import find_study_run
 from lanelab.driver.api.beds import BedOptions
 from lanelab.driver.api.results import open_run
-from lanelab.driver.api.running import argument, links_of, play_to_end, ready
+from lanelab.driver.api.run_experiment import argument, links_of, play_to_end, ready
 from lanelab.driver.api.session import STOPPED, Means
 from lanelab.driver.base.amounts import form_for
 from lanelab.driver.base.errors import Interrupted, LanelabError
@@ -36,8 +36,8 @@ from lanelab.driver.run.study.figures import (
 )
 from lanelab.driver.run.study.read import StudyFolder, is_here, read_study_folder
 from lanelab.driver.run.study.run_folder import OpenStudyRun, begin_with, changed_since, create, new_folder, opened
-from lanelab.driver.run.study.standing import costs, standings_of
 from lanelab.driver.run.study.study import StudyRun
+from lanelab.driver.run.study.study_progress import costs, standings_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from lanelab.driver.api.progress import in_words
 from lanelab.driver.base.amounts import counted
-from lanelab.driver.experiment.schedule.remaining import Pace, remaining_s
+from lanelab.driver.experiment.schedule.time_left import Pace, remaining_s
 from lanelab.driver.run.events import BedUp, Event, LinkTestBegun, Reused, RunBegun, TrialEnded
 from lanelab.driver.run.sweep.events import (
     Fetching,

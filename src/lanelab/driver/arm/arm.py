@@ -21,7 +21,7 @@ from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.base.settings.setting import DefaultBy, Values
 from lanelab.driver.base.units import Duration
 from lanelab.driver.site.prepare.variant import RECORDED, Variant
-from lanelab.driver.site.pushed import OFF
+from lanelab.driver.site.push_plan import OFF
 from lanelab.driver.site.site import Site
 
 # Longer than any proxy keeps a connection that it does not use: the server must not be the one who ends it.

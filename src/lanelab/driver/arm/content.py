@@ -9,7 +9,7 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import Kind, choice
 from lanelab.driver.base.settings.setting import ROW, Setting
 from lanelab.driver.site.hints import KINDS, LEVELS
-from lanelab.driver.site.pushed import OFF
+from lanelab.driver.site.push_plan import OFF
 
 TELLING = ("chromium",)  # browsers whose log says that a 103 came
 _WORDS = [f"{kind}={level}" for kind in KINDS for level in LEVELS]
@@ -44,7 +44,7 @@ def _minify(value: object, key: str) -> str:
     """Return one text for one wish: sets and filters in one order."""
     if value == OFF:
         return OFF
-    from lanelab.driver.site.minify.wish import SETS, parse_minify  # noqa: PLC0415 - most arms need none of its libraries
+    from lanelab.driver.site.minify.minify_options import SETS, parse_minify  # noqa: PLC0415 - most arms need none of its libraries
 
     if parse_minify(value, key) is None:
         return OFF

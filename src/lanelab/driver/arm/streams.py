@@ -8,7 +8,7 @@ from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import Kind, choice, count
 from lanelab.driver.base.settings.setting import ROW, Setting, rows_of
-from lanelab.driver.site.pushed import CRITICAL, OFF, REFERENCED
+from lanelab.driver.site.push_plan import CRITICAL, OFF, REFERENCED
 
 POLICIES = (CRITICAL, REFERENCED)
 _PATTERN = re.compile(r"/[!-~]*")

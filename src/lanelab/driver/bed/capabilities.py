@@ -2,7 +2,7 @@
 
 from lanelab.driver.base.errors import LanelabError, NamespaceError, RouterError
 from lanelab.driver.bed.remote import namespaces as spaces
-from lanelab.driver.bed.remote.attempts import refusal
+from lanelab.driver.bed.remote.kernel_probe import refusal
 from lanelab.driver.bed.remote.refusals import diagnose
 from lanelab.driver.bed.routers import kernel, uml
 from lanelab.driver.bed.routers.router import Router

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
-from lanelab.analysis.results.claims.as_kept import judge_as_kept
+from lanelab.analysis.results.claims.claim_family import together
 from lanelab.analysis.results.claims.exported import judged_json
-from lanelab.analysis.results.claims.together import together
+from lanelab.analysis.results.claims.stored_claims import judge_as_kept
 from lanelab.analysis.results.conditions import caveats
 from lanelab.analysis.results.layout.model import table
 from lanelab.analysis.results.layout.terminal import fitted

@@ -10,8 +10,8 @@ import click
 from lanelab.analysis.results.terminal import results
 from lanelab.driver.api.beds import BedOptions
 from lanelab.driver.api.results import OpenRun
-from lanelab.driver.api.running import resume
-from lanelab.driver.api.running import run as run_experiment
+from lanelab.driver.api.run_experiment import resume
+from lanelab.driver.api.run_experiment import run as run_experiment
 from lanelab.driver.api.sweeps import SweepOptions
 from lanelab.driver.base.errors import EXIT_INCOMPLETE, InputError
 from lanelab.driver.base.settings.kinds import LARGEST_SEED, MOST_BEDS

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.base.paths import sites_folder
 from lanelab.driver.base.settings.kinds import near_miss
-from lanelab.driver.collect.reached import reached
+from lanelab.driver.collect.page_scope import reached
 from lanelab.driver.site.archive.addresses import NotServedError, address_of
 from lanelab.driver.site.archive.limits import OWN
 from lanelab.driver.site.archive.objects import OK, Objects, objects_of

@@ -17,8 +17,8 @@ from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.version import VERSION
-from lanelab.driver.collect.importers.imported import Imported
-from lanelab.driver.collect.reached import REDIRECTS, links_in
+from lanelab.driver.collect.importers.importer import Imported
+from lanelab.driver.collect.page_scope import REDIRECTS, links_in
 from lanelab.driver.site.archive.addresses import NotServedError, address_of
 from lanelab.driver.site.archive.dates import utc_of, utc_text
 from lanelab.driver.site.archive.http_text import values_of

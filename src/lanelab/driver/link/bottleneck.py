@@ -11,7 +11,7 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import Kind, whole_milliseconds
 from lanelab.driver.base.units import LONGEST, NS_PER_S, Duration, Rate, Size
 from lanelab.driver.link.kinds import HEADER
-from lanelab.driver.link.written import WrittenLink
+from lanelab.driver.link.link_values import WrittenLink
 
 DEFAULT_QUEUE_PACKETS, SMALLEST_DEFAULT_QUEUE_PACKETS = 100, 4
 MAX_HELD = Size.parse("64MB")  # what a direction may hold in its delay or its queue: the router has 512 MB in all

@@ -11,8 +11,8 @@ from lanelab.driver.link.impairments.impairment import Chance, Impairment
 from lanelab.driver.link.impairments.jitter import Jitter
 from lanelab.driver.link.impairments.loss import Loss, PacketLoss
 from lanelab.driver.link.kinds import DIRECTIONS, MAX_RATE
+from lanelab.driver.link.link_values import WrittenLink
 from lanelab.driver.link.moving import Outage, Radio, Trace
-from lanelab.driver.link.written import WrittenLink
 
 Kind = TypeVar("Kind", bound=Impairment)
 

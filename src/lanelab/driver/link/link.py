@@ -14,9 +14,9 @@ from lanelab.driver.link.direction import Direction, implied, read_direction
 from lanelab.driver.link.fields import DIRECT, ROUTER, SETTINGS
 from lanelab.driver.link.hosts.host import Host, read_host
 from lanelab.driver.link.kinds import DIRECTIONS, HEADER
+from lanelab.driver.link.link_values import WrittenLink
 from lanelab.driver.link.moving import Radio
 from lanelab.driver.link.moving.trace import shortened
-from lanelab.driver.link.written import WrittenLink
 
 MIN_RTT = Duration.parse("1ms")  # the router itself takes about 0.3 ms: below this the link would not be what was asked
 MAX_DELAY = Duration.parse("10s")  # one way

@@ -19,7 +19,7 @@ from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.trial.load.generators.spdy_load import NAME as SPDY_LOAD
 from lanelab.driver.trial.load.registry import GENERATORS
 
-KEY = re.compile(r"[0-9a-f]{16}")  # in the name of a folder: driver/base/programs/building/once.py
+KEY = re.compile(r"[0-9a-f]{16}")  # in the name of a folder: driver/base/programs/building/single_build.py
 
 # What builds each of them, by the name that servers, proxies and load generators have for it.
 BUILT_BY: Mapping[str, Callable[[], Path]] = {

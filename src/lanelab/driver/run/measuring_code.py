@@ -39,7 +39,7 @@ PARTS: Mapping[str, str] = {
     "driver/site/minify/html/nodes.py": "",
     "driver/site/minify/html/page.py": "",
     "driver/site/minify/html/split.py": "",
-    "driver/site/pushed.py": "",
+    "driver/site/push_plan.py": "",
     "driver/site/site.py": "",
     "driver/arm": "",
     "driver/trial": "",

@@ -21,7 +21,7 @@ from lanelab.driver.run.equal_runs import require_equal
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.sources import SourceRun, SourceTrial, copy_file
 from lanelab.driver.run.folder.store import LOCK, SCRATCH, Store, lock_folder
-from lanelab.driver.run.taking import Taker, Wanted
+from lanelab.driver.run.take_over import Taker, Wanted
 from lanelab.driver.run.this_machine import this_machine
 
 AT_ONCE = 50  # trials that are in memory

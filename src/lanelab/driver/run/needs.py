@@ -38,7 +38,7 @@ def _of_proxy(arm: Arm) -> tuple[str, ...]:
 def _calls_jpegtran(minify: str) -> bool:
     if minify == "off":
         return False
-    from lanelab.driver.site.minify.wish import parse_minify  # noqa: PLC0415 - most experiments need none of its libraries
+    from lanelab.driver.site.minify.minify_options import parse_minify  # noqa: PLC0415 - most experiments need none of its libraries
 
     wish = parse_minify(minify)
     return wish is not None and wish.calls_jpegtran

@@ -10,7 +10,7 @@ from lanelab.driver.run.events import Listener, NotReused, Reused, Reusing
 from lanelab.driver.run.folder.sources import SourceRun, SourceTrial, found_in
 from lanelab.driver.run.reuse_plan import Available, Plan, Planner, Taken, difference
 from lanelab.driver.run.start import BegunRun
-from lanelab.driver.run.taking import Taker, Wanted
+from lanelab.driver.run.take_over import Taker, Wanted
 from lanelab.driver.run.trial_keys import AskedKeys
 
 SEQUENTIAL = "sequential"

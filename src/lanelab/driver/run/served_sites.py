@@ -12,7 +12,7 @@ from lanelab.driver.site.digest import digest_of
 from lanelab.driver.site.hints import hints
 from lanelab.driver.site.named_hosts import named_hosts
 from lanelab.driver.site.prepare import Variant, prepare
-from lanelab.driver.site.pushed import pushed_paths
+from lanelab.driver.site.push_plan import pushed_paths
 from lanelab.driver.site.site import Site
 
 MISSING_404 = "404"

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded
-from lanelab.driver.site.about import AboutSite
 from lanelab.driver.site.composition import Composition, composition_of
 from lanelab.driver.site.digest import digest_of
 from lanelab.driver.site.fidelity import told
 from lanelab.driver.site.load import read_site_manifest
 from lanelab.driver.site.manifest import Manifest
 from lanelab.driver.site.site import Site
+from lanelab.driver.site.site_notes import AboutSite
 
 
 @dataclass(frozen=True, slots=True)

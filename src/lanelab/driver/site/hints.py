@@ -9,7 +9,7 @@ from lanelab.driver.site import bodies
 from lanelab.driver.site.coding import decoded, encoded
 from lanelab.driver.site.minify.html.nodes import Node, StartTag, start_tag
 from lanelab.driver.site.minify.html.page import Element, Page
-from lanelab.driver.site.pushed import OFF, page_of, pushed_paths
+from lanelab.driver.site.push_plan import OFF, page_of, pushed_paths
 from lanelab.driver.site.site import Site, SiteObject, StoredObject
 
 FIRST_IMAGE = "first-image"

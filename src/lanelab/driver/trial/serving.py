@@ -18,7 +18,7 @@ from lanelab.driver.bed.addresses import origin_addresses
 from lanelab.driver.bed.node import Node
 from lanelab.driver.record.metrics import PAGE_LOAD
 from lanelab.driver.site.hints import hints
-from lanelab.driver.site.pushed import pushed_paths
+from lanelab.driver.site.push_plan import pushed_paths
 from lanelab.driver.trial.spec import TrialSpec
 
 TLS = "https"

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from lanelab.analysis.results.claims.levels import Levels, levels_after
 from lanelab.analysis.results.claims.place import judge_place
-from lanelab.analysis.results.claims.quantified import verdict_over
 from lanelab.analysis.results.claims.samples import Measured, NotTested, cells_of, observe
+from lanelab.analysis.results.claims.several_places import verdict_over
+from lanelab.analysis.results.claims.time_reasons import why
 from lanelab.analysis.results.claims.verdict import Judged, JudgedPlace, Verdict
-from lanelab.analysis.results.claims.why import why
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.tables import run_drift
 from lanelab.driver.base.errors import InputError

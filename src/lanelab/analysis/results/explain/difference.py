@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from lanelab.analysis.results.comparisons import alpha_of
-from lanelab.analysis.results.explain.made_of import LEAST_MS, LEAST_SHARE, PLT, WORDS, MadeOf, with_parts
+from lanelab.analysis.results.explain.load_time_parts import LEAST_MS, LEAST_SHARE, PLT, WORDS, MadeOf, with_parts
 from lanelab.analysis.results.layout.data import Fields
 from lanelab.analysis.results.model import Cell, Run
 from lanelab.analysis.results.numbers import difference, kilobytes, listed, seconds

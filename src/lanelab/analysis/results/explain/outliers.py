@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lanelab.analysis.results.explain.made_of import PLT, WORDS, MadeOf
+from lanelab.analysis.results.explain.load_time_parts import PLT, WORDS, MadeOf
 from lanelab.analysis.results.layout.data import Fields
 from lanelab.analysis.results.model import Trial
 from lanelab.analysis.results.numbers import listed, seconds

@@ -7,7 +7,7 @@ from lanelab.analysis.results import tables
 from lanelab.analysis.results.comparisons import NO_PAIRS, NOT_INTERLEAVED
 from lanelab.analysis.results.explain.cautions import cautions
 from lanelab.analysis.results.explain.difference import Difference, explain_difference, explain_links
-from lanelab.analysis.results.explain.made_of import MadeOf, made_of, with_parts
+from lanelab.analysis.results.explain.load_time_parts import MadeOf, made_of, with_parts
 from lanelab.analysis.results.explain.outliers import Outlier
 from lanelab.analysis.results.layout.data import Fields
 from lanelab.analysis.results.model import Cell, Run

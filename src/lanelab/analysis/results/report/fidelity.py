@@ -7,9 +7,9 @@ from pathlib import Path
 
 from lanelab.analysis.results.layout.markup import Html, el, join
 from lanelab.analysis.results.layout.page import scroll
+from lanelab.analysis.results.report.atomic_files import write_whole
 from lanelab.analysis.results.report.page import document
 from lanelab.analysis.results.report.sections import section
-from lanelab.analysis.results.report.whole import write_whole
 from lanelab.driver.site.fidelity import Fidelity, ProtocolFidelity, percent
 
 PAGE = "fidelity.html"

@@ -16,7 +16,7 @@ from lanelab.analysis.results.layout.page import parts_on_page, scroll
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.published_points import about_published
 from lanelab.analysis.results.report import loads, sections
-from lanelab.analysis.results.report.whole import write_whole
+from lanelab.analysis.results.report.atomic_files import write_whole
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.driver.base.amounts import counted, form_for
 

@@ -16,8 +16,8 @@ from lanelab.analysis.results.layout.markup import Html, el, join
 from lanelab.analysis.results.layout.page import on_page
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.report import figures, loads, provenance, sections
+from lanelab.analysis.results.report.atomic_files import write_whole
 from lanelab.analysis.results.report.sentences import findings, warnings
-from lanelab.analysis.results.report.whole import write_whole
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.sections.of_run import sections_of
 from lanelab.analysis.results.sections.seen import Seen

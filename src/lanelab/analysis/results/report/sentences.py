@@ -7,7 +7,7 @@ from lanelab.analysis.results import conditions, machine, tables
 from lanelab.analysis.results.comparisons import not_compared
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.numbers import change_words, shown, with_unit
-from lanelab.analysis.results.over_places import pooled
+from lanelab.analysis.results.pooled_places import pooled
 from lanelab.analysis.results.sections.comparisons import provisional
 from lanelab.analysis.results.tables import ComparisonRow, Row
 from lanelab.analysis.statistics import ENOUGH

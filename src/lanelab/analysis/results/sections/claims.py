@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lanelab.analysis.results.claims.together import together
+from lanelab.analysis.results.claims.claim_family import together
 from lanelab.analysis.results.claims.verdict import Effect, Judged, JudgedPlace
 from lanelab.analysis.results.claims.words import (
     MOODS,

@@ -26,7 +26,7 @@ from lanelab.analysis.results.sections.seen import Seen
 from lanelab.analysis.results.sites import about_sites, kind_words, sentences
 from lanelab.analysis.results.tables import Row
 from lanelab.driver.base.amounts import counted
-from lanelab.driver.site.about import AboutSite
+from lanelab.driver.site.site_notes import AboutSite
 
 MOST_DETAILS = 8
 MOST_OUTLIERS = 12

@@ -11,7 +11,7 @@ from lanelab.analysis.results.gateway_cost import Cost, cost
 from lanelab.analysis.results.load_reports import Reported, reported
 from lanelab.analysis.results.machines import MachinesOfRun
 from lanelab.analysis.results.model import Run
-from lanelab.analysis.results.over_places import PooledRow, pooled
+from lanelab.analysis.results.pooled_places import PooledRow, pooled
 from lanelab.analysis.results.tables import Row
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from lanelab.analysis.results.layout.model import Column, Group, Part, Row, Section, Table, Words, table, words
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.sections.claims import NOTE, Line, below, columns
-from lanelab.analysis.results.study.judged import JudgedStudy, StudyVerdict
+from lanelab.analysis.results.study.claim_verdicts import JudgedStudy, StudyVerdict
 from lanelab.analysis.results.study.run import ReadStudyRun
 
 FIGURES: Sequence[Column[tuple[int, str, Run | None]]] = (

@@ -9,9 +9,9 @@ from lanelab.analysis.results.layout.markdown import written_table as table
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.numbers import span
 from lanelab.analysis.results.sections.study import verdict_table
+from lanelab.analysis.results.study.claim_verdicts import JudgedStudy
 from lanelab.analysis.results.study.closing_sections import difference_table
 from lanelab.analysis.results.study.facts import UNKNOWN, browsers, built, either, machine, program, routers, servers
-from lanelab.analysis.results.study.judged import JudgedStudy
 from lanelab.analysis.results.study.markdown import published_list
 from lanelab.analysis.results.study.run import ReadStudyRun
 from lanelab.driver.base.amounts import counted

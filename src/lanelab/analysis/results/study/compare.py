@@ -13,7 +13,7 @@ from lanelab.analysis.results.claims.words import effects_of, interval_words, me
 from lanelab.analysis.results.compare_runs import Against, against
 from lanelab.analysis.results.conditions import differing
 from lanelab.analysis.results.numbers import NONE
-from lanelab.analysis.results.study.judged import JudgedStudy, StudyVerdict
+from lanelab.analysis.results.study.claim_verdicts import JudgedStudy, StudyVerdict
 from lanelab.analysis.results.study.run import ReadStudyRun
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.errors import InputError

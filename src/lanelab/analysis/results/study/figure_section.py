@@ -18,7 +18,7 @@ from lanelab.analysis.results.report.figures import SEQUENCE, picture
 from lanelab.analysis.results.report.part_strip import part_strip
 from lanelab.analysis.results.report.sections import STATES, section
 from lanelab.analysis.results.report.waterfall import waterfall
-from lanelab.analysis.results.study.judged import StudyVerdict
+from lanelab.analysis.results.study.claim_verdicts import StudyVerdict
 from lanelab.analysis.results.study.numbers import CellNumbers, cell_numbers, drawn_figures
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.record.metrics import Metric

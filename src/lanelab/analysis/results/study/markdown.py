@@ -11,12 +11,12 @@ from lanelab.analysis.results.courses import drawing_of
 from lanelab.analysis.results.layout.markdown import plain, table_markdown
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.published_points import about_published
+from lanelab.analysis.results.report.atomic_files import write_whole
 from lanelab.analysis.results.report.figures import SEQUENCE
-from lanelab.analysis.results.report.whole import write_whole
 from lanelab.analysis.results.sections.study import verdict_table
+from lanelab.analysis.results.study.claim_verdicts import JudgedStudy
 from lanelab.analysis.results.study.closing_sections import difference_table
 from lanelab.analysis.results.study.figure_section import numbers_table
-from lanelab.analysis.results.study.judged import JudgedStudy
 from lanelab.analysis.results.study.markdown_methods import margins, methods, self_tests
 from lanelab.analysis.results.study.numbers import cell_numbers, drawn_figures
 from lanelab.analysis.results.study.run import ReadStudyRun

@@ -9,9 +9,9 @@ from lanelab.analysis.results.layout.markdown import plain, table_markdown
 from lanelab.analysis.results.layout.markdown import written_table as table
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.sections.links import self_test_table
+from lanelab.analysis.results.study.claim_verdicts import JudgedStudy
 from lanelab.analysis.results.study.closing_sections import arms_of, method_table
 from lanelab.analysis.results.study.facts import browsers, built, machine, program, routers, servers
-from lanelab.analysis.results.study.judged import JudgedStudy
 from lanelab.analysis.results.study.run import ReadStudyRun
 from lanelab.driver.base.amounts import counted
 

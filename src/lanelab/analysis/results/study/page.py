@@ -9,9 +9,9 @@ from lanelab.analysis.results.layout.page import on_page
 from lanelab.analysis.results.report.page import contents, document
 from lanelab.analysis.results.report.sections import date_words
 from lanelab.analysis.results.sections.study import verdicts_section
+from lanelab.analysis.results.study.claim_verdicts import JudgedStudy
 from lanelab.analysis.results.study.closing_sections import differences, failures, methods, provenance, self_tests
 from lanelab.analysis.results.study.figure_section import figure_section
-from lanelab.analysis.results.study.judged import JudgedStudy
 from lanelab.analysis.results.study.run import ReadStudyRun
 from lanelab.driver.base.amounts import counted
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from lanelab.analysis.results.claims.as_kept import judge_as_kept
+from lanelab.analysis.results.claims.stored_claims import judge_as_kept
 from lanelab.analysis.results.claims.verdict import Judged
-from lanelab.analysis.results.report.whole import write_whole
-from lanelab.analysis.results.study.judged import JudgedStudy, judged_study
+from lanelab.analysis.results.report.atomic_files import write_whole
+from lanelab.analysis.results.study.claim_verdicts import JudgedStudy, judged_study
 from lanelab.analysis.results.study.page import study_page
 from lanelab.analysis.results.study.run import ReadStudyRun, read_study_run
 from lanelab.driver.experiment.claim import Claim

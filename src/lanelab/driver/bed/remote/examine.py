@@ -19,7 +19,7 @@ from typing import TypedDict
 from lanelab.driver.base.errors import LanelabError
 from lanelab.driver.base.system_path import SYSTEM_PATH
 from lanelab.driver.bed.remote import namespaces
-from lanelab.driver.bed.remote.attempts import make_netem, must, refusal
+from lanelab.driver.bed.remote.kernel_probe import make_netem, must, refusal
 from lanelab.driver.bed.remote.offloads import DEVICES, in_use, left, wires
 
 ETHERNET = 1  # as /sys/class/net/*/type has it

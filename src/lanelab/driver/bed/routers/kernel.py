@@ -15,7 +15,7 @@ from lanelab.driver.bed.addresses import (
 from lanelab.driver.bed.commands import disable_ipv6, disable_offloads, program, run_ip
 from lanelab.driver.bed.netns import nodes as netns
 from lanelab.driver.bed.node import Node
-from lanelab.driver.bed.remote.attempts import ReadOnlySettings, make_netem
+from lanelab.driver.bed.remote.kernel_probe import ReadOnlySettings, make_netem
 from lanelab.driver.bed.routers.lateness import ROUTER_LATENESS
 from lanelab.driver.bed.routers.router import Router
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lanelab.driver.base.paths import build_folder
 from lanelab.driver.base.programs import needs
-from lanelab.driver.base.programs.building.once import Log, key_of, made_once, remove
+from lanelab.driver.base.programs.building.single_build import Log, key_of, made_once, remove
 from lanelab.driver.base.programs.find_program import search_path
 
 NAME = "lanelab/debian-12"

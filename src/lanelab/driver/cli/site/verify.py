@@ -10,7 +10,7 @@ import click
 
 from lanelab.analysis.results.report.fidelity import ComparedPicture, write_fidelity
 from lanelab.driver.api.beds import BedOptions
-from lanelab.driver.api.running import play_to_end, ready
+from lanelab.driver.api.run_experiment import play_to_end, ready
 from lanelab.driver.api.session import Means
 from lanelab.driver.arm.servers.registry import DEFAULT, SERVERS
 from lanelab.driver.base.errors import BedError
@@ -23,7 +23,7 @@ from lanelab.driver.cli.output import console, note, print_json
 from lanelab.driver.cli.progress import watching
 from lanelab.driver.cli.site.show import protocols_table
 from lanelab.driver.collect.fidelity.experiment import Wish, experiment_text, wished
-from lanelab.driver.collect.fidelity.keep import keep
+from lanelab.driver.collect.fidelity.manifest_notes import keep
 from lanelab.driver.collect.fidelity.verify import verified
 from lanelab.driver.experiment.read import parse_experiment
 from lanelab.driver.run import start

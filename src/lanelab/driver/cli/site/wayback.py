@@ -4,7 +4,7 @@ import click
 
 from lanelab.driver.cli.output import note
 from lanelab.driver.cli.site.import_site import tell
-from lanelab.driver.collect.importers.imported import Imported
+from lanelab.driver.collect.importers.importer import Imported
 from lanelab.driver.collect.new_site import Facts, add_site, require_free
 from lanelab.driver.collect.wayback import ENDPOINT, Wayback, page
 from lanelab.driver.site.archive.read_warc import shown

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from lanelab.analysis.results.report.whole import write_whole
+from lanelab.analysis.results.report.atomic_files import write_whole
 from lanelab.analysis.results.study.compare import StudyComparison, compare_studies
 from lanelab.analysis.results.study.comparison_page import comparison_markdown
 from lanelab.analysis.results.study.report import judge_study, write_study_report

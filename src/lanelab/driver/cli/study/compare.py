@@ -6,7 +6,7 @@ import click
 
 from lanelab.analysis.results.layout.data import data_of
 from lanelab.analysis.results.layout.terminal import on_terminal
-from lanelab.analysis.results.report.whole import write_whole
+from lanelab.analysis.results.report.atomic_files import write_whole
 from lanelab.analysis.results.sections.compare import study_sections
 from lanelab.analysis.results.study.compare import StudyComparison, compare_studies, names_of
 from lanelab.analysis.results.study.comparison_page import comparison_markdown

@@ -8,7 +8,7 @@ from lanelab.driver.cli.common import json_option
 from lanelab.driver.cli.output import console, note, print_json, table
 from lanelab.driver.run.study.figures import chosen_variant
 from lanelab.driver.run.study.read import read_study_folder, studies
-from lanelab.driver.run.study.standing import costs
+from lanelab.driver.run.study.study_progress import costs
 
 
 @click.command("list")

@@ -13,7 +13,7 @@ from lanelab.analysis.results.study.report import judge_study
 from lanelab.analysis.results.study.run import read_study_run
 from lanelab.analysis.results.study.runs import find_study_run
 from lanelab.driver.api.plan_words import build_words
-from lanelab.driver.api.studies_shown import checked_by, standing_json, study_json
+from lanelab.driver.api.study_data import checked_by, standing_json, study_json
 from lanelab.driver.base.amounts import from_to, size
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss
@@ -26,7 +26,7 @@ from lanelab.driver.experiment.schedule.estimate import Estimate
 from lanelab.driver.run.built_programs import still_to_build
 from lanelab.driver.run.study.figures import chosen_variant
 from lanelab.driver.run.study.read import StudyFolder, is_here, read_study_folder, studies
-from lanelab.driver.run.study.standing import costs
+from lanelab.driver.run.study.study_progress import costs
 
 
 @click.command("show")

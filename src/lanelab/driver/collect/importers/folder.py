@@ -13,7 +13,7 @@ from urllib.parse import quote
 from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.collect.importers.files import files_below
-from lanelab.driver.collect.importers.imported import Imported, Importer, Source, changed_utc, read_file
+from lanelab.driver.collect.importers.importer import Imported, Importer, Source, changed_utc, read_file
 from lanelab.driver.site.archive.media_types import by_extension, sniffed
 from lanelab.driver.site.exchange import Exchange
 

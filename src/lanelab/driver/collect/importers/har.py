@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.collect.importers.imported import Imported, Importer, Source, changed_utc, read_file, start_of
+from lanelab.driver.collect.importers.importer import Imported, Importer, Source, changed_utc, read_file, start_of
 from lanelab.driver.site.archive.addresses import NotServedError, address_of
 from lanelab.driver.site.archive.dates import utc_of
 from lanelab.driver.site.archive.read_warc import shown

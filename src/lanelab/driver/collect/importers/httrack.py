@@ -17,8 +17,8 @@ from urllib.parse import unquote
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.collect.importers.files import files_below, inside
 from lanelab.driver.collect.importers.folder import exchanges_of
-from lanelab.driver.collect.importers.imported import Imported, Importer, Source, read_file, start_of
-from lanelab.driver.collect.importers.zipped import ZipReader
+from lanelab.driver.collect.importers.importer import Imported, Importer, Source, read_file, start_of
+from lanelab.driver.collect.importers.zip_members import ZipReader
 from lanelab.driver.site.archive.dates import utc_text
 from lanelab.driver.site.archive.http_text import values_of
 from lanelab.driver.site.archive.read_warc import shown

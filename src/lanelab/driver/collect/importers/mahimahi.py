@@ -17,7 +17,7 @@ from pathlib import Path
 
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.collect.importers.files import files_below
-from lanelab.driver.collect.importers.imported import Imported, Importer, Source, changed_utc, read_file, start_of
+from lanelab.driver.collect.importers.importer import Imported, Importer, Source, changed_utc, read_file, start_of
 from lanelab.driver.site.archive.expanding import DamagedError
 from lanelab.driver.site.archive.http_text import values_of
 from lanelab.driver.site.archive.read_warc import as_encoded, shown, without_chunks

@@ -6,7 +6,7 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.collect.importers.folder import FOLDER
 from lanelab.driver.collect.importers.har import HAR
 from lanelab.driver.collect.importers.httrack import HTTRACK
-from lanelab.driver.collect.importers.imported import Imported, Importer, Source, read_file, require_plain, start_of
+from lanelab.driver.collect.importers.importer import Imported, Importer, Source, read_file, require_plain, start_of
 from lanelab.driver.collect.importers.mahimahi import MAHIMAHI
 from lanelab.driver.collect.importers.wacz import WACZ
 from lanelab.driver.site.archive.addresses import NotServedError, require_host

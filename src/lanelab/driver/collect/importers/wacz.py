@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.collect.importers.imported import Imported, Importer, Source, start_of
-from lanelab.driver.collect.importers.zipped import MAGIC, ZipReader, member_names
+from lanelab.driver.collect.importers.importer import Imported, Importer, Source, start_of
+from lanelab.driver.collect.importers.zip_members import MAGIC, ZipReader, member_names
 from lanelab.driver.site.archive.digests import agrees
 from lanelab.driver.site.archive.read_warc import read_warcs, shown
 

@@ -16,7 +16,7 @@ from lanelab.driver.arm.browsers.failures import Answer, BrowserError, read_answ
 from lanelab.driver.base.errors import RecordingError
 from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.collect.recording.exchanges import shown
-from lanelab.driver.collect.recording.quiet import Activity, Event
+from lanelab.driver.collect.recording.page_activity import Activity, Event
 
 LOAD_WITHIN_S = 90.0
 ANSWER_WITHIN_S = 20.0  # the page and its servers may be anywhere

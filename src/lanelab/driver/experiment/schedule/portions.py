@@ -15,7 +15,7 @@ from lanelab.driver.experiment.model import Cell, Experiment
 from lanelab.driver.experiment.schedule.blocks import blocks
 from lanelab.driver.experiment.schedule.order import PlannedTrial, round_order
 from lanelab.driver.experiment.schedule.results import Attempt, History, Results, is_needed
-from lanelab.driver.experiment.schedule.until import Statistics
+from lanelab.driver.experiment.schedule.stopping import Statistics
 
 Group = tuple[str, str]  # site and label of the link
 

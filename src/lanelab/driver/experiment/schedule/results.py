@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from lanelab.analysis.statistics.looks import Look
 from lanelab.driver.experiment.model import Cell, Experiment
 from lanelab.driver.experiment.schedule.order import PlannedTrial
-from lanelab.driver.experiment.schedule.until import Statistics, unknown_cells, unknown_changes
+from lanelab.driver.experiment.schedule.stopping import Statistics, unknown_cells, unknown_changes
 from lanelab.driver.record.metrics import primary_of
 
 History = Mapping[tuple[str, int], Sequence["Attempt"]]  # (cell id, round) -> attempts, in order

@@ -6,7 +6,7 @@ from lanelab.driver.experiment.model import Cell, Experiment
 from lanelab.driver.experiment.schedule.blocks import Stage, stages
 from lanelab.driver.experiment.schedule.order import PlannedTrial, round_order
 from lanelab.driver.experiment.schedule.results import Attempt, History, Results
-from lanelab.driver.experiment.schedule.until import Statistics
+from lanelab.driver.experiment.schedule.stopping import Statistics
 
 
 class Schedule:

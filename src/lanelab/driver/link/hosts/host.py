@@ -11,7 +11,7 @@ from lanelab.driver.base.units import Duration, Size
 from lanelab.driver.link.hosts.setting import OfKernel, OfRoute, difference, text_of
 from lanelab.driver.link.impairments.impairment import Words
 from lanelab.driver.link.kinds import HOSTS, MAX_WINDOW, MIN_WINDOW, NAME, packets_in_words
-from lanelab.driver.link.written import WrittenLink
+from lanelab.driver.link.link_values import WrittenLink
 
 MINIMUM_RTO = Duration.parse("200ms")  # Linux' own
 SHORTEST_RTO, LONGEST_RTO = Duration.parse("1ms"), Duration.parse("60s")

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lanelab.driver.link.arrivals import Arrivals
+    from lanelab.driver.link.link_values import WrittenLink
     from lanelab.driver.link.results import Result
-    from lanelab.driver.link.written import WrittenLink
 
 NOTHING, NEVER = Duration(0), Ratio(0)
 

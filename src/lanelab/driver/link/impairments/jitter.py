@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lanelab.driver.link.arrivals import Arrivals
-    from lanelab.driver.link.written import WrittenLink
+    from lanelab.driver.link.link_values import WrittenLink
 
 MAX_JITTER = Duration.parse("2s")  # netem takes no more, and says nothing
 FARTHEST = 4  # netem's tables end at four times the jitter

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lanelab.driver.link.arrivals import Arrivals
-    from lanelab.driver.link.written import WrittenLink
+    from lanelab.driver.link.link_values import WrittenLink
 
 
 @dataclass(frozen=True, slots=True)

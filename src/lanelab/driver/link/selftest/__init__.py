@@ -23,9 +23,9 @@ from lanelab.driver.bed.substrate import Traits
 from lanelab.driver.link import Direction, Link
 from lanelab.driver.link.arrivals import Arrivals
 from lanelab.driver.link.results import Result, SelfTest, at_most
-from lanelab.driver.link.selftest import direct, moving, one_way, plan, round_trip, traffic, under_load
-from lanelab.driver.link.selftest.attempts import Attempts
+from lanelab.driver.link.selftest import direct, moving, one_way, plan, round_trip, traffic, transfer_facts
 from lanelab.driver.link.selftest.effort import USUAL, Effort
+from lanelab.driver.link.selftest.retries import Attempts
 
 FAST_BPS = 50_000_000  # above it, directions are measured one after the other
 
@@ -65,7 +65,7 @@ def measure(
     if not effort.brief:  # one way after the other: the acknowledgements of one would queue behind the other
         fills = plan.fills(link, thorough=effort.thorough)
         for (name, way, sender, receiver), fill in zip(ways, fills, strict=True):
-            case = under_load.Case(name, link, way, getattr(link, sender.name), fill, traits.tolerance)
+            case = transfer_facts.Case(name, link, way, getattr(link, sender.name), fill, traits.tolerance)
             results += tries.settled(partial(_under_load, case, sender, receiver))
     if player:
         of_test = {"thorough": effort.thorough, "brief": effort.brief}
@@ -74,7 +74,7 @@ def measure(
     return SelfTest(tuple(results), time.monotonic() - started)
 
 
-def _under_load(case: under_load.Case, sender: Node, receiver: Node) -> list[Result]:
+def _under_load(case: transfer_facts.Case, sender: Node, receiver: Node) -> list[Result]:
     seen = traffic.fill(sender, receiver, ADDRESSES[receiver.name], case.fill.seconds, case.link.rtt.seconds)
     time.sleep(case.drains_s)  # what it left in the queue would delay the next
-    return under_load.judge(case, seen)
+    return transfer_facts.judge(case, seen)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded
-from lanelab.driver.link.selftest.attempts import ATTEMPTS
+from lanelab.driver.link.selftest.retries import ATTEMPTS
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from lanelab.driver.link import HEADER, Direction, Link
 from lanelab.driver.link.moving import Trace
 from lanelab.driver.link.results import Result, at_most, failed, not_measured, within
 from lanelab.driver.link.selftest import plan, traffic
-from lanelab.driver.link.selftest.attempts import Attempts
+from lanelab.driver.link.selftest.retries import Attempts
 from lanelab.driver.record.evidence.moving import Played
 
 SECONDS, BRIEF_SECONDS, THOROUGH_SECONDS = 6.0, 3.0, 60.0

@@ -10,7 +10,7 @@ from lanelab.driver.link.chances import likely
 from lanelab.driver.link.impairments.jitter import Jitter
 from lanelab.driver.link.results import Result, failed, not_measured, within
 from lanelab.driver.link.selftest import estimate, plan
-from lanelab.driver.link.selftest.attempts import Attempts
+from lanelab.driver.link.selftest.retries import Attempts
 
 LATE_S, MOST_LATE = 0.001, 0.02
 NOISE_MS = 0.15  # what a calm machine adds to the deviation of delays, at most

@@ -16,8 +16,8 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.record.reasons import timed_out
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.copies import SelfTestCopy, TrialCopy, self_test_copies, trial_copies
+from lanelab.driver.run.folder.database import opened_database
 from lanelab.driver.run.folder.digests import require_unchanged
-from lanelab.driver.run.folder.opened import opened_database
 from lanelab.driver.run.machines import BedFacts, MachineFacts
 
 CLONE = 0x40049409  # FICLONE of Linux: both files share their content on the disk until one of them changes

@@ -12,6 +12,7 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.record.load_series import SERIES
 from lanelab.driver.record.record import Series, TrialRecord
 from lanelab.driver.run.folder import format as run_format
+from lanelab.driver.run.folder.database import opened_database
 from lanelab.driver.run.folder.digests import (
     FILES,
     OF_RECORD,
@@ -22,7 +23,6 @@ from lanelab.driver.run.folder.digests import (
     require_unchanged,
 )
 from lanelab.driver.run.folder.digests import SERIES as SERIES_PART
-from lanelab.driver.run.folder.opened import opened_database
 
 
 def read_record(folder: Path, trial: int) -> TrialRecord:

@@ -15,7 +15,7 @@ from lanelab.driver.base.errors import BedError, Interrupted, LanelabError, Reco
 from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.portions import PlannedPortion, Spread
-from lanelab.driver.experiment.schedule.until import Statistics
+from lanelab.driver.experiment.schedule.stopping import Statistics
 from lanelab.driver.record.metrics import LOAD
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.run.events import Listener

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.run.sweep.fixed_work import FixedWorker, WorkTimes, all_at_once
+from lanelab.driver.run.sweep.work_sample import FixedWorker, WorkTimes, all_at_once
 
 TURNS = 2  # each alone, then all at once, so often: what the machine does meanwhile hits both alike
 TOGETHER_S = 0.5

@@ -33,7 +33,7 @@ from lanelab.driver.run.sweep.messages import (
 )
 from lanelab.driver.run.sweep.permissions import asked_of
 from lanelab.driver.run.sweep.site_packs import SitePacks
-from lanelab.driver.run.taking import name_of
+from lanelab.driver.run.take_over import name_of
 
 FAILURES = 3  # in a row, after which a worker is unfit
 CLOCK_EXACT_S = 2.0  # clocks that differ by less are left as they are

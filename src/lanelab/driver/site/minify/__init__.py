@@ -4,9 +4,9 @@ docs/reference/minify.md describes each filter, and where it differs from the mo
 """
 
 from lanelab.driver.site.minify.effects import Effect, Minified
+from lanelab.driver.site.minify.minify_options import GENERATIONS, OFF, SETS, Generation, Wish, parse_minify
 from lanelab.driver.site.minify.names import ALIASES, FILTERS
 from lanelab.driver.site.minify.pipeline import minify
-from lanelab.driver.site.minify.wish import GENERATIONS, OFF, SETS, Generation, Wish, parse_minify
 
 __all__ = [
     "ALIASES",

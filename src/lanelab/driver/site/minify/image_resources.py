@@ -8,8 +8,8 @@ from lanelab.driver.site.minify.addresses import Address, escape_segment
 from lanelab.driver.site.minify.clients import takes_data_uris, takes_lossless_webp, takes_webp
 from lanelab.driver.site.minify.image_files import Box, Kind, kind_of, size_of
 from lanelab.driver.site.minify.images import ImageRules, Kept, Rewritten, Wanted, data_uri, is_inlined, rewrite
+from lanelab.driver.site.minify.minify_options import Wish
 from lanelab.driver.site.minify.resources import Resource
-from lanelab.driver.site.minify.wish import Wish
 from lanelab.driver.site.minify.work import Work
 
 FILTER_ID = "ic"

@@ -6,11 +6,11 @@ from dataclasses import replace
 from lanelab.driver.site.minify.addresses import Address
 from lanelab.driver.site.minify.effects import Effect, Minified
 from lanelab.driver.site.minify.html.page import Page
-from lanelab.driver.site.minify.left import objects_left
+from lanelab.driver.site.minify.minify_options import Generation, Wish
 from lanelab.driver.site.minify.policy import forbidden
 from lanelab.driver.site.minify.resources import PAGES, Resources
 from lanelab.driver.site.minify.steps import steps
-from lanelab.driver.site.minify.wish import Generation, Wish
+from lanelab.driver.site.minify.unused_objects import objects_left
 from lanelab.driver.site.minify.work import Work
 from lanelab.driver.site.site import CONTENT_TYPE, Headers, StoredObject
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 
 from lanelab.driver.site.minify.addresses import Address, rewritten_leaf
-from lanelab.driver.site.minify.wish import Generation
+from lanelab.driver.site.minify.minify_options import Generation
 from lanelab.driver.site.site import CONTENT_TYPE, Headers, SiteObject, StoredObject
 
 CSS = frozenset({"text/css"})

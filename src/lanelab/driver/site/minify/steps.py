@@ -3,8 +3,8 @@
 from lanelab.driver.site.minify import image_resources, image_steps, script_steps
 from lanelab.driver.site.minify.css import combine, critical, inline, move, rewrite
 from lanelab.driver.site.minify.extend import extend_cache
-from lanelab.driver.site.minify.html import head, smaller
-from lanelab.driver.site.minify.wish import Generation
+from lanelab.driver.site.minify.html import head, shorten
+from lanelab.driver.site.minify.minify_options import Generation
 from lanelab.driver.site.minify.work import Step
 
 REWRITE_CSS = (
@@ -14,9 +14,9 @@ REWRITE_CSS = (
 EXTEND = ("extend_cache_css", "extend_cache_images", "extend_cache_scripts")
 
 META = Step(("convert_meta_tags",), head.convert_meta_tags)
-TRIM = Step(("trim_urls",), smaller.trim_urls)
-QUOTES = Step(("remove_quotes",), smaller.remove_quotes)
-WHITESPACE = Step(("collapse_whitespace",), smaller.collapse_whitespace)
+TRIM = Step(("trim_urls",), shorten.trim_urls)
+QUOTES = Step(("remove_quotes",), shorten.remove_quotes)
+WHITESPACE = Step(("collapse_whitespace",), shorten.collapse_whitespace)
 DEFER = Step(("defer_javascript",), script_steps.defer_javascript)
 LOADING = (
     Step(("inline_preview_images",), image_steps.inline_previews),
@@ -44,9 +44,9 @@ def steps(generation: Generation) -> tuple[Step, ...]:
             (*image_resources.FILTERS, "inline_images", "insert_img_dimensions"),
             image_steps.rewrite_images,
         ),
-        Step(("remove_comments",), smaller.remove_comments),
+        Step(("remove_comments",), shorten.remove_comments),
         *((WHITESPACE,) if early else ()),
-        Step(("elide_attributes",), smaller.elide_attributes),
+        Step(("elide_attributes",), shorten.elide_attributes),
         Step(EXTEND, extend_cache),
         *(_last_2012() if early else _last()),
     )

@@ -8,8 +8,8 @@ from lanelab.driver.site.minify.addresses import Address
 from lanelab.driver.site.minify.effects import Effect
 from lanelab.driver.site.minify.html.nodes import StartTag
 from lanelab.driver.site.minify.html.page import Page
+from lanelab.driver.site.minify.minify_options import Wish
 from lanelab.driver.site.minify.resources import Resource, Resources
-from lanelab.driver.site.minify.wish import Wish
 from lanelab.driver.site.site import CONTENT_TYPE, Headers
 
 CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';,]+)""", re.IGNORECASE)

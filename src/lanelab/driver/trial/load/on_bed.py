@@ -21,8 +21,8 @@ from lanelab.driver.trial.load.generator import Generator, Output, Results, Targ
 from lanelab.driver.trial.load.registry import GENERATORS
 from lanelab.driver.trial.load.running import RunningGenerator
 from lanelab.driver.trial.load_settings import LoadSettings
-from lanelab.driver.trial.recorders.of_trial import TrialRecorders
 from lanelab.driver.trial.recorders.recorder import Context, Role
+from lanelab.driver.trial.recorders.trial_recorders import TrialRecorders
 from lanelab.driver.trial.serving import Served
 from lanelab.driver.trial.spec import TrialSpec
 from lanelab.driver.trial.workload import BedPlace, BedSide

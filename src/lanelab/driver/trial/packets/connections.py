@@ -8,11 +8,11 @@ count as sent: it comes again.
 
 from lanelab.driver.record.evidence.packets import Connection
 from lanelab.driver.trial.packets import first_bytes
-from lanelab.driver.trial.packets.beginning import Beginning, has_request, is_told, likely_request
 from lanelab.driver.trial.packets.frames import address, turned
 from lanelab.driver.trial.packets.options import read, timestamp
 from lanelab.driver.trial.packets.order import Kind, Order, Sent, counts
 from lanelab.driver.trial.packets.sequence import HALF, NUMBERS
+from lanelab.driver.trial.packets.stream_start import Beginning, has_request, is_told, likely_request
 
 CLOCK_TICK_NS = 2_000_000  # of a sender's timestamps, and one to be sure
 

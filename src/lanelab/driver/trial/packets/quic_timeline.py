@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from lanelab.driver.trial.packets.packet_fields import Packet, Seen, Stream
 from lanelab.driver.trial.packets.quic import Kind
 from lanelab.driver.trial.packets.quic_frames import STREAMS
 from lanelab.driver.trial.packets.quic_session import ONE_RTT, Session
 from lanelab.driver.trial.packets.quic_session import Packet as Opened
 from lanelab.driver.trial.packets.secrets import Secrets
-from lanelab.driver.trial.packets.seen import Packet, Seen, Stream
 
 LONGEST_ACKNOWLEDGEMENT = 100  # bytes of a datagram
 FLIGHT_NS = 5_000_000  # datagrams of one hello are sent so close together; one that is sent again comes much later

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from lanelab.driver.trial.packets.frames import TCP, UDP_HEADER, Inside, inside
 from lanelab.driver.trial.packets.options import read
+from lanelab.driver.trial.packets.packet_fields import Packet, Seen, Stream
 from lanelab.driver.trial.packets.packets import open_capture, places
 from lanelab.driver.trial.packets.quic import begins_quic
 from lanelab.driver.trial.packets.quic_timeline import QuicStream, opening
 from lanelab.driver.trial.packets.secrets import read_secrets
-from lanelab.driver.trial.packets.seen import Packet, Seen, Stream
 
 __all__ = ["Datagram", "Packet", "QuicStream", "Seen", "Stream", "Timeline", "read_timeline"]
 

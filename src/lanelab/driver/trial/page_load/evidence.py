@@ -15,7 +15,7 @@ from lanelab.driver.record.evidence.packets import PacketSummary
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.evidence.server import ServerLog
 from lanelab.driver.record.record import RECORDINGS, TrialRecord
-from lanelab.driver.trial.page_load.expected import Expected
+from lanelab.driver.trial.page_load.expectation import Expected
 from lanelab.driver.trial.page_load.judges.device import device_missing
 from lanelab.driver.trial.page_load.judges.objects import BAD_GATEWAY, PREFLIGHT
 from lanelab.driver.trial.page_load.requests import fetched, host, in_clear, target

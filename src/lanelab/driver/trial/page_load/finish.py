@@ -22,12 +22,12 @@ from lanelab.driver.trial.packets.clear_text import read_clear_text
 from lanelab.driver.trial.packets.pcapng import embed_keys
 from lanelab.driver.trial.page_load.bound import physical_bound
 from lanelab.driver.trial.page_load.captures import CLIENT, Captures
-from lanelab.driver.trial.page_load.expected import Expected
+from lanelab.driver.trial.page_load.expectation import Expected
 from lanelab.driver.trial.page_load.gateways import KEYS
 from lanelab.driver.trial.page_load.judges.judge import Case
 from lanelab.driver.trial.page_load.judges.registry import flags, judge
 from lanelab.driver.trial.page_load.link_reading import link_measures, with_link
-from lanelab.driver.trial.page_load.placing import placed
+from lanelab.driver.trial.page_load.log_placement import placed
 from lanelab.driver.trial.page_load.requests import with_wire
 from lanelab.driver.trial.page_load.streams import stream_measures
 from lanelab.driver.trial.page_load.witnesses import Witnesses

@@ -13,7 +13,7 @@ from lanelab.driver.bed.node import Node
 from lanelab.driver.record.evidence.gateway import GatewayLog
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.site.site import Site
-from lanelab.driver.trial.page_load.under_way import UnderWay
+from lanelab.driver.trial.page_load.current_load import UnderWay
 from lanelab.driver.trial.serving import Serving
 from lanelab.driver.trial.spec import TrialSpec
 

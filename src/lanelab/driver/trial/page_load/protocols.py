@@ -18,9 +18,9 @@ from lanelab.driver.record.evidence.server import ServedRequest
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
-from lanelab.driver.trial.page_load.browser_told import BrowserTold
+from lanelab.driver.trial.page_load.browser_log import BrowserTold
 from lanelab.driver.trial.page_load.discovery import ALT_SVC
-from lanelab.driver.trial.page_load.over_quic import OverQuic
+from lanelab.driver.trial.page_load.quic_verdict import OverQuic
 from lanelab.driver.trial.page_load.requests import few, in_clear
 from lanelab.driver.trial.page_load.requests import target as target_of
 from lanelab.driver.trial.page_load.witnesses import Target, Witnesses, port, served_target, surplus, target

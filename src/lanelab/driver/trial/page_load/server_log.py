@@ -13,9 +13,9 @@ from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.evidence.gateway import GatewayLog
 from lanelab.driver.record.evidence.server import Line, LoggedRequest, ServedRequest, ServerLog
 from lanelab.driver.record.reasons import Reason
-from lanelab.driver.trial.page_load.browser_told import must_be_logged
+from lanelab.driver.trial.page_load.browser_log import must_be_logged
+from lanelab.driver.trial.page_load.current_load import UnderWay
 from lanelab.driver.trial.page_load.requests import fetched, target
-from lanelab.driver.trial.page_load.under_way import UnderWay
 from lanelab.driver.trial.page_load.witnesses import served_target
 from lanelab.driver.trial.page_load.witnesses import target as target_of
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.record.evidence.gateway import GatewayConnection, GatewayLog, Streams
 from lanelab.driver.record.reasons import Failure, Reason
-from lanelab.driver.site.pushed import pushed_paths
+from lanelab.driver.site.push_plan import pushed_paths
 from lanelab.driver.site.site import Site
 from lanelab.driver.trial.page_load.requests import few
 from lanelab.driver.trial.page_load.witnesses import Witnesses

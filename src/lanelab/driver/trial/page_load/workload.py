@@ -15,7 +15,7 @@ class PageLoad:
     def on_bed(self, place: BedPlace) -> BedSide:
         """Return the part in the bed. Selenium and what it brings take a third of a second to import: only beds that
         load pages pay for it."""
-        from lanelab.driver.trial.page_load.machine import PageLoadOnBed  # noqa: PLC0415
+        from lanelab.driver.trial.page_load.bed_side import PageLoadOnBed  # noqa: PLC0415
 
         return PageLoadOnBed(self.name, place)
 

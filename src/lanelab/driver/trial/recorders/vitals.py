@@ -16,7 +16,7 @@ from lanelab.driver.base.settings.source import Written
 from lanelab.driver.base.units import Duration
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.trial.recorders.recorder import Context, Recorder, Recording, Weight
-from lanelab.driver.trial.recorders.vitals_told import evidence, measures
+from lanelab.driver.trial.recorders.vitals_measures import evidence, measures
 
 BYTES = 3000
 AFTER_MS, LONGEST_AFTER_S = 500.0, 10

@@ -6,16 +6,16 @@ from typing import TypedDict
 
 from lanelab.driver.arm.browsers import binaries
 from lanelab.driver.arm.browsers.browser import Surroundings
-from lanelab.driver.arm.browsers.chromium import flags, known_network
+from lanelab.driver.arm.browsers.browser_pool import KeptBrowsers, Running
+from lanelab.driver.arm.browsers.chromium import flags, network_state
 from lanelab.driver.arm.browsers.chromium.chromedriver import Driver, Session
 from lanelab.driver.arm.browsers.chromium.chromium import Chromium
 from lanelab.driver.arm.browsers.chromium.emulation import emulate
-from lanelab.driver.arm.browsers.chromium.known_server import forget_all_but_sessions
 from lanelab.driver.arm.browsers.chromium.page import ChromiumPage
 from lanelab.driver.arm.browsers.chromium.repeatable import ADD_SCRIPT, Repeating
+from lanelab.driver.arm.browsers.chromium.server_state import forget_all_but_sessions
+from lanelab.driver.arm.browsers.driven_page import Leave
 from lanelab.driver.arm.browsers.fields import BrowserSettings
-from lanelab.driver.arm.browsers.kept import KeptBrowsers, Running
-from lanelab.driver.arm.browsers.led_page import Leave
 from lanelab.driver.arm.browsers.repeatable import script
 from lanelab.driver.base.errors import InputError, LanelabError
 from lanelab.driver.base.timeouts import scaled
@@ -149,9 +149,9 @@ class ChromiumBrowser(KeptBrowsers[RunningChromium, ChromiumPage]):
         """Return a new one; where it is to discover HTTP/3, that of somebody who has used QUIC in this network."""
         profile = self._new_profile()
         if arm.protocol == "h3" and arm.h3_discovery != "forced":
-            file = f"{profile}/{known_network.FILE}"
+            file = f"{profile}/{network_state.FILE}"
             self._node.run(["mkdir", "-p", file.rpartition("/")[0]])
-            self._node.write(file, known_network.known_network(ADDRESSES["client"]).encode())
+            self._node.write(file, network_state.known_network(ADDRESSES["client"]).encode())
         return profile
 
     def _page(

@@ -11,12 +11,12 @@ from lanelab.driver.arm.browsers.chromium import events, flags
 from lanelab.driver.arm.browsers.chromium.chromedriver import Session
 from lanelab.driver.arm.browsers.chromium.chromium import Chromium
 from lanelab.driver.arm.browsers.chromium.emulation import measure_slowdown
+from lanelab.driver.arm.browsers.chromium.isolated_world import OwnWorld
 from lanelab.driver.arm.browsers.chromium.log import Entry
-from lanelab.driver.arm.browsers.chromium.own_world import OwnWorld
 from lanelab.driver.arm.browsers.chromium.repeatable import Repeating
 from lanelab.driver.arm.browsers.chromium.tracing import Tracing
+from lanelab.driver.arm.browsers.driven_page import LedPage, Measures, navigation_of, noted_in, times_of, view_of
 from lanelab.driver.arm.browsers.failures import BrowserError
-from lanelab.driver.arm.browsers.led_page import LedPage, Measures, navigation_of, noted_in, times_of, view_of
 from lanelab.driver.arm.browsers.measures import measures_script
 from lanelab.driver.base.errors import NodeError, RecordError
 from lanelab.driver.base.timeouts import scaled

@@ -6,12 +6,12 @@ from typing import TypedDict
 
 from lanelab.driver.arm.browsers.binaries import find_firefox
 from lanelab.driver.arm.browsers.browser import Repeatable, Surroundings
+from lanelab.driver.arm.browsers.browser_pool import KeptBrowsers, Running
+from lanelab.driver.arm.browsers.driven_page import Leave
 from lanelab.driver.arm.browsers.fields import USUAL_VIEWPORT, BrowserSettings
 from lanelab.driver.arm.browsers.firefox import prefs
 from lanelab.driver.arm.browsers.firefox.firefox import Context, Firefox
 from lanelab.driver.arm.browsers.firefox.page import CONSOLE, FirefoxPage, navigate
-from lanelab.driver.arm.browsers.kept import KeptBrowsers, Running
-from lanelab.driver.arm.browsers.led_page import Leave
 from lanelab.driver.arm.browsers.repeatable import script
 from lanelab.driver.base.errors import InputError, LanelabError
 from lanelab.driver.base.timeouts import scaled

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import NotRequired, TypedDict
 
 from lanelab.driver.arm.browsers.browser import PageRecord, Trace
+from lanelab.driver.arm.browsers.driven_page import LedPage, Measures, navigation_of, noted_in, times_of, view_of
 from lanelab.driver.arm.browsers.failures import BrowserError, read_answer
 from lanelab.driver.arm.browsers.firefox import requests as noted_requests
 from lanelab.driver.arm.browsers.firefox.firefox import Firefox
-from lanelab.driver.arm.browsers.firefox.own_world import OwnWorld
-from lanelab.driver.arm.browsers.led_page import LedPage, Measures, navigation_of, noted_in, times_of, view_of
+from lanelab.driver.arm.browsers.firefox.isolated_world import OwnWorld
 from lanelab.driver.arm.browsers.measures import measures_script
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.base.timeouts import scaled

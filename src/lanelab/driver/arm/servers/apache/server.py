@@ -4,7 +4,7 @@ import signal
 from collections.abc import Iterable, Mapping
 
 from lanelab.driver.arm.servers.apache import configuration, fields, installation, log, pack
-from lanelab.driver.arm.servers.apache.before import compressed_before
+from lanelab.driver.arm.servers.apache.precompression import compressed_before
 from lanelab.driver.arm.servers.server import Assignment, Content, Place, Server, SetUp
 from lanelab.driver.arm.wire import WireSettings
 from lanelab.driver.base.errors import InputError, ServerError

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lanelab.driver.arm.servers.layout import HOSTS, INDEX, MAPPED, OK, Layout
 from lanelab.driver.arm.servers.nginx.fields import NginxSettings
-from lanelab.driver.arm.servers.nginx.recorded import PAGES, Recorded, recorded
+from lanelab.driver.arm.servers.nginx.recorded_answers import PAGES, Recorded, recorded
 from lanelab.driver.arm.servers.server import NOBODY, TLS_NAMES, Place, listens
 from lanelab.driver.arm.wire import WireSettings, own_settings
 from lanelab.driver.base.errors import InputError

@@ -3,7 +3,7 @@
 import signal
 
 from lanelab.driver.arm.servers.from_files import FromFiles
-from lanelab.driver.arm.servers.nginx import configuration, fields, installation, log, recorded
+from lanelab.driver.arm.servers.nginx import configuration, fields, installation, log, recorded_answers
 from lanelab.driver.arm.servers.server import Assignment, Place, SetUp
 from lanelab.driver.arm.wire import WireSettings
 from lanelab.driver.base.errors import InputError, MissingProgram
@@ -23,7 +23,7 @@ class Nginx(FromFiles):
     pushes = limits_streams = True
     clock_us = log.CLOCK_US
     compresses = configuration.COMPRESSORS
-    ability = recorded.ABILITY
+    ability = recorded_answers.ABILITY
     check = staticmethod(fields.check)
     requests = staticmethod(log.requests)
     unexpected = staticmethod(log.unexpected)

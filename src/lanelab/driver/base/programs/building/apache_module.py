@@ -11,7 +11,7 @@ from typing import TextIO
 from lanelab.driver.base.errors import BuildError
 from lanelab.driver.base.paths import PROJECT, build_folder
 from lanelab.driver.base.programs import install, needs
-from lanelab.driver.base.programs.building import once
+from lanelab.driver.base.programs.building import single_build
 from lanelab.driver.base.programs.find_program import find, search_path
 
 MODULES = ("mod_replay", "mod_spdy")
@@ -31,7 +31,7 @@ def module(name: str, *, sanitize: bool = False, out: TextIO | None = None) -> P
     apxs = apxs_program()
     apache = _apache_version(apxs)
 
-    def make(folder: Path, log: once.Log) -> None:
+    def make(folder: Path, log: single_build.Log) -> None:
         # A compiler that we do not know yet may warn of something new: that stops developers (check), not users.
         wanted = [f"OUT={folder}", f"APXS={apxs}", "CFLAGS_EXTRA=-Wno-error", *(["SANITIZE=1"] if sanitize else [])]
         log.run(["make", f"-j{len(os.sched_getaffinity(0))}", "-C", sources(name), *wanted], environment=environment())
@@ -39,11 +39,11 @@ def module(name: str, *, sanitize: bool = False, out: TextIO | None = None) -> P
             raise log.failure(f"it made no {name}.so")
         for made in folder.iterdir():
             if made.is_dir():  # what was compiled on the way
-                once.remove(made)
+                single_build.remove(made)
 
     key = _key(name, apache, sanitize=sanitize)
     title = f"building {name} for {apache.splitlines()[0]}{' with sanitizers' if sanitize else ''}"
-    return once.made_once(title, build_folder() / name, key, make, about_s=BUILDING_S, out=out) / f"{name}.so"
+    return single_build.made_once(title, build_folder() / name, key, make, about_s=BUILDING_S, out=out) / f"{name}.so"
 
 
 def is_built(name: str) -> bool:
@@ -51,12 +51,15 @@ def is_built(name: str) -> bool:
     if needs.missing(needs.programs("module")):
         return False
     key = _key(name, _apache_version(apxs_program()), sanitize=False)
-    return once.is_made(build_folder() / name, key)
+    return single_build.is_made(build_folder() / name, key)
 
 
 def _key(name: str, apache: str, *, sanitize: bool) -> str:
-    made_from = (*once.sources(sources(name), without=_irrelevant), *once.sources(SHARED, without=_is_c))
-    return once.key_of(apache, _compiler_version(), platform.machine(), str(sanitize), *made_from)
+    made_from = (
+        *single_build.sources(sources(name), without=_irrelevant),
+        *single_build.sources(SHARED, without=_is_c),
+    )
+    return single_build.key_of(apache, _compiler_version(), platform.machine(), str(sanitize), *made_from)
 
 
 def environment() -> dict[str, str]:

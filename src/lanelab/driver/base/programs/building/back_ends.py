@@ -11,7 +11,7 @@ from typing import TextIO
 from lanelab.driver.base.errors import BuildError
 from lanelab.driver.base.paths import PROJECT, build_folder
 from lanelab.driver.base.programs import install, needs
-from lanelab.driver.base.programs.building import once
+from lanelab.driver.base.programs.building import single_build
 from lanelab.driver.base.programs.find_program import find
 
 SOURCES = PROJECT / "native" / "servlet"
@@ -33,22 +33,24 @@ def back_end(name: str, *, out: TextIO | None = None) -> Path:
         names = ", ".join(program.name for program in lacking)
         raise BuildError(f"the back end {name} cannot be built: {names} missing", install.remedy(lacking))
 
-    def make(folder: Path, log: once.Log) -> None:
+    def make(folder: Path, log: single_build.Log) -> None:
         jars, classes = folder / "jars", folder / "classes"
         _fetch(name, jars, log)
         _compile(name, jars, classes, log)
         _pack({str(file.relative_to(classes)): file for file in classes.rglob("*.class")}, jars / OWN_JAR)
         _pack({file.name: file for file in jars.iterdir()}, folder / f"{name}.zip")
-        once.remove(jars)
-        once.remove(classes)
+        single_build.remove(jars)
+        single_build.remove(classes)
 
-    made = once.made_once(f"building the back end {name}", _folder(), _key(name), make, about_s=BUILDING_S, out=out)
+    made = single_build.made_once(
+        f"building the back end {name}", _folder(), _key(name), make, about_s=BUILDING_S, out=out
+    )
     return made / f"{name}.zip"
 
 
 def is_built(name: str) -> bool:
     """Return whether it is there, as it would be built now. What builds it may not be there either."""
-    return not needs.missing(needs.programs("back-end")) and once.is_made(_folder(), _key(name))
+    return not needs.missing(needs.programs("back-end")) and single_build.is_made(_folder(), _key(name))
 
 
 def _folder() -> Path:
@@ -57,11 +59,14 @@ def _folder() -> Path:
 
 
 def _key(name: str) -> str:
-    made_from = (*once.sources(COMMON, without=_irrelevant), *once.sources(SOURCES / name, without=_irrelevant))
-    return once.key_of(name, _compiler(), *made_from)
+    made_from = (
+        *single_build.sources(COMMON, without=_irrelevant),
+        *single_build.sources(SOURCES / name, without=_irrelevant),
+    )
+    return single_build.key_of(name, _compiler(), *made_from)
 
 
-def _fetch(name: str, jars: Path, log: once.Log) -> None:
+def _fetch(name: str, jars: Path, log: single_build.Log) -> None:
     repository = build_folder().absolute() / "back_ends" / "maven"
     maven: list[str | Path] = [
         _program("mvn"),
@@ -78,7 +83,7 @@ def _fetch(name: str, jars: Path, log: once.Log) -> None:
         raise log.failure(f"what Maven's repository has is not what native/servlet/{name}/jars.sha256 says: {odd}")
 
 
-def _compile(name: str, jars: Path, classes: Path, log: once.Log) -> None:
+def _compile(name: str, jars: Path, classes: Path, log: single_build.Log) -> None:
     sources = classes.with_name("sources")
     sources.mkdir()
     for file in (*COMMON.glob("*.java"), *(SOURCES / name).glob("*.java")):
@@ -87,7 +92,7 @@ def _compile(name: str, jars: Path, classes: Path, log: once.Log) -> None:
         (sources / file.name).write_text(older)
     javac: list[str | Path] = [_program("javac"), "--release", RELEASE, "-nowarn", "-cp", f"{jars}/*", "-d", classes]
     log.run([*javac, *sorted(sources.iterdir())], environment=os.environ)
-    once.remove(sources)
+    single_build.remove(sources)
 
 
 def _pack(files: dict[str, Path], target: Path) -> None:

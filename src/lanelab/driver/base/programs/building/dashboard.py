@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TextIO
 
 from lanelab.driver.base.paths import PROJECT, build_folder
-from lanelab.driver.base.programs.building import once
+from lanelab.driver.base.programs.building import single_build
 
 LOCK = PROJECT / "requirements-dashboard.lock"
 INSTALLING_S = 20
@@ -12,11 +12,11 @@ INSTALLING_S = 20
 
 def installed(*, out: TextIO | None = None) -> Path:
     """Return the folder with the packages, which belongs at the end of sys.path. Installed on first use."""
-    return once.made_once(
+    return single_build.made_once(
         "installing what Dask's dashboard is drawn with",
         build_folder() / "dashboard",
-        once.key_of(LOCK.read_bytes()),
-        lambda folder, log: once.pip_install(LOCK, folder, log),
+        single_build.key_of(LOCK.read_bytes()),
+        lambda folder, log: single_build.pip_install(LOCK, folder, log),
         about_s=INSTALLING_S,
         out=out,
     )

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TextIO
 
 from lanelab.driver.base.paths import build_folder
-from lanelab.driver.base.programs.building import once
+from lanelab.driver.base.programs.building import single_build
 from lanelab.driver.base.programs.building.go import GATEWAY, Go, toolchain, toolchain_here
 
 PROGRAM = "lanelab-gateway"
@@ -16,19 +16,19 @@ def gateway_program(name: str = PROGRAM, *, out: TextIO | None = None) -> Path:
     go = toolchain(out=out)
     title = "the gateway" if name == PROGRAM else name
 
-    def make(folder: Path, log: once.Log) -> None:
+    def make(folder: Path, log: single_build.Log) -> None:
         log.run(
             [go.program, "build", "-o", folder / name, f"./cmd/{name}"], environment=go.environment(), folder=GATEWAY
         )
 
-    made = once.made_once(f"building {title}", _folder(name), _key(name, go), make, about_s=BUILDING_S, out=out)
+    made = single_build.made_once(f"building {title}", _folder(name), _key(name, go), make, about_s=BUILDING_S, out=out)
     return made / name
 
 
 def is_built(name: str = PROGRAM) -> bool:
     """Return whether it is there, as it would be built now."""
     go = toolchain_here()
-    return go is not None and once.is_made(_folder(name), _key(name, go))
+    return go is not None and single_build.is_made(_folder(name), _key(name, go))
 
 
 def _folder(name: str) -> Path:
@@ -36,7 +36,7 @@ def _folder(name: str) -> Path:
 
 
 def _key(name: str, go: Go) -> str:
-    return once.key_of(name, go.version, *once.sources(GATEWAY, without=irrelevant))
+    return single_build.key_of(name, go.version, *single_build.sources(GATEWAY, without=irrelevant))
 
 
 def irrelevant(path: Path) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TextIO
 
 from lanelab.driver.base.paths import PROJECT, build_folder
-from lanelab.driver.base.programs.building import once
+from lanelab.driver.base.programs.building import single_build
 from lanelab.driver.base.programs.find_program import find
 
 GATEWAY = PROJECT / "native" / "gateway"
@@ -62,7 +62,7 @@ def toolchain(*, out: TextIO | None = None) -> Go:
 def toolchain_here() -> Go | None:
     """Return the toolchain without installing anything. None: it would have to be."""
     own = systems_go()
-    if own or not once.is_made(*_installed_at()):
+    if own or not single_build.is_made(*_installed_at()):
         return own
     folder, key = _installed_at()
     program = folder / key / "go" / "bin" / "go"
@@ -125,15 +125,17 @@ def numbers(version: str) -> Version:
 
 def _installed(out: TextIO | None) -> Path:
     folder, key = _installed_at()
-    return once.made_once(f"installing {locked_version()}", folder, key, _install, about_s=INSTALLING_S, out=out)
+    return single_build.made_once(
+        f"installing {locked_version()}", folder, key, _install, about_s=INSTALLING_S, out=out
+    )
 
 
 def _installed_at() -> tuple[Path, str]:
-    return build_folder() / "go" / "toolchains", once.key_of(LOCK.read_bytes())
+    return build_folder() / "go" / "toolchains", single_build.key_of(LOCK.read_bytes())
 
 
-def _install(folder: Path, log: once.Log) -> None:
-    once.pip_install(LOCK, folder, log)
-    once.make_runnable([*(folder / "go" / "bin").iterdir(), *(folder / "go" / "pkg" / "tool").rglob("*")])
+def _install(folder: Path, log: single_build.Log) -> None:
+    single_build.pip_install(LOCK, folder, log)
+    single_build.make_runnable([*(folder / "go" / "bin").iterdir(), *(folder / "go" / "pkg" / "tool").rglob("*")])
     if not version_of(folder / "go" / "bin" / "go"):
         raise log.failure(f"{folder / 'go' / 'bin' / 'go'} does not run here")

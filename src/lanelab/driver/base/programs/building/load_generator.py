@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TextIO
 
 from lanelab.driver.base.paths import build_folder
-from lanelab.driver.base.programs.building import gateway, once
+from lanelab.driver.base.programs.building import gateway, single_build
 from lanelab.driver.base.programs.building.go import GATEWAY, LOAD, Go, toolchain, toolchain_here
 
 PROGRAM = "lanelab-k6"
@@ -16,19 +16,19 @@ def load_generator(*, out: TextIO | None = None) -> Path:
     """Build it. It is static, so it runs on any node of this architecture."""
     go = toolchain(out=out)
 
-    def make(folder: Path, log: once.Log) -> None:
+    def make(folder: Path, log: single_build.Log) -> None:
         argv: list[str | Path] = [go.program, "build", "-ldflags=-s -w", "-o", folder / PROGRAM, f"./cmd/{PROGRAM}"]
         log.run(argv, environment=go.environment(), folder=LOAD)
 
     what = "building the load generator k6 (downloads 100 MB, takes 1 GB)"
-    made = once.made_once(what, program_folder(), _key(go), make, about_s=BUILDING_S, out=out)
+    made = single_build.made_once(what, program_folder(), _key(go), make, about_s=BUILDING_S, out=out)
     return made / PROGRAM
 
 
 def is_built() -> bool:
     """Return whether it is there, as it would be built now."""
     go = toolchain_here()
-    return go is not None and once.is_made(program_folder(), _key(go))
+    return go is not None and single_build.is_made(program_folder(), _key(go))
 
 
 def program_folder() -> Path:
@@ -37,10 +37,10 @@ def program_folder() -> Path:
 
 def was_built() -> bool:
     """Whether any version of it was built here: then what it takes was downloaded."""
-    return any(path.is_dir() and not path.name.endswith(once.UNFINISHED) for path in program_folder().glob("*"))
+    return any(path.is_dir() and not path.name.endswith(single_build.UNFINISHED) for path in program_folder().glob("*"))
 
 
 def _key(go: Go) -> str:
     """It has the gateway's protocols in it."""
-    mine = once.sources(LOAD, without=gateway.irrelevant)
-    return once.key_of(PROGRAM, go.version, *mine, *once.sources(GATEWAY, without=gateway.irrelevant))
+    mine = single_build.sources(LOAD, without=gateway.irrelevant)
+    return single_build.key_of(PROGRAM, go.version, *mine, *single_build.sources(GATEWAY, without=gateway.irrelevant))

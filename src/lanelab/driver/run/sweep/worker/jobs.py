@@ -22,7 +22,7 @@ from lanelab.driver.run.sweep.messages import (
     SiteDone,
     SitePiece,
 )
-from lanelab.driver.run.sweep.worker import assigned
+from lanelab.driver.run.sweep.worker import assignment
 from lanelab.driver.run.sweep.worker.context import WorkerContext
 from lanelab.driver.run.sweep.worker.work import Work
 
@@ -51,7 +51,7 @@ def _assign(payload: object, context: WorkerContext) -> Lacking:
     """Assign the worker to a run. Whatever it worked for before is over."""
     _end(context)
     order = Assignment.from_json(payload)
-    work = Work(assigned.take(order, context.scratch, context.allowed, context.machine), context)
+    work = Work(assignment.take(order, context.scratch, context.allowed, context.machine), context)
     context.kept = Kept(work, context.session)
     context.closing.append(work.end)
     return Lacking(tuple(work.assigned.lacks))

@@ -28,7 +28,7 @@ from lanelab.driver.run.needs import needs_of
 from lanelab.driver.run.runner import Runner, StopRequest
 from lanelab.driver.run.start import AUTHORITY, BegunRun
 from lanelab.driver.run.sweep.messages import RefusedLink
-from lanelab.driver.run.sweep.worker.assigned import Assigned
+from lanelab.driver.run.sweep.worker.assignment import Assigned
 from lanelab.driver.run.sweep.worker.context import WorkerContext
 from lanelab.driver.run.this_machine import this_machine
 

@@ -16,9 +16,9 @@ from lanelab.driver.run.folder.copies import SelfTestCopy, TrialCopy
 from lanelab.driver.run.folder.store import ENOUGH_MIB, Store
 from lanelab.driver.run.machines import BedFacts, MachineFacts
 from lanelab.driver.run.runner import Runner
-from lanelab.driver.run.sweep.fixed_work import measure_fixed_work
 from lanelab.driver.run.sweep.messages import SAME, Delivery, Pack, Portion, Qualification, QualifyRequest, RefusedLink
-from lanelab.driver.run.sweep.worker.assigned import Assigned
+from lanelab.driver.run.sweep.work_sample import measure_fixed_work
+from lanelab.driver.run.sweep.worker.assignment import Assigned
 from lanelab.driver.run.sweep.worker.context import WorkerContext
 from lanelab.driver.run.sweep.worker.outbox import Outbox
 from lanelab.driver.run.sweep.worker.scratch_run import ScratchRun

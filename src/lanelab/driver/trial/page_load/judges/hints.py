@@ -8,7 +8,7 @@ from lanelab.driver.arm.arm import Arm
 from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.site.hints import hints, urgencies
-from lanelab.driver.site.pushed import OFF
+from lanelab.driver.site.push_plan import OFF
 from lanelab.driver.site.site import Site
 from lanelab.driver.trial.page_load.judges.judge import Judge, Needs
 from lanelab.driver.trial.page_load.requests import few, target

@@ -14,7 +14,7 @@ from lanelab.driver.record.reasons import Failure, Flag, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
 from lanelab.driver.trial.packets.timeline import Timeline
-from lanelab.driver.trial.page_load.expected import Expected
+from lanelab.driver.trial.page_load.expectation import Expected
 from lanelab.driver.trial.page_load.requests import fetched, host
 from lanelab.driver.trial.tolerances import Tolerances
 

@@ -9,7 +9,7 @@ from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.hints import hints
-from lanelab.driver.site.pushed import OFF
+from lanelab.driver.site.push_plan import OFF
 from lanelab.driver.site.site import Site, SiteObject
 from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
 from lanelab.driver.trial.page_load.requests import (

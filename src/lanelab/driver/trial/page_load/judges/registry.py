@@ -6,7 +6,7 @@ from lanelab.driver.record.reasons import Failure, Flag, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.packets.timeline import Timeline
 from lanelab.driver.trial.page_load.evidence import missing
-from lanelab.driver.trial.page_load.expected import Expected
+from lanelab.driver.trial.page_load.expectation import Expected
 from lanelab.driver.trial.page_load.judges import (
     bound,
     capture,

@@ -8,7 +8,7 @@ from lanelab.driver.base.units import Duration
 from lanelab.driver.bed.addresses import CLIENT, SERVER, route_lines
 from lanelab.driver.bed.addresses import Host as BedHost
 from lanelab.driver.link import Host, Link
-from lanelab.driver.link.shaping.asked import asked_queues, differences
+from lanelab.driver.link.shaping.expected_tc import asked_queues, differences
 from lanelab.driver.link.shaping.shaping import DEVICES
 from lanelab.driver.record.evidence.settings import HostSettings, SettingsEvidence
 from lanelab.driver.record.reasons import Failure, Reason

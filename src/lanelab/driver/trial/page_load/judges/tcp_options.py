@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from lanelab.driver.link.hosts.host import Host
 from lanelab.driver.record.reasons import Failure, Reason
-from lanelab.driver.trial.packets.seen import Packet, Stream
+from lanelab.driver.trial.packets.packet_fields import Packet, Stream
 from lanelab.driver.trial.packets.timeline import ACK, SYN
 from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
 from lanelab.driver.trial.page_load.requests import few

@@ -16,7 +16,7 @@ from lanelab.driver.bed.remote.offloads import LENGTHENING
 from lanelab.driver.bed.substrate import Substrate
 from lanelab.driver.bed.sysctls import SYSCTLS
 from lanelab.driver.link.hosts.host import KERNELS_OWN, USUAL_KERNEL, Route, shown_metrics
-from lanelab.driver.link.shaping.asked import Queue, shown_queues
+from lanelab.driver.link.shaping.expected_tc import Queue, shown_queues
 from lanelab.driver.link.shaping.shaping import DEVICES
 from lanelab.driver.record.evidence.settings import (
     HostSettings,

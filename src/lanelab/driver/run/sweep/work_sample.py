@@ -1,5 +1,5 @@
 """How long a fixed piece of work takes here: what says that a machine is slow, that it is noisy, or that its beds
-disturb one another. The work is in fixed_work_program.py."""
+disturb one another. The work is in work_sample_program.py."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from typing import IO
 
 from lanelab.driver.base.errors import BedError
 
-PROGRAM = Path(__file__).with_name("fixed_work_program.py")
+PROGRAM = Path(__file__).with_name("work_sample_program.py")
 SECONDS = 1.0
 REMEDY = "Look at the machine's load and free memory, and try again"
 

@@ -17,7 +17,7 @@ from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.evidence.server import ServedRequest
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
-from lanelab.driver.trial.page_load.browser_told import BrowserTold
+from lanelab.driver.trial.page_load.browser_log import BrowserTold
 from lanelab.driver.trial.page_load.discovery import ALT_SVC, H2, H3, not_yet
 from lanelab.driver.trial.page_load.requests import few, target
 from lanelab.driver.trial.page_load.witnesses import Witnesses, port, served_target

@@ -14,7 +14,7 @@ from lanelab.driver.record.evidence.capture import RouterStall
 from lanelab.driver.record.evidence.moving import Played
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.site.prepare.variant import RECORDED
-from lanelab.driver.trial.recorders.of_trial import TrialRecorders
+from lanelab.driver.trial.recorders.trial_recorders import TrialRecorders
 from lanelab.driver.trial.serving import Served
 from lanelab.driver.trial.spec import TrialSpec
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.estimate import Estimate
-from lanelab.driver.run.expected import expected
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.store import Store
+from lanelab.driver.run.run_duration import expected
 from lanelab.driver.run.study.figures import Standing, state_of
 from lanelab.driver.run.study.run_folder import OpenStudyRun
 

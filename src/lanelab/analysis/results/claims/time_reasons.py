@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from lanelab.analysis.results.claims.samples import weights_of
 from lanelab.analysis.results.claims.verdict import JudgedPlace
-from lanelab.analysis.results.explain.made_of import LEAST_MS, LEAST_SHARE, PLT, with_parts
+from lanelab.analysis.results.explain.load_time_parts import LEAST_MS, LEAST_SHARE, PLT, with_parts
 from lanelab.analysis.results.model import Cell, Run, Trial
 from lanelab.analysis.results.numbers import difference, seconds, shown
 from lanelab.analysis.statistics.signed_rank import signed_rank

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lanelab.analysis.results.claims.together import together, wrong_by_chance
+from lanelab.analysis.results.claims.claim_family import together, wrong_by_chance
 from lanelab.analysis.results.claims.verdict import Judged
 from lanelab.analysis.results.claims.words import counts_words
 from lanelab.driver.base.amounts import counted

@@ -28,15 +28,15 @@ from lanelab.driver.record.evidence.settings import SettingsEvidence
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
+from lanelab.driver.trial.page_load.current_load import UnderWay
 from lanelab.driver.trial.page_load.gateways import CERTIFICATE, KEYS, Gateways, addresses, drop_gateway, end_gateway
-from lanelab.driver.trial.page_load.read_back import ReadBack
+from lanelab.driver.trial.page_load.node_settings import ReadBack
 from lanelab.driver.trial.page_load.router_watch import RouterWatch
 from lanelab.driver.trial.page_load.server_log import has_every_answer, read_server_log
-from lanelab.driver.trial.page_load.under_way import UnderWay
-from lanelab.driver.trial.recorders.of_trial import TrialRecorders
 from lanelab.driver.trial.recorders.recorder import Context, Recording
 from lanelab.driver.trial.recorders.registry import wishes
 from lanelab.driver.trial.recorders.tcpdump import Captures
+from lanelab.driver.trial.recorders.trial_recorders import TrialRecorders
 from lanelab.driver.trial.recorders.vitals import Vitals, VitalsOptions
 from lanelab.driver.trial.spec import TrialSpec
 from lanelab.driver.trial.workload import BedPlace, BedSide
