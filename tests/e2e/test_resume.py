@@ -60,7 +60,7 @@ def whole(folder: Path) -> bool:
 
 
 def test_a_run_that_was_killed_goes_on_where_it_was(lanelab: LanelabCommand, tmp_path: Path) -> None:
-    """Somewhere in the middle of a trial; `lanelab bench trials` kills at 30 other moments."""
+    """Somewhere in the middle of a trial; `lanelab bench kills` kills at 30 other moments."""
     run = begin(lanelab, tmp_path)
     told = await_trials(run, 2)
     time.sleep(0.4)

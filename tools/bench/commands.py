@@ -18,6 +18,7 @@ from tools.bench.captures import measure_captures
 from tools.bench.direct import measure_direct
 from tools.bench.disturbance import Plan, measure_page_loads
 from tools.bench.figures import Figure
+from tools.bench.kills import measure_kills
 from tools.bench.load import measure_load
 from tools.bench.replay import measure_replay
 from tools.bench.servers import measure_servers
@@ -120,17 +121,28 @@ def bench_statistics(*, runs: int) -> None:
         click.echo(each.markdown())
 
 
+@group.command("kills")
+@click.option("--kills", metavar="N", default=30, show_default=True, help="How often a run is killed and resumed")
+@here_options
+@json_option
+def bench_kills(*, kills: int, router: str, pins: tuple[str, ...], as_json: bool) -> None:
+    """What runs of page loads and of server loads lose when they are killed at random moments and resumed."""
+
+    prepare(needs.programs(*needs.PAGE_LOAD, "ab"))
+    cpus_of(pins)
+    _print_figures(measure_kills(Options(router, pins), kills=kills, tell=note), as_json=as_json)
+
+
 @group.command("trials")
-@click.option("--kills", metavar="N", default=30, show_default=True, help="How often a run is killed and gone on with")
 @click.option("--quick", is_flag=True, help="Fewer repetitions")
 @here_options
 @json_option
-def bench_trials(*, kills: int, quick: bool, router: str, pins: tuple[str, ...], as_json: bool) -> None:
-    """Cost and noise of trials, page load times against the physical bound, and what is lost after kills."""
+def bench_trials(*, quick: bool, router: str, pins: tuple[str, ...], as_json: bool) -> None:
+    """Cost and noise of trials, and page load times against the physical bound."""
 
     prepare(needs.programs(*needs.PAGE_LOAD))
     cpus_of(pins)
-    _print_figures(measure_trials(Options(router, pins), kills=kills, quick=quick, tell=note), as_json=as_json)
+    _print_figures(measure_trials(Options(router, pins), quick=quick, tell=note), as_json=as_json)
 
 
 @group.command("verdicts")
