@@ -6,7 +6,7 @@ from lanelab.driver.collect.skeleton import add_skeleton
 from lanelab.driver.site.generate.new import add_generated
 from lanelab.driver.site.load import load_site
 from tests.kit.handles import LanelabCommand
-from tests.unit.site.test_site_generate import EVERYTHING
+from tests.kit.recipes import EVERYTHING
 
 from .runs import Played, play, share_programs
 

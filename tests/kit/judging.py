@@ -22,6 +22,7 @@ from tests.kit.quic_records import flow, quic_record
 from tests.kit.records import SITE, Data, agree, ask, connection, record, request
 
 LINK = Link.parse({"rtt": "40ms", "rate": "10mbit"})
+HTTP = Arm.parse("http", {})
 STRICT = Tolerances()
 FOLDER = PROJECT / "tests" / "bad" / "records"
 SOUND: dict[str, Callable[[Arm], Data]] = {"page-load": record, "quic": quic_record}
@@ -121,3 +122,7 @@ def _places(data: Any, pointer: str) -> Iterator[tuple[Any, Any]]:
             yield from _places(data[step], rest)
         else:
             yield data, step
+
+
+def reasons(data: Data, arm: Arm = HTTP, **more: Any) -> list[Reason]:
+    return [failure.reason for failure in judged(data, arm, **more)]

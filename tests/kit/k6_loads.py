@@ -71,3 +71,10 @@ def written(*lines: Mapping[str, Any]) -> bytes:
 
 def whole(report: Mapping[str, Any] = REPORT, seconds: Sequence[Mapping[str, Any]] = ()) -> bytes:
     return written(BEGIN, *(seconds or [second(1000, users=2, pages_per_s=1)]), {"kind": "report", "report": report})
+
+
+PAGES_OF_K6 = LoadSettings(
+    generator="k6", script="page", script_text="", users=(Stage(1, 0), Stage(10, 10)), arrivals=(), think_s=1,
+    limit_ms=3000, warm_up_s=0, request_timeout_s=60, parameters=(), thresholds=(), connections=1, streams=1,
+    requests=0, lasts_s=0, most_bytes=0,
+)  # fmt: skip

@@ -142,6 +142,11 @@ def changing(folder: Path) -> Iterator[sqlite3.Connection]:
         digest_all(database)
 
 
+def change(folder: Path, statement: str, *values: object) -> None:
+    with changing(folder) as database:
+        database.execute(statement, values)
+
+
 def digest_all(database: sqlite3.Connection) -> None:
     database.execute("DELETE FROM digests")
     note_digests(database, "run", THE_RUN)

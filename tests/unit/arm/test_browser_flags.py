@@ -7,14 +7,8 @@ import pytest
 from lanelab.driver.arm.browsers.browser import Surroundings
 from lanelab.driver.arm.browsers.chromium import flags
 from lanelab.driver.arm.browsers.chromium.fields import FLAGS_REFUSED
-from lanelab.driver.arm.browsers.fields import BrowserSettings, without_arm
+from tests.kit.browser_settings import AROUND, Settings
 
-
-def Settings(**own: object) -> BrowserSettings:  # noqa: N802 - as if it were one of them
-    return without_arm(**{"viewport": (1280, 720), "scripts": "as-is", **own})
-
-
-AROUND = Surroundings(hosts={"a.example": "10.10.3.1", "b.example": "10.10.3.2"})
 EVERYTHING = Surroundings(hosts=AROUND.hosts, trusted=("AA=", "BB="), keys=True, netlog=True)
 
 

@@ -16,7 +16,7 @@ from lanelab.driver.arm.browsers.failures import BrowserError
 from lanelab.driver.base.errors import NodeError
 from lanelab.driver.bed.node import Completed
 from lanelab.driver.record.reasons import Reason
-from tests.unit.arm.test_browser_flags import AROUND, Settings
+from tests.kit.browser_settings import AROUND, Settings
 
 URL = "http://a.example/"
 NETLOG = Surroundings(hosts=AROUND.hosts, netlog=True)

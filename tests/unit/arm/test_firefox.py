@@ -12,8 +12,8 @@ from lanelab.driver.arm.browsers.firefox.prefs import listed, prefs, read, user_
 from lanelab.driver.arm.browsers.firefox.requests import document_error, requests, sockets
 from lanelab.driver.base.errors import InputError, RecordError
 from lanelab.driver.run.needs import needs_of
+from tests.kit.browser_settings import AROUND, Settings
 from tests.kit.experiments import read as read_experiment
-from tests.unit.arm.test_browser_flags import AROUND, Settings
 
 HTTP2, HTTP3 = "network.http.http2.enabled", "network.http.http3.enable"
 MAPPING = "network.http.http3.alt-svc-mapping-for-testing"

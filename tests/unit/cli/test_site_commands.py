@@ -17,16 +17,15 @@ from lanelab.driver.run import start
 from lanelab.driver.site.composition import Part, composition_of, type_of
 from lanelab.driver.site.difference import difference
 from lanelab.driver.site.digest import digest_of
-from lanelab.driver.site.fidelity import Fidelity, ProtocolFidelity, percent, told
+from lanelab.driver.site.fidelity import percent, told
 from lanelab.driver.site.load import load_site
 from lanelab.driver.site.manifest import parse_manifest, read_manifest
 from lanelab.driver.site.remove import folders_of, remove
 from lanelab.driver.site.site import SiteObject
+from tests.kit.fidelities import FOUND
 
 SITES = PROJECT / "tests" / "data" / "sites"
 ONE = SiteObject("a.test", "/x", 5, "text/html", "0" * 64, headers=(("Content-Type", "text/html"), ("ETag", "1")))
-OVER_H2 = ProtocolFidelity("h2", 3, 12, 12, 0, 0, 0, 925, 0, 4, 4, None, (), (), 100.0)
-FOUND = Fidelity(100.0, "2026-11-22T10:00:00Z", "0.1.0", "Chromium 156", "Apache", "1" * 64, (OVER_H2,))
 
 
 @pytest.fixture

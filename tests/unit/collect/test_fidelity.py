@@ -22,8 +22,8 @@ from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.fidelity import ProtocolFidelity
 from lanelab.driver.site.manifest import parse_manifest, read_manifest
 from lanelab.driver.site.site import Site
+from tests.kit.fidelities import FOUND
 from tests.kit.records import SITE, Data, record, request, served
-from tests.unit.cli.test_site_commands import FOUND
 
 ARM = Arm.parse("one", {})
 MANIFEST = PROJECT / "tests" / "data" / "sites" / "two-origins" / "site.yaml"

@@ -14,7 +14,7 @@ from lanelab.driver.site.coding import decoded
 from lanelab.driver.site.generate import generated
 from lanelab.driver.site.generate.recipe import parse_recipe
 from lanelab.driver.site.site import Headers, Site, SiteObject, StoredObject
-from tests.unit.site.test_site_generate import EVERYTHING
+from tests.kit.recipes import EVERYTHING
 
 SECRET = "A sentence that somebody wrote, and which is theirs alone"
 PAGE = f"""<html><head><title>{SECRET}</title>

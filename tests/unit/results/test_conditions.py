@@ -12,7 +12,7 @@ from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.report import page
 from lanelab.analysis.results.report.sentences import sentences
 from lanelab.analysis.results.run_folder import read_run
-from tests.kit.made_run import PROVENANCE, Made, changing, make_run, self_test, stamp
+from tests.kit.made_run import PROVENANCE, Made, change, make_run, self_test, stamp
 
 ALL = "The nodes' processors were emulated: page load times tell how slow these machines are"
 SOME = "The nodes' processors were emulated in session 2: page load times tell how slow these machines are"
@@ -22,11 +22,6 @@ SOME = "The nodes' processors were emulated in session 2: page load times tell h
 def folder(tmp_path: Path) -> Path:
     """Two links, four arms, 25 trials from second 4 to second 52; links measured in seconds 1 and 2."""
     return make_run(tmp_path / "run", Made(rounds=3))
-
-
-def change(folder: Path, statement: str, *values: object) -> None:
-    with changing(folder) as database:
-        database.execute(statement, values)
 
 
 def measured(folder: Path, link: int, second: float, *, passed: bool, session: int = 1) -> None:

@@ -7,7 +7,6 @@ import random
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +35,8 @@ from lanelab.driver.record.reasons import Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder.trial_content import artifact_path, each_series, read_record
 from tests.kit.made_run import ARMS, Made, changing, loaded, made_requests, make_run
+from tests.kit.report_pages import EVIL, Parsed
 
-EVIL = "</title><script>alert(1)</script>\x00\x1b[31m&\"'<img src=x>"
 MADE: dict[str, Callable[[], Made]] = {
     "quick": lambda: Made(rounds=8),
     "one cell": lambda: Made(links=[{"rtt": "40ms"}], arms={"h2": ARMS["h2"]}, rounds=1, figures=()),
@@ -60,33 +59,6 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_run(tmp_path_factory.mktemp("runs") / "quick", Made(rounds=8))
-
-
-class Parsed(HTMLParser):
-    """Which elements there are, whether each is closed, and what would load something."""
-
-    VOID = ("meta", "br", "hr")
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: list[str] = []
-        self.links: list[str] = []
-        self.styles: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.open += [] if tag in self.VOID else [tag]
-        self.links += [value or "" for key, value in attrs if key in ("src", "href", "xlink:href", "action", "data")]
-        self.styles += [key for key, _ in attrs if key == "style" or key.startswith("on")]
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        self.open.pop()
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
 
 
 def test_the_page_is_whole_and_asks_nothing_of_anyone(folder: Path) -> None:

@@ -24,8 +24,8 @@ from lanelab.driver.site.facts import about
 from lanelab.driver.site.load import load_site
 from lanelab.driver.site.site import Site
 from lanelab.driver.site.site_notes import AboutSite
+from tests.kit.fidelities import FOUND
 from tests.kit.made_run import Made, make_run
-from tests.unit.cli.test_site_commands import FOUND
 
 SITES = PROJECT / "tests" / "data" / "sites"
 PARTS = {"html": Part(1, 500), "image": Part(20, 9500)}

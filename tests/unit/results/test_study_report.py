@@ -24,10 +24,9 @@ from lanelab.analysis.results.study.run import ReadStudyRun, read_study_run
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.main import lanelab
 from lanelab.driver.run.study.study import Difference, PublishedClaim
-from tests.kit.made_run import Made
+from tests.kit.made_run import Made, change
 from tests.kit.made_study import judged, make_study_run, study
-from tests.unit.results.test_conditions import change
-from tests.unit.results.test_report import EVIL, Parsed
+from tests.kit.report_pages import EVIL, Parsed
 
 EXPECTED = "On average at most 0.2 of these 4 verdicts are wrong by chance."
 

@@ -21,8 +21,8 @@ from lanelab.driver.run.events import BedUp
 from lanelab.driver.run.folder.store import Store
 from lanelab.driver.trial.spec import TrialSpec
 from tests.kit.experiments import PATIENT, SMALL, read
-from tests.unit.run.test_runner import TWO_ARMS, Play, StandIn
-from tests.unit.run.test_runner import _judged_as_recorded as _judged_as_recorded  # noqa: PLC0414 - a fixture
+from tests.kit.played_runs import TWO_ARMS, Play, StandIn
+from tests.kit.played_runs import _judged_as_recorded as _judged_as_recorded  # noqa: PLC0414 - a fixture
 
 LOADS = {"dummy": SiteLoad(24, 1, 1_115_300), "shop": SiteLoad(10, 3, 300_000)}
 

@@ -11,9 +11,9 @@ from lanelab.driver.record.reasons import Reason
 from lanelab.driver.site.hints import hinted, hints, urgencies, with_links, with_priorities
 from lanelab.driver.site.prepare import Variant
 from lanelab.driver.site.site import SiteObject
+from tests.kit.judging import reasons
+from tests.kit.pushing_sites import site
 from tests.kit.records import Data, record
-from tests.unit.site.test_pushed import site
-from tests.unit.trial.test_verdict import reasons
 
 H2 = {"protocol": "h2", "tls": "1.3"}
 EARLY = Arm.parse("early", {**H2, "early_hints": "/style*"})

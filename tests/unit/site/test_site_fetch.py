@@ -249,6 +249,6 @@ TABLES = {"fetch": FETCH.markdown(), "package": PACKAGE.markdown()}
 
 
 if __name__ == "__main__":
-    from tests.unit.site.test_site_generate import write_tables
+    from tests.kit.reference_tables import write_tables
 
     write_tables(REFERENCE, TABLES)

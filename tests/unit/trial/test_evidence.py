@@ -12,9 +12,6 @@ import pytest
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import RecordError
-from lanelab.driver.experiment.read import parse_experiment
-from lanelab.driver.link import Link
-from lanelab.driver.record.evidence.machine import MachineEvidence, MachineUse
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.page_load.expectation import Expected
@@ -22,6 +19,7 @@ from lanelab.driver.trial.page_load.judges.registry import judge
 from lanelab.driver.trial.page_load.workload import PageLoad
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
 from lanelab.driver.trial.workload import TrialContext
+from tests.kit.asked_trials import EXPERIMENT, LINK, MACHINE
 from tests.kit.gateway_records import Exchange, Plan
 from tests.kit.records import SITE, Data, record
 
@@ -29,22 +27,12 @@ Step = str | int
 Way = tuple[Step, ...]
 
 NATIVE = Arm.parse("native", {})
-LINK = Link.parse({"rtt": "40ms", "rate": "10mbit"})
 QUERY = {"name": "a.test.", "type": "A"}
 LOOK_UP = {"host": "a.test", "began_ms": 1.0, "ended_ms": 41.0, "addresses": ["10.10.2.2"], "error": None}
-EXPERIMENT = parse_experiment(
-    "sites: [dummy]\nlinks: {rtt: 40ms}\narms: {one: {}}\ntrials: 1\n", "made.yaml", ["dummy"]
-)
 RECORDERS: dict[str, Coded] = {
     "capture": CaptureOptions(),
     "machine": CaptureOptions(),
 }  # whatever machine's options are
-MACHINE = MachineEvidence(
-    machines=(
-        MachineUse(("client",), 2, 1.0, {"client": 0.5}, {"client": 0.1}, 0.5, 0.0, 0.4, None, 0, 0.0, None, None, {}),
-    ),
-    own_cpu_s=0.01,
-)
 
 
 GOOD: dict[str, Arm] = {

@@ -13,10 +13,10 @@ from lanelab.driver.trial.page_load import finish as finishing
 from lanelab.driver.trial.page_load.finish import STEPS, Step
 from lanelab.driver.trial.page_load.workload import PageLoad
 from lanelab.driver.trial.workload import TrialContext
+from tests.kit.asked_trials import EXPERIMENT, LINK
 from tests.kit.frames import Recorder, Talk
 from tests.kit.gateway_records import Exchange, Plan
 from tests.kit.records import BEGAN_US, SITE, Data
-from tests.unit.trial.test_evidence import EXPERIMENT, LINK
 
 SPDY = Arm.parse("spdy", {"via": "gateway", "protocol": "spdy/3.1"})
 

@@ -18,9 +18,9 @@ from lanelab.driver.trial.packets.link_evidence import link_evidence
 from lanelab.driver.trial.packets.timeline import Timeline
 from lanelab.driver.trial.page_load.judges.link import LinkVerdict
 from lanelab.driver.trial.page_load.link_rate import PUNCTUAL, caught_up_us, excess
+from tests.kit.asked_trials import MACHINE
 from tests.kit.records import record
 from tests.kit.simulated_link import MS, Load
-from tests.unit.trial.test_evidence import MACHINE
 
 TRIAL = TrialRecord.from_json(record(Arm.parse("http", {})) | {"recordings": {"machine": MACHINE.to_json()}})
 STARVED = (Flag(FlagName.ROUTER_WAITED, "for a third of the time"),)

@@ -6,7 +6,7 @@ import pytest
 
 from lanelab.driver.record.record import Series
 from lanelab.driver.trial.load.finish import of_roles
-from tests.unit.trial.test_load_verdict import PAGES_OF_K6
+from tests.kit.k6_loads import PAGES_OF_K6
 
 SETTINGS = dataclasses.replace(PAGES_OF_K6, warm_up_s=2)
 # In the warm-up all is otherwise; there is a gap at 3 s.

@@ -22,13 +22,8 @@ from lanelab.driver.record.reasons import Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.load.finish import measures_of
 from lanelab.driver.trial.load.verdict import Expected, judge
-from lanelab.driver.trial.load_settings import LoadSettings, Stage
+from tests.kit.k6_loads import PAGES_OF_K6
 
-PAGES_OF_K6 = LoadSettings(
-    generator="k6", script="page", script_text="", users=(Stage(1, 0), Stage(10, 10)), arrivals=(), think_s=1,
-    limit_ms=3000, warm_up_s=0, request_timeout_s=60, parameters=(), thresholds=(), connections=1, streams=1,
-    requests=0, lasts_s=0, most_bytes=0,
-)  # fmt: skip
 OBJECTS = dataclasses.replace(PAGES_OF_K6, generator="ab", script="", users=(), requests=100, most_bytes=10**9)
 ARM = Arm.parse("h2", {"protocol": "h2", "tls": "1.3"})
 TIMES = Latency(90, 1, 2, 2, 3, 4, 5, 6, 7, ())

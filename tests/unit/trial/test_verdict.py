@@ -18,10 +18,9 @@ from lanelab.driver.trial.page_load.judges.registry import judge
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
 from lanelab.driver.trial.tolerances import Tolerances
 from tests.kit.frames import Recorder, Talk, udp
-from tests.kit.judging import LINK, STRICT, cases
+from tests.kit.judging import LINK, STRICT, cases, reasons
 from tests.kit.judging import judged as judged_as
 from tests.kit.records import BEGAN_US, SITE, Data, agree, ask, connection, packets, record, request, served
-from tests.unit.trial.test_wire import CASES as WIRE_CASES
 
 HTTP = Arm.parse("http", {})
 NO_KEEPALIVE = Arm.parse("no keepalive", {"keepalive": False})
@@ -45,10 +44,6 @@ def connections(count: int, server: str = "10.10.2.2") -> PacketSummary:
 
 def judged(data: Data, arm: Arm = HTTP, **more: Any) -> list[Failure]:
     return judged_as(data, arm, **more)
-
-
-def reasons(data: Data, arm: Arm = HTTP, **more: Any) -> list[Reason]:
-    return [failure.reason for failure in judged(data, arm, **more)]
 
 
 @pytest.mark.parametrize("arm", ARMS, ids=lambda arm: arm.name)
@@ -103,6 +98,8 @@ def test_every_reason_that_is_judged_has_a_case() -> None:
     own |= {Reason.GATEWAY_FAILED, Reason.LINK_OUT_OF_TOLERANCE, Reason.STRAY_PACKETS, Reason.EVIDENCE_MISSING}
     own |= {Reason.LINK_RTT, Reason.LINK_DELAY, Reason.LINK_RATE, Reason.LINK_MTU, Reason.INITIAL_WINDOW}
     own |= {Reason.TCP_OPTIONS}  # test_tcp_options.py
+    own |= {Reason.COALESCING_IGNORED, Reason.CONNECTIONS_EXCEEDED}  # test_wire.py
+    own |= {Reason.PIPELINING_IGNORED, Reason.RESUMPTION_IGNORED}
     own |= {Reason.LINK_QUEUE}
     own |= {Reason.EARLY_DATA_IGNORED, Reason.DEVICE_IGNORED}
     own |= {Reason.STREAM_SETTINGS, Reason.PUSH_MISSING, Reason.PUSH_UNASKED, Reason.HINTS_IGNORED}
@@ -110,7 +107,7 @@ def test_every_reason_that_is_judged_has_a_case() -> None:
     own |= {Reason.LINK_TRACE, Reason.INTERACTION_FAILED}  # test_moving_links.py, test_vitals.py
     own |= {Reason.CROSS_MISSING, Reason.CROSS_STALLED}  # tests/unit/link/test_cross.py
     own |= {Reason.RECORDER_FAILED, Reason.FAILED_REQUESTS, Reason.TOO_FEW_REQUESTS}
-    assert {case.reason for case in cases("page-loads")} | {case[0] for case in WIRE_CASES} | own == set(Reason)
+    assert {case.reason for case in cases("page-loads")} | own == set(Reason)
 
 
 @pytest.mark.parametrize("reason", list(Reason))

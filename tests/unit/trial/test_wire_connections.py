@@ -13,7 +13,7 @@ from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.site.site import Site
 from lanelab.driver.trial.page_load.witnesses import Witnesses
 from tests.kit.gateway_records import Exchange, Plan, Told
-from tests.unit.trial.test_wire import H2, HTML, IMAGES, KEEPALIVE, LOGO, PLANS, SPDY, SPDY_TLS, STYLE, judged
+from tests.kit.wire_plans import H2, HTML, IMAGES, KEEPALIVE, LOGO, PLANS, SPDY, SPDY_TLS, STYLE, judged
 
 CROWD, SHARED, MISMATCH = Reason.CONNECTIONS_EXCEEDED, Reason.COALESCING_IGNORED, Reason.WIRE_MISMATCH
 LOOK_UP = {"host": "b.test", "began_ms": 1.0, "ended_ms": 41.0, "addresses": ["10.10.2.2"], "error": None}
