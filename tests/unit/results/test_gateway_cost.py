@@ -12,7 +12,7 @@ from rich.console import Console
 
 from lanelab.analysis.results import export, terminal
 from lanelab.analysis.results.gateway_cost import Cost, CostRow, cost
-from lanelab.analysis.results.gateway_table import lines
+from lanelab.analysis.results.gateway_table import cost_table
 from lanelab.analysis.results.gateway_terms import terms
 from lanelab.analysis.results.model import Arm, Cell, LinkCase, Run
 from lanelab.analysis.results.report import page
@@ -253,7 +253,7 @@ def test_a_document_gets_a_row_for_each_pair_with_its_conditions(tmp_path: Path)
     measured = [replace(each, measures={**LOAD, **each.measures, "load": 0.5}) for each in run.trials]
     (session,) = run.sessions
     known = replace(session, provenance={**session.provenance, "machine": {"processors": 2}})
-    head, _, first, _ = lines([replace(run, trials=tuple(measured), sessions=(known,))])
+    head, _, first, _ = cost_table([replace(run, trials=tuple(measured), sessions=(known,))]).splitlines()
     cells = dict(zip(head.strip("| ").split(" | "), first.strip("| ").split(" | "), strict=True))
     assert (cells["date"], cells["processors"]) == (run.created_utc[:10], "2")
     assert (cells["load"], cells["site"], cells["n"]) == ("0.5 to 0.5", "dummy", "7")

@@ -19,6 +19,7 @@ from lanelab.analysis.results.chart_parts import LABEL_GAP, label_rows
 from lanelab.analysis.results.chart_scales import Span, span
 from lanelab.analysis.results.charts import chart
 from lanelab.analysis.results.drawing import draw, figures_of
+from lanelab.analysis.results.layout.model import Words
 from lanelab.analysis.results.load_view import load_view
 from lanelab.analysis.results.model import Figure
 from lanelab.analysis.results.refusals import Refusal
@@ -28,7 +29,7 @@ from lanelab.analysis.results.report.waterfall import MOST_ROWS, waterfall
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.sections.cells import columns
 from lanelab.analysis.results.sections.seen import Seen
-from lanelab.analysis.results.trial_table import trial_parts
+from lanelab.analysis.results.trial_table import trial_section
 from lanelab.driver.base.errors import StoreError
 from lanelab.driver.cli.main import lanelab
 from lanelab.driver.record.reasons import Reason
@@ -441,8 +442,8 @@ def test_a_trial_is_shown_with_what_it_is_and_what_is_missing_of_it(tmp_path: Pa
     assert re.search(r"page\.har\.gz +missing", found.stdout)
     run = read_run(folder)
     bare = replace(run.trials[0], measures={})
-    lost = list(trial_parts(bare, TrialRecord.not_started("page_load", "", Reason.BED_LOST, "gone"), []))
-    assert [str(part) for part in lost] == ["failed: bed-lost: gone"]
+    lost = trial_section(bare, TrialRecord.not_started("page_load", "", Reason.BED_LOST, "gone"), [])
+    assert lost.parts == (Words("failed: bed-lost: gone", "warn"),)
 
 
 def test_next_to_nothing_is_shown_as_such(tmp_path: Path) -> None:

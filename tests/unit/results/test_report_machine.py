@@ -5,6 +5,7 @@ from pathlib import Path
 from rich.console import Console
 
 from lanelab.analysis.results import export, machine, terminal, trial_table
+from lanelab.analysis.results.layout.terminal import on_terminal
 from lanelab.analysis.results.report.page import page
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.driver.run.folder.trial_content import read_record
@@ -62,7 +63,7 @@ def test_the_terminal_says_how_many_are_flagged_and_each_trial_says_why(tmp_path
     folder = make_run(tmp_path / "run", WATCHED)
     run = read_run(folder)
     assert "2 of 40 page loads that count are flagged: processors-contended 2" in words(terminal.results(run))
-    shown = words(*trial_table.trial_parts(run.trials[0], read_record(folder, 1), []))
+    shown = words(on_terminal([trial_table.trial_section(run.trials[0], read_record(folder, 1), [])]))
     assert f"flagged: {WAITED[0]}: {WAITED[1]}" in shown
     assert "0.710" in shown
 

@@ -225,7 +225,7 @@ def test_the_text_for_a_paper_has_margins_with_their_reasons_methods_and_self_te
     assert "| arm | " in methods
     assert "| keepalive |" in methods or "keepalive" in methods
     links = said.partition("\n## The links, measured\n")[2]
-    assert "Figure 1: 2 of 2 self-tests within tolerance." in links
+    assert "Figure 1: 2 of 2 self-tests within tolerance" in links
     assert "| link | property | target | measured | tolerated | unit | verdict |" in links
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lanelab.analysis.results.between_beds import results
 from lanelab.analysis.results.between_machines import Logs, changes_by_machine, mean_of
-from lanelab.analysis.results.layout.data import Fields
+from lanelab.analysis.results.layout.data import Fields, fields_of
 from lanelab.analysis.results.model import Machine, Run
 from lanelab.analysis.results.numbers import change_words, listed, probability
 from lanelab.analysis.statistics import ENOUGH, Change
@@ -42,9 +42,9 @@ class Disagreement:
         return {
             "where": self.where,
             "machine": self.machine,
-            "change": _json(self.change),
-            "others": list(self.others),
-            "change_of_others": _json(self.of_others),
+            "change": fields_of(self.change, "confidence", "p", "looks"),
+            "others": self.others,
+            "change_of_others": fields_of(self.of_others, "confidence", "p", "looks"),
             "p_adjusted": self.p,
             "words": self.words(),
         }
@@ -187,11 +187,3 @@ def _change(change: Change) -> str:
     if change.low is None or change.high is None:
         return change_words(change.value)
     return f"{change_words(change.value)} ({change_words(change.low)} to {change_words(change.high)})"
-
-
-def _json(change: Change) -> Fields:
-    ends = {"value": change.value, "low": change.low, "high": change.high}
-    return {
-        "n": change.n,
-        **{name: end if end is not None and math.isfinite(end) else None for name, end in ends.items()},
-    }

@@ -56,7 +56,7 @@ class Between:
 
     def to_json(self) -> Fields:
         return {
-            "beds": [_bed_json(one) for one in self.beds],
+            "beds": self.beds,
             "value": self.value,
             "low": self.low,
             "high": self.high,
@@ -105,25 +105,12 @@ class BedsOfRun:
             "sd_between_beds": self.between,
             "p_alike": self.p,
             "words": [] if self.machines > 1 else sentences(self),  # those of machines say it then
-            "cells": [{**_names(row.cell), **row.made.to_json()} for row in self.cells],
+            "cells": [{**row.cell.names, **row.made.to_json()} for row in self.cells],
             "changes": [
-                {**_names(row.cell), "base": row.base.name, "rounds_left_out": row.left_out, **row.made.to_json()}
+                {**row.cell.names, "base": row.base.name, "rounds_left_out": row.left_out, **row.made.to_json()}
                 for row in self.changes
             ],
         }
-
-
-def _bed_json(one: OfBed) -> Fields:
-    return {"bed": one.bed, "n": one.n, "value": finite_or_none(one.value), "counts": one.counts}
-
-
-def finite_or_none(value: float) -> float | None:
-    """JSON knows no infinity."""
-    return value if math.isfinite(value) else None
-
-
-def _names(cell: Cell) -> dict[str, str]:
-    return {"site": cell.site, "link": cell.link.label, "arm": cell.arm.name}
 
 
 # --- of a run

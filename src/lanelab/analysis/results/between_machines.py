@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lanelab.analysis.results.between_beds import CellRow, ChangeRow, Result, between, by_bed, hodges_lehmann, results
+from lanelab.analysis.results.layout.data import Fields, fields_of
 from lanelab.analysis.results.model import Arm, Cell, Machine, Run
 from lanelab.analysis.statistics.paired import log_ratios
 from lanelab.analysis.statistics.two_samples import TwoSamples, shift
@@ -28,6 +29,11 @@ class Speed:
     @property
     def differs(self) -> bool:
         return self.ratio.is_enough and not self.ratio.low <= 1 <= self.ratio.high
+
+    def to_json(self) -> Fields:
+        both = {"machine": self.machine.name, "against": self.against.name, "differs": self.differs}
+        rounds, others = [self.ratio.n_other, self.ratio.n_first], fields_of(self.ratio, "n_first", "n_other", "value")
+        return {**both, "rounds": rounds, "ratio": self.ratio.value, **others}
 
 
 @dataclass(frozen=True, slots=True)

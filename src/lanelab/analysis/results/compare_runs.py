@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from lanelab.analysis.results import conditions as conditions_of
 from lanelab.analysis.results import tables
+from lanelab.analysis.results.layout.data import Fields, fields_of
 from lanelab.analysis.results.model import Cell, Run
 from lanelab.analysis.results.numbers import values_of
 from lanelab.analysis.results.refusals import refusals
@@ -51,13 +52,7 @@ class CellRow:
     verdict: Verdict
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            **_names(self.cell),
-            "first": self.first,
-            "other": self.other,
-            "ratio": _shift_json(self.ratio),
-            "verdict": self.verdict,
-        }
+        return {**_names(self.cell), **fields_of(self, "cell")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +67,8 @@ class ChangeRow:
     verdict: Verdict
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            **_names(self.cell),
-            "base": self.base,
-            "first": self.first,
-            "other": self.other,
-            "difference_points": _shift_json(self.points),
-            "verdict": self.verdict,
-        }
+        others = fields_of(self, "cell", "points")
+        return {**_names(self.cell), **others, "difference_points": self.points}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,24 +104,8 @@ class Against:
         }
 
 
-def _names(cell: Cell) -> dict[str, str]:
-    return {"site": cell.site, "link": cell.link.label, "arm": cell.arm.name, "cell": cell.id}
-
-
-def _shift_json(made: TwoSamples) -> dict[str, Any]:
-    return {
-        "n_first": made.n_first,
-        "n_other": made.n_other,
-        "value": _number(made.value),
-        "low": _number(made.low),
-        "high": _number(made.high),
-        "confidence": made.confidence,
-    }
-
-
-def _number(value: float) -> float | None:
-    """JSON knows no infinity."""
-    return value if math.isfinite(value) else None
+def _names(cell: Cell) -> Fields:
+    return {**cell.names, "cell": cell.id}
 
 
 def run_json(run: Run) -> dict[str, Any]:

@@ -39,9 +39,7 @@ class ComparisonRow:
     def to_json(self) -> dict[str, Any]:
         comparison = self.comparison
         return {
-            "site": self.cell.site,
-            "link": self.cell.link.label,
-            "arm": self.cell.arm.name,
+            **self.cell.names,
             "base": self.base.name,
             "rounds": comparison.n if comparison else 0,
             "ratio": comparison.ratio if comparison else None,

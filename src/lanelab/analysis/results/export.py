@@ -16,10 +16,9 @@ from lanelab.analysis.results import (
     machine,
     tables,
 )
-from lanelab.analysis.results.claims.claim_family import together
-from lanelab.analysis.results.claims.exported import judged_json
 from lanelab.analysis.results.layout.data import data_of
 from lanelab.analysis.results.model import Run, Trial
+from lanelab.analysis.results.sections.claims import lines_of
 from lanelab.analysis.results.sections.seen import Seen
 from lanelab.analysis.results.sites import about_sites
 from lanelab.analysis.results.text import visible_everywhere
@@ -285,7 +284,6 @@ def everything(run: Run, *, requests: bool = False) -> dict[str, Any]:
 def results(run: Run) -> dict[str, Any]:
     """Return the numbers that tables and report show, as JSON has them."""
     seen, drift = Seen(run), tables.run_drift(run)
-    adjusted = together(seen.judged).adjusted
     data: dict[str, Any] = data_of({
         "cells": seen.rows,
         "comparisons": seen.compared,
@@ -293,7 +291,7 @@ def results(run: Run) -> dict[str, Any]:
         "not_compared": comparisons.not_compared(run),
         "between_beds": seen.beds,
         "machines": seen.machines,
-        "claims": [judged_json(each, p) for each, p in zip(seen.judged, adjusted, strict=True)],
+        "claims": lines_of(seen.judged),
         "gateway_cost": seen.gateway.rows,
         "failures": dict(tables.failure_counts(run).most_common()),
         "flags": machine.flag_counts(run),

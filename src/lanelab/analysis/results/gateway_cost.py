@@ -38,9 +38,7 @@ class CostRow:
     def to_json(self) -> Fields:
         comparison = self.comparison
         return {
-            "site": self.cell.site,
-            "link": self.cell.link.label,
-            "arm": self.cell.arm.name,
+            **self.cell.names,
             "native": self.native.name,
             "rounds": comparison.n if comparison else 0,
             "left_out": comparison.left_out if comparison else None,

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from lanelab.analysis.results.agreement import Agreement, agreement
-from lanelab.analysis.results.between_beds import ENOUGH_BEDS, CellRow, ChangeRow, finite_or_none, results
+from lanelab.analysis.results.between_beds import ENOUGH_BEDS, CellRow, ChangeRow, results
 from lanelab.analysis.results.between_beds import percent as share_words
 from lanelab.analysis.results.between_machines import Levels, Speed, changes, levels, medians, speeds
+from lanelab.analysis.results.layout.data import Fields, fields_of
 from lanelab.analysis.results.model import Arm, Cell, Machine, Run
 from lanelab.analysis.results.numbers import listed
 from lanelab.driver.base.amounts import counted
@@ -25,16 +26,9 @@ class MachineRow:
     failed: int
     refused: tuple[str, ...]  # labels of links that it was refused for
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "machine": self.machine.number,
-            "name": self.machine.name,
-            "beds": self.beds,
-            "trials": self.trials,
-            "failed": self.failed,
-            "links_refused": list(self.refused),
-            "facts": dict(self.machine.facts),
-        }
+    def to_json(self) -> Fields:
+        names = {"machine": self.machine.number, "name": self.machine.name, "facts": self.machine.facts}
+        return {**names, **fields_of(self, "machine", "refused"), "links_refused": self.refused}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,36 +89,26 @@ class MachinesOfRun:
         many = sum(self.origins.values())
         return f"{counted(many, 'trial was', 'trials were')} taken from other runs: {listed(each)}."
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Fields:
         return {
             "machines": self.rows,
             "agreement": self.agreement,
-            "speeds": [_speed_json(speed) for speed in self.speeds],
+            "speeds": self.speeds,
             "sd_trials": self.levels.trials if self.levels else None,
             "sd_beds": self.levels.beds if self.levels else None,
             "sd_machines": self.levels.machines if self.levels else None,
             "words": self.sentences(),
-            "versions_that_differ": list(self.versions),
-            "trials_from_other_runs": dict(self.origins),
+            "versions_that_differ": self.versions,
+            "trials_from_other_runs": self.origins,
             "cells": [self._row_json(row) for row in self.cells],
             "changes": [{**self._row_json(row), "base": row.base.name, "rounds_left_out": row.left_out}
                         for row in self.changes],
         }  # fmt: skip
 
-    def _row_json(self, row: CellRow | ChangeRow) -> dict[str, Any]:
+    def _row_json(self, row: CellRow | ChangeRow) -> Fields:
         made = row.made
-        return {
-            "site": row.cell.site,
-            "link": row.cell.link.label,
-            "arm": row.cell.arm.name,
-            "machines": [
-                {"machine": self.name(one.bed), "n": one.n, "value": finite_or_none(one.value), "counts": one.counts}
-                for one in made.beds
-            ],
-            "value": made.value,
-            "low": made.low,
-            "high": made.high,
-        }
+        machines = [{"machine": self.name(one.bed), **fields_of(one, "bed")} for one in made.beds]
+        return {**row.cell.names, "machines": machines, "value": made.value, "low": made.low, "high": made.high}
 
 
 def machines_of_run(run: Run, pairs: Iterable[tuple[Cell, Arm]]) -> MachinesOfRun:
@@ -192,17 +176,3 @@ def _speed_words(speed: Speed) -> str:
         ends = f" ({ratio.low:.3f} to {ratio.high:.3f})"
     alike = "" if speed.differs or not ratio.is_enough else ", no difference shown"
     return f"{speed.machine.name} takes {ratio.value:.3f}{ends} times as long as {speed.against.name}{alike}"
-
-
-def _speed_json(speed: Speed) -> dict[str, Any]:
-    ratio = speed.ratio
-    return {
-        "machine": speed.machine.name,
-        "against": speed.against.name,
-        "rounds": [ratio.n_other, ratio.n_first],
-        "ratio": finite_or_none(ratio.value),
-        "low": finite_or_none(ratio.low),
-        "high": finite_or_none(ratio.high),
-        "confidence": ratio.confidence,
-        "differs": speed.differs,
-    }

@@ -87,6 +87,11 @@ class Cell:
         """Cells of one group differ in their arm only, so they can be compared."""
         return self.site, self.link.label
 
+    @property
+    def names(self) -> dict[str, str]:
+        """Its names, as JSON has them."""
+        return {"site": self.site, "link": self.link.label, "arm": self.arm.name}
+
     def __str__(self) -> str:
         return f"{self.site}, {self.link.label}, {self.arm.name}"
 

@@ -50,17 +50,15 @@ class Row:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "site": self.cell.site,
-            "link": self.cell.link.label,
-            "arm": self.cell.arm.name,
+            **self.cell.names,
             "cell": self.cell.id,
             "ok": self.ok,
             "failed": self.failed,
             "timed_out": self.timed_out,
-            "refused": [{"reason": each.reason, "detail": each.detail} for each in self.refused],
+            "refused": self.refused,
             **self.medians,
             "ratio_to_bound": self.ratio,
-            "outliers": list(self.outliers),
+            "outliers": self.outliers,
             self.primary.name: self.summary,
         }
 

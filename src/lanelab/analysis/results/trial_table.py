@@ -1,84 +1,65 @@
-"""One trial on a terminal: its numbers, why it failed, its requests and files."""
+"""One trial: its numbers, why it failed, its requests and files."""
 
 from collections.abc import Iterator, Sequence
 
-from rich import box
-from rich.console import RenderableType
-from rich.table import Table
-from rich.text import Text
-
+from lanelab.analysis.results.layout.model import Column, Part, Section, table, text_table, words
 from lanelab.analysis.results.model import Trial
 from lanelab.analysis.results.numbers import milliseconds, shown, size
-from lanelab.driver.record.evidence.browser import ConsoleLine, Request
+from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.metrics import METRICS
 from lanelab.driver.record.record import TrialRecord
+
+Requested = tuple[int, Request]  # with its number
+URLS = "Urls are as the browser asks the gateway for them, with TLS: the link had none."
 
 
 def heading(trial: Trial) -> str:
     """Return which trial it is."""
-    cell = trial.cell
     again = f", attempt {trial.attempt}" if trial.attempt > 1 else ""
-    where = f"{cell.site}, {cell.link.label}, {cell.arm.name}, round {trial.round}{again}"
-    return f"trial {trial.number}: {where}: {'ok' if trial.ok else 'failed'}"
+    return f"trial {trial.number}: {trial.cell}, round {trial.round}{again}: {'ok' if trial.ok else 'failed'}"
 
 
-def trial_parts(
-    trial: Trial, record: TrialRecord, artifacts: Sequence[tuple[str, int | None]]
-) -> Iterator[RenderableType]:
-    """Yield each to be printed below the one before. `artifacts` are names and sizes, of what is no longer there
-    None."""
+def trial_section(trial: Trial, record: TrialRecord, artifacts: Sequence[tuple[str, int | None]]) -> Section:
+    """Lay out what is known of a trial. `artifacts` are names and sizes, of what is no longer there None."""
+    return Section("trial", heading(trial), tuple(_parts(trial, record, artifacts)))
+
+
+def _parts(trial: Trial, record: TrialRecord, artifacts: Sequence[tuple[str, int | None]]) -> Iterator[Part]:
     known = [(metric, trial.measures[metric.name]) for metric in METRICS if metric.name in trial.measures]
     times = [(metric.words, milliseconds(value)) for metric, value in known if metric.unit == "ms"]
     if times:
-        yield _table(("", "ms"), times, ("ms",))
+        yield text_table(("", "ms"), times, ("ms",))
     others = [(metric.words, shown(metric, value), metric.unit) for metric, value in known if metric.unit != "ms"]
     if others:
-        yield _table(("", "measured", "unit"), others, ("measured",))
-    for failure in record.failures:
-        yield Text(f"failed: {failure.reason}: {failure.detail}", style="yellow")
-    for flag in trial.flags:
-        yield Text(f"flagged: {flag.name}: {flag.detail}", style="yellow")
+        yield text_table(("", "measured", "unit"), others, ("measured",))
+    yield from words((f"failed: {each.reason}: {each.detail}" for each in record.failures), "warn")
+    yield from words((f"flagged: {each.name}: {each.detail}" for each in trial.flags), "warn")
     if record.requests:
-        columns = ("#", "from ms", "to ms", "status", "protocol", "conn.", "priority", "bytes", "url")
-        rows = [_request(number, request) for number, request in enumerate(record.requests, 1)]
-        yield _table(columns, rows, ("#", "from ms", "to ms", "conn.", "bytes"))
+        yield table(REQUESTS, enumerate(record.requests, 1))
         settings = trial.cell.arm.settings
-        if settings.get("via") == "gateway" and settings.get("tls") == "off":
-            yield Text("Urls are as the browser asks the gateway for them, with TLS: the link had none.", style="dim")
-    for line in _console(record):
-        yield Text(f"console: {line.level}: {line.text}")
-    if artifacts:
-        yield _table(
-            ("file", "size"),
-            [(name, "missing" if length is None else size(length)) for name, length in artifacts],
-            ("size",),
-        )
-
-
-def _console(record: TrialRecord) -> Sequence[ConsoleLine]:
+        yield from words([URLS] if settings.get("via") == "gateway" and settings.get("tls") == "off" else [], "muted")
     page = record.page_load
-    return page.browser.console if page and page.browser else ()
+    console = page.browser.console if page and page.browser else ()
+    yield from words(f"console: {line.level}: {line.text}" for line in console)
+    if artifacts:
+        sizes = [(name, "missing" if length is None else size(length)) for name, length in artifacts]
+        yield text_table(("file", "size"), sizes, ("size",))
 
 
-def _request(number: int, request: Request) -> tuple[str, ...]:
-    wire = request.wire or request  # what was on the link: the gateway's, where there is one
-    return (
-        str(number),
-        f"{request.started_ms:.1f}",
-        "-" if request.ended_ms is None else f"{request.ended_ms:.1f}",
-        str(request.status or request.error or "-"),
-        wire.protocol or "-",
-        "-" if wire.connection is None else str(wire.connection),
-        request.priority or "-",
-        f"{request.wire_bytes:,}",
-        request.url,
-    )
+def _on_link(each: Requested) -> tuple[str | None, int | None]:
+    """Return the protocol and the connection on the link: the gateway's, where there is one."""
+    wire = each[1].wire or each[1]
+    return wire.protocol or None, wire.connection
 
 
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str]) -> Table:
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for column in columns:
-        made.add_column(column, justify="right" if column in right else "left", overflow="fold")
-    for row in rows:
-        made.add_row(*map(Text, row))
-    return made
+REQUESTS: Sequence[Column[Requested]] = (
+    Column("#", lambda each: each[0], number=True),
+    Column("from ms", lambda each: f"{each[1].started_ms:.1f}", number=True),
+    Column("to ms", lambda each: None if each[1].ended_ms is None else f"{each[1].ended_ms:.1f}", number=True),
+    Column("status", lambda each: str(each[1].status or each[1].error or "-")),
+    Column("protocol", lambda each: _on_link(each)[0]),
+    Column("conn.", lambda each: _on_link(each)[1], number=True),
+    Column("priority", lambda each: each[1].priority or None),
+    Column("bytes", lambda each: f"{each[1].wire_bytes:,}", number=True),
+    Column("url", lambda each: each[1].url),
+)

@@ -6,9 +6,9 @@ from pathlib import Path
 import click
 
 from lanelab.analysis.results.claims.claim_family import together
-from lanelab.analysis.results.claims.exported import judged_json
 from lanelab.analysis.results.claims.stored_claims import judge_as_kept
 from lanelab.analysis.results.conditions import caveats
+from lanelab.analysis.results.layout.data import data_of
 from lanelab.analysis.results.layout.model import table
 from lanelab.analysis.results.layout.terminal import fitted
 from lanelab.analysis.results.run_folder import read_run, with_places
@@ -54,7 +54,7 @@ def claims(name: str, *, file: Path | None, as_json: bool) -> None:
     if as_json:
         whole = together(judged)
         print_json({
-            "claims": [judged_json(each, p) for each, p in zip(judged, whole.adjusted, strict=True)],
+            "claims": data_of(lines_of(judged)),
             "tested": whole.tested,
             "false_at_most": whole.false_at_most,
             "caveats": caveats(run),

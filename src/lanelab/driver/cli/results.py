@@ -10,12 +10,13 @@ import click
 
 from lanelab.analysis.results import export as exporting
 from lanelab.analysis.results.export import results, write_hars
+from lanelab.analysis.results.layout.terminal import on_terminal
 from lanelab.analysis.results.report import save_figures, write_report
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.runs import find_run
 from lanelab.analysis.results.study.runs import list_all_runs
 from lanelab.analysis.results.terminal import results as shown
-from lanelab.analysis.results.trial_table import heading, trial_parts
+from lanelab.analysis.results.trial_table import trial_section
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.common import json_option, run_argument
@@ -99,10 +100,9 @@ def _show_trial(folder: Path, number: int, *, as_json: bool) -> None:
         (file, length if artifact_path(folder, number, file).exists() else None)
         for file, length, _ in read_artifacts(folder, number)
     ]
-    note(heading(trial))
-    out = console()
-    for part in trial_parts(trial, record, artifacts):
-        out.print(part)
+    section = trial_section(trial, record, artifacts)
+    note(section.title)
+    console().print(on_terminal([section]))
 
 
 @click.command("export")

@@ -1,8 +1,10 @@
 """What is said of a claim, and with what right. Data only: judge.py makes it, reports show it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from lanelab.analysis.results.layout.data import Fields, fields_of
 from lanelab.driver.experiment.claim import Claim, Place
 
 
@@ -22,6 +24,9 @@ class Interval:
     low: float
     high: float
 
+    def to_json(self) -> Sequence[float]:
+        return (self.low, self.high)
+
 
 @dataclass(frozen=True, slots=True)
 class Effect:
@@ -39,6 +44,9 @@ class Effect:
     p_outside: float  # two-sided: where it lies inside the region
     unit: str = "bed"  # what `beds` counts: with several machines they are machines
 
+    def to_json(self) -> Fields:
+        return {**fields_of(self, "unit"), "beds_are": f"{self.unit}s"}
+
 
 @dataclass(frozen=True, slots=True)
 class JudgedPlace:
@@ -48,6 +56,9 @@ class JudgedPlace:
     effect: Effect | None  # None where it was not tested
     trials: tuple[int, ...]  # those behind it
     rounds_needed: int | None  # of an inconclusive one: so many in all would probably settle it
+
+    def to_json(self) -> Fields:
+        return {**fields_of(self), "place": self.place.words}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +72,6 @@ class Judged:
     places: tuple[JudgedPlace, ...]
     why: str  # from the decomposition: where the time went that makes the effect; "" where nothing is known
     changed: bool  # whether the claim was edited after the run began
+
+    def to_json(self) -> Fields:
+        return {**fields_of(self, "changed"), "changed_after_the_run": self.changed}

@@ -63,7 +63,7 @@ class Difference:
     def to_json(self) -> Fields:
         cell = self.other.cell
         return {
-            "site": cell.site, "link": cell.link.label, "base": self.base.cell.arm.name, "arm": cell.arm.name,
+            **cell.names, "base": self.base.cell.arm.name,
             "rounds": self.rounds, "rounds_timed_out": self.timed_out, "shown": self.is_shown,
             "difference_ms": self.total,
             "parts_ms": {part.value: self.parts[part] for part in Part},

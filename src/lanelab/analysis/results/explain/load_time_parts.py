@@ -68,7 +68,7 @@ class MadeOf:
     def to_json(self) -> Fields:
         cell = self.cell
         return {
-            "site": cell.site, "link": cell.link.label, "arm": cell.arm.name, "cell": cell.id,
+            **cell.names, "cell": cell.id,
             "trials": self.trials, "nearest_trial": self.nearest, "plt_ms": self.plt_ms,
             "parts_ms": {part.value: self.parts[part] for part in Part},
             "facts": dict(self.facts), "bound": self.bound, "sentences": self.sentences(),

@@ -9,7 +9,6 @@ from lanelab.analysis.results.explain.cautions import cautions
 from lanelab.analysis.results.explain.difference import Difference, explain_difference, explain_links
 from lanelab.analysis.results.explain.load_time_parts import MadeOf, made_of, with_parts
 from lanelab.analysis.results.explain.outliers import Outlier
-from lanelab.analysis.results.layout.data import Fields
 from lanelab.analysis.results.model import Cell, Run
 from lanelab.analysis.results.named_cells import cells_named
 from lanelab.analysis.results.refusals import refusals
@@ -40,16 +39,6 @@ class Explained:
             *(each.sentences() for each in self.outliers),
             *([["Not explained:", *self.not_told]] if self.not_told else []),
         ]
-
-    def to_json(self) -> Fields:
-        return {
-            "cautions": list(self.cautions),
-            "cells": self.cells,
-            "links": list(self.links),
-            "differences": self.differences,
-            "outliers": self.outliers,
-            "not_told": list(self.not_told),
-        }
 
 
 def explain(run: Run, what: Sequence[str], parts_of: PartsOf, trial: int | None = None) -> Explained:

@@ -90,6 +90,7 @@ class Fold:
     parts: tuple["Part", ...]
     where: Where = "long"
     is_open: bool = False
+    is_large: bool = False  # a page takes it apart when it is opened, or without a script at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +133,16 @@ def table(  # noqa: PLR0913 - most tables have a title and groups at most
     return Table(columns, rows, groups, title, where, style)
 
 
-def text_table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[str] = ()) -> Table:
+def text_table(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[str] = (), *, title: str = "", style: str = ""
+) -> Table:
     """Lay out rows of texts. `right`: titles of the columns with numbers."""
     numbers = set(right)
 
-    def column(place: int, title: str) -> Column[Sequence[str]]:
-        return Column(title, lambda row: row[place], number=title in numbers)
+    def column(place: int, head: str) -> Column[Sequence[str]]:
+        return Column(head, lambda row: row[place], number=head in numbers)
 
-    return table([column(place, title) for place, title in enumerate(heads)], rows)
+    return table([column(place, head) for place, head in enumerate(heads)], rows, title=title, style=style)
 
 
 def words(texts: Iterable[str], mood: Mood = "", where: Where = "") -> tuple[Words, ...]:

@@ -47,7 +47,9 @@ def _part(part: Part) -> Html:
     if isinstance(part, Points):
         return el("ul", [el("li", _inside(item), class_=CLASSES[item.mood]) for item in part.items])
     if isinstance(part, Fold):
-        return el("details", el("summary", _inside(part.title)), parts_on_page(part.parts), open=part.is_open)
+        inside = parts_on_page(part.parts)
+        content = el("noscript", inside) if part.is_large else inside
+        return el("details", el("summary", _inside(part.title)), content, open=part.is_open)
     return join(el("h3", part.title) if part.title else None, scroll(table_on_page(part)))
 
 

@@ -22,6 +22,7 @@ from lanelab.analysis.results.claims.words import (
     verdict_words,
 )
 from lanelab.analysis.results.layout import plots
+from lanelab.analysis.results.layout.data import Fields
 from lanelab.analysis.results.layout.markup import Html, el, join
 from lanelab.analysis.results.layout.model import Cell, Column, Fold, Part, Section, Where, Words, table, words
 from lanelab.analysis.results.numbers import NONE, probability
@@ -50,6 +51,9 @@ class Line:
     address: str
     figure: int | None = None  # of a study
     number: str = ""  # of the published claim that it is about
+
+    def to_json(self) -> Fields:
+        return {**self.judged.to_json(), "p_adjusted": self.adjusted_p}
 
 
 def claims_section(seen: Seen) -> Section | None:

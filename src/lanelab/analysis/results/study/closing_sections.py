@@ -1,18 +1,18 @@
-"""What follows the figures in a study's report: differences, methods, self-tests, failures, provenance."""
+"""What follows the figures in a study's report: differences, methods, self-tests, failures, provenance. Pure, but for
+one record of each server."""
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from lanelab.analysis.results.layout.markup import Html, el, join
-from lanelab.analysis.results.layout.model import Table, text_table, words
-from lanelab.analysis.results.layout.page import parts_on_page
+from lanelab.analysis.results.layout.markup import Html, el
+from lanelab.analysis.results.layout.model import Fold, Part, Section, Table, Where, Words, text_table, words
 from lanelab.analysis.results.model import Arm, Run
 from lanelab.analysis.results.numbers import span
 from lanelab.analysis.results.report.provenance import provenance_parts, tree
 from lanelab.analysis.results.report.sections import date_words, section
 from lanelab.analysis.results.sections.doubts import failure_parts
 from lanelab.analysis.results.sections.links import self_test_parts
+from lanelab.analysis.results.study.facts import browsers, built, machine, program, routers, servers
 from lanelab.analysis.results.study.run import ReadStudyRun
 from lanelab.driver.base.amounts import counted, form_for
 from lanelab.driver.run.study.study import Study
@@ -20,53 +20,42 @@ from lanelab.driver.run.study.study import Study
 METHOD_HEADS = ("figure", "site", "links", "arms", "rounds", "beds", "trials", "took")
 
 
-def differences(study: Study) -> Html | None:
+def differences_section(study: Study) -> Section | None:
+    """Lay out what is not as in the published work."""
     if not study.differences:
         return None
-    title = "Differences from the published work"
-    return section("differences", title, parts_on_page([replace(difference_table(study), style="prose")]))
+    return Section("differences", "Differences from the published work", (difference_table(study),))
 
 
 def difference_table(study: Study) -> Table:
-    """Lay out what is not as in the published work."""
+    """Lay out the same without a title."""
     rows = [(each.what, each.then, each.now, each.effect) for each in study.differences]
-    return text_table(("what", "then", "now", "effect"), rows)
+    return text_table(("what", "then", "now", "effect"), rows, style="prose")
 
 
-def methods(read: ReadStudyRun) -> Html:
-    """Return how it was measured: each figure's cells, and every setting of arms and links."""
-    begun = _begun(read)
-    arms = [
-        el("details", el("summary", el("b", name), f", {where}"), tree(settings))
-        for name, where, settings in arms_of(begun)
-    ]
-    links = {link.label: link.settings for run in begun.values() for link in run.links}
-    about = read.about
+def methods_section(read: ReadStudyRun) -> Section:
+    """Lay out how it was measured: each figure's cells, and every setting of arms and links."""
+    begun, about = _begun(read), read.about
+    runs = list(begun.values())
     asked = [
         f"loads at {about.scale:g} of the users and the time" if about.scale else "",
         f"{about.trials} trials of each cell, instead of the experiments' own" if about.trials else "",
         f"{about.beds} beds" if about.beds else "",
         f"seed {about.seed}",
     ]
-    paragraphs = [el("p", text) for text in about.study.description.split("\n\n") if text.strip()]
-    return section(
-        "methods",
-        "Methods",
-        paragraphs,
-        el("p", el("b", f"Variant {about.variant}: "), about.study.variants.get(about.variant))
-        if about.variant
-        else None,
-        el("p", f"With {', '.join(filter(None, asked))}."),
-        parts_on_page([method_table(begun)]) if begun else None,
-        el("h3", "Arms") if arms else None,
-        arms,
-        el("details", el("summary", "Every setting of the links"), tree(links)) if links else None,
-    )
-
-
-def method_table(begun: Mapping[int, Run]) -> Table:
-    """Lay out how much was measured for each figure."""
-    return text_table(METHOD_HEADS, [method_words(number, run) for number, run in begun.items()])
+    variant = f"Variant {about.variant}: {about.study.variants.get(about.variant, '')}" if about.variant else ""
+    parts: list[Part] = [*words(text for text in about.study.description.split("\n\n") if text.strip())]
+    parts += words([variant, f"With {', '.join(filter(None, asked))}."])
+    if runs:
+        facts = [
+            ("program", program(runs)), ("compiled", built(runs)), ("browser", browsers(runs)),
+            ("server", servers(runs)), ("kernel of the router", routers(runs)), ("machine", machine(runs)),
+        ]  # fmt: skip
+        parts += [text_table(METHOD_HEADS, [method_words(number, run) for number, run in begun.items()])]
+        parts += [text_table(("what", "as noted by the run"), facts)]
+    arms = [(f"{name} ({where})", settings) for name, where, settings in arms_of(begun)]
+    links = {link.label: link.settings for run in runs for link in run.links}
+    return Section("methods", "Methods", (*parts, *_settings("arm", arms), *_settings("link", list(links.items()))))
 
 
 def method_words(number: int, run: Run) -> tuple[str, ...]:
@@ -92,10 +81,35 @@ def arms_of(begun: Mapping[int, Run]) -> list[tuple[str, str, Mapping[str, objec
     ]
 
 
-def self_tests(read: ReadStudyRun) -> Html:
-    return _by_figure(
-        read, "links", "The links, measured", _tested, lambda run: join(*parts_on_page(self_test_parts(run)))
-    )
+def _settings(noun: str, named: Sequence[tuple[str, Mapping[str, object]]]) -> Iterator[Part]:
+    """Yield a table of what they differ in, and one sentence of what all have."""
+    if not named:
+        return
+    names = list(dict.fromkeys(key for _, settings in named for key in settings if key != "name"))
+    values = {name: [_words(settings.get(name)) for _, settings in named] for name in names}
+    differ = [name for name in names if len(set(values[name])) > 1]
+    rows = [(name, *(values[key][place] for key in differ)) for place, (name, _) in enumerate(named)]
+    yield text_table((noun, *differ), rows, title=f"{noun.capitalize()}s")
+    alike = [f"{name}: {values[name][0]}" for name in names if name not in differ and values[name][0] != "-"]
+    whose = f"Of the {noun} {named[0][0]}" if len(named) == 1 else "Alike in all"
+    yield from words([f"{whose}: {', '.join(alike)}."] if alike else [])
+
+
+def _words(value: object) -> str:
+    if value is None or value in ("", [], {}):
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return " ".join(map(_words, value))
+    if isinstance(value, Mapping):
+        return " ".join(f"{key}={_words(each)}" for key, each in value.items())
+    return str(value)
+
+
+def self_tests_section(read: ReadStudyRun) -> Section:
+    """Lay out the links as they were measured for each figure."""
+    return _by_figure(_begun(read), "links", "The links, measured", _tested, self_test_parts)
 
 
 def _tested(run: Run) -> str:
@@ -103,14 +117,30 @@ def _tested(run: Run) -> str:
     return f"{passed} of {counted(len(run.self_tests), 'self-test')} within tolerance"
 
 
-def failures(read: ReadStudyRun) -> Html:
+def failures_section(read: ReadStudyRun) -> Section:
+    """Lay out why trials of each figure failed. Pages alone have it."""
     failed = {number: run for number, run in _begun(read).items() if run.failed}
     if not failed:
-        return section("failures", "Failures", el("p", "No trial failed."))
-    return _by_figure(
-        read, "failures", "Failures", lambda run: f"{len(run.failed)} of {len(run.trials)} trials failed",
-        lambda run: join(*parts_on_page(failure_parts(run) if run.failed else words(["No trial failed."]))),
-    )  # fmt: skip
+        return Section("failures", "Failures", words(["No trial failed."], where="page"))
+
+    def counts(run: Run) -> str:
+        return f"{len(run.failed)} of {len(run.trials)} trials failed"
+
+    return _by_figure(failed, "failures", "Failures", counts, failure_parts, "page")
+
+
+def _by_figure(
+    runs: Mapping[int, Run],
+    name: str,
+    title: str,
+    text: Callable[[Run], str],
+    content: Callable[[Run], tuple[Part, ...]],
+    where: Where = "long",
+) -> Section:
+    folds = [
+        Fold(Words(f"Figure {number}: {text(run)}"), content(run), where, is_large=True) for number, run in runs.items()
+    ]
+    return Section(name, title, (*folds, *words([] if folds else ["No figure has begun."], "muted", "page")))
 
 
 def provenance(read: ReadStudyRun) -> Html:
@@ -140,17 +170,6 @@ def _sessions(run: Run) -> str:
 def _experiment(run: Run) -> Html:
     text = el("pre", el("code", run.experiment or "not in the run folder"))
     return el("details", el("summary", "The experiment file, verbatim"), text)
-
-
-def _by_figure(
-    read: ReadStudyRun, name: str, title: str, words: Callable[[Run], str], content: Callable[[Run], Html]
-) -> Html:
-    """Return one folded part for each figure that has begun."""
-    made = [
-        el("details", el("summary", f"Figure {number}: {words(run)}"), el("noscript", content(run)))
-        for number, run in _begun(read).items()
-    ]
-    return section(name, title, made or el("p", "No figure has begun.", class_="muted"))
 
 
 def _begun(read: ReadStudyRun) -> dict[int, Run]:

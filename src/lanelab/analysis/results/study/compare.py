@@ -6,12 +6,12 @@ where settings differ, as they do between variants. Nothing is paired between ru
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from lanelab.analysis.results.claims.verdict import Verdict
 from lanelab.analysis.results.claims.words import effects_of, interval_words, measured_words, verdict_words
 from lanelab.analysis.results.compare_runs import Against, against
 from lanelab.analysis.results.conditions import differing
+from lanelab.analysis.results.layout.data import Fields
 from lanelab.analysis.results.numbers import NONE
 from lanelab.analysis.results.study.claim_verdicts import JudgedStudy, StudyVerdict
 from lanelab.analysis.results.study.run import ReadStudyRun
@@ -64,6 +64,10 @@ class FigurePair:
     against: Against | None
     why_not: str
 
+    def to_json(self) -> Fields:
+        names = {"figure": self.number, "title": self.title}
+        return {**names, "compared": self.against, "why_not": self.why_not}
+
 
 @dataclass(frozen=True, slots=True)
 class StudyComparison:
@@ -90,7 +94,7 @@ class StudyComparison:
         told = ", ".join(f"{number} {word}" for word, number in counts if number)
         return f"Verdicts on {counted(len(self.claims), 'claim')}: {told or 'there are none'}."
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Fields:
         return {
             "study": self.first.about.study.name,
             "first": _run_json(self.first),
@@ -98,7 +102,7 @@ class StudyComparison:
             "verdicts_agree": self.all_agree,
             "caveats": self.caveats(),
             "claims": [_pair_json(pair) for pair in self.claims],
-            "figures": [_figure_json(figure) for figure in self.figures],
+            "figures": self.figures,
             "conditions": [{"name": name, "first": one, "other": two} for name, one, two in self.conditions],
         }
 
@@ -167,29 +171,16 @@ def names_of(made: StudyComparison) -> tuple[str, str]:
     return (one, two) if one and two and one != two else ("first", "other")
 
 
-def _run_json(read: ReadStudyRun) -> dict[str, Any]:
+def _run_json(read: ReadStudyRun) -> Fields:
     about = read.about
-    return {
-        "folder": str(read.folder),
-        "variant": about.variant,
-        "created_utc": about.created_utc,
-        "lanelab": about.lanelab,
-    }
+    noted = {"variant": about.variant, "created_utc": about.created_utc, "lanelab": about.lanelab}
+    return {"folder": str(read.folder), **noted}
 
 
-def _pair_json(pair: ClaimPair) -> dict[str, Any]:
+def _pair_json(pair: ClaimPair) -> Fields:
     sides = {}
     for side, verdict in (("first", pair.first), ("other", pair.other)):
         told, effect, interval = verdict_cells(verdict)
         kind = str(verdict.judged.verdict) if verdict else None
         sides[side] = {"verdict": kind, "words": told, "effect": effect, "interval_95": interval}
     return {"name": pair.name, "says": pair.says, "figure": pair.figure, "told": pair.words, **sides}
-
-
-def _figure_json(figure: FigurePair) -> dict[str, Any]:
-    return {
-        "figure": figure.number,
-        "title": figure.title,
-        "compared": figure.against,
-        "why_not": figure.why_not,
-    }

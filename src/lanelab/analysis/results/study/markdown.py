@@ -7,23 +7,24 @@ from typing import Literal
 
 from lanelab.analysis.results import render
 from lanelab.analysis.results.charts import chart
+from lanelab.analysis.results.claims.words import published_words
 from lanelab.analysis.results.courses import drawing_of
-from lanelab.analysis.results.layout.markdown import plain, table_markdown
+from lanelab.analysis.results.layout.markdown import plain, section_markdown, table_markdown, written_table
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.published_points import about_published
 from lanelab.analysis.results.report.atomic_files import write_whole
 from lanelab.analysis.results.report.figures import SEQUENCE
 from lanelab.analysis.results.sections.study import verdict_table
 from lanelab.analysis.results.study.claim_verdicts import JudgedStudy
-from lanelab.analysis.results.study.closing_sections import difference_table
+from lanelab.analysis.results.study.closing_sections import differences_section, methods_section, self_tests_section
 from lanelab.analysis.results.study.figure_section import numbers_table
-from lanelab.analysis.results.study.markdown_methods import margins, methods, self_tests
 from lanelab.analysis.results.study.numbers import cell_numbers, drawn_figures
 from lanelab.analysis.results.study.run import ReadStudyRun
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.run.study.study import StudyFigure
 
 REPORT = "report.md"
+NO_REASON = "no reason is given"
 
 
 def write_markdown(read: ReadStudyRun, judged: JudgedStudy, folder: Path, kind: Literal["svg", "png"]) -> list[Path]:
@@ -63,14 +64,13 @@ def markdown(read: ReadStudyRun, judged: JudgedStudy, pictures: Sequence[str]) -
         table_markdown(verdict_table(judged, unchecked=False)),
         plain(judged.expected_false()),
         *_reasons(judged),
-        *margins(read, judged),
+        *_margins(read, judged),
     ]
     for figure in study.figures:
         if figure.number in read.runs:
             parts += _figure(figure, read.runs[figure.number], pictures)
-    if study.differences:
-        parts += ["## Differences from the published work", table_markdown(difference_table(study))]
-    parts += [*methods(read), *self_tests(read)]
+    for section in (differences_section(study), methods_section(read), self_tests_section(read)):
+        parts += section_markdown(section) if section else []
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -82,6 +82,23 @@ def published_list(judged: JudgedStudy) -> str:
         further = [f"Note: {claim.note}"] * bool(claim.note) + [f"({judged.unchecked})"] * (not verdicts)
         lines.append(f"{claim.number}. {' '.join(map(plain, (said, *further)))}")
     return "\n".join(lines)
+
+
+def _margins(read: ReadStudyRun, judged: JudgedStudy) -> Iterator[str]:
+    """Yield what counts as reproduced, why, and since when that is fixed."""
+    rows = [
+        (str(each.figure), each.judged.claim.says, published_words(each.judged.claim),
+         each.judged.claim.because or (NO_REASON if each.judged.claim.published else ""))
+        for each in judged.all
+    ]  # fmt: skip
+    if not rows:
+        return
+    yield "### What counts as reproduced"
+    yield written_table(("figure", "claim", "reproduced if", "because"), rows)
+    kept = [(number, run.claims_digest) for number, run in read.runs.items() if run and run.claims_digest]
+    if kept:
+        digests = ", ".join(f"figure {number} {digest}" for number, digest in kept)
+        yield f"Claims and margins are those from before the first trial (SHA-256: {digests})."
 
 
 def _reasons(judged: JudgedStudy) -> list[str]:

@@ -10,7 +10,13 @@ from lanelab.analysis.results.report.page import contents, document
 from lanelab.analysis.results.report.sections import date_words
 from lanelab.analysis.results.sections.study import verdicts_section
 from lanelab.analysis.results.study.claim_verdicts import JudgedStudy
-from lanelab.analysis.results.study.closing_sections import differences, failures, methods, provenance, self_tests
+from lanelab.analysis.results.study.closing_sections import (
+    differences_section,
+    failures_section,
+    methods_section,
+    provenance,
+    self_tests_section,
+)
 from lanelab.analysis.results.study.figure_section import figure_section
 from lanelab.analysis.results.study.run import ReadStudyRun
 from lanelab.driver.base.amounts import counted
@@ -27,10 +33,10 @@ def study_page(read: ReadStudyRun, judged: JudgedStudy) -> str:
     parts = [
         on_page(verdicts_section(judged)),
         *figures,
-        differences(study),
-        methods(read),
-        self_tests(read),
-        failures(read),
+        on_page(differences_section(study)),
+        on_page(methods_section(read)),
+        on_page(self_tests_section(read)),
+        on_page(failures_section(read)),
         provenance(read),
     ]
     present = [part for part in parts if part]
