@@ -16,7 +16,7 @@ from lanelab.analysis.results import (
     machine,
     tables,
 )
-from lanelab.analysis.results.layout.data import data_of
+from lanelab.analysis.results.layout.data import Fields, data_of
 from lanelab.analysis.results.model import Run, Trial
 from lanelab.analysis.results.sections.claims import lines_of
 from lanelab.analysis.results.sections.seen import Seen
@@ -24,6 +24,7 @@ from lanelab.analysis.results.sites import about_sites
 from lanelab.analysis.results.text import visible_everywhere
 from lanelab.driver.base.coded import Json
 from lanelab.driver.base.errors import StoreError
+from lanelab.driver.record.evidence.browser import RequestData
 from lanelab.driver.record.metrics import LOAD, METRICS, metric_named, metrics_of
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder.rows import IN_TABLES
@@ -133,11 +134,11 @@ _REQUEST = {
 _WIRE = ("connection", "stream", "reused", "in_flight", "queued_ms", "sent_ms", "first_byte_ms", "last_byte_ms")
 
 
-def _on_the_wire(request: Mapping[str, Any]) -> dict[str, Any]:
+def _on_the_wire(request: RequestData) -> Row:
     wire = request.get("wire")
     if wire is None:
-        own = {name: request.get(name) for name in ("protocol", "connection", "reused")}
-        return {f"wire_{name}": own.get(name) for name in ("protocol", *_WIRE)}
+        spoken = {"protocol": request.get("protocol"), "connection": request.get("connection")}
+        wire = {**spoken, "reused": request.get("reused")}
     return {f"wire_{name}": wire.get(name) for name in ("protocol", *_WIRE)}
 
 
@@ -305,15 +306,15 @@ def results(run: Run) -> dict[str, Any]:
     return data
 
 
-def _trials_json(run: Run, *, requests: bool) -> Iterator[dict[str, Any]]:
+def _trials_json(run: Run, *, requests: bool) -> Iterator[Fields]:
     records, names = {number: _without_tables(record) for number, record in each_record(run.folder)}, _measured(run)
     named = {machine.number: machine.name for machine in run.machines}
     for number, name, t_ms, value in each_series(run.folder):
         if number in records:  # else it was stored after the records were read
             records[number]["series"][name]["points"].append([t_ms, value])
-    asked: dict[int, list[Mapping[str, Any]]] = {}
+    requests_of: dict[int, list[RequestData]] = {}
     for number, _, request in each_request(run.folder) if requests else ():
-        asked.setdefault(number, []).append(request)
+        requests_of.setdefault(number, []).append(request)
     for trial in run.trials:
         exported = {
             **_identity(trial),
@@ -327,7 +328,7 @@ def _trials_json(run: Run, *, requests: bool) -> Iterator[dict[str, Any]]:
             **{name: _number(name, trial.measures.get(name)) for name in names},
             "record": records.get(trial.number, {}),
         }
-        yield {**exported, "requests_made": asked.get(trial.number, [])} if requests else exported
+        yield {**exported, "requests_made": requests_of.get(trial.number, [])} if requests else exported
 
 
 def _without_tables(record: TrialRecord) -> dict[str, Any]:

@@ -2,13 +2,12 @@
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
 
 from lanelab.driver.arm.browsers.devices import DEVICES
 from lanelab.driver.arm.wire import OwnSettings, WireSettings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import FLAG, NUMBER, Kind, choice, lines, one_line
-from lanelab.driver.base.settings.setting import ROW, DefaultBy, Setting, rows_of
+from lanelab.driver.base.settings.setting import ROW, DefaultBy, Setting, Values, rows_of
 
 USUAL_VIEWPORT = (1366, 768)  # our own default
 SMALLEST_SIDE, LARGEST_SIDE = 100, 10_000
@@ -123,5 +122,5 @@ class BrowserSettings(WireSettings):
 def without_arm(**own: object) -> BrowserSettings:
     """Return what a browser reads that no arm starts: the defaults, but for `own`. It speaks to servers by itself."""
     usual = {setting.name: setting.default_value() for setting in rows_of(BrowserSettings)}
-    values: dict[str, Any] = {**usual, "via": "browser", "server": "", "own": OwnSettings(), **own}
+    values: Values = {**usual, "via": "browser", "server": "", "own": OwnSettings(), **own}
     return BrowserSettings(**values)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median
+from typing import TypedDict
 
 from lanelab.driver.base.coded import Coded
 
@@ -78,6 +79,16 @@ class Request(Coded):
     link_preload: bool | None = None  # asked for since a link said so; None: the browser does not tell
     early_links: tuple[str, ...] | None = None  # values of Link in a 103 ahead of it; None: there was none
     by_early_links: bool | None = None  # it was under way since a 103 named it; None: the browser does not tell
+
+
+class RequestData(TypedDict, total=False):
+    """A request as it is stored, with the parts in it that are read without the rest."""
+
+    timings: Mapping[str, float] | None
+    wire: Mapping[str, str | int | float | None] | None  # OnTheLink
+    protocol: str | None
+    connection: int | None
+    reused: bool
 
 
 @dataclass(frozen=True, slots=True)

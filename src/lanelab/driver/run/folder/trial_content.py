@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lanelab.driver.base.errors import InputError
+from lanelab.driver.record.evidence.browser import RequestData
 from lanelab.driver.record.load_series import SERIES
 from lanelab.driver.record.record import Series, TrialRecord
 from lanelab.driver.run.folder import format as run_format
@@ -52,7 +53,7 @@ def whole_record(database: sqlite3.Connection, trial: int, text: str) -> TrialRe
     return TrialRecord.from_json(whole, f"trial {trial}")
 
 
-def each_request(folder: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
+def each_request(folder: Path) -> Iterator[tuple[int, int, RequestData]]:
     """Yield (trial, number, request) of all trials."""
     query = "SELECT number, data FROM requests WHERE trial = ? ORDER BY number"
     for trial, (number, data) in _each(folder, query, REQUESTS):
