@@ -10,6 +10,7 @@ import pytest
 
 from lanelab.analysis.results.comparisons import NOT_INTERLEAVED
 from lanelab.analysis.results.explain import explain
+from lanelab.analysis.results.layout.data import data_of
 from lanelab.analysis.results.model import Arm, Cell, Failure, Flag, LinkCase, Plan, Run, Trial
 from lanelab.analysis.results.refusals import Refusal
 from lanelab.analysis.statistics import Change, compare
@@ -196,7 +197,7 @@ def test_without_names_every_cell_and_comparison_is_told() -> None:
     assert [(each.base.cell.arm.name, each.other.cell.arm.name) for each in explained.differences] == [
         ("HTTP", "HTTP/2"), ("HTTP", "HTTP/2"),
     ]  # fmt: skip
-    assert explained.to_json().keys() == {"cautions", "cells", "links", "differences", "outliers", "not_told"}
+    assert data_of(explained).keys() == {"cautions", "cells", "links", "differences", "outliers", "not_told"}
 
 
 def test_what_the_run_does_not_compare_is_not_explained_as_a_difference() -> None:
