@@ -42,10 +42,10 @@ def _of_part(pairs: tuple[Pair, ...]) -> float:
         return float(2.0 ** (1 - pairs[0][2]))
     rng = random.Random(repr(pairs))  # noqa: S311 - chance for statistics, not for secrets
     cells, most = 1 + max(max(pair[:2]) for pair in pairs), max(rounds for _, _, rounds in pairs)
-    found = 0
+    hits = 0
     for _ in range(DRAWS):
-        made = [[rng.random() for _ in range(cells)] for _ in range(most)]
-        found += any(
-            sum(each[one] < each[other] for each in made[:rounds]) in (0, rounds) for one, other, rounds in pairs
+        draws = [[rng.random() for _ in range(cells)] for _ in range(most)]
+        hits += any(
+            sum(each[one] < each[other] for each in draws[:rounds]) in (0, rounds) for one, other, rounds in pairs
         )
-    return found / DRAWS
+    return hits / DRAWS

@@ -80,8 +80,8 @@ def apart(groups: Mapping[G, Sequence[float]], family: int, alpha: float) -> lis
     left, named = dict(groups), list[Named[G]]()
     while len(left) >= 2:
         ps = {
-            one: p_apart(own, [value for other, values in left.items() if other != one for value in values])
-            for one, own in left.items()
+            one: p_apart(its_values, [value for other, values in left.items() if other != one for value in values])
+            for one, its_values in left.items()
         }
         worst = min(ps, key=lambda one: ps[one])
         p = min(1.0, ps[worst] * family)

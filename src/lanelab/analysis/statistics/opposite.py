@@ -12,8 +12,8 @@ Logs = Sequence[Sequence[float]]  # logarithms of the ratios in one place, by ma
 def are_opposite(places: Sequence[Logs], alpha: float = ALPHA) -> bool:
     """Return whether the interval of one place is below no change and that of another is above it, and places differ by
     more than chance. Intervals alone do not say that: of many places with few rounds, some go either way by chance."""
-    found = [signed_rank(place, alpha) for place in places]
-    if not (any(each.high < 0 for each in found) and any(each.low > 0 for each in found)):
+    signs = [signed_rank(place, alpha) for place in places]
+    if not (any(each.high < 0 for each in signs) and any(each.low > 0 for each in signs)):
         return False
     p = _p_alike([[log for logs in place for log in logs] for place in places])
     return p is not None and p <= alpha

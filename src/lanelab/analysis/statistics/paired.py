@@ -129,27 +129,27 @@ def compare(
     """Compare an arm with a base by round. None where no round has both. A value of infinity is a trial that timed
     out. With several looks at a run, `alpha` is what this one may spend. `machines`: which machine made the trials of
     the base, and of the arm; None: one made all."""
-    found = strata(base, arm, machines)
-    rounds = [number for stratum in found.rounds for number in stratum]
+    matched = strata(base, arm, machines)
+    rounds = [number for stratum in matched.rounds for number in stratum]
     neither = {number for number in rounds if math.isinf(base[number]) and math.isinf(arm[number])}
-    by_machine = [[(base[n], arm[n]) for n in stratum if n not in neither] for stratum in found.rounds]
+    by_machine = [[(base[n], arm[n]) for n in stratum if n not in neither] for stratum in matched.rounds]
     by_machine = [pairs for pairs in by_machine if pairs]
     pairs = [pair for stratum in by_machine for pair in stratum]
     if not pairs:
         return None
     ratio = Change.of_logarithms(signed_rank([log_ratios(stratum) for stratum in by_machine], alpha))
-    differences = [[own - other for other, own in stratum] for stratum in by_machine]
+    differences = [[value - other for other, value in stratum] for stratum in by_machine]
     return Comparison(
         ratio=ratio.of_looks(looks, alpha),
         difference=Change.of(signed_rank(differences, alpha)).of_looks(looks, alpha),
-        lower=sum(own < other for other, own in pairs),
-        higher=sum(own > other for other, own in pairs),
+        lower=sum(value < other for other, value in pairs),
+        higher=sum(value > other for other, value in pairs),
         left_out=len(base.keys() | arm.keys()) - len(rounds),
         both_timed_out=len(neither),
         higher_is_better=higher_is_better,
         adjusted_p=ratio.p,
         alpha=alpha,
-        across_machines=len(found.across),
+        across_machines=len(matched.across),
         machines=len(by_machine),
     )
 

@@ -39,9 +39,9 @@ def pool(
     for (base, arm), made_on in zip(pairs, known_of, strict=True):
         both = [[(base[number], arm[number]) for number in rounds] for rounds in strata(base, arm, made_on).rounds]
         known = [[(one, other) for one, other in some if not one == other == float("inf")] for some in both]
-        found = [log_ratios(some) for some in known if some]
-        places += [found] if found else []
-        most = max(most, len(found))
+        samples = [log_ratios(some) for some in known if some]
+        places += [samples] if samples else []
+        most = max(most, len(samples))
     if not places:
         return None
     ratio = Change.of_logarithms(signed_rank([logs for place in places for logs in place], alpha))

@@ -13,8 +13,8 @@ class _Known:
     """Of trials so far: low end, estimate, high end."""
 
     def median(self, values: Sequence[float], alpha: float) -> tuple[float, float, float]:
-        found = estimate(values, alpha)
-        return _sure(found.low, found.median, found.high, sure=found.confidence >= 1 - alpha)
+        summary = estimate(values, alpha)
+        return _sure(summary.low, summary.median, summary.high, sure=summary.confidence >= 1 - alpha)
 
     def change(
         self,
@@ -23,10 +23,15 @@ class _Known:
         alpha: float,
         machines: tuple[MadeOn, MadeOn] | None = None,
     ) -> tuple[float, float, float] | None:
-        found = compare(base, arm, alpha=alpha, machines=machines)
-        if found is None:
+        comparison = compare(base, arm, alpha=alpha, machines=machines)
+        if comparison is None:
             return None
-        return _sure(found.ratio.low, found.ratio.value, found.ratio.high, sure=found.ratio.confidence >= 1 - alpha)
+        return _sure(
+            comparison.ratio.low,
+            comparison.ratio.value,
+            comparison.ratio.high,
+            sure=comparison.ratio.confidence >= 1 - alpha,
+        )
 
 
 def _sure(low: float | None, middle: float, high: float | None, *, sure: bool) -> tuple[float, float, float]:

@@ -192,17 +192,17 @@ class _Walsh:
 def _pairs_at_most(values: Sequence[float], limit: float) -> int:
     """Count the pairs of values in order (each with itself too) that have an average of at most the limit. An average
     of infinities of both signs is none."""
-    found, first, last = 0, 0, len(values) - 1
+    count, first, last = 0, 0, len(values) - 1
     least = bisect_right(values, -math.inf)
     most = bisect_left(values, math.inf)
     if limit < math.inf:
-        found, first, last = least * (least + 1) // 2 + least * (most - least), least, most - 1
+        count, first, last = least * (least + 1) // 2 + least * (most - least), least, most - 1
         if limit == -math.inf:
-            return found
+            return count
     for i in range(first, last + 1):
         while last >= i and (values[i] + values[last]) / 2 > limit:
             last -= 1
         if last < i:
             break
-        found += last - i + 1
-    return found
+        count += last - i + 1
+    return count

@@ -23,11 +23,11 @@ def strata(
     if machines is None:
         return Strata((tuple(both),), ())
     of_base, of_arm = machines
-    found: dict[Hashable, list[int]] = {}
+    groups: dict[Hashable, list[int]] = {}
     across = []
     for number in both:
         if of_base[number] == of_arm[number]:
-            found.setdefault(of_base[number], []).append(number)
+            groups.setdefault(of_base[number], []).append(number)
         else:
             across.append(number)
-    return Strata(tuple(tuple(rounds) for rounds in found.values()), tuple(across))
+    return Strata(tuple(tuple(rounds) for rounds in groups.values()), tuple(across))

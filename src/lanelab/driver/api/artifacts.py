@@ -110,11 +110,11 @@ def _captures_bytes(read: ReadStudyRun) -> int:
 
 def _site(name: str) -> SiteFacts:
     manifest = read_site_manifest(name)
-    made = (
+    facts = (
         ("recipe", manifest.recipe),
         ("archive", manifest.archive),
         ("package", manifest.fetch),
         ("program", manifest.generate),
     )
-    made_by = next((words for words, value in made if value), "files")
+    made_by = next((words for words, value in facts if value), "files")
     return SiteFacts(name, manifest.title, manifest.source, manifest.licence or "", made_by)

@@ -90,11 +90,11 @@ def plan(
         experiment = over_scale(experiment, scale)
     if workers:
         require_portions(experiment)
-    made = expected(experiment)
-    told = [*limits_told(experiment), *scripts_told(experiment)]
-    warned = (*warnings(experiment, made), *told, *_disk_warnings(made))
-    spread = estimate_spread(experiment, made, workers) if workers else None
-    return Plan(experiment, made, still_to_build([experiment]), warned, spread)
+    estimate = expected(experiment)
+    notes = [*limits_told(experiment), *scripts_told(experiment)]
+    warned = (*warnings(experiment, estimate), *notes, *_disk_warnings(estimate))
+    spread = estimate_spread(experiment, estimate, workers) if workers else None
+    return Plan(experiment, estimate, still_to_build([experiment]), warned, spread)
 
 
 def _disk_warnings(made: Estimate) -> list[str]:

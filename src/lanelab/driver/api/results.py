@@ -64,12 +64,12 @@ class OpenRun:
         return missing.cells if missing else ()
 
     def _reasons(self) -> Reasons:
-        found: dict[str, dict[str, int]] = {}
+        reasons: dict[str, dict[str, int]] = {}
         for trial in self.trials:
             for reason in {failure.reason for failure in trial.failures}:
-                of_cell = found.setdefault(trial.cell.id, {})
+                of_cell = reasons.setdefault(trial.cell.id, {})
                 of_cell[reason] = of_cell.get(reason, 0) + 1
-        return found
+        return reasons
 
     def record(self, trial: int) -> TrialRecord:
         """Return everything that is recorded of a trial, its requests and its evidence included."""

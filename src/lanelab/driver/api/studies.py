@@ -138,9 +138,9 @@ def _play_figures(run: OpenStudyRun, wanted: Sequence[int], bed: BedOptions, mea
             raise Interrupted("stopped between two figures")
         standings = standings_of(run, estimates)
         pace = taken_s / expected_s if expected_s else 1.0
-        own, rest = remaining_s(standings, [number], pace), remaining_s(standings, numbers[place:], pace)
+        now, rest = remaining_s(standings, [number], pace), remaining_s(standings, numbers[place:], pace)
         title = next(figure.title for figure in run.study.figures if figure.number == number)
-        means.tell(FigureBegun(number, title, place + 1, len(numbers), own, rest))
+        means.tell(FigureBegun(number, title, place + 1, len(numbers), now, rest))
         began = time.monotonic()
         try:
             whole = _play_figure(run, number, bed, means)
@@ -158,17 +158,17 @@ def _play_figures(run: OpenStudyRun, wanted: Sequence[int], bed: BedOptions, mea
 
 
 def _begun(run: OpenStudyRun, numbers: Sequence[int], estimates: Mapping[int, Estimate]) -> StudyBegun:
-    made = [estimates[number] for number in numbers]
+    costs_of = [estimates[number] for number in numbers]
     least = remaining_s(standings_of(run, estimates), numbers)
     return StudyBegun(
         title=run.study.title,
         variant=run.about.variant,
         folder=str(run.folder),
         figures=len(numbers),
-        trials=sum(one.trials for one in made),
+        trials=sum(one.trials for one in costs_of),
         least_s=least,
-        most_s=least + sum(one.most_seconds - one.seconds for one in made),
-        disk_bytes=sum(one.most_disk_bytes for one in made),
+        most_s=least + sum(one.most_seconds - one.seconds for one in costs_of),
+        disk_bytes=sum(one.most_disk_bytes for one in costs_of),
     )
 
 

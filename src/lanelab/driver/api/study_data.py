@@ -14,13 +14,13 @@ from lanelab.driver.run.study.sources import published_number
 
 def checked_by(experiments: Mapping[int, Experiment]) -> dict[int, list[str]]:
     """Return for each published claim the claims of the experiments."""
-    found: dict[int, list[str]] = {}
+    checks: dict[int, list[str]] = {}
     for number, experiment in experiments.items():
         for claim in experiment.claims:
             published = published_number(claim.source)
             if published is not None:
-                found.setdefault(published, []).append(f"{number}: {claim.name}")
-    return found
+                checks.setdefault(published, []).append(f"{number}: {claim.name}")
+    return checks
 
 
 def study_json(

@@ -103,8 +103,8 @@ class SweepProgress:
                 self._stored(bed, event)
             case PortionUndone():
                 self._ends_portion(bed, f"could not do it: {in_short(event.why)}")
-            case OnWorker(told=told):
-                self._on_worker(bed, told)
+            case OnWorker(told=inner):
+                self._on_worker(bed, inner)
 
     def _does(self, bed: BedLine, what: str) -> None:
         if what != bed.now:
@@ -149,9 +149,9 @@ class SweepProgress:
     @property
     def eta(self) -> str:
         now = self._clock()
-        made = sum(bed.made for bed in self.beds.values())
+        done = sum(bed.made for bed in self.beds.values())
         paces = [bed.pace(now) for bed in self.beds.values() if bed.is_fit]
-        seconds = remaining_s(self.trials - self.done - made, paces, self._usual)
+        seconds = remaining_s(self.trials - self.done - done, paces, self._usual)
         return in_words(seconds)
 
     def whole(self) -> str:

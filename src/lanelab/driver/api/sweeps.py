@@ -118,33 +118,33 @@ def _connected(sweep: SweepOptions, begun: BegunRun, made: BedOptions, tell: Lis
         scheduler = own_scheduler.start(
             folder / "cluster", folder.name, listen=sweep.listen, dashboard=sweep.dashboard, tell=tell
         )
-        own = stack.enter_context(scheduler)
+        here = stack.enter_context(scheduler)
         if sweep.listen:
-            tell(Notice(f"other machines join with: lanelab worker {own.invitation}"))
+            tell(Notice(f"other machines join with: lanelab worker {here.invitation}"))
         if sweep.workers:
             divided = _own_processors(sweep, begun.store, tell)
             allowed = frozenset(KINDS)  # the experiment is the user's own
             lent = Lent(sweep.workers, allowed=allowed, router=made.router)
             # What becomes of its workers the controller tells, which sees those of other machines too.
-            stack.enter_context(Supervisor(own.where, lent, processors=divided))
-        yield stack.enter_context(dask_cluster.connect(own.where, dashboard=own.dashboard))
+            stack.enter_context(Supervisor(here.where, lent, processors=divided))
+        yield stack.enter_context(dask_cluster.connect(here.where, dashboard=here.dashboard))
 
 
 def _own_processors(sweep: SweepOptions, store: Store, tell: Listener) -> list[list[int]]:
     """Return the processors of each bed of this machine, once it is known how much they disturb one another."""
     division = processors.divided_here(sweep.workers)
-    own = sorted(os.sched_getaffinity(0))
-    for warning in processors.warnings(division, own, processors.places_here(own)):
+    ours = sorted(os.sched_getaffinity(0))
+    for warning in processors.warnings(division, ours, processors.places_here(ours)):
         tell(Notice(f"mind: {warning}"))
     if others := processors.other_beds_here():
         beds = counted(others, "other bed is", "other beds are")
         tell(Notice(f"mind: {beds} on this machine now, and will disturb"))
     load = os.getloadavg()[0]
-    if load > BUSY * len(own):
+    if load > BUSY * len(ours):
         busy = f"this machine is busy ({load:.1f} processes at a time)"
         tell(Notice(f"mind: {busy}: beds may disturb one another more than is told"))
-    if found := measure_disturbance(division):
-        tell(Notice(f"{'mind: ' if found.is_noticed else ''}{found.words}"))
-        store.add_provenance("disturbance", found.to_json())
-        require_little(found, accept=sweep.accept_disturbance)
+    if disturbance := measure_disturbance(division):
+        tell(Notice(f"{'mind: ' if disturbance.is_noticed else ''}{disturbance.words}"))
+        store.add_provenance("disturbance", disturbance.to_json())
+        require_little(disturbance, accept=sweep.accept_disturbance)
     return division

@@ -60,9 +60,9 @@ class Arm(BrowserSettings, ProxySettings, ContentSettings):
         if values["via"] == "automatic":
             values["via"] = "gateway" if _beyond_browser(values) else "browser"
         values["server_directives"] = server.directives.parse(values["server_directives"], "server_directives")
-        own = {setting.name: values[setting.name] for setting in server.settings}
-        common = {setting.name: values[setting.name] for setting in settings if setting.name not in own}
-        arm = cls(name=name, own=server.own_kind(**own), **common)
+        of_server = {setting.name: values[setting.name] for setting in server.settings}
+        common = {setting.name: values[setting.name] for setting in settings if setting.name not in of_server}
+        arm = cls(name=name, own=server.own_kind(**of_server), **common)
         _check(arm)
         return arm
 
@@ -76,8 +76,8 @@ class Arm(BrowserSettings, ProxySettings, ContentSettings):
         """Return what the arm makes of a site's content."""
         schemes = RECORDED if self.schemes == RECORDED else self.page_scheme
         agent = (self.user_agent or "") if self.minify != "off" else ""
-        made = Variant(schemes, self.compression, self.minify, user_agent=agent)
-        return replace(made, preload=self.preload, fetchpriority=self.fetchpriority)
+        variant = Variant(schemes, self.compression, self.minify, user_agent=agent)
+        return replace(variant, preload=self.preload, fetchpriority=self.fetchpriority)
 
     def on(self, site: Site) -> "Arm":
         """Return the arm as it loads this site: with the browser's name and view that the site was recorded with, where

@@ -86,12 +86,12 @@ def origin_addresses(hosts: Sequence[str], how: str) -> dict[str, str]:
         return dict.fromkeys(hosts, SERVER.port.address)
     if how != "per-origin":
         raise InputError(f"'{how}' is no way to address origins", "Choose from: shared, per-origin", key="addresses")
-    own = [str(address) for address in ORIGINS_NETWORK.hosts()]
+    addresses = [str(address) for address in ORIGINS_NETWORK.hosts()]
     names = list(dict.fromkeys(hosts))
-    if len(names) > len(own):
-        what = f"a site with {len(names)} origins cannot have an address for each: there are {len(own)}"
+    if len(names) > len(addresses):
+        what = f"a site with {len(names)} origins cannot have an address for each: there are {len(addresses)}"
         raise InputError(what, "Set 'addresses: shared'", key="addresses")
-    return dict(zip(names, own, strict=False))
+    return dict(zip(names, addresses, strict=False))
 
 
 def hosts_file() -> str:

@@ -39,8 +39,8 @@ def bed_options(command: Decorated) -> Decorated:
     """How the bed is made; the command gets `made: BedOptions`."""
 
     def with_options(*args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - a click callback
-        made = bed_options_of(arguments)
-        return command(*args, made=made, **arguments)
+        options = bed_options_of(arguments)
+        return command(*args, made=options, **arguments)
 
     with_options.__name__, with_options.__doc__ = command.__name__, command.__doc__
     with_options.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]

@@ -107,9 +107,9 @@ def execute(link: Link, node: str, made: BedOptions, command: tuple[str, ...]) -
       lanelab bed exec client --rtt 100ms -- ping -c 3 server
       lanelab bed exec router --profile cable -- tc -s qdisc
     """
-    asked = Command(command, env=_node_environment(node), cwd=_folder(made))
+    request = Command(command, env=_node_environment(node), cwd=_folder(made))
     with open_bed(link, made) as bed:
-        status = _run_on(link, bed, lambda terminal: bed.exec(node, asked, STANDARD, terminal))
+        status = _run_on(link, bed, lambda terminal: bed.exec(node, request, STANDARD, terminal))
     sys.exit(status)
 
 

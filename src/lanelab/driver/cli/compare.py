@@ -45,14 +45,14 @@ def compare(names: tuple[str, ...], *, within: str, check: bool, as_json: bool) 
 
     margin = _margin(within)
     runs = _runs(names)
-    made = _compared(runs, margin)
-    told = status(made)
+    comparison = _compared(runs, margin)
+    verdict = status(comparison)
     if as_json:
-        print_json(data_of({"first": run_json(runs[0]), "within": margin, "verdict": told, "compared": made}))
+        print_json(data_of({"first": run_json(runs[0]), "within": margin, "verdict": verdict, "compared": comparison}))
     else:
-        _show(made)
-    if check and told != "agree":
-        sys.exit(EXIT_FAILED if told == "differ" else EXIT_INCOMPLETE)
+        _show(comparison)
+    if check and verdict != "agree":
+        sys.exit(EXIT_FAILED if verdict == "differ" else EXIT_INCOMPLETE)
 
 
 def _margin(text: str) -> float:

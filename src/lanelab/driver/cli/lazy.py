@@ -57,8 +57,8 @@ class LazyGroup(click.Group):
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete names as click does, without importing the commands."""
         names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
-        own = click.Command.shell_complete(self, ctx, incomplete)
-        return [*(CompletionItem(name, help=self._in_short(name)) for name in names), *own]
+        complete = click.Command.shell_complete(self, ctx, incomplete)
+        return [*(CompletionItem(name, help=self._in_short(name)) for name in names), *complete]
 
     def _in_short(self, name: str, limit: int = 45) -> str:
         return click.Command(name, help=self.table[name][1]).get_short_help_str(limit)

@@ -32,9 +32,9 @@ def merge(names: tuple[str, ...], *, out: Path | None) -> None:
     if out is None:
         stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
         out = RUNS / f"{stamp}-merged"
-    made = merge_runs(folders, out, VERSION, note)
-    for sentence in made.told:
+    merged = merge_runs(folders, out, VERSION, note)
+    for sentence in merged.told:
         note(f"mind: {sentence}")
-    note(made.sentence())
-    note(f"run folder {made.folder}")
-    write_run_report(open_run(made.folder))
+    note(merged.sentence())
+    note(f"run folder {merged.folder}")
+    write_run_report(open_run(merged.folder))

@@ -49,13 +49,13 @@ def print_json(data: object) -> None:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], *, right: Sequence[str] = ()) -> Table:
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    result = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for column in columns:
         # Names, values and lines to copy keep their line; prose may wrap.
-        made.add_column(column, justify="right" if column in right else "left", overflow="fold")
+        result.add_column(column, justify="right" if column in right else "left", overflow="fold")
     for row in rows:
-        made.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
-    return made
+        result.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
+    return result
 
 
 def selftest_table(test: SelfTest) -> Table:

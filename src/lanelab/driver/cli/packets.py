@@ -36,16 +36,16 @@ def packets(name: str, *, trial: int | None, cell: str | None, request: int | No
     if (trial is None) == (cell is None):
         raise InputError("name a trial or a cell, and not both", "Write --trial N, or --cell CELL")
     folder = find_run(name)
-    found = TrialPackets(folder, trial or _median_trial(folder, cell or ""))
+    packets_of = TrialPackets(folder, trial or _median_trial(folder, cell or ""))
     if request is None:
-        every = found.overview()
+        every = packets_of.overview()
         if as_json:
             print_json([each.to_json() for each in every])
             return
-        _overview(every, len(found.shared))
+        _overview(every, len(packets_of.shared))
         return
-    carried = found.carried(request)
-    summary, lines = found.summary(carried), found.lines(carried)
+    carried = packets_of.carried(request)
+    summary, lines = packets_of.summary(carried), packets_of.lines(carried)
     if as_json:
         print_json({**summary.to_json(), "packets": [each.to_json() for each in lines]})
         return
@@ -57,11 +57,11 @@ def _median_trial(folder: Path, name: str) -> int:
 
     run = read_run(folder)
     cell = cell_named(run, name, "--cell")
-    found = median_trial(run.by_cell()[cell.number])
-    if found is None:
+    trial = median_trial(run.by_cell()[cell.number])
+    if trial is None:
         raise InputError(f"no trial of {cell} counts", f"lanelab show {folder} says why", key="--cell")
-    note(f"{cell}: its median is trial {found.number}")
-    return found.number
+    note(f"{cell}: its median is trial {trial.number}")
+    return trial.number
 
 
 def _overview(every: list[RequestSummary], shared: int) -> None:

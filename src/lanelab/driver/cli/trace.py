@@ -46,14 +46,14 @@ def show(trace: str, *, as_json: bool) -> None:
       lanelab link trace show lte-driving
       lanelab link trace show mine.csv
     """
-    found = trace_from(trace, None, Path(), key="trace")
+    curve = trace_from(trace, None, Path(), key="trace")
     if as_json:
-        print_json({**_told(found.name, found), "steps": [list(step) for step in found.steps]})
+        print_json({**_told(curve.name, curve), "steps": [list(step) for step in curve.steps]})
         return
     out = console()
-    out.print(f"{found.name}: {found.what}, {found.note()}", markup=False, soft_wrap=True)
-    out.print(picture(found), markup=False, soft_wrap=True)
-    out.print(f"0 s{f'{found.length_us / 1e6:g} s':>{WIDTH - 3}}", markup=False, soft_wrap=True)
+    out.print(f"{curve.name}: {curve.what}, {curve.note()}", markup=False, soft_wrap=True)
+    out.print(picture(curve), markup=False, soft_wrap=True)
+    out.print(f"0 s{f'{curve.length_us / 1e6:g} s':>{WIDTH - 3}}", markup=False, soft_wrap=True)
 
 
 @group.command("import")
@@ -75,19 +75,19 @@ def import_trace(file: str, out_file: str, step: str | None) -> None:
     """
     chosen = None if step is None else Duration.parse(step, key="--step")
     try:
-        found = trace_from(file, None, Path(), key="FILE", step=chosen)
+        curve = trace_from(file, None, Path(), key="FILE", step=chosen)
     except InputError as error:
         error.key = "--step" if error.key == "step" else error.key
         raise
     path = Path(out_file)
     try:
         with path.open("x", encoding="utf-8") as stream:
-            stream.write(csv_of(found, f"from {Path(file).name}"))
+            stream.write(csv_of(curve, f"from {Path(file).name}"))
     except FileExistsError:
         raise InputError(f"{out_file} is there already", "Take another name, or remove it", key="--out") from None
     except OSError as error:
         raise StoreError(f"{out_file} cannot be written: {error.strerror}", "Take another name") from None
-    note(f"{out_file}: {found.note()}")
+    note(f"{out_file}: {curve.note()}")
 
 
 def _told(name: str, trace: Trace) -> dict[str, object]:

@@ -40,15 +40,15 @@ def verify(name: str, *, as_json: bool) -> None:
       lanelab verify runs/20261120T101500Z-quickstart --json
     """
 
-    made = [(folder, verified(folder), list(_sites(folder))) for folder in _folders(name)]
+    rows = [(folder, verified(folder), list(_sites(folder))) for folder in _folders(name)]
     if as_json:
-        print_json([_json(one, sites) for _, one, sites in made])
+        print_json([_json(one, sites) for _, one, sites in rows])
     else:
-        for folder, one, sites in made:
+        for folder, one, sites in rows:
             note(f"{folder}:")
             for sentence in (*one.sentences(), *sites, *_verdict(one)):
                 click.echo(f"  {sentence}")
-    if any(one.wrong for _, one, _ in made):
+    if any(one.wrong for _, one, _ in rows):
         sys.exit(EXIT_FAILED)
 
 

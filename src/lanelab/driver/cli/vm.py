@@ -103,7 +103,7 @@ def destroy() -> None:
 def make_box(*, mirror: str | None, again: bool) -> None:
     """Make the box that the machines start from: a Debian with all that client, router and server need."""
 
-    made = machines.make_box(note, mirror=mirror, again=again)
-    versions = made.versions()
+    box = machines.make_box(note, mirror=mirror, again=again)
+    versions = box.versions()
     kernel = max((name for name in versions if name.startswith("linux-image-")), key=len)
-    note(f"the box is {made.file} ({made.file.stat().st_size / 1e9:.1f} GB, {len(versions)} packages, {kernel})")
+    note(f"the box is {box.file} ({box.file.stat().st_size / 1e9:.1f} GB, {len(versions)} packages, {kernel})")

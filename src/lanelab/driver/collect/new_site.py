@@ -147,27 +147,27 @@ def _sweep(archive_folder: Path) -> None:
 
 def _entry(objects: Objects, wanted: str | None, likely: str | None) -> SiteObject:
     """Return the page that is loaded: what was asked for, else what is likely, else the first page of the recording."""
-    made = [each.object for each in objects.stored if each.object.method == "GET"]
-    if not made:
+    gets = [each.object for each in objects.stored if each.object.method == "GET"]
+    if not gets:
         why = f": {objects.left_out[0]}" if objects.left_out else ""
         raise InputError(f"the recording has no page that can be served{why}", "See docs/reference/import.md")
     if wanted is None and likely is not None:
         with contextlib.suppress(InputError):
             return _entry(objects, likely, None)
     if wanted is None:
-        pages = [each for each in made if each.status == OK and each.mime in HTML]
-        return (pages or [each for each in made if each.status == OK] or made)[0]
+        pages = [each for each in gets if each.status == OK and each.mime in HTML]
+        return (pages or [each for each in gets if each.status == OK] or gets)[0]
     scheme, mark, rest = wanted.partition("://")
     try:
         address = address_of(wanted if mark else f"http://{wanted}")
     except NotServedError as error:
         raise InputError(f"{wanted!r} cannot be the entry: {error}", "Name another page", key="--entry") from error
-    found = [each for each in made if each.url == address.host + address.path]
-    if not found:
-        near = near_miss(address.host + address.path, [each.url for each in made])
+    entries = [each for each in gets if each.url == address.host + address.path]
+    if not entries:
+        near = near_miss(address.host + address.path, [each.url for each in gets])
         what = f"the recording has no answer for {shown(rest if mark else scheme)}"
         raise InputError(what, near.strip() or "Name a page that it has", key="--entry")
-    return min(found, key=lambda each: bool(mark) and each.scheme != address.scheme)
+    return min(entries, key=lambda each: bool(mark) and each.scheme != address.scheme)
 
 
 def _with_late(objects: Objects, of_the_page: frozenset[str]) -> Objects:
@@ -179,25 +179,25 @@ def _with_late(objects: Objects, of_the_page: frozenset[str]) -> Objects:
 
 
 def _manifest(objects: Objects, entry: SiteObject, facts: Facts, left_out: Sequence[str]) -> Manifest:
-    made = [each.object for each in objects.stored]
+    objects_of_site = [each.object for each in objects.stored]
     page = f"{entry.scheme}://{entry.url}"
-    asked = next(each for each in objects.exchanges if address_of(each.url).url == page and each.method == "GET")
-    user_agent = facts.user_agent or _user_agent(asked)
+    exchange = next(each for each in objects.exchanges if address_of(each.url).url == page and each.method == "GET")
+    user_agent = facts.user_agent or _user_agent(exchange)
     return Manifest(
         title=_line(facts.title) or entry.url,
         source=_line(facts.source) or "unknown",
         entry=entry.url,
         entry_scheme=entry.scheme,
-        date=facts.date or asked.at_utc,
+        date=facts.date or exchange.at_utc,
         user_agent=user_agent,
         viewport=facts.viewport,
         licence=_line(facts.licence or "") or None,
         synthetic=facts.synthetic,
         archive=ARCHIVE,
-        late=_unique(each.url for each in made if each.late),
+        late=_unique(each.url for each in objects_of_site if each.late),
         unanswered=_unique(each for each in facts.unanswered if each.isprintable()),
         left_out=_few(left_out),
-        composition=composition_of(made),
+        composition=composition_of(objects_of_site),
     )
 
 

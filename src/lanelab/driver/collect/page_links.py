@@ -39,23 +39,23 @@ def links_of(kind: str, text: str, base: str, *, always: bool = False) -> list[s
     """Return absolute addresses without fragment, in order, each once. `kind`: the media type. `always`: only what
     every load asks for."""
     if kind in ("text/html", "application/xhtml+xml"):
-        found = _of_html(text, base, always=always)
+        links = _of_html(text, base, always=always)
     elif kind in ("text/css", "image/svg+xml"):
-        found = [_absolute(base, each) for each in _of_css(text, always=always)]
+        links = [_absolute(base, each) for each in _of_css(text, always=always)]
     else:
         return []
-    return list(dict.fromkeys(each for each in found if each is not None))
+    return list(dict.fromkeys(each for each in links if each is not None))
 
 
 def _of_html(text: str, base: str, *, always: bool) -> list[str | None]:
-    found: list[str] = []
+    links: list[str] = []
     for tag, values, content in _tags(text):
         if tag == "base" and "href" in values:
             base = _absolute(base, values["href"]) or base
-        found += _always_of_tag(tag, values) if always else _of_tag(tag, values)
+        links += _always_of_tag(tag, values) if always else _of_tag(tag, values)
         if tag == "style":
-            found += _of_css(content, always=always)
-    return [_absolute(base, each) for each in found]
+            links += _of_css(content, always=always)
+    return [_absolute(base, each) for each in links]
 
 
 def _always_of_tag(tag: str, values: Mapping[str, str]) -> Links:

@@ -23,15 +23,15 @@ def reached(exchanges: Iterable[Exchange], entry: str) -> frozenset[str]:
     for each in exchanges:
         if (url := _host_and_path(each.url)) and each.method == "GET":
             by_url.setdefault(url, []).append(each)
-    found: set[str] = set()
+    addresses: set[str] = set()
     waiting = [entry]
     while waiting:
         url = waiting.pop()
-        if url in found or url not in by_url:
+        if url in addresses or url not in by_url:
             continue
-        found.add(url)
+        addresses.add(url)
         waiting += _next(by_url, url)
-    return frozenset(found)
+    return frozenset(addresses)
 
 
 def _next(by_url: Mapping[str, list[Exchange]], url: str) -> list[str]:
@@ -47,14 +47,14 @@ def links_in(exchange: Exchange, *, always: bool = False) -> list[str]:
         except ValueError:
             return []
     coding = ",".join(values_of(exchange.headers, "content-encoding")).strip().lower()
-    said = next(iter(values_of(exchange.headers, "content-type")), "")
+    content_type = next(iter(values_of(exchange.headers, "content-type")), "")
     try:
         plain = decode(exchange.body, coding) if coding in CODINGS else exchange.body
-        charset = _CHARSET.search(said)
+        charset = _CHARSET.search(content_type)
         text = plain.decode(charset[1] if charset else "utf-8", "replace")
     except (InputError, LookupError):
         return []  # nothing of it can be read; a browser says so as well
-    return links_of(media_type(said, urlsplit(exchange.url).path, plain), text, exchange.url, always=always)
+    return links_of(media_type(content_type, urlsplit(exchange.url).path, plain), text, exchange.url, always=always)
 
 
 def _host_and_path(url: str) -> str | None:

@@ -72,25 +72,25 @@ class Wayback:
 
     def nearest(self, url: str, instant: str) -> str | None:
         """The instant of the capture that is nearest, as 14 digits; None: there is none."""
-        asked = {"url": url, "closest": instant, "sort": "closest", "limit": "1", "output": "json", "fl": "timestamp"}
-        answer = self._ask(f"{self.cdx}?{urlencode(asked)}")
+        query = {"url": url, "closest": instant, "sort": "closest", "limit": "1", "output": "json", "fl": "timestamp"}
+        answer = self._ask(f"{self.cdx}?{urlencode(query)}")
         if answer.status != http.client.OK:
             raise InputError(f"the archive's index {self.cdx} answered {answer.status}", "Check --endpoint and --cdx")
-        found = re.search(rb'"(\d{14})"', answer.body)  # a row of a table, or a value: endpoints differ
-        return found[1].decode() if found else None
+        match = re.search(rb'"(\d{14})"', answer.body)  # a row of a table, or a value: endpoints differ
+        return match[1].decode() if match else None
 
     def capture(self, url: str, instant: str) -> Exchange | None:
         """The capture nearest to that instant, as it was; None: there is none. The archive's own redirects, to the
         instant of a capture, are followed."""
-        asked = f"{self.endpoint}/{instant}id_/{url}"
+        address = f"{self.endpoint}/{instant}id_/{url}"
         for _ in range(self.limits.redirects):
-            answer = self._ask(asked)
+            answer = self._ask(address)
             captured = values_of(answer.headers, "memento-datetime")
             if captured:
                 return self._exchange(url, answer, captured[0])
             location = next(iter(values_of(answer.headers, "location")), "")
-            asked = urljoin(answer.url, location)
-            if answer.status not in REDIRECTS or not self._is_own(asked):
+            address = urljoin(answer.url, location)
+            if answer.status not in REDIRECTS or not self._is_own(address):
                 return None
         return None
 

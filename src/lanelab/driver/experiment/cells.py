@@ -70,14 +70,14 @@ def _listed(
     known: Collection[str],
 ) -> Combined:
     listed = [(one, CELL.entries(one)) for one in entries["cells"].elements()]
-    own = {
+    parts = {
         id(element.node): read_links(element)
         for _, keys in listed
         if "link" in keys
         for element in keys["link"].elements()
         if element.is_mapping
     }
-    links = name_links([*requested, *itertools.chain.from_iterable(own.values())])
+    links = name_links([*requested, *itertools.chain.from_iterable(parts.values())])
     case_of = {case.link: case for case in links}
     shared = [case_of[one.link] for one in requested]
     by_name = {arm.name: arm for arm in arms}
@@ -87,7 +87,7 @@ def _listed(
         in_sites = read_known(keys["site"], sites or known, "site") if "site" in keys else sites
         on_links = shared
         if "link" in keys:
-            on_links = _links_of(keys["link"], own, links, case_of)
+            on_links = _links_of(keys["link"], parts, links, case_of)
         for key, places in (("site", in_sites), ("link", on_links)):
             if not places:
                 raise where.error(f"this cell names no {key}", f"Write {key}, or {key}s for all cells")

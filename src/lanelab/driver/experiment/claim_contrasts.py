@@ -79,15 +79,15 @@ def paired(contrast: Contrast, points: Sequence[CellPair], others: Sequence[Cell
 
 
 def _counterpart(contrast: Contrast, point: CellPair, there: Mapping[Rest, Sequence[CellPair]]) -> CellPair:
-    found = there.get(_rest(point[0], contrast.names), ())
+    candidates = there.get(_rest(point[0], contrast.names), ())
     here = f"{point[0].site}, {point[0].link.label}"
-    if len(found) != 1:
-        number = f"{len(found)} cells" if found else "no cell"
+    if len(candidates) != 1:
+        number = f"{len(candidates)} cells" if candidates else "no cell"
         where = f" with {_words(contrast.to_at)}" if contrast.to_at else ""
         what = f"{number} of {contrast.of}{where} can be compared with {point[0].arm.name} at {here}"
         raise contrast.written.error(what, "Leave that place out with where, or name it better with at and to_at")
-    _refuse_what_cancels(contrast, point, found[0], here)
-    return found[0]
+    _refuse_what_cancels(contrast, point, candidates[0], here)
+    return candidates[0]
 
 
 def _refuse_what_cancels(contrast: Contrast, one: CellPair, other: CellPair, here: str) -> None:
@@ -96,8 +96,8 @@ def _refuse_what_cancels(contrast: Contrast, one: CellPair, other: CellPair, her
         raise contrast.written.error(f"at {here} it would be compared with itself", "Name another claim, or place")
     for left, right in zip(one, other, strict=True):
         if left and right and left.id == right.id:
-            own, base = (other[1], one[1]) if left is one[0] else (one[0], other[0])
-            raise _plain(contrast.written, left, own, base, here)
+            changed, base = (other[1], one[1]) if left is one[0] else (one[0], other[0])
+            raise _plain(contrast.written, left, changed, base, here)
 
 
 def _plain(written: Written, left: Cell, own: Cell | None, base: Cell | None, here: str) -> InputError:

@@ -29,12 +29,12 @@ class Margin:
 def read_percent(written: Written) -> float:
     """Read -39% as -0.39."""
     text = written.text().strip()
-    found = _PERCENT.fullmatch(text)
-    if not found and _TYPESET.search(text):
+    match = _PERCENT.fullmatch(text)
+    if not match and _TYPESET.search(text):
         raise written.error(f"{text[:40]!r} has the minus sign of a printed page", "Write a hyphen: -39%")
-    if not found:
+    if not match:
         raise written.error(f"{text[:40]!r} is no change", "Write it in percent, like -39%")
-    value = float(found[1]) / 100
+    value = float(match[1]) / 100
     if value <= -1:
         remedy = "Write a change above -100%, or claim a value: published: 0"
         raise written.error("a change of -100% leaves nothing whose share it could be", remedy)
@@ -58,15 +58,15 @@ def _finite(value: float, written: Written) -> float:
 def read_value(written: Written, metric: Metric) -> float:
     """Return a value of a metric, as it is stored."""
     text = written.text().strip()
-    found = _VALUE.fullmatch(text)
+    match = _VALUE.fullmatch(text)
     units = {metric.unit: metric.scale} | _UNITS.get(metric.unit, {})
     known = {**units, "": units[metric.unit]}
-    if not found or found[2] not in known:
+    if not match or match[2] not in known:
         choices = [each for each in known if each]
         remedy = f"Write a number{f' with {choices[0]}' if choices else ''}"
         more = f", or with {' or '.join(choices[1:])}" if choices[1:] else ""
         raise written.error(f"{text[:40]!r} is no value of {metric.key}", f"{remedy}{more}")
-    value = float(found[1]) * known[found[2]]
+    value = float(match[1]) * known[match[2]]
     if value < 0:
         raise written.error("it is below 0", "Write what was published")
     return _finite(value, written)

@@ -71,19 +71,19 @@ def read_quantifier(written: Written | None) -> Quantified:
     if written is None:
         return Quantified("one")
     text = " ".join(written.text().split())
-    found = _FOR.fullmatch(text)
-    dimension = (found[3] or ALL_PLACES) if found else ""
-    if not found:
+    match = _FOR.fullmatch(text)
+    dimension = (match[3] or ALL_PLACES) if match else ""
+    if not match:
         remedy = "Write every rtt, any site, all but 1 rtt, or every place"
         raise written.error(f"{text[:40]!r} says nothing about places", remedy)
     if dimension not in (known := (ALL_PLACES, "site", "link", *DIMENSIONS)):
         remedy = f"{near_miss(dimension, known)}Write place, site, link or a setting of the link"
         raise written.error(f"places do not differ in {dimension[:40]!r}", remedy)
-    if found[2]:
-        if not int(found[2]):
+    if match[2]:
+        if not int(match[2]):
             raise written.error("all but 0 are all", "Write every")
-        return Quantified("all but", int(found[2]), dimension)
-    return Quantified("every" if found[1] == "every" else "any", 0, dimension)
+        return Quantified("all but", int(match[2]), dimension)
+    return Quantified("every" if match[1] == "every" else "any", 0, dimension)
 
 
 def places_of(asked: Asked, quantifier: Quantified, where: Where, cells: Sequence[Cell]) -> tuple[Place, ...]:
@@ -125,25 +125,25 @@ def _refuse_one_value(asked: Asked, quantifier: Quantified, where: Where) -> Non
 def _points(asked: Asked, where: Where, cells: Sequence[Cell]) -> list[CellPair]:
     """Return every cell of the arm there, with that of the other arm."""
     bases = {(cell.site, cell.link.label): cell for cell in cells if cell.arm.name == asked.to}
-    own = [cell for cell in cells if cell.arm.name == asked.of and where.takes(cell)]
+    subjects = [cell for cell in cells if cell.arm.name == asked.of and where.takes(cell)]
     if asked.contrast:
-        own = [cell for cell in own if asked.contrast.takes(cell)]
-    if not own:
+        subjects = [cell for cell in subjects if asked.contrast.takes(cell)]
+    if not subjects:
         problem = where.where or (asked.contrast.written if asked.contrast else where.entry)
         raise problem.error(f"no cell of the arm {asked.of!r} has all of this", "Write values that go together")
     if asked.to is None:
-        return [(cell, None) for cell in own]
-    lacking = next((cell for cell in own if (cell.site, cell.link.label) not in bases), None)
+        return [(cell, None) for cell in subjects]
+    lacking = next((cell for cell in subjects if (cell.site, cell.link.label) not in bases), None)
     if lacking:
         what = f"at {lacking.site}, {lacking.link.label} there is no {asked.to} to compare {asked.of} with"
         raise where.entry.error(what, "Leave that place out with where, or add the cell")
-    return [(cell, bases[cell.site, cell.link.label]) for cell in own]
+    return [(cell, bases[cell.site, cell.link.label]) for cell in subjects]
 
 
 def _gathered(asked: Asked, where: Where, points: Sequence[CellPair]) -> list[list[CellPair]]:
     """Return points that differ in the setting alone that the claim is over, in its order."""
     over = asked.over or ""
-    found: dict[tuple[object, ...], list[CellPair]] = {}
+    groups: dict[tuple[object, ...], list[CellPair]] = {}
     for cell, base in points:
         if dimension_of(cell, over) is None:
             raise where.entry.error(f"the link {cell.link.label} has no {over}", "Leave it out with where")
@@ -152,12 +152,12 @@ def _gathered(asked: Asked, where: Where, points: Sequence[CellPair]) -> list[li
         if not lies_on_axis(over, dimension_of(cell, over) or ""):
             what = f"{over} has no single number at {cell.link.label}"
             raise where.entry.error(what, "Leave that link out with where")
-        found.setdefault((cell.site, settings_without(cell.link, [over])), []).append((cell, base))
-    for place in found.values():
+        groups.setdefault((cell.site, settings_without(cell.link, [over])), []).append((cell, base))
+    for place in groups.values():
         if len(place) < 2:
             what = f"there is one {over} only at {place[0][0].site}, {place[0][0].link.label}"
             raise where.entry.error(what, f"Leave it out with where, or add links with another {over}")
-    return [sorted(place, key=lambda pair: number_of(pair[0], over)) for place in found.values()]
+    return [sorted(place, key=lambda pair: number_of(pair[0], over)) for place in groups.values()]
 
 
 def _around(written: Written, over: str, place: Sequence[CellPair]) -> list[CellPair]:

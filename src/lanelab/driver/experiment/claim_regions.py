@@ -85,8 +85,8 @@ def _published_change(keys: Mapping[str, Written], asked: Asked, at_least: float
     margin: Margin = read_margin(keys["margin"], asked.metric, of_change=True)
     low, high = values[0] - margin.points, values[-1] + margin.points
     if low <= 1 <= high:
-        own = values[0] <= 1 <= values[-1]
-        where, subject = (written, "with its margin it") if own else (keys["margin"], "with it what was published")
+        spans = values[0] <= 1 <= values[-1]
+        where, subject = (written, "with its margin it") if spans else (keys["margin"], "with it what was published")
         what = (
             f"{subject} reaches from {100 * (low - 1):+g}% to {100 * (high - 1):+g}%, so no effect at all would count"
         )

@@ -70,10 +70,10 @@ def read_claims(written: Written, about: About) -> tuple[Claim, ...]:
     for name, (entry, _) in entries.items():
         with entry.placed({}):
             read_name(name)
-    asked = {name: _asked(entry, keys, about) for name, (entry, keys) in entries.items()}
+    subjects = {name: _asked(entry, keys, about) for name, (entry, keys) in entries.items()}
     claims = []
     for name, (entry, keys) in entries.items():
-        claims.append(_read(name, entry, keys, _resolved(name, asked, entries), about.cells))
+        claims.append(_read(name, entry, keys, _resolved(name, subjects, entries), about.cells))
     return tuple(claims)
 
 

@@ -15,20 +15,20 @@ Group = dict[str, Cell]  # cells of one site and link, by their arm
 
 def default_pairs(cells: Sequence[Cell]) -> Pairs:
     """Return every arm with the first of the experiment, where that is there, and else with the first that is."""
-    made: list[tuple[Cell, Cell]] = []
+    pairs: list[tuple[Cell, Cell]] = []
     left_out: list[str] = []
     for where, group in _groups(cells).items():
         base, *others = group.values()
-        made += [(base, other) for other in others]
+        pairs += [(base, other) for other in others]
         if not others:
             left_out.append(f"{where}: {base.arm.name} is the only arm there")
-    return Pairs(tuple(made), tuple(left_out) if made else ())
+    return Pairs(tuple(pairs), tuple(left_out) if pairs else ())
 
 
 def read_pairs(written: Written, cells: Sequence[Cell]) -> Pairs:
     """Return the pairs that the file names, on every site and link that has both arms."""
     wanted = _wanted(written, list(dict.fromkeys(cell.arm.name for cell in cells)))
-    made: list[tuple[Cell, Cell]] = []
+    pairs: list[tuple[Cell, Cell]] = []
     left_out: list[str] = []
     groups = _groups(cells)
     for (of, to), where in wanted.items():
@@ -36,15 +36,15 @@ def read_pairs(written: Written, cells: Sequence[Cell]) -> Pairs:
         if not both:
             what = f"no site and link has both {of!r} and {to!r}, so they cannot be compared"
             raise where.error(what, "Compare others, or add cells")
-        made += both
+        pairs += both
         left_out += [
             f"{place}: {of} is not compared with {to}, for there is no {to if of in group else of}"
             for place, group in groups.items()
             if (of in group) != (to in group)
         ]
     order = {cell.id: number for number, cell in enumerate(cells)}
-    made.sort(key=lambda pair: (order[pair[1].id], order[pair[0].id]))
-    return Pairs(tuple(made), tuple(left_out))
+    pairs.sort(key=lambda pair: (order[pair[1].id], order[pair[0].id]))
+    return Pairs(tuple(pairs), tuple(left_out))
 
 
 def _wanted(written: Written, arms: Sequence[str]) -> Mapping[tuple[str, str], Written]:

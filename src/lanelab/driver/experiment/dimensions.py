@@ -63,8 +63,8 @@ def comparable(several: Sequence[Mapping[str, T]]) -> list[Mapping[str, T]]:
 
 
 def _by_side(settings: Mapping[str, T], names: set[str]) -> dict[str, T]:
-    made: dict[str, T] = {}
+    by_side: dict[str, T] = {}
     for name, value in settings.items():
         sides = [key.name for key in DIMENSIONS[name].setting.keys if key.side] if name in names else [name]
-        made |= dict.fromkeys(sides, value)
-    return made
+        by_side |= dict.fromkeys(sides, value)
+    return by_side

@@ -65,8 +65,8 @@ def _read_point(grid: Written, values: dict[str, Written], label: Written | None
     profile = cast("str | None", texts.pop("profile", None))
     with grid.placed(places):
         link = resolve(profile, texts)
-    own = frozenset(SETTINGS[key].setting.name for key in texts)
-    return RequestedLink(grid, link, _read_label(label) if label else None, profile, own)
+    given = frozenset(SETTINGS[key].setting.name for key in texts)
+    return RequestedLink(grid, link, _read_label(label) if label else None, profile, given)
 
 
 def _read_label(label: Written) -> str:
@@ -177,13 +177,13 @@ def _label(requested: RequestedLink, keys: Sequence[str]) -> str:
 def _follow(mapping: Mapping[str, str]) -> set[str]:
     """Return settings that follow from a trace, which says more."""
     traces = [key for key in mapping if "_trace" in key]
-    found = {key.replace("_trace", "") for key in traces}
+    names = {key.replace("_trace", "") for key in traces}
     for name in FOLLOWS:
         if {f"{name}_trace", f"{name}_trace_down"} & set(traces) and {f"{name}_trace", f"{name}_trace_up"} & set(
             traces
         ):
-            found |= {name, f"{name}_down", f"{name}_up", *(["rtt"] if name == "delay" else [])}
-    return found
+            names |= {name, f"{name}_down", f"{name}_up", *(["rtt"] if name == "delay" else [])}
+    return names
 
 
 def short(text: str) -> str:

@@ -228,17 +228,17 @@ def _read_script(written: Written | None) -> tuple[str, str]:
 
 
 def _read_parameters(written: Written | None) -> tuple[tuple[str, str], ...]:
-    found = []
+    parameters = []
     for name, entry in written.entries().items() if written else ():
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,63}", name):
             raise entry.error(f"{name[:60]!r} cannot name a parameter", "Write letters, digits and underscores")
-        found.append((name, entry.text()))
-    return tuple(found)
+        parameters.append((name, entry.text()))
+    return tuple(parameters)
 
 
 def _read_thresholds(written: Written | None) -> tuple[tuple[str, float], ...]:
     known = [metric.key for metric in metrics_of(LOAD)]
-    found = []
+    limits = []
     for name, entry in written.entries().items() if written else ():
         if name not in known:
             remedy = f"{near_miss(name, known)}Write one of {', '.join(known)}"
@@ -246,8 +246,8 @@ def _read_thresholds(written: Written | None) -> tuple[tuple[str, float], ...]:
         text = entry.text()
         if not re.fullmatch(NUMBER, text):
             raise entry.error(f"{text[:60]!r} is no number", "Write the highest value, in the metric's unit")
-        found.append((name, float(text)))
-    return tuple(found)
+        limits.append((name, float(text)))
+    return tuple(limits)
 
 
 def _check(entries: Mapping[str, Written], settings: LoadSettings) -> None:

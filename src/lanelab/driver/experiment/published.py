@@ -35,19 +35,19 @@ def _points(written: Written, figure: Figure, cells: Sequence[Cell]) -> tuple[tu
     if figure.x is None or figure.kind not in ("line", "bar", COURSE):
         raise written.error(f"a {figure.kind} has no place for points", "Write kind: line or bar")
     by_series = written.entries() if figure.series else {ONE_SERIES: written}
-    found: dict[tuple[str, str], float] = {}
+    points: dict[tuple[str, str], float] = {}
     for name, entry in by_series.items():
         series = _known(entry, name, figure.series, cells) if figure.series else ONE_SERIES
         for text, value in entry.entries().items():
             x = read_x(value, text, figure.x) if figure.kind == COURSE else _known(value, text, figure.x, cells)
-            if (series, x) in found:
+            if (series, x) in points:
                 raise value.error(f"there are two points at {x}", "Remove one of them")
-            found[series, x] = _number(value, signed=figure.y == CHANGE)
+            points[series, x] = _number(value, signed=figure.y == CHANGE)
         if not entry.entries():
             raise entry.error("there are no points", "Write at least one, like {20ms: 581}")
-    if not found:
+    if not points:
         raise written.error("there are no points", "Write at least one, or leave points out")
-    return tuple((series, x, value) for (series, x), value in found.items())
+    return tuple((series, x, value) for (series, x), value in points.items())
 
 
 def _known(where: Written, text: str, dimension: str, cells: Sequence[Cell]) -> str:

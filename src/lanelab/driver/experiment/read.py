@@ -61,18 +61,18 @@ def parse_experiment(text: str, source: str, sites: Collection[str], wanted: str
     written = EXPERIMENT.entries(root)
     variant = chosen_variant(written, wanted)
     others = [name for name in variants_of(written) if name != variant]
-    made: dict[str, Experiment] = {}
+    variants: dict[str, Experiment] = {}
     errors: dict[str, InputError] = {}
     for name in (variant, *others):  # a mistake in any is told before that one is wanted
         try:
-            made[name] = _parse(root, overlaid(written, name), text, source, sites, name)
+            variants[name] = _parse(root, overlaid(written, name), text, source, sites, name)
         except InputError as error:
             errors[name] = error
     if errors:
         name, first = next(iter(errors.items()))
-        in_all = others and not made and len({str(each) for each in errors.values()}) == 1
+        in_all = others and not variants and len({str(each) for each in errors.values()}) == 1
         raise first if in_all or not name else error_in_variant(first, written["variants"], name)
-    return made[variant]
+    return variants[variant]
 
 
 def _parse(
@@ -239,12 +239,12 @@ def _read_arm(name: str, entry: Written, defaults: dict[str, object], shared: Ma
     if not name.isprintable() or name != name.strip() or "," in name or len(name) > LONGEST_ARM_NAME:
         raise entry.error("this cannot name an arm", f"Write up to {LONGEST_ARM_NAME} characters without a comma")
     settings = {} if entry.absent else entry.entries()
-    own = {key: _value(one) for key, one in settings.items()}
+    written_here = {key: _value(one) for key, one in settings.items()}
     with entry.placed({**shared, **settings}):
         try:
-            return Arm.parse(name, own, defaults)
+            return Arm.parse(name, written_here, defaults)
         except InputError as error:
-            if error.key in own or error.key not in defaults:
+            if error.key in written_here or error.key not in defaults:
                 raise
             # The line is that of defaults, which are right for other arms.
             raise InputError(f"{error.what} (arm {name!r})", error.remedy, key=error.key, place=error.place) from None

@@ -125,9 +125,9 @@ def _cell(cell: Cell, cases: Cases) -> Cell:
 
 
 def _pairs(pairs: Pairs, cells: Collection[Cell], cases: Cases) -> Pairs:
-    made = tuple((_cell(base, cases), _cell(arm, cases)) for base, arm in pairs.made)
+    pairs_of_cells = tuple((_cell(base, cases), _cell(arm, cases)) for base, arm in pairs.made)
     places = {f"{cell.site}, {cell.link.label}: ": f"{cell.site}, {cases[cell.link].label}: " for cell in cells}
-    return Pairs(made, tuple(_with_place(sentence, places) for sentence in pairs.left_out))
+    return Pairs(pairs_of_cells, tuple(_with_place(sentence, places) for sentence in pairs.left_out))
 
 
 def _with_place(sentence: str, places: Mapping[str, str]) -> str:
@@ -148,8 +148,8 @@ def _renamed(cases: Cases) -> Mapping[str, Mapping[str, str]]:
 def _figure(figure: Figure, renamed: Mapping[str, Mapping[str, str]]) -> Figure:
     """A title that the file does not say is made of what the figure chooses."""
     only = tuple((name, _values(values, renamed.get(name, {}))) for name, values in figure.only)
-    made = replace(figure, only=only)
-    return replace(made, title=title_of(made)) if figure.title == title_of(figure) else made
+    scaled = replace(figure, only=only)
+    return replace(scaled, title=title_of(scaled)) if figure.title == title_of(figure) else scaled
 
 
 def _values(values: Sequence[str], renamed: Mapping[str, str]) -> tuple[str, ...]:

@@ -97,10 +97,10 @@ def _claims() -> dict[str, Schema]:
     places = [name for name in (*PLAIN, *DIMENSIONS) if name != "arm"]
     scalar: Schema = {"type": ["string", "number", "boolean"]}
     one_of_two: Schema = {**_object(dict.fromkeys(places, scalar)), "minProperties": 1}
-    own: dict[str, dict[str, Schema]] = {"contrast": dict.fromkeys(("at", "to_at"), reference("claim_side"))}
+    sides: dict[str, dict[str, Schema]] = {"contrast": dict.fromkeys(("at", "to_at"), reference("claim_side"))}
     kinds = {
         name: _object(
-            table.schema({**parts, **own.get(name, {})}), [one.name for one in table.settings if one.required]
+            table.schema({**parts, **sides.get(name, {})}), [one.name for one in table.settings if one.required]
         )
         for name, table in CLAIM_SECTIONS.items()
         if name != "claim"
@@ -132,8 +132,8 @@ def _with_keys() -> list[str]:
 
 
 def _object(properties: Mapping[str, Schema], required: list[str] | None = None) -> dict[str, Json]:
-    made: dict[str, Json] = {"type": "object", "additionalProperties": False, "properties": dict(properties)}
-    return {**made, "required": required} if required else made
+    whole: dict[str, Json] = {"type": "object", "additionalProperties": False, "properties": dict(properties)}
+    return {**whole, "required": required} if required else whole
 
 
 def _link() -> dict[str, Schema]:

@@ -29,14 +29,14 @@ def read_variants(entries: Mapping[str, Written], read: Callable[[Written], T]) 
     """Return what `read` makes of each variant, by its name."""
     if "variants" not in entries:
         return {}
-    found = {}
+    variants = {}
     for name, entry in entries["variants"].entries().items():
         with entry.placed({}):
             read_name(name)
-        found[name] = read(entry)
-    if not found:
+        variants[name] = read(entry)
+    if not variants:
         raise entries["variants"].error("there are no variants", "Write at least one, or leave variants out")
-    return found
+    return variants
 
 
 def _read_variant(entry: Written) -> dict[str, Written]:
@@ -131,10 +131,10 @@ def _over_cells(cells: Written, links: Written) -> Written:
 
 
 def _with_links(cell: Written, links: Written) -> Written:
-    own = cell.entries()
-    if "link" not in own:
+    entries = cell.entries()
+    if "link" not in entries:
         return cell
-    changed = _each(own["link"], lambda link: _over_grid(link, links) if link.is_mapping else link)
+    changed = _each(entries["link"], lambda link: _over_grid(link, links) if link.is_mapping else link)
     return _mapping(cell, [(key, changed.node if name == "link" else node) for name, (key, node) in _pairs(cell)])
 
 
@@ -150,11 +150,11 @@ def _each(written: Written, change: Callable[[Written], Written]) -> Written:
 
 def _over_arms(below: Written, above: Written) -> Written:
     """Return the arms of the file, those that the variant names with its settings over their own."""
-    own, others = below.entries(), above.entries()
+    lower, others = below.entries(), above.entries()
     for name, entry in others.items():
-        if name not in own:
-            raise entry.error(f"there is no arm {name!r}", f"{near_miss(name, own)}There are {', '.join(own)}")
+        if name not in lower:
+            raise entry.error(f"there is no arm {name!r}", f"{near_miss(name, lower)}There are {', '.join(lower)}")
     pairs = [
-        (key, _over(own[name], others[name]).node if name in others else node) for name, (key, node) in _pairs(below)
+        (key, _over(lower[name], others[name]).node if name in others else node) for name, (key, node) in _pairs(below)
     ]
     return _mapping(below, pairs)

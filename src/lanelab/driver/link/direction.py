@@ -173,20 +173,20 @@ def with_moving(way: Direction, written: WrittenLink, side: str) -> Direction:
 def implied(written: WrittenLink, side: str) -> dict[str, Rate | Duration]:
     """Return what the traces of a direction say of `rate` and `delay`. Whoever writes these too has to write the
     same."""
-    found: dict[str, Rate | Duration] = {}
+    values: dict[str, Rate | Duration] = {}
     rates: Trace | None = written.value("rate_trace", side)
     delays: Trace | None = written.value("delay_trace", side)
     if rates:
-        found["rate"] = Rate(rates.mean)
+        values["rate"] = Rate(rates.mean)
     if delays:
-        found["delay"] = Duration(delays.least * 1000)
-    for name, value in found.items():
+        values["delay"] = Duration(delays.least * 1000)
+    for name, value in values.items():
         key = written.key(name, side)
         if key in written.values and written.values[key] != value:
             trace_key = written.key(f"{name}_trace", side)
             what = f"{key} and {trace_key} are both there, and the trace has {value}"
             raise InputError(what, _remedy_of_two(name, side, key, trace_key), key=key)
-    return found
+    return values
 
 
 def _remedy_of_two(name: str, side: str, key: str, trace_key: str) -> str:

@@ -117,14 +117,14 @@ class Link(Coded):
         alike = self.down.delay == self.up.delay
         path = DIRECT if self.direct else ROUTER
         radio = str(self.radio) if self.radio else None
-        own = {"path": path, "rtt": str(self.rtt) if alike else None, "mtu": str(self.mtu), "radio": radio}
-        own["cross"] = str(self.cross)
+        plain = {"path": path, "rtt": str(self.rtt) if alike else None, "mtu": str(self.mtu), "radio": radio}
+        plain["cross"] = str(self.cross)
         of_side = {side: getattr(self, side).texts() for side in ("down", "up", "client", "server")}
         for setting in SETTINGS.settings:
             if self.direct and setting.name in OF_ROUTER:
                 continue
             if setting.sides is None:
-                texts = [own[setting.name]]
+                texts = [plain[setting.name]]
             else:
                 texts = [of_side[side][setting.name] for side in setting.sides.words]
                 if setting.both_sides:

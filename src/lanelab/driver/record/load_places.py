@@ -53,10 +53,10 @@ def _reached_at(series: Mapping[str, Series], users: float) -> float | None:
 
 def place_named(name: str) -> LoadPlace | None:
     """Return what a metric of this name is about; None where it is about whole trials."""
-    found = _NAME.fullmatch(name)
-    if found is None or found[1] not in SERIES:
+    match = _NAME.fullmatch(name)
+    if match is None or match[1] not in SERIES:
         return None
-    return LoadPlace(found[1], found[2], float(found[3]))
+    return LoadPlace(match[1], match[2], float(match[3]))
 
 
 def metric_of_claim(name: str) -> Metric | None:

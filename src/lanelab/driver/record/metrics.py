@@ -60,8 +60,8 @@ def _captured(name: str) -> Callable[[TrialRecord], float | None]:
 
     def of(record: TrialRecord) -> float | None:
         packets = record.page_load.packets.get("client") if record.page_load else None
-        found = None if packets is None else getattr(packets, name)
-        return None if found is None else float(found)
+        value = None if packets is None else getattr(packets, name)
+        return None if value is None else float(value)
 
     return of
 

@@ -75,8 +75,8 @@ class TrialRecord(Coded):
     @property
     def server_program(self) -> str | None:
         """Return the name that the server gives itself; None where it did not say."""
-        said = self.page_load.server if self.page_load else self.load.server if self.load else None
-        return said.program if said else None
+        name = self.page_load.server if self.page_load else self.load.server if self.load else None
+        return name.program if name else None
 
     @property
     def machine(self) -> MachineEvidence | None:

@@ -111,8 +111,8 @@ def _seconds_to_build(name: str) -> int:
         return 0 if back_ends.is_built(name) else back_ends.BUILDING_S
     if name == PROGRAM:
         return 0 if load_generator.is_built() else load_generator.BUILDING_S
-    own = gateway.PROGRAM if name == "gateway" else name
-    return 0 if gateway.is_built(own) else gateway.BUILDING_S
+    program = gateway.PROGRAM if name == "gateway" else name
+    return 0 if gateway.is_built(program) else gateway.BUILDING_S
 
 
 def _digest(path: Path) -> str:

@@ -89,9 +89,9 @@ class CurrentBed:
         if machine is None:
             raise StoreError("no session of the run has begun", "Please report it")
         self._store.add_machine(machine)
-        own = ",".join(map(str, sorted(os.sched_getaffinity(0))))
+        processors_here = ",".join(map(str, sorted(os.sched_getaffinity(0))))
         uid, now = secrets.token_hex(8), utc_now()
-        facts = BedFacts(uid, machine.name, own, now, info.router, info.kernel, info.bring_up_s)
+        facts = BedFacts(uid, machine.name, processors_here, now, info.router, info.kernel, info.bring_up_s)
         return self._store.add_bed(facts)
 
     def _note_versions(self, bed: Bed, facts: BedReport) -> None:

@@ -70,8 +70,12 @@ def optional() -> Iterator[tuple[str, str, str]]:
 
 def _own_protocols() -> Iterator[Finding]:
     """Yield what it takes to build the gateway, which only some arms need, and Apache's modules."""
-    own = go.systems_go()
-    version = f"{own.version} ({own.program})" if own else f"{go.locked_version()}, installed when it is first needed"
+    go_here = go.systems_go()
+    version = (
+        f"{go_here.version} ({go_here.program})"
+        if go_here
+        else f"{go.locked_version()}, installed when it is first needed"
+    )
     yield Finding("ok", "go, for the gateway", version)
     if missing := needs.missing(needs.programs("module")):
         what = f"missing to build them, without which Apache serves nothing: {_names(missing)}"

@@ -51,8 +51,10 @@ def _require_equal(first: SourceRun, other: SourceRun) -> None:
     differ = sorted(name for name in sites[0].keys() | sites[1].keys() if sites[0].get(name) != sites[1].get(name))
     if differ:
         raise InputError(f"{both}: what is served of {_some(differ)} differs", "Merge runs of the same sites")
-    asked = first.asked(), other.asked()
-    differ = [" · ".join(mine[cell]) for cell in mine if len(asked[0].get(cell, set()) | asked[1].get(cell, set())) > 1]
+    targets = first.asked(), other.asked()
+    differ = [
+        " · ".join(mine[cell]) for cell in mine if len(targets[0].get(cell, set()) | targets[1].get(cell, set())) > 1
+    ]
     if differ:
         what = "recorders, tolerances, missing or accepted links"
         raise InputError(f"{both}: {_some(differ)} were asked for with other {what}", "Merge runs of the same settings")

@@ -39,16 +39,16 @@ def check_objects(experiment: Experiment, site_of: Callable[[Cell], Site]) -> No
     for cell in experiment.cells:
         load = cell.link.load
         if load:
-            asked = asked_of(site_of(cell), load, cell.arm.scheme)
+            paths_wanted = asked_of(site_of(cell), load, cell.arm.scheme)
             script = load.script_text.encode()
-            target = Target(load, cell.arm, asked.urls, asked.body_sizes, "", 0, "", "", "", 0, script)
+            target = Target(load, cell.arm, paths_wanted.urls, paths_wanted.body_sizes, "", 0, "", "", "", 0, script)
             GENERATORS[load.generator].invocation(target)  # which is pure
 
 
 def _require_made_answers(load: LoadSettings, arm: Arm) -> None:
     """Answers that are made, and no objects of a site, come from back ends alone."""
-    made = load.script == SLOW or dict(load.parameters).get(PATH, "").startswith(MADE)
-    if made and arm.server not in BACK_ENDS:
+    generated = load.script == SLOW or dict(load.parameters).get(PATH, "").startswith(MADE)
+    if generated and arm.server not in BACK_ENDS:
         what = f"only {' and '.join(BACK_ENDS)} have answers below {MADE}, and the arm has server: {arm.server}"
         raise InputError(what, "Write server: jetty, or another script", key="script")
 
@@ -57,15 +57,15 @@ def limits_told(experiment: Experiment) -> list[str]:
     """Return a sentence for each load that needs more files or ports than an ordinary user of this machine has."""
     allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     low, high = map(int, PORT_RANGE.read_text().split())
-    told = []
+    sentences = []
     for cell in experiment.cells:
         if cell.link.load is None:
             continue
         files, ports = files_and_ports_needed(cell.link.load, cell.arm)
         for needed, there, what in ((files, allowed, "open files"), (ports, high - low + 1, "ports")):
             if needed > there:
-                told.append(f"{cell.label} may need {needed} {what}, and this machine allows {there}")
-    return told
+                sentences.append(f"{cell.label} may need {needed} {what}, and this machine allows {there}")
+    return sentences
 
 
 def scripts_told(experiment: Experiment) -> list[str]:

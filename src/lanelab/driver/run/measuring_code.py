@@ -74,8 +74,8 @@ def part_of(name: str, parts: Mapping[str, str] = PARTS) -> str:
 
 def measuring_files(package: Path = PACKAGE) -> list[str]:
     """Return the names of the files that take part, in order."""
-    found = (path for room in ROOMS for path in _below(package / room) if path.is_file())
-    names = (path.relative_to(package).as_posix() for path in found if not _is_left_over(path))
+    files = (path for room in ROOMS for path in _below(package / room) if path.is_file())
+    names = (path.relative_to(package).as_posix() for path in files if not _is_left_over(path))
     return sorted(name for name in names if takes_part(name))
 
 

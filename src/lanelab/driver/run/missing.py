@@ -48,27 +48,27 @@ class TrialsMissing(Event):
     def sentences(self) -> list[str]:
         """Return which cells, then what to do."""
         cells, folder = self.cells, self.folder
-        told = [f"fewer than {cells[0].asked} trials count in {len(cells)} of {self.of} cells:"]
+        lines = [f"fewer than {cells[0].asked} trials count in {len(cells)} of {self.of} cells:"]
         for one in cells[:MOST_CELLS]:
             why = ", ".join(f"{reason} {number}" for reason, number in one.reasons.items())
-            told.append(f"  {one.label}: {one.counted} of {one.asked}{f' ({why})' if why else ''}")
+            lines.append(f"  {one.label}: {one.counted} of {one.asked}{f' ({why})' if why else ''}")
         if len(cells) > MOST_CELLS:
-            told.append(f"  and {len(cells) - MOST_CELLS} more")
+            lines.append(f"  and {len(cells) - MOST_CELLS} more")
         again = sum(one.again for one in cells)
         if again:
             trials = counted(again, "trial is", "trials are")
-            told.append(f"{trials} made by going on: lanelab run --resume {folder}")
+            lines.append(f"{trials} made by going on: lanelab run --resume {folder}")
         if any(Reason.LINK_OUT_OF_TOLERANCE in one.reasons for one in cells):
-            told.append(
+            lines.append(
                 "links were out of tolerance, as on a busy machine: wait until it is idle, or add --accept-links to "
                 "see the effect all the same"
             )
         if any(one.counted + one.again < one.asked for one in cells):
-            told.append(
+            lines.append(
                 f"{'the others' if again else 'they'} are not tried again: lanelab show {folder} says what failed, "
                 "docs/reference/verdicts.md what to do; a new run may have more retries, or a longer timeout"
             )
-        return told
+        return lines
 
 
 def trials_missing(experiment: Experiment, history: History, reasons: Reasons, folder: Path) -> TrialsMissing | None:

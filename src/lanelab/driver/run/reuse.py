@@ -21,15 +21,17 @@ def reuse(begun: BegunRun, store: Path, versions: Versions, tell: Listener) -> R
     """Take from the runs in `store` what this run would make just so. `versions`: those that its own trials would have,
     on any of its machines. Called in a session of the run, before its schedule is made."""
     keys = AskedKeys(begun.experiment, begun.sites, accept_links=begun.store.accepts_links)
-    asked = {cell.id: keys.of(cell) for cell in begun.experiment.cells}
-    own = {f"{begun.store.run_id}/{trial}" for trial in begun.store.trials_after(0)}  # other runs may have copies
-    used = own | begun.store.origins()
-    planner = Planner(begun.experiment, asked, versions, set(begun.store.history()), used)
+    keys_wanted = {cell.id: keys.of(cell) for cell in begun.experiment.cells}
+    identities = {
+        f"{begun.store.run_id}/{trial}" for trial in begun.store.trials_after(0)
+    }  # other runs may have copies
+    used = identities | begun.store.origins()
+    planner = Planner(begun.experiment, keys_wanted, versions, set(begun.store.history()), used)
     available: list[Available] = []
     folders: dict[str, Path] = {}
     says: dict[str, str] = {}
     for folder in found_in(store):
-        found = _available(begun, folder, set(asked.values()), tell)
+        found = _available(begun, folder, set(keys_wanted.values()), tell)
         if found is None:
             continue
         one, theirs = found

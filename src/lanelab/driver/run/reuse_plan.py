@@ -78,8 +78,8 @@ def components(experiment: Experiment) -> list[Component]:
         both = joined[base.id] | joined[arm.id]
         for cell in both:
             joined[cell] = both
-    found = {min(joined[cell.id]): joined[cell.id] for cell in experiment.cells}
-    return [tuple(cell for cell in experiment.cells if cell.id in ids) for ids in found.values()]
+    groups = {min(joined[cell.id]): joined[cell.id] for cell in experiment.cells}
+    return [tuple(cell for cell in experiment.cells if cell.id in ids) for ids in groups.values()]
 
 
 class Planner:
@@ -129,8 +129,8 @@ class Planner:
         left: Counter[str] = Counter()
         waiting = []
         for place in rounds:
-            found = {cell.id: list(of_cell[cell.id].get(place, ())) for cell in component}
-            chosen, why_not, number = self._whole(component, found, place, fixed, says_of)
+            by_cell = {cell.id: list(of_cell[cell.id].get(place, ())) for cell in component}
+            chosen, why_not, number = self._whole(component, by_cell, place, fixed, says_of)
             if chosen:
                 waiting.append((place, chosen))
             elif number:

@@ -203,8 +203,10 @@ class Runner:
         self._stop.under_way = False
         reasons = {failure.reason for failure in record.failures}
         value = record.measures.get(self._workload.primary)
-        own = self._store.machine
-        machine = self._store.machine_number(own.name) if own else 1  # others may have made what it is compared with
+        machine_here = self._store.machine
+        machine = (
+            self._store.machine_number(machine_here.name) if machine_here else 1
+        )  # others may have made what it is compared with
         self._agenda.add(planned, attempt_of(record.ok, value, reasons, machine))
         self._tell(
             class_of_trial(reasons)(

@@ -28,20 +28,22 @@ class ServedSites:
     @classmethod
     def of(cls, experiment: Experiment, archived: Mapping[str, Site]) -> "ServedSites":
         """Prepare what was not prepared before."""
-        made: dict[tuple[str, Variant], Site] = {}
+        sites: dict[tuple[str, Variant], Site] = {}
         for cell in experiment.cells:
             key = cell.site, cell.arm.variant
-            if key not in made:
+            if key not in sites:
                 with _of_arm(cell):
-                    made[key] = prepare(archived[cell.site], cell.arm.variant)
+                    sites[key] = prepare(archived[cell.site], cell.arm.variant)
         if experiment.missing == MISSING_404:
             others = {name: named_hosts(site) for name, site in archived.items()}
-            made = {key: replace(site, other_hosts=others[key[0]], answers_missing=True) for key, site in made.items()}
+            sites = {
+                key: replace(site, other_hosts=others[key[0]], answers_missing=True) for key, site in sites.items()
+            }
         for cell in experiment.cells:
             with _of_arm(cell):
-                pushed_paths(made[cell.site, cell.arm.variant], cell.arm.push)
-                hints(made[cell.site, cell.arm.variant], cell.arm.early_hints, "early_hints")
-        return cls(archived, made)
+                pushed_paths(sites[cell.site, cell.arm.variant], cell.arm.push)
+                hints(sites[cell.site, cell.arm.variant], cell.arm.early_hints, "early_hints")
+        return cls(archived, sites)
 
     def site(self, cell: Cell) -> Site:
         return self.prepared[cell.site, cell.arm.variant]

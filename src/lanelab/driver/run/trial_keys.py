@@ -29,8 +29,8 @@ class AskedKeys:
             served = (cell.site, cell.arm.variant)
             if served not in self._digests:
                 self._digests[served] = site_digest(self._sites.site(cell))
-            asked = asked_for(self._experiment, cell, self._digests[served], accept_links=self._accept_links)
-            self._keys[cell.id] = digest_of(asked)
+            wish = asked_for(self._experiment, cell, self._digests[served], accept_links=self._accept_links)
+            self._keys[cell.id] = digest_of(wish)
         return self._keys[cell.id]
 
 

@@ -44,7 +44,7 @@ def type_of(mime: str) -> str:
     if family in _OF_FAMILY:
         return _OF_FAMILY[family]
     words = (("javascript", "script"), ("ecmascript", "script"), ("font", "font"), ("+json", "data"), ("+xml", "data"))
-    return next((found for word, found in words if word in kind), OTHER)
+    return next((type_name for word, type_name in words if word in kind), OTHER)
 
 
 def composition_of(objects: Iterable[SiteObject]) -> Composition:

@@ -29,14 +29,14 @@ def make(folder: Path, manifest: Manifest) -> Iterator[StoredObject]:
     # Named as what the cache sweeps away when it makes the site again.
     cache = build_folder() / CACHE
     cache.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=".making", dir=cache))
+    workshop = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=".making", dir=cache))
     try:
         generator = folder / manifest.generate
-        _run_generator(generator, made)
-        verify(made, manifest.objects, f"Correct {generator} or {folder / MANIFEST}")
-        yield from _read(made, manifest.objects)
+        _run_generator(generator, workshop)
+        verify(workshop, manifest.objects, f"Correct {generator} or {folder / MANIFEST}")
+        yield from _read(workshop, manifest.objects)
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(workshop, ignore_errors=True)
 
 
 def verify(content: Path, objects: Iterable[SiteObject], remedy: str) -> None:

@@ -85,7 +85,7 @@ def _counted(words: Iterable[str]) -> dict[str, int]:
 
 def _origins(site: Site) -> tuple[Origin, ...]:
     """Return the entry's first, then in order of appearance."""
-    found: dict[tuple[str, str], list[int]] = {(site.entry_scheme, site.entry_host): []}
+    places: dict[tuple[str, str], list[int]] = {(site.entry_scheme, site.entry_host): []}
     for each in site.objects:
-        found.setdefault((each.scheme, each.host), []).append(each.size)
-    return tuple(Origin(*origin, len(sizes), sum(sizes)) for origin, sizes in found.items() if sizes)
+        places.setdefault((each.scheme, each.host), []).append(each.size)
+    return tuple(Origin(*origin, len(sizes), sum(sizes)) for origin, sizes in places.items() if sizes)

@@ -112,11 +112,11 @@ def with_priorities(body: bytes, levels: Mapping[str, str], name: str) -> bytes:
     page = Page.read(body)
     edits: dict[int, Sequence[Node]] = {}
     for kind in sorted(levels, key=lambda each: each == FIRST_IMAGE):
-        found = _elements(page, kind)
-        if not found:
+        elements = _elements(page, kind)
+        if not elements:
             what = f"{name}: its page has no {kind.replace('-', ' ')} of its own"
             raise InputError(what, "Name another kind, or leave fetchpriority out", key="fetchpriority")
-        for each in found:
+        for each in elements:
             edits[each.index] = (each.tag.with_value("fetchpriority", levels[kind]),)
     page.edit(edits)
     return page.written()
@@ -136,12 +136,12 @@ def urgencies(site: Site) -> Mapping[str, str]:
     stored = decoded(bodies.read(site.content, page_of(site, "fetchpriority")))
     page = Page.read(stored.body)
     base = urljoin(f"http://{site.entry_host}{site.entry_path}", page.base or "")
-    found: dict[str, str] = {}
+    by_address: dict[str, str] = {}
     for each in page.elements("img", "script"):
         level, source = each.tag.get("fetchpriority"), each.tag.get("src")
         if level and source:
-            found.setdefault(_joined(base, source).partition("//")[2], level)
-    return found
+            by_address.setdefault(_joined(base, source).partition("//")[2], level)
+    return by_address
 
 
 def _joined(base: str, address: str) -> str:

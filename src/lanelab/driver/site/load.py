@@ -67,8 +67,8 @@ def load_site(name: str, archive: Path | None = None) -> Site:
     manifest's."""
     archive = archive or sites_folder()
     manifest = read_site_manifest(name, archive)
-    made = _made(name, archive / name, manifest)
-    objects = _marked(manifest, _listed(made))
+    folder = _made(name, archive / name, manifest)
+    objects = _marked(manifest, _listed(folder))
     digest = digest_of(objects)
     if manifest.digest and digest != manifest.digest:
         what = f"the site {name} was made with other content than its manifest says: digest {digest}"
@@ -83,7 +83,7 @@ def load_site(name: str, archive: Path | None = None) -> Site:
         entry_host=manifest.entry_host,
         entry_path=manifest.entry_path,
         objects=objects,
-        content=made / BODIES,
+        content=folder / BODIES,
         entry_scheme=manifest.entry_scheme,
         user_agent=manifest.user_agent,
         viewport=manifest.viewport,
@@ -110,14 +110,14 @@ def _marked(manifest: Manifest, objects: Iterable[SiteObject]) -> tuple[SiteObje
 
 def _made(name: str, folder: Path, manifest: Manifest) -> Path:
     """Return the folder of the cache with this site, whole."""
-    made = build_folder() / CACHE / f"{name}-{_key(folder, manifest)}"
+    folder_of_site = build_folder() / CACHE / f"{name}-{_key(folder, manifest)}"
     if manifest.objects and manifest.generate is None:
         content.verify(folder / content.CONTENT, manifest.objects, f"Bring it back, or correct {folder / MANIFEST}")
-    if not made.is_dir():
-        _make(name, folder, manifest, made)
-    remedy = f"Remove the folder {made}; it is made again when it is needed"
-    bodies.verify(made / BODIES, _listed(made), remedy)
-    return made
+    if not folder_of_site.is_dir():
+        _make(name, folder, manifest, folder_of_site)
+    remedy = f"Remove the folder {folder_of_site}; it is made again when it is needed"
+    bodies.verify(folder_of_site / BODIES, _listed(folder_of_site), remedy)
+    return folder_of_site
 
 
 def _key(folder: Path, manifest: Manifest) -> str:
@@ -138,9 +138,9 @@ def _key(folder: Path, manifest: Manifest) -> str:
 @cache
 def _archive_code() -> bytes:
     """The same for the same code: other code may make other objects of a recording."""
-    own = Path(__file__).parent
+    here = Path(__file__).parent
     digest = hashlib.sha256()
-    for file in sorted([own / "coding.py", *(own / "archive").glob("*.py")]):
+    for file in sorted([here / "coding.py", *(here / "archive").glob("*.py")]):
         digest.update(file.read_bytes())
     return digest.digest()
 

@@ -47,11 +47,11 @@ def page_of(site: Site, key: str) -> SiteObject:
 
 def _of_host(site: Site) -> list[SiteObject]:
     """Return what a server may push with the page: GETs of its host that are found."""
-    found: dict[str, SiteObject] = {}
+    by_path: dict[str, SiteObject] = {}
     for each in site.objects:
         if (each.method, each.host, each.status) == ("GET", site.entry_host, OK):
-            found.setdefault(each.path, each)
-    return list(found.values())
+            by_path.setdefault(each.path, each)
+    return list(by_path.values())
 
 
 def _chosen(site: Site, page: SiteObject, able: Iterable[SiteObject], wish: str, key: str) -> tuple[str, ...]:

@@ -17,14 +17,14 @@ def folders_of(name: str, archive: Path | None = None) -> list[Path]:
     archive = archive or sites_folder()
     require_site(name, archive)  # one that cannot be read, above all, has to be removable
     cache = build_folder() / CACHE
-    made = cache.iterdir() if cache.is_dir() else iter(())
-    own = re.compile(re.escape(name) + OF_SITE + "(-.*)?")
-    return [archive / name, *sorted(each for each in made if own.fullmatch(each.name))]
+    folders = cache.iterdir() if cache.is_dir() else iter(())
+    pattern = re.compile(re.escape(name) + OF_SITE + "(-.*)?")
+    return [archive / name, *sorted(each for each in folders if pattern.fullmatch(each.name))]
 
 
 def remove(folders: list[Path]) -> None:
     """The first is renamed before anything in it goes: a site that is there is whole."""
-    site, *made = folders
+    site, *rest = folders
     try:
         if site.is_symlink():  # what it leads to is not the archive's
             site.unlink()
@@ -33,7 +33,7 @@ def remove(folders: list[Path]) -> None:
             shutil.rmtree(aside, ignore_errors=True)
             site.rename(aside)
             shutil.rmtree(aside)
-        for folder in made:
+        for folder in rest:
             shutil.rmtree(folder)
     except OSError as error:
         what = f"cannot remove the site {site.name} in {site.parent}: {error.strerror or error}"

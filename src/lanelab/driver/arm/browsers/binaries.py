@@ -23,8 +23,8 @@ class Binary:
 
 
 def find_firefox(node: Node) -> Binary:
-    found = _find(node, "firefox", "Firefox")
-    return replace(found, version=found.version.removeprefix("Mozilla "))
+    path = _find(node, "firefox", "Firefox")
+    return replace(path, version=path.version.removeprefix("Mozilla "))
 
 
 def find_chromium(node: Node) -> Binary:

@@ -91,12 +91,12 @@ class KeptBrowsers(Browser, Generic[R, P]):
         """Return nothing of this user's: neither certificates nor settings. A browser that is killed leaves what it has
         in TMPDIR."""
         home = f"{self._folder}/home"
-        own = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "TMPDIR"), home)
-        own |= {"LANGUAGE": "en_US", "LC_ALL": "C.UTF-8"}
+        environment = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "TMPDIR"), home)
+        environment |= {"LANGUAGE": "en_US", "LC_ALL": "C.UTF-8"}
         if arm.display == "headful":
             self._display = self._display or Display(self._node)
-            own["DISPLAY"] = self._display.name
-        return own
+            environment["DISPLAY"] = self._display.name
+        return environment
 
     def _new_profile(self) -> str:
         return f"{self._folder}/{next(self._numbers):06d}"

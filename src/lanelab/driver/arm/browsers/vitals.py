@@ -56,17 +56,17 @@ def ask(hand: Hand, asked: VitalsAsked) -> Vitals:
     hand.evaluate(
         resources.files("lanelab.driver.arm.browsers").joinpath("vitals.js").read_text().rstrip().removesuffix(";")
     )
-    told: Vitals = {"read": hand.evaluate(f"lanelab_vitals.read({json.dumps(asked.after_ms)})")}
+    answers: Vitals = {"read": hand.evaluate(f"lanelab_vitals.read({json.dumps(asked.after_ms)})")}
     if asked.click is None:
-        return told
+        return answers
     aimed = read_answer(Aim, hand.evaluate(f"lanelab_vitals.aim({json.dumps(asked.click)})"), "lanelab_vitals.aim")
     if "problem" in aimed:
         raise _failed(f"the selector {asked.click!r} {aimed['problem']}")
-    told["clicked"] = aimed
+    answers["clicked"] = aimed
     if not aimed.get("untold"):
         hand.click(aimed["x"], aimed["y"])
-        told["events"] = _events(hand, asked.click)
-    return told
+        answers["events"] = _events(hand, asked.click)
+    return answers
 
 
 def is_selector(hand: Hand, text: str) -> bool:

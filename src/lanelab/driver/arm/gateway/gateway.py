@@ -63,16 +63,16 @@ class Gateway:
             raise
         finally:
             os.close(stdout)
-        made = cls(node, place, process, output)
+        gateway_of_node = cls(node, place, process, output)
         try:
-            made._await_ready(ready)
+            gateway_of_node._await_ready(ready)
         except BaseException:
             with contextlib.suppress(GatewayError):  # it was reported already
-                made.stop()
+                gateway_of_node.stop()
             raise
         finally:
             os.close(ready)
-        return made
+        return gateway_of_node
 
     def _await_ready(self, ready: int) -> None:
         """It says so on its stdout when it listens; that ends when it does."""

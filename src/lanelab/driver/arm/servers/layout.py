@@ -67,11 +67,11 @@ def lay_out(site: Site, *, compressed_before: bool = False) -> Layout:
 
 def answered(objects: Iterable[SiteObject]) -> list[SiteObject]:
     """Return those that files can answer with: the first GET of each URL."""
-    found: dict[str, SiteObject] = {}
+    by_url: dict[str, SiteObject] = {}
     for each in objects:
         if each.method == "GET":
-            found.setdefault(each.url, each)
-    return list(found.values())
+            by_url.setdefault(each.url, each)
+    return list(by_url.values())
 
 
 def content_type(each: SiteObject) -> str:

@@ -106,8 +106,8 @@ class Running:
             self._node.run(["sh", "-c", SWEEP, "sh", self.folder])
             return
         politely_s = scaled(STOP_WITHIN_S) if self._holds_log else STOP_POLITELY_S
-        asked = (self.program.graceful_signal, STOP_GRACEFULLY_S), (signal.SIGTERM, politely_s)
-        for number, within_s in (*asked, (signal.SIGKILL, scaled(STOP_WITHIN_S))):
+        steps = (self.program.graceful_signal, STOP_GRACEFULLY_S), (signal.SIGTERM, politely_s)
+        for number, within_s in (*steps, (signal.SIGKILL, scaled(STOP_WITHIN_S))):
             self._process.signal(number)  # to the whole group: children need not wait for their parent
             try:
                 self._process.wait(within_s)

@@ -9,8 +9,8 @@ from lanelab.driver.base.system_path import SYSTEM_PATH
 
 def search_path() -> str:
     """Return PATH with the folders of `ip` and `tc`, which an ordinary user's PATH lacks."""
-    own = os.environ.get("PATH", "").split(":")
-    return ":".join([*own, *(folder for folder in SYSTEM_PATH.split(":") if folder not in own)])
+    folders = os.environ.get("PATH", "").split(":")
+    return ":".join([*folders, *(folder for folder in SYSTEM_PATH.split(":") if folder not in folders)])
 
 
 def find(name: str) -> Path | None:

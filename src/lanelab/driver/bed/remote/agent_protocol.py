@@ -67,8 +67,8 @@ def encode_bytes(data: bytes) -> str:
 
 def missing_folder(folder: str) -> str:
     """Return why a command cannot run in that folder of this machine."""
-    own = " (its /run is its own)" if folder == "/run" or folder.startswith("/run/") else ""
-    return f"the folder {folder} does not exist inside the bed{own}"
+    remark = " (its /run is its own)" if folder == "/run" or folder.startswith("/run/") else ""
+    return f"the folder {folder} does not exist inside the bed{remark}"
 
 
 class Lines:

@@ -43,15 +43,15 @@ def main(connection: str, question_within_s: int) -> None:
     questions = _Questions(connection)
     while True:
         signal.alarm(question_within_s)
-        asked = json.loads(_read_line() or "null")
+        question = json.loads(_read_line() or "null")
         signal.alarm(0)
-        if asked is None:
+        if question is None:
             return
         try:
-            if asked["op"] == "hold":
-                hold(asked)
+            if question["op"] == "hold":
+                hold(question)
                 return
-            _say({"ok": questions.answer(asked)})
+            _say({"ok": questions.answer(question)})
         except Exception as error:  # noqa: BLE001 - whatever it is, who asked must hear of it
             _say({"error": str(error) or repr(error), "passes": isinstance(error, InUse)})
 

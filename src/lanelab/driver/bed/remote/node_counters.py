@@ -105,7 +105,7 @@ def _paired(lines: list[str], prefix: str, name: str) -> int | None:
 
 def within(network: str) -> list[str]:
     """Return the interfaces with an address in this network."""
-    found = []
+    interfaces = []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         for _, name in socket.if_nameindex():
             try:
@@ -113,5 +113,5 @@ def within(network: str) -> list[str]:
             except OSError:  # it has no address
                 continue
             if ipaddress.IPv4Address(answer[20:24]) in ipaddress.ip_network(network):
-                found.append(name)
-    return found
+                interfaces.append(name)
+    return interfaces

@@ -167,8 +167,8 @@ class Way:
 
     def _apply_delay(self) -> None:
         pace = self._told["pace_ppb"]
-        own = None if pace is None else self._rate_bps * pace // (8 * PPB)
-        self._netlink.change_netem(self._leave, self._netem, self._told["delay_ns"] + sum(self._added_ns), own)
+        rate = None if pace is None else self._rate_bps * pace // (8 * PPB)
+        self._netlink.change_netem(self._leave, self._netem, self._told["delay_ns"] + sum(self._added_ns), rate)
 
     def rest(self) -> None:
         """Set the link as it is between trials."""

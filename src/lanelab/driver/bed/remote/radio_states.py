@@ -97,13 +97,13 @@ class RadioStates:
 
     def _counts(self) -> dict[str, int]:
         """Return the directions for which packets came since the last look, and how many."""
-        found = {}
+        counts = {}
         for cable, name in self._comes.items():
             packets, _ = struct.unpack("II", cable.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8))
             if packets:
-                found[name] = packets
+                counts[name] = packets
                 _empty(cable)
-        return found
+        return counts
 
 
 def _watch(device: str) -> socket.socket:

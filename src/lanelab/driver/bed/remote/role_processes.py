@@ -37,15 +37,15 @@ class Roles:
     def find(self) -> dict[str, list[str]]:
         """Return the processes of each role. Whose a process is, is looked up once: a listing costs little, links
         much."""
-        found: dict[str, list[str]] = {role: [] for role in self._roles.values()}
+        by_role: dict[str, list[str]] = {role: [] for role in self._roles.values()}
         known, self._of = self._of, {}
         for pid in os.listdir(self._proc):
             if pid[0] in "123456789":
                 role = known[pid] if pid in known else self._role(pid)
                 self._of[pid] = role
                 if role:
-                    found[role].append(pid)
-        return found
+                    by_role[role].append(pid)
+        return by_role
 
     def _role(self, pid: str) -> str:
         try:

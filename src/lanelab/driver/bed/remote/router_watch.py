@@ -45,23 +45,23 @@ class Announcements:
 
     def since(self) -> list[list[str]]:
         """Device and kind of each change; one that was announced and lost has neither."""
-        found: list[list[str]] = []
+        changes_since: list[list[str]] = []
         while True:
             try:
                 data = self._socket.recv(1 << 16)
             except BlockingIOError:
-                return found
+                return changes_since
             except OSError as error:
                 if error.errno != errno.ENOBUFS:
                     raise
-                found.append(["", ""])
+                changes_since.append(["", ""])
                 continue
-            found += [change for change in changes(data) if change not in found]
+            changes_since += [change for change in changes(data) if change not in changes_since]
 
 
 def changes(data: bytes) -> list[list[str]]:
     """Return the changes in the messages of one datagram."""
-    found = []
+    changes_read = []
     while len(data) >= HEADER.size:
         length, kind, _, _, _ = HEADER.unpack_from(data)
         if kind in ANNOUNCED:
@@ -70,9 +70,9 @@ def changes(data: bytes) -> list[list[str]]:
             name = str(device)
             with contextlib.suppress(OSError):
                 name = socket.if_indextoname(device)
-            found.append([name, named.rstrip(b"\0").decode()])
+            changes_read.append([name, named.rstrip(b"\0").decode()])
         data = data[length + -length % 4 :]
-    return found
+    return changes_read
 
 
 def main() -> None:

@@ -188,8 +188,8 @@ class Reader:
         return names if pid == self._root else []
 
     def _process(self, pid: int, names: list[str], words: list[str]) -> ProcessUse:
-        own, children = ((int(words[at]) + int(words[at + 1])) * self._tick for at in (11, 13))
-        return {"pid": pid, "names": names, "cpu_s": own, "children_s": children, "wait_s": self._waited(pid)}
+        ticks, children = ((int(words[at]) + int(words[at + 1])) * self._tick for at in (11, 13))
+        return {"pid": pid, "names": names, "cpu_s": ticks, "children_s": children, "wait_s": self._waited(pid)}
 
     def stopped(self, pids: set[int]) -> list[str]:
         """Return names of those of these processes, and of their children, that are stopped. New children join them."""

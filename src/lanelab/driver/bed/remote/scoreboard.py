@@ -33,9 +33,9 @@ class Scoreboard:
 
     def __init__(self, folder: Path, proc: Path = Path("/proc")) -> None:
         """Look for the scoreboard of a server with this `folder`."""
-        told = _told(folder / FILE)
-        self.pid, self.most_workers, self._told = told["pid"], told["most_workers"], told
-        self._bytes = told["slots_at"] + told["slot_bytes"] * told["server_limit"] * told["thread_limit"]
+        counts = _told(folder / FILE)
+        self.pid, self.most_workers, self._told = counts["pid"], counts["most_workers"], counts
+        self._bytes = counts["slots_at"] + counts["slot_bytes"] * counts["server_limit"] * counts["thread_limit"]
         if not 0 < self._bytes <= MOST_BYTES:
             raise Unreadable(f"it would have {self._bytes} bytes")
         try:
@@ -56,26 +56,26 @@ class Scoreboard:
         return self._counted(data)
 
     def _counted(self, data: bytes) -> dict[str, int]:
-        told = self._told
+        counts = self._told
         if len(data) != self._bytes:
             raise Unreadable(f"it ends after {len(data)} bytes of {self._bytes}")
         limits = _LIMITS.unpack_from(data)
-        if limits != (told["server_limit"], told["thread_limit"]):
+        if limits != (counts["server_limit"], counts["thread_limit"]):
             raise Unreadable(f"its limits are {limits[0]} and {limits[1]}, and not what its server says")
-        statuses = data[told["slots_at"] + told["status_at"] :: told["slot_bytes"]]
+        statuses = data[counts["slots_at"] + counts["status_at"] :: counts["slot_bytes"]]
         if max(statuses) >= STATUSES:
             raise Unreadable(f"a worker is in state {max(statuses)}, which does not exist")
         return _by_state(self._of_live_processes(data, statuses))
 
     def _of_live_processes(self, data: bytes, statuses: bytes) -> bytes:
         """The rest is left over from processes that have ended, or are of such as take no more connections."""
-        told, threads, live = self._told, self._told["thread_limit"], []
-        for process in range(told["server_limit"]):
-            at = told["processes_at"] + process * told["process_bytes"]
-            (pid,) = _INT.unpack_from(data, at + told["pid_at"])
+        counts, threads, live = self._told, self._told["thread_limit"], []
+        for process in range(counts["server_limit"]):
+            at = counts["processes_at"] + process * counts["process_bytes"]
+            (pid,) = _INT.unpack_from(data, at + counts["pid_at"])
             if pid < 0:
                 raise Unreadable(f"a process has the number {pid}")
-            if pid and not data[at + told["quiescing_at"]]:
+            if pid and not data[at + counts["quiescing_at"]]:
                 live.append(statuses[process * threads : (process + 1) * threads])
         return b"".join(live)
 
@@ -85,19 +85,19 @@ class Scoreboard:
 
 def _told(path: Path) -> dict[str, int]:
     try:
-        told = json.loads(path.read_bytes())
+        counts = json.loads(path.read_bytes())
     except ValueError as error:
         raise Unreadable(f"{path} is no JSON") from error
-    fault = told.get("fault") if isinstance(told, dict) else "no mapping"
+    fault = counts.get("fault") if isinstance(counts, dict) else "no mapping"
     if fault:
         raise Unreadable(f"{path}: {fault}")
-    wrong = [key for key in KEYS if type(told.get(key)) is not int or told[key] < 0]
-    if wrong or set(told) != set(KEYS):
+    wrong = [key for key in KEYS if type(counts.get(key)) is not int or counts[key] < 0]
+    if wrong or set(counts) != set(KEYS):
         raise Unreadable(f"{path} does not say {', '.join(wrong) or 'what it should'}")
-    if told["statuses"] != STATUSES:
-        raise Unreadable(f"this Apache has {told['statuses']} states of workers, and {STATUSES} are known")
-    _require_places(told, path)
-    return {key: told[key] for key in KEYS}
+    if counts["statuses"] != STATUSES:
+        raise Unreadable(f"this Apache has {counts['statuses']} states of workers, and {STATUSES} are known")
+    _require_places(counts, path)
+    return {key: counts[key] for key in KEYS}
 
 
 def _require_places(told: dict[str, int], path: Path) -> None:

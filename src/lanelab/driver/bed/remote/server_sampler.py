@@ -135,11 +135,11 @@ class Reader:
 
     def _connected(self, second: int) -> dict[str, int] | None:
         try:
-            found: dict[str, int] | None = self._connections.at(second)
+            counts: dict[str, int] | None = self._connections.at(second)
         except OSError as error:
             self.absent["connections"] = f"the kernel does not tell of them: {error}"
             return None
-        return found
+        return counts
 
     def _workers(self) -> dict[str, int] | None:
         if self._scoreboard is None or "workers" in self.absent:

@@ -108,9 +108,9 @@ class Netlink:
         self._send(GET_QDISC, DUMP, 0, 0, 0, b"")
         for _, body in self._messages():
             _, _, _, of, handle, _, _ = TC.unpack_from(body)
-            found = dict(attributes(body[TC.size :]))
-            if of == device and KIND in found:
-                yield handle, found[KIND].rstrip(b"\0").decode(), found.get(OPTIONS, b"")
+            options = dict(attributes(body[TC.size :]))
+            if of == device and KIND in options:
+                yield handle, options[KIND].rstrip(b"\0").decode(), options.get(OPTIONS, b"")
 
     def change_netem(self, device: int, now: Netem, delay_ns: int, bytes_per_s: int | None) -> None:
         """Another delay, and another rate unless that is None; all else stays."""

@@ -157,14 +157,14 @@ class Pulse:
 
     def _busy_us(self) -> dict[int, int]:
         """Return for how long each of the router's processes ran, or waited for a processor, since it began."""
-        found = {}
+        busy = {}
         with contextlib.suppress(OSError):
             programs = Path(f"/proc/{self._process}/task/{self._process}/children").read_text().split()
             for process in (self._process, *map(int, programs)):
                 with contextlib.suppress(OSError):  # it has just ended
                     ran_ns, waited_ns, _ = map(int, Path(f"/proc/{process}/schedstat").read_text().split())
-                    found[process] = (ran_ns + waited_ns) // NS_PER_US
-        return found
+                    busy[process] = (ran_ns + waited_ns) // NS_PER_US
+        return busy
 
 
 def _stamped_us(extra: list[tuple[int, int, bytes]]) -> int:

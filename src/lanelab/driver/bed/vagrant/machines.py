@@ -54,13 +54,13 @@ def up(tell: Tell, *, provision: bool = False) -> None:
 def _ready_libvirt(tell: Tell) -> dict[str, str]:
     """Return the box, a driver and a libvirtd, before Vagrant makes machines; what the Vagrantfile has to know of
     them."""
-    made = box.already_made()
+    the_box = box.already_made()
     if settings.own_box():
-        if not made:
+        if not the_box:
             prepare(programs(*MAKING_A_BOX))
-        made = box.make_box()
-        _give_to_vagrant(made, tell)
-    driver = _choose_driver(made, tell)
+        the_box = box.make_box()
+        _give_to_vagrant(the_box, tell)
+    driver = _choose_driver(the_box, tell)
     machines = vagrant.made_in()
     libvirt.ensure(machines.home if machines else None, driver.name, tell)
     return {settings.DRIVER: driver.name}
@@ -105,10 +105,10 @@ def make_box(tell: Tell, *, mirror: str | None, again: bool) -> box.Box:
     """Return the box, made and known to Vagrant; and whether KVM works with its kernel."""
     prepare(programs(*MAKING_A_BOX))
     with vagrant.only_one("box"):
-        made = box.make_box(mirror=mirror, again=again)
-        _give_to_vagrant(made, tell)
-        _choose_driver(made, tell)
-    return made
+        the_box = box.make_box(mirror=mirror, again=again)
+        _give_to_vagrant(the_box, tell)
+        _choose_driver(the_box, tell)
+    return the_box
 
 
 def status(tell: Tell) -> list[Machine]:

@@ -23,15 +23,15 @@ def diff_sites(old: str, new: str, *, as_json: bool) -> None:
 
     Each is the name of a site, or the folder of one in another archive.
     """
-    found = difference(_site(old).objects, _site(new).objects)
+    differences = difference(_site(old).objects, _site(new).objects)
     if as_json:
-        print_json(found.to_json())
+        print_json(differences.to_json())
         return
-    if not found.nothing:
-        console().print(table(("", "object", "what"), _rows(found)))
+    if not differences.nothing:
+        console().print(table(("", "object", "what"), _rows(differences)))
     console().print(
-        f"{found.same:,} the same, {len(found.changed):,} changed, {len(found.added):,} added, "
-        f"{len(found.removed):,} removed"
+        f"{differences.same:,} the same, {len(differences.changed):,} changed, {len(differences.added):,} added, "
+        f"{len(differences.removed):,} removed"
     )
 
 

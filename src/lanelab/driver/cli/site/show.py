@@ -63,8 +63,8 @@ def _facts(site: SiteDescription) -> Iterator[tuple[str, str]]:
     yield "digest", site.digest
     yield "fidelity", told(site.fidelity, site.digest)
     if site.fidelity:
-        found = site.fidelity
-        yield "verified", f"{found.at_utc} by lanelab {found.lanelab}, {found.browser}, {found.server}"
+        fidelity = site.fidelity
+        yield "verified", f"{fidelity.at_utc} by lanelab {fidelity.lanelab}, {fidelity.browser}, {fidelity.server}"
 
 
 def _few(words: tuple[str, ...]) -> Iterable[str]:

@@ -19,7 +19,7 @@ def skeleton_site(site: str, *, name: str, keep_addresses: bool, replace: bool) 
     listed.
     """
 
-    made = add_skeleton(load_site(site), name, keep_addresses=keep_addresses, replace=replace)
-    note(f"made the site {name}: {made.site.objects} objects, entry {made.site.manifest.entry}")
-    for words in dict.fromkeys(made.changed):
+    skeleton = add_skeleton(load_site(site), name, keep_addresses=keep_addresses, replace=replace)
+    note(f"made the site {name}: {skeleton.site.objects} objects, entry {skeleton.site.manifest.entry}")
+    for words in dict.fromkeys(skeleton.changed):
         note(f"  not kept: {words}")

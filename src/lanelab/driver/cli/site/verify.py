@@ -71,7 +71,7 @@ def verify_site(  # noqa: PLR0913 - an option each
     manifest, archived = read_site_manifest(name), sites_folder() / name
     folder = _folder(out, name)
     site = _play(name, wish, folder / RUN, made)
-    found = verified(folder / RUN, site, archived, wish, manifest.sha256)
+    verification = verified(folder / RUN, site, archived, wish, manifest.sha256)
     pictures = [
         ComparedPicture(
             each.protocol,
@@ -79,18 +79,18 @@ def verify_site(  # noqa: PLR0913 - an option each
             each.compared.difference if each.compared else None,
             each.compared.share if each.compared else None,
         )
-        for each in found.shown
+        for each in verification.shown
     ]
-    lists = found.differences
-    page = write_fidelity(folder, name, manifest.title, found.fidelity, found.recorded, pictures, lists)
+    lists = verification.differences
+    page = write_fidelity(folder, name, manifest.title, verification.fidelity, verification.recorded, pictures, lists)
     if as_json:
-        told = {"fidelity": found.fidelity.to_json(), "differences": dict(lists)}
-        print_json({"name": name, "folder": str(folder), **told})
+        output = {"fidelity": verification.fidelity.to_json(), "differences": dict(lists)}
+        print_json({"name": name, "folder": str(folder), **output})
     else:
-        _print(name, found.fidelity, page, lists)
+        _print(name, verification.fidelity, page, lists)
     if not no_store:  # after it was told: what was found is not lost where the archive cannot be written
-        keep(archived, found.fidelity)
-    without = [each.protocol for each in found.fidelity.protocols if each.score is None]
+        keep(archived, verification.fidelity)
+    without = [each.protocol for each in verification.fidelity.protocols if each.score is None]
     if without:
         raise BedError(f"there is no score for {', '.join(without)}", f"Its loads failed: {folder / RUN}")
 

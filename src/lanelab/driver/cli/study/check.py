@@ -89,8 +89,8 @@ def check(  # noqa: PLR0913 - an option each
         here = find_study_run(there_already)
     else:
         here = unpacked.here
-        asked = Asked(trials or there.about.trials, beds or there.about.beds, there.about.scale)
-        study = AskedStudy(asked, there.about.variant or None, wanted, there.about.seed, here, made)
+        wishes = Asked(trials or there.about.trials, beds or there.about.beds, there.about.scale)
+        study = AskedStudy(wishes, there.about.variant or None, wanted, there.about.seed, here, made)
         failed = _run(unpacked, there, study, run_programs=run_programs)
     agreed = _compare(unpacked, there, here, wanted)
     if failed:
@@ -118,11 +118,11 @@ def _run(unpacked: Unpacked, there: ReadStudyRun, asked: AskedStudy, *, run_prog
 
     about, here = there.about, unpacked.here
     with (
-        its_sites(unpacked, run_programs=run_programs) as told,
+        its_sites(unpacked, run_programs=run_programs) as notes,
         watching(as_json=False) as tell,
         stopping() as stop,
     ):
-        for words in told:
+        for words in notes:
             note(f"site {words}")
         study = read_study_folder(str(unpacked.run / COPIES / about.study.name))
         for each in about.figures:
@@ -147,12 +147,12 @@ def _compare(unpacked: Unpacked, there: ReadStudyRun, here: Path, wanted: Sequen
     """Show both, and write the page; whether all verdicts agree."""
 
     read = read_study_run(here)
-    made = compare_studies((there, judge_study(there)), (read, judge_study(read)), figures=wanted)
-    show(made)
+    comparison = compare_studies((there, judge_study(there)), (read, judge_study(read)), figures=wanted)
+    show(comparison)
     page = unpacked.folder / PAGE
-    write_whole(page, comparison_markdown(made, [_introduction(made)]).encode())
+    write_whole(page, comparison_markdown(comparison, [_introduction(comparison)]).encode())
     note(f"the comparison is {page}")
-    return made.all_agree
+    return comparison.all_agree
 
 
 def _introduction(made: StudyComparison) -> str:

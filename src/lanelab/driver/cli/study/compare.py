@@ -35,14 +35,14 @@ def compare_runs_of_study(first: str, other: str, *, markdown: Path | None, as_j
     """
 
     one, two = (read_study_run(find_study_run(name)) for name in (first, other))
-    made = compare_studies((one, judge_study(one)), (two, judge_study(two)))
+    comparison = compare_studies((one, judge_study(one)), (two, judge_study(two)))
     if markdown:
-        write_whole(markdown, comparison_markdown(made).encode())
+        write_whole(markdown, comparison_markdown(comparison).encode())
         note(f"written: {markdown}")
     if as_json:
-        print_json(data_of(made))
+        print_json(data_of(comparison))
     else:
-        show(made)
+        show(comparison)
 
 
 def show(made: StudyComparison) -> None:

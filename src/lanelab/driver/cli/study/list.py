@@ -25,9 +25,9 @@ def list_studies(*, as_json: bool) -> None:
             listed.append({"name": name, "problem": str(error)})
             continue
         study, experiments = read.study, read.experiments(chosen_variant(read.study, None))
-        made = costs(experiments).values()
+        estimates = costs(experiments).values()
         claims = sum(len(one.claims) for one in experiments.values())
-        least, most = sum(one.seconds for one in made), sum(one.most_seconds for one in made)
+        least, most = sum(one.seconds for one in estimates), sum(one.most_seconds for one in estimates)
         numbers = (str(len(study.figures)), str(len(study.claims)), str(claims))
         rows.append((name, study.title, *numbers, ", ".join(study.variants) or "-", from_to(least, most)))
         listed.append(

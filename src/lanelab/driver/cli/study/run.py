@@ -95,10 +95,10 @@ def run_study(  # noqa: PLR0913 - an option each
         if resumed:
             folder, about = study_to_go_on_with(resumed, tell)
         else:
-            asked = AskedStudy(Asked(trials, beds, scale), variant, figures, seed, out, made)
+            request = AskedStudy(Asked(trials, beds, scale), variant, figures, seed, out, made)
             read = read_study_folder(name or "")
             tell_unwritten(read.folder, read.study)
-            folder, about = begin_study(read, asked, tell)
+            folder, about = begin_study(read, request, tell)
         played = play_study(folder, about, figures, made, Means(tell, stop, sweep, command=sys.argv[1:]))
     note(f"the study's run is in {folder}")
     tell_report(folder)

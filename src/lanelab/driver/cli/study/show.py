@@ -72,9 +72,9 @@ def _run_of(name: str) -> Path:
 
 
 def _show_study(read: StudyFolder, variant: str, experiments: Mapping[int, Experiment], *, as_json: bool) -> None:
-    made = costs(experiments)
+    estimates = costs(experiments)
     if as_json:
-        print_json(study_json(read, variant, experiments, made))
+        print_json(study_json(read, variant, experiments, estimates))
         return
     study, out = read.study, console()
     out.print(Text(study.title, style="bold"))
@@ -84,7 +84,7 @@ def _show_study(read: StudyFolder, variant: str, experiments: Mapping[int, Exper
     for name, meaning in study.variants.items():
         out.print(Text(f"variant {name}{' (shown here)' if name == variant else ''}: {meaning}"))
     out.print()
-    out.print(_figures(read, experiments, made))
+    out.print(_figures(read, experiments, estimates))
     out.print()
     checked = checked_by(experiments)
     rows = (
@@ -97,12 +97,12 @@ def _show_study(read: StudyFolder, variant: str, experiments: Mapping[int, Exper
         each = ((one.what, one.then, one.now, one.effect) for one in study.differences)
         out.print(table(("difference", "then", "now", "effect"), each))
     out.print()
-    seconds, most = sum(one.seconds for one in made.values()), sum(one.most_seconds for one in made.values())
-    disk = sum(one.most_disk_bytes for one in made.values())
+    seconds, most = sum(one.seconds for one in estimates.values()), sum(one.most_seconds for one in estimates.values())
+    disk = sum(one.most_disk_bytes for one in estimates.values())
     first = still_to_build(experiments.values())
     time = from_to(seconds + first.seconds, most + first.seconds)
     built = f" ({build_words(first)} included)" if first.seconds else ""
-    words = f"{sum(one.trials for one in made.values())} trials, about {time}{built}, {size(disk)}"
+    words = f"{sum(one.trials for one in estimates.values())} trials, about {time}{built}, {size(disk)}"
     out.print(Text(f"in all: {words}"))
     tell_unwritten(read.folder, study)
     note(f"run it: lanelab study run {study.name if study.name in studies() else read.folder}")

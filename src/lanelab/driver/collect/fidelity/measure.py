@@ -168,8 +168,8 @@ def _off(recorded: SiteObject, served: ServedRequest | None) -> int:
 
 def _outside(record: TrialRecord, expected: Expectation) -> set[Key]:
     """What went to hosts that the site does not have; the server never sees it."""
-    asked = {(each.method, target(each)) for each in on_network(record.requests) if host(each) not in expected.hosts}
-    return {each for each in asked if expected.concerns(each)}
+    keys = {(each.method, target(each)) for each in on_network(record.requests) if host(each) not in expected.hosts}
+    return {each for each in keys if expected.concerns(each)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ def fidelity_of(loads: Loads, wanted_loads: int, site: Site) -> ProtocolFidelity
         problems.append(f"{wanted_loads - len(loads.records)} of {wanted_loads} loads were not made")
     if loads.has_picture and len(loads.pictures) < wanted_loads:
         problems.append(f"{wanted_loads - len(loads.pictures)} of {wanted_loads} loads have no picture")
-    asked = [each.asked for each in sound]
+    keys = [each.asked for each in sound]
     counted = ProtocolFidelity(
         protocol=loads.protocol,
         loads=len(sound),
@@ -203,8 +203,8 @@ def fidelity_of(loads: Loads, wanted_loads: int, site: Site) -> ProtocolFidelity
         extra=sum(each.extra for each in sound),
         bytes_recorded=expected.bytes * len(sound),
         bytes_off=sum(each.bytes_off for each in sound),
-        always=len(frozenset.intersection(*asked)) if asked else 0,
-        ever=len(frozenset.union(*asked)) if asked else 0,
+        always=len(frozenset.intersection(*keys)) if keys else 0,
+        ever=len(frozenset.union(*keys)) if keys else 0,
         pixels_differ=max(loads.pictures, default=None),
         not_reproduced=loads.not_reproduced,
         problems=tuple(dict.fromkeys(problems)),

@@ -43,10 +43,10 @@ def read_loads(run: Path) -> dict[str, list[KeptLoad]]:
         before = chosen.get((load.protocol, load.round))
         if before is None or problem_of(load.record) is None or problem_of(before.record) is not None:
             chosen[load.protocol, load.round] = load
-    found: dict[str, list[KeptLoad]] = {}
+    by_protocol: dict[str, list[KeptLoad]] = {}
     for load in chosen.values():
-        found.setdefault(load.protocol, []).append(load)
-    return found
+        by_protocol.setdefault(load.protocol, []).append(load)
+    return by_protocol
 
 
 def _all(run: Path) -> Iterator[KeptLoad]:

@@ -11,7 +11,7 @@ from lanelab.driver.site.archive.read_warc import shown
 def files_below(folder: Path, limits: Limits) -> tuple[list[Path], list[str]]:
     """Return files in order of their names, and words on what was passed over: links, which could lead anywhere, and
     hidden files, which are rarely a part of a site."""
-    found: list[Path] = []
+    files: list[Path] = []
     left_out: list[str] = []
 
     def failed(error: OSError) -> None:
@@ -29,9 +29,9 @@ def files_below(folder: Path, limits: Limits) -> tuple[list[Path], list[str]]:
             if why := _why_not(file):
                 left_out.append(f"{_name(file, folder)}: {why}")
             else:
-                found.append(file)
-        limits.require_answers(len(found) + len(left_out), str(folder), "files")
-    return found, left_out
+                files.append(file)
+        limits.require_answers(len(files) + len(left_out), str(folder), "files")
+    return files, left_out
 
 
 def inside(folder: Path, name: str) -> Path | None:

@@ -62,10 +62,12 @@ def read(source: Source) -> Imported:
         raise InputError(f"{source.path} has no answer with its body{first}", remedy)
     title = next((text for page in _dicts(log.get("pages")) if (text := _text(page.get("title")))), None)
     known = {each.url for each in exchanges}
-    asked = tuple(dict.fromkeys(unanswered))
+    hosts_unanswered = tuple(dict.fromkeys(unanswered))
     doubtful = _without_page(log, title or "", known)
     entry_url = title if title in known else None
-    return Imported(tuple(exchanges), tuple(left_out), entry_url, title, asked, doubtful, of_one_load=bool(pages))
+    return Imported(
+        tuple(exchanges), tuple(left_out), entry_url, title, hosts_unanswered, doubtful, of_one_load=bool(pages)
+    )
 
 
 def _without_page(log: JsonObject, title: str, known: Collection[str]) -> tuple[str, ...]:

@@ -127,11 +127,11 @@ def _date(member: zipfile.ZipInfo) -> str:
 
 def _files(source: Source) -> Imported:
     """Return the mirror's files, without what HTTrack added."""
-    found, left_out = files_below(source.path, source.limits)
+    files, left_out = files_below(source.path, source.limits)
     first = _first_page(source.path)
     top = source.path / "index.html"
-    own = {source.path / name for name in OWN} | ({top} if MARK in start_of(top) and first else set())
-    kept = [file for file in found if file not in own and CACHE not in file.relative_to(source.path).parts[:1]]
+    folders = {source.path / name for name in OWN} | ({top} if MARK in start_of(top) and first else set())
+    kept = [file for file in files if file not in folders and CACHE not in file.relative_to(source.path).parts[:1]]
     exchanges, words, entry = exchanges_of(source, kept, left_out, f"/{first}" if first else None)
     return Imported(exchanges, words, entry)
 

@@ -33,11 +33,11 @@ IMPORTERS = (WARC, WACZ, HAR, HTTRACK, MAHIMAHI, FOLDER)  # a folder of anything
 
 def importer_of(path: Path) -> Importer:
     require_plain(path)
-    found = next((each for each in IMPORTERS if each.matches(path)), None)
-    if found is None:
+    importer = next((each for each in IMPORTERS if each.matches(path)), None)
+    if importer is None:
         kinds = ", ".join(each.title for each in IMPORTERS)
         raise InputError(f"{path} is nothing that can be imported", f"There are {kinds}")
-    return found
+    return importer
 
 
 def import_from(path: Path, host: str, limits: Limits = LIMITS) -> tuple[Importer, Imported]:

@@ -25,13 +25,11 @@ def read(source: Source) -> Imported:
         names = sorted(name for name in members.members if name.startswith(ARCHIVES) and name.endswith(ENDS))
         if not names:
             raise InputError(f"{source.path} has no WARC file in {ARCHIVES}", "Name a WACZ file that has")
-        said = _digests(members)
-        archive = read_warcs([(shown(name), _read(members, name, said)) for name in names], source.limits)
-        url, title = _first_page(_read(members, PAGES, said)) if PAGES in members.members else (None, None)
-    asked = {each.url for each in archive.exchanges}
-    return Imported(
-        archive.exchanges, archive.left_out, url if url in asked else None, title, doubtful=archive.doubtful
-    )
+        digests = _digests(members)
+        archive = read_warcs([(shown(name), _read(members, name, digests)) for name in names], source.limits)
+        url, title = _first_page(_read(members, PAGES, digests)) if PAGES in members.members else (None, None)
+    urls = {each.url for each in archive.exchanges}
+    return Imported(archive.exchanges, archive.left_out, url if url in urls else None, title, doubtful=archive.doubtful)
 
 
 def _read(members: ZipReader, name: str, said: Mapping[str, str]) -> bytes:
@@ -47,8 +45,8 @@ def _digests(members: ZipReader) -> dict[str, str]:
     """By name of member, as the file says them; empty where it does not."""
     if CONTENTS not in members.members:
         return {}
-    own = _mapping(members.read(ITS_DIGEST)) if ITS_DIGEST in members.members else {}
-    contents = _mapping(_read(members, CONTENTS, {CONTENTS: str(own.get("hash", ""))}))
+    mapping = _mapping(members.read(ITS_DIGEST)) if ITS_DIGEST in members.members else {}
+    contents = _mapping(_read(members, CONTENTS, {CONTENTS: str(mapping.get("hash", ""))}))
     resources = contents.get("resources")
     listed = [each for each in resources if isinstance(each, dict)] if isinstance(resources, list) else []
     return {str(each.get("path")): str(each.get("hash", "")) for each in listed}
@@ -56,10 +54,10 @@ def _digests(members: ZipReader) -> dict[str, str]:
 
 def _mapping(text: bytes) -> dict[str, object]:
     try:
-        found = json.loads(text)
+        data = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return data if isinstance(data, dict) else {}
 
 
 def _first_page(text: bytes) -> tuple[str | None, str | None]:

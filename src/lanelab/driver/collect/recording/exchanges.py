@@ -67,31 +67,31 @@ class _Found:
 def recorded(log: Netlog, loaded_ms: float | None) -> Recorded:
     """`loaded_ms`: when the page's load event was, in the log's time; None: it never was."""
     left_out: list[str] = []
-    found: list[_Found] = []
+    exchanges_of_log: list[_Found] = []
     for connection in log.connections:
         try:
-            found += _found(connection)
+            exchanges_of_log += _found(connection)
         except WireError as error:
             left_out.append(f"a connection that cannot be read: {error.what}")
-    found.sort(key=lambda each: each.time_ms)
-    own = _own(log.requests)
+    exchanges_of_log.sort(key=lambda each: each.time_ms)
+    ours = _own(log.requests)
     cut = _cut_off(log.requests)
     exchanges, answered = [], set()
-    for each in found:
+    for each in exchanges_of_log:
         if each.message.tunnel:
             left_out.append(f"what followed on {shown(each.url)}: a WebSocket or another protocol")
             answered.add(each.url)
-        elif each.url in own:
+        elif each.url in ours:
             continue
         elif (answer := _whole(each, cut)) is not None:
             exchanges.append(_exchange(each, answer, log.epoch_ms, loaded_ms))
             answered.add(each.url)
-    left_out += _incomplete(found, answered, own)
-    asked = [each.url for each in log.requests if _is_page(each) and each.url not in own]
-    asked += [each.url for each in found if each.url not in own]
+    left_out += _incomplete(exchanges_of_log, answered, ours)
+    urls = [each.url for each in log.requests if _is_page(each) and each.url not in ours]
+    urls += [each.url for each in exchanges_of_log if each.url not in ours]
     addresses = {_address(url) for url in answered}
-    unanswered = dict.fromkeys(address for url in asked if (address := _address(url)) and address not in addresses)
-    hosts = dict.fromkeys(urlsplit(url).hostname or "?" for url in own)
+    unanswered = dict.fromkeys(address for url in urls if (address := _address(url)) and address not in addresses)
+    hosts = dict.fromkeys(urlsplit(url).hostname or "?" for url in ours)
     entry = next((each.url for each in log.requests if each.kind == MAIN_FRAME and each.url in answered), None)
     return Recorded(tuple(exchanges), tuple(unanswered), tuple(dict.fromkeys(left_out)), tuple(hosts), entry)
 

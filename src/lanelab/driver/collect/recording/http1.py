@@ -40,9 +40,9 @@ class Body:
 def messages(sent: bytes, received: bytes) -> Iterator[Message]:
     """Yield every request of a connection in its order, with the answers in theirs. Raises WireError at what is
     none."""
-    asked = answered = 0
-    while asked < len(sent):
-        head = _head(sent, asked)
+    requests = answered = 0
+    while requests < len(sent):
+        head = _head(sent, requests)
         if head is None:
             return  # the browser ended while it asked
         method, target = _request_line(head.first)
@@ -52,10 +52,10 @@ def messages(sent: bytes, received: bytes) -> Iterator[Message]:
             answer.status == SWITCHING or (method == "CONNECT" and 200 <= answer.status < 300)
         )
         host = value(head.headers, "host")
-        yield Message(method, target, host, None, head.headers, body.data, asked, answer, tunnel)
+        yield Message(method, target, host, None, head.headers, body.data, requests, answer, tunnel)
         if tunnel or body.how is End.CUT:
             return
-        asked = body.end
+        requests = body.end
 
 
 def value(headers: Headers, name: str) -> str:
@@ -176,9 +176,9 @@ def _is_chunked(headers: Headers) -> bool:
 
 def _length(headers: Headers) -> int | None:
     """None: it does not say. Several that agree are one."""
-    said = {part.strip() for part in value(headers, "content-length").split(",")} - {""}
-    if not said:
+    lengths = {part.strip() for part in value(headers, "content-length").split(",")} - {""}
+    if not lengths:
         return None
-    if len(said) > 1 or not LENGTH.fullmatch(min(said)) or not min(said).isascii():
-        raise WireError(f"an answer has the lengths {', '.join(sorted(said))[:60]}")
-    return int(min(said))
+    if len(lengths) > 1 or not LENGTH.fullmatch(min(lengths)) or not min(lengths).isascii():
+        raise WireError(f"an answer has the lengths {', '.join(sorted(lengths))[:60]}")
+    return int(min(lengths))

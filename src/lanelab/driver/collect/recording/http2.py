@@ -43,16 +43,16 @@ def messages(sent: bytes, received: bytes) -> Iterator[Message]:
     HTTP/2."""
     if not sent.startswith(PREFACE):
         raise WireError("a connection does not begin as HTTP/2 does")
-    asked = streams(sent, len(PREFACE))
+    requests_by_stream = streams(sent, len(PREFACE))
     answered = streams(received, 0)
-    for number, side in asked.items():
+    for number, side in requests_by_stream.items():
         if side.heads:
             yield _message(side, answered.get(number))
 
 
 def streams(data: bytes, at: int) -> dict[int, Side]:
     """What one side sent, by stream, in the order of their first heads; what is cut off at the end is left out."""
-    found: dict[int, Side] = {}
+    sides: dict[int, Side] = {}
     decoder = hpack.Decoder(max_header_list_size=LARGEST_LIST)
     decoder.max_allowed_table_size = LARGEST_TABLE
     under_way: _Open | None = None
@@ -65,11 +65,11 @@ def streams(data: bytes, at: int) -> dict[int, Side]:
             promised = isinstance(frame, frames.PushPromiseFrame)
             under_way = _Open(frame.stream_id, bytearray(frame.data), "END_STREAM" in frame.flags, offset, promised)
         elif isinstance(frame, frames.DataFrame):
-            _take_data(found, frame)
+            _take_data(sides, frame)
         if under_way is not None and "END_HEADERS" in frame.flags:
-            _take_head(found, under_way, _decoded(decoder, bytes(under_way.block)))
+            _take_head(sides, under_way, _decoded(decoder, bytes(under_way.block)))
             under_way = None
-    return found
+    return sides
 
 
 def _frames(data: bytes, at: int) -> Iterator[tuple[int, frames.Frame]]:

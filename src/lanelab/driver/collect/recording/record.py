@@ -100,23 +100,23 @@ def record(
         finally:
             chromium.kill()
         log, size = _read_log(folder)
-        found = exchanges.recorded(log, seen.loaded_ms)
-    if found.entry is None:
+        exchanges_of_page = exchanges.recorded(log, seen.loaded_ms)
+    if exchanges_of_page.entry is None:
         what = f"{exchanges.shown(wish.url)} was loaded, and its answer is not in the browser's log"
         raise RecordingError(what, "Try again")
-    left_out = [*found.left_out, *(f"the WebSocket {exchanges.shown(each)}" for each in seen.sockets)]
+    left_out = [*exchanges_of_page.left_out, *(f"the WebSocket {exchanges.shown(each)}" for each in seen.sockets)]
     return Recording(
-        url=found.entry,
+        url=exchanges_of_page.entry,
         title=seen.title,
         date=date,
         user_agent=user_agent,
         viewport=wish.device.viewport,
-        exchanges=found.exchanges,
-        unanswered=found.unanswered,
+        exchanges=exchanges_of_page.exchanges,
+        unanswered=exchanges_of_page.unanswered,
         left_out=tuple(dict.fromkeys(left_out)),
         screenshot=seen.screenshot,
         notes=tuple(seen.notes),
-        own=found.own,
+        own=exchanges_of_page.own,
         log_bytes=size,
         whole_log=log.whole,
     )
@@ -129,10 +129,16 @@ def _log_flags(folder: Path, further: tuple[str, ...]) -> tuple[str, ...]:
 def _start(node: Node, program: str, argv: tuple[str, ...], folder: Path, sockets: str) -> Chromium:
     """`sockets`: a folder for these, whose names the kernel wants to be short; the build folder's may be long."""
     home = str(folder / "home")
-    own = {"HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home, "TMPDIR": sockets, "LANGUAGE": "en_US"}
-    own |= dict.fromkeys(("GOOGLE_API_KEY", "GOOGLE_DEFAULT_CLIENT_ID", "GOOGLE_DEFAULT_CLIENT_SECRET"), "no")
+    environment = {
+        "HOME": home,
+        "XDG_CONFIG_HOME": home,
+        "XDG_CACHE_HOME": home,
+        "TMPDIR": sockets,
+        "LANGUAGE": "en_US",
+    }
+    environment |= dict.fromkeys(("GOOGLE_API_KEY", "GOOGLE_DEFAULT_CLIENT_ID", "GOOGLE_DEFAULT_CLIENT_SECRET"), "no")
     (folder / "home").mkdir()
-    return Chromium(node, [program, *argv], own)
+    return Chromium(node, [program, *argv], environment)
 
 
 def _visit(chromium: Chromium, wish: Wish, tell: Callable[[str], None]) -> _Seen:

@@ -34,5 +34,5 @@ def add_skeleton(
         synthetic=True,
         left_out=skeleton.changed,
     )
-    made = add_site(name, skeleton.exchanges, facts, archive, replace=replace, keep_secrets=True)
-    return Made(made, skeleton.changed)
+    site_of_skeleton = add_site(name, skeleton.exchanges, facts, archive, replace=replace, keep_secrets=True)
+    return Made(site_of_skeleton, skeleton.changed)

@@ -32,24 +32,24 @@ class Reference:
 def references(objects: Sequence[StoredObject], entry: int) -> tuple[Reference, ...]:
     """Return one for each object but the entry and what redirects lead to, parents first as far as they are known."""
     by_url = {_url(each.object): number for number, each in reversed([*enumerate(objects)])}
-    found: dict[int, Reference] = {}
+    by_number: dict[int, Reference] = {}
     waiting, seen = [entry], {entry}
     while waiting:
         parent = waiting.pop(0)
-        for each in _of(objects[parent], parent, by_url, found.get(parent)):
-            if each.child != entry and each.child not in found and not _above(found, each.child, parent):
-                found[each.child] = each
+        for each in _of(objects[parent], parent, by_url, by_number.get(parent)):
+            if each.child != entry and each.child not in by_number and not _above(by_number, each.child, parent):
+                by_number[each.child] = each
         followed = _redirected(objects[parent].object, by_url)
-        children = [each.child for each in found.values() if each.parent == parent]
+        children = [each.child for each in by_number.values() if each.parent == parent]
         for child in (*children, *(() if followed is None else (followed,))):
             if child not in seen:
                 seen.add(child)
                 waiting.append(child)
     led = {target for each in objects if (target := _redirected(each.object, by_url)) is not None}
     for child, stored in enumerate(objects):
-        if child != entry and child not in found and child not in led:
-            found[child] = _by_script(child, stored.object, objects, found, entry)
-    return tuple(found[child] for child in sorted(found))
+        if child != entry and child not in by_number and child not in led:
+            by_number[child] = _by_script(child, stored.object, objects, by_number, entry)
+    return tuple(by_number[child] for child in sorted(by_number))
 
 
 def _url(each: SiteObject) -> str:

@@ -19,14 +19,14 @@ class Lacking:
 
 def lacking(experiment: Experiment, history: History) -> list[Lacking]:
     """Return the cells that lack trials, in the experiment's order."""
-    asked = experiment.repeat.min
-    found = []
+    wanted = experiment.repeat.min
+    cells = []
     for cell in short_cells(experiment, history):
-        rounds = [history.get((cell.id, number), ()) for number in range(1, asked + 1)]
+        rounds = [history.get((cell.id, number), ()) for number in range(1, wanted + 1)]
         counted = sum(any(attempt.ok for attempt in attempts) for attempts in rounds)
         again = sum(_is_tried_again(attempts, experiment.retries) for attempts in rounds)
-        found.append(Lacking(cell, counted, asked, again))
-    return found
+        cells.append(Lacking(cell, counted, wanted, again))
+    return cells
 
 
 def _is_tried_again(attempts: Sequence[Attempt], retries: int) -> bool:

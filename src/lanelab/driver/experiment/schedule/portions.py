@@ -209,8 +209,8 @@ class PortionAgenda:
         )
 
     def attempts(self, planned: PlannedTrial) -> int:
-        made = self._before.get(planned.cell.id, (0, 0))[0]
-        return made + len(self._attempts.get(planned.key, ()))
+        count = self._before.get(planned.cell.id, (0, 0))[0]
+        return count + len(self._attempts.get(planned.key, ()))
 
     def add(self, planned: PlannedTrial, attempt: Attempt) -> None:
         self._attempts.setdefault(planned.key, []).append(attempt)

@@ -33,7 +33,7 @@ def unknown_cells(values: Mapping[str, Values], repeat: Repeat, look: Look, stat
     more trials would not help."""
     if repeat.ci is None:
         return []
-    known = {cell: statistics.median(list(own.values()), look.alpha) for cell, own in values.items() if own}
+    known = {cell: statistics.median(list(rounds.values()), look.alpha) for cell, rounds in values.items() if rounds}
     return [cell for cell, (low, median, high) in known.items() if not _is_within(low, median, high, repeat, median)]
 
 
@@ -53,7 +53,7 @@ def unknown_changes(
         return statistics.change(values.get(base, {}), values.get(arm, {}), look.alpha, machines)
 
     known = {pair: change(*pair) for pair in pairs}
-    return [pair for pair, found in known.items() if found and not _is_within(*found, repeat, 1.0)]
+    return [pair for pair, interval in known.items() if interval and not _is_within(*interval, repeat, 1.0)]
 
 
 def _is_within(low: float, middle: float, high: float, repeat: Repeat, whole: float) -> bool:

@@ -175,8 +175,8 @@ class Host:
     def first_window(self, segment_bytes: int) -> int:
         """Return how many full segments it takes, at least, before it knows a connection. A kernel offers half of its
         buffer, or more."""
-        own = self.receive_window
-        packets = min(FIRST_WINDOW_BYTES, own.bytes // 2 if own else FIRST_WINDOW_BYTES) // segment_bytes
+        window = self.receive_window
+        packets = min(FIRST_WINDOW_BYTES, window.bytes // 2 if window else FIRST_WINDOW_BYTES) // segment_bytes
         return min(packets, self.initial_receive_window or packets)
 
     def own_files(self) -> frozenset[str]:
@@ -189,16 +189,16 @@ class Host:
 
     def route_differences(self, metrics: Mapping[str, str]) -> Iterator[str]:
         """Yield in what a route is not as it should be; `metrics` as `ip -j route show` names them."""
-        for each, asked in self._values():
-            if isinstance(each, OfRoute) and (wrong := difference(each, each.shown(metrics), asked)):
+        for each, target in self._values():
+            if isinstance(each, OfRoute) and (wrong := difference(each, each.shown(metrics), target)):
                 yield wrong
 
     def kernel_differences(self, told: Mapping[str, str]) -> Iterator[str]:
         """Yield in what a kernel is not as it should be; `told` has each of USUAL_KERNEL and KERNELS_OWN."""
-        for each, asked in self._values():
-            if isinstance(each, OfKernel) and each.writes(asked) is not None:
+        for each, target in self._values():
+            if isinstance(each, OfKernel) and each.writes(target) is not None:
                 shown = " ".join(told.get(each.name, "").split())
-                wrong = difference(each, each.reads(shown) if shown else "unknown", asked)
+                wrong = difference(each, each.reads(shown) if shown else "unknown", target)
                 if wrong:
                     yield wrong
 

@@ -76,9 +76,9 @@ class Impairment(ABC):
     @classmethod
     def read(cls, written: "WrittenLink", side: str, delay: Duration) -> Self:
         """Return the impairment of one direction, as the user wrote it."""
-        made = cls(**{setting.name: written.value(setting.name, side) for setting in cls.SETTINGS})
-        made.check(written, side, delay)
-        return made
+        impairment = cls(**{setting.name: written.value(setting.name, side) for setting in cls.SETTINGS})
+        impairment.check(written, side, delay)
+        return impairment
 
     def check(self, written: "WrittenLink", side: str, delay: Duration) -> None:  # noqa: B027 - most can always be
         """Raises an InputError where it cannot be with this delay."""

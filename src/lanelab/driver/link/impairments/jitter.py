@@ -140,9 +140,9 @@ class Jitter(Impairment):
         return Result(name, "", 0.0, seen, 0.0, most, "ok" if seen <= most else "out", note)
 
     def _likeness(self, name: str, seen: float, right: Expected) -> Result:
-        band, asked = right.likeness, self.jitter_correlation.percent
-        if asked:
-            note = f"asked for {asked:g}%; netem achieves next to nothing of it: without it {band.mean * 100:.0f}% here"
+        band, goal = right.likeness, self.jitter_correlation.percent
+        if goal:
+            note = f"asked for {goal:g}%; netem achieves next to nothing of it: without it {band.mean * 100:.0f}% here"
             return shown(name, "%", seen * 100, note)
         note = "of each delay with the one before"
         verdict: Verdict = "ok" if band.low <= seen <= band.high else "out"

@@ -129,13 +129,13 @@ class GilbertElliott(Loss):
         behind = [sum(after[s][t] * lost[t] for t in (0, 1)) for s in (0, 1)]
         two = c * m
         three = sum(states[s] * lost[s] * after[s][t] * lost[t] * behind[t] for s in (0, 1) for t in (0, 1))
-        own = c * m * (1 - c)
+        alone = c * m * (1 - c)
         beside = (1 - c) * three - c * (1 - c) * two
         # from the second neighbour on: what W tells of the next packet's state, and a state of its own W
-        told = sum(states[s] * lost[s] * after[s][0] * (lost[0] - c) for s in (0, 1))
+        shared = sum(states[s] * lost[s] * after[s][0] * (lost[0] - c) for s in (0, 1))
         tells = lost[0] * (behind[0] - c) - lost[1] * (behind[1] - c)
-        far = told * tells * (1 - p - r) / (p + r)
-        return max(1.0, (own + 2 * beside + 2 * far) / own)
+        far = shared * tells * (1 - p - r) / (p + r)
+        return max(1.0, (alone + 2 * beside + 2 * far) / alone)
 
     @property
     def mean_burst(self) -> float:

@@ -43,10 +43,10 @@ class CrossFlows:
 
     def start(self, nodes: Mapping[str, Node]) -> None:
         """Raises BedError. When it returns, the flows have what they can get."""
-        asked = self._link.cross
-        sender, receiver = (nodes[name] for name in ENDS[asked.way])
-        port, flows = cross.PORT, asked.flows
-        self._sender = _program(sender, "send", port, ADDRESSES[receiver.name], flows, asked.congestion_control)
+        wanted = self._link.cross
+        sender, receiver = (nodes[name] for name in ENDS[wanted.way])
+        port, flows = cross.PORT, wanted.flows
+        self._sender = _program(sender, "send", port, ADDRESSES[receiver.name], flows, wanted.congestion_control)
         self._sender.answer()
         self._receiver = _program(receiver, "receive", port, ADDRESSES[sender.name], flows)
         self.idle_ms = parsed(_Idle, self._receiver.answer(), "what the receiver of cross traffic says")["idle_ms"]

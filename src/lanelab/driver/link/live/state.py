@@ -159,8 +159,8 @@ class LinkState:
             ("server", shaping.server_ip, shaping.server_kernel),
         ):
             _batch(self._substrate.node(name), "ip", lines)
-            asked = dict(line.split("=") for line in kernel)
-            _set_kernel(self._substrate.node(name), {**USUAL_KERNEL, **self._kept(name, asked), **asked})
+            wanted = dict(line.split("=") for line in kernel)
+            _set_kernel(self._substrate.node(name), {**USUAL_KERNEL, **self._kept(name, wanted), **wanted})
 
     def _kept(self, name: str, asked: Mapping[str, str]) -> dict[str, str]:
         """Return what an earlier link changed of the host's own. What this one is about to change is remembered."""

@@ -100,7 +100,7 @@ def _mahimahi(lines: list[tuple[int, str]], name: str, source: str, step: Durati
     if step_ms * 1_000_000 != step.ns or not step_ms:
         raise InputError(f"a step of {step} is no whole number of milliseconds", "Write one like 100ms", key="step")
     last = 0
-    found: Counter[int] = Counter()
+    packets: Counter[int] = Counter()
     for number, line in lines:
         where = f"{source}, line {number}"
         if not (line.isascii() and line.isdigit()) or len(line) > 12:
@@ -109,13 +109,13 @@ def _mahimahi(lines: list[tuple[int, str]], name: str, source: str, step: Durati
         if int(line) < last:
             raise InputError(f"{line} ms is before the moment above it, {last} ms", "Moments never fall", place=where)
         last = int(line)
-        found[max(0, last - 1) // step_ms] += 1
+        packets[max(0, last - 1) // step_ms] += 1
     # Mahimahi begins again at the time of the last moment. What is left of a step there belongs to the one before.
     count = max(1, last // step_ms if last % step_ms < SHORTEST_STEP.ns // 1_000_000 else -(-last // step_ms))
     bits, steps = (PACKET + HEADER) * 8 * 1000, []
     for at in range(count):
         end = last if at == count - 1 else (at + 1) * step_ms
-        moments = sum(found[each] for each in (at, count)) if at == count - 1 else found[at]
+        moments = sum(packets[each] for each in (at, count)) if at == count - 1 else packets[at]
         steps.append((at * step_ms * 1000, moments * bits // max(1, end - at * step_ms)))
     return made("rate", name, steps, last * 1000, place=source)
 

@@ -33,7 +33,7 @@ def measure(link: Link, client: Node, server: Node, *, thorough: bool, brief: bo
     be no way."""
     started = time.monotonic()
     hosts = ((CLIENT, client, link.client), (SERVER, server, link.server))
-    set_to = [settings(host.name, link, asked, _state(node, host, link)) for host, node, asked in hosts]
+    set_to = [settings(host.name, link, wanted, _state(node, host, link)) for host, node, wanted in hosts]
     if any(result.verdict == "out" for result in set_to):
         return SelfTest(tuple(set_to), time.monotonic() - started)
     sent = _to_router(client, server, link)
@@ -103,17 +103,17 @@ def _to_router(client: Node, server: Node, link: Link) -> int:
 def settings(name: str, link: Link, asked: Host, state: State) -> Result:
     """Return whether a host is set to what its link says."""
     wrong = "; ".join(_differences(name, link, asked, state))
-    told = f"{asked.congestion_control}, initial window {asked.initial_window}, mtu {link.mtu}"
-    return Result(f"settings {name}", "", None, None, None, None, "out" if wrong else "ok", wrong or told)
+    words = f"{asked.congestion_control}, initial window {asked.initial_window}, mtu {link.mtu}"
+    return Result(f"settings {name}", "", None, None, None, None, "out" if wrong else "ok", wrong or words)
 
 
 def _differences(name: str, link: Link, asked: Host, state: State) -> Iterator[str]:
     host = CLIENT if name == CLIENT.name else SERVER
-    for what, wanted, found in (
+    for what, wanted, actual in (
         ("route", device_of(host, link), state.device),
         ("mtu", link.mtu, state.mtu),
     ):
-        if wanted != found:
-            yield f"{what} is {found} instead of {wanted}"
+        if wanted != actual:
+            yield f"{what} is {actual} instead of {wanted}"
     yield from asked.route_differences(state.metrics)
     yield from asked.kernel_differences(state.kernel)

@@ -124,8 +124,8 @@ def _rates(case: _Case, rates: Trace) -> list[Result]:
         f"the worst of {len(errors)} seconds, median {median:.2g}; steps were {played.median_late_us / 1000:.1f} ms "
         f"late, the worst {played.worst_late_us / 1000:.1f}"
     )
-    found = within(name, "%", 0.0, errors[index] * 100, rooms[index] * 100, note)
-    return [found, *_outage(case, rates, packets)]
+    result = within(name, "%", 0.0, errors[index] * 100, rooms[index] * 100, note)
+    return [result, *_outage(case, rates, packets)]
 
 
 def _noise(case: _Case, bits: float) -> float:
@@ -151,7 +151,7 @@ def _outage(case: _Case, rates: Trace, packets: Sequence[tuple[float, float]]) -
     """Return how long nothing came, where the trace has such a time and the train met it."""
     spans = list(rates.spans())
     first, last, delay = packets[0][1] + SETTLES_S * 1e6, packets[-1][1], case.way.delay.ns / 1000
-    found = []
+    results = []
     for number, (begin, end, value) in enumerate(spans):
         if value:
             continue
@@ -161,12 +161,12 @@ def _outage(case: _Case, rates: Trace, packets: Sequence[tuple[float, float]]) -
             if begins > first and ends + delay < last:
                 gaps = [at for _, at in packets if begins + delay - 1e5 < at < ends + delay + 1e6]
                 longest = max((late - early for early, late in itertools.pairwise(gaps)), default=0.0)
-                found.append((longest / 1000, (end - begin) / 1000 + case.frame * 8000 / after))
-    if not found:
+                results.append((longest / 1000, (end - begin) / 1000 + case.frame * 8000 / after))
+    if not results:
         why = "the train met none" if rates.standstill_us else ""
         return [not_measured(f"outage {case.name}", "ms", None, why)] if why else []
-    gap, wanted = max(found, key=lambda each: abs(each[0] - each[1]))
-    return [within(f"outage {case.name}", "ms", wanted, gap, case.slack * OUTAGE_ERROR_MS, f"of {len(found)}")]
+    gap, wanted = max(results, key=lambda each: abs(each[0] - each[1]))
+    return [within(f"outage {case.name}", "ms", wanted, gap, case.slack * OUTAGE_ERROR_MS, f"of {len(results)}")]
 
 
 def _rounds(begin: float, length: float, first: float, last: float) -> Iterator[float]:
@@ -195,8 +195,8 @@ def _delays(case: _Case, delays: Trace) -> list[Result]:
     ordered = sorted(map(abs, errors))
     note = f"median of {len(errors)} packets; 95 of 100 within {ordered[len(ordered) * 95 // 100]:.1f} ms"
     note += f"; steps were {played.median_late_us / 1000:.1f} ms late"
-    found = at_most(name, "ms", ordered[len(ordered) // 2], case.slack * DELAY_ERROR_MS)
-    return [replace(found, note=note)]
+    result = at_most(name, "ms", ordered[len(ordered) // 2], case.slack * DELAY_ERROR_MS)
+    return [replace(result, note=note)]
 
 
 def _radio(case: _Case, *, thorough: bool, brief: bool) -> Iterator[Result]:

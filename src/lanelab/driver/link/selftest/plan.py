@@ -116,8 +116,8 @@ def fills(link: Link, *, thorough: bool) -> tuple[Fill, Fill]:
     slow start takes to overflow it, and a round trip more in which it is full; an AQM, until it has settled."""
     ways = ((link.down, link.server), (link.up, link.client))
     short = Fill(1.3 * link.rtt.seconds + SHORT_FILL_S)
-    found = [_fill(link, way, host.initial_window, thorough=thorough) for way, host in ways]
-    total_s = sum(each for each in found if isinstance(each, float))
+    lengths = [_fill(link, way, host.initial_window, thorough=thorough) for way, host in ways]
+    total_s = sum(each for each in lengths if isinstance(each, float))
     most_s = FILL_THOROUGH_S if thorough else FILL_S
     down, up = (
         Fill(short.seconds, each)
@@ -125,7 +125,7 @@ def fills(link: Link, *, thorough: bool) -> tuple[Fill, Fill]:
         else Fill(each)
         if total_s <= most_s
         else Fill(short.seconds, f"TCP takes {total_s:.1f} s to fill the queues" + ("" if thorough else THOROUGH_WAITS))
-        for each in found
+        for each in lengths
     )
     return down, up
 

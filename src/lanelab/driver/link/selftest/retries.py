@@ -71,10 +71,10 @@ class Attempts:
                 time.sleep(self._pause_s * attempt)
         if attempt == 1:
             return results
-        told = f"; attempt {attempt} of {most}" + (said if len(samples) > 1 else "")
+        words = f"; attempt {attempt} of {most}" + (said if len(samples) > 1 else "")
         if discarded:
-            told += f", {len(discarded)} discarded: {discarded[-1]}"
-        return [replace(result, note=f"{result.note}{told}") for result in judge(samples)]
+            words += f", {len(discarded)} discarded: {discarded[-1]}"
+        return [replace(result, note=f"{result.note}{words}") for result in judge(samples)]
 
     def _lost(self) -> int:
         with self._asking:

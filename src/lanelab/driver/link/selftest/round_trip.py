@@ -45,7 +45,7 @@ def _time(name: str, ways: Sequence[Direction], times_ms: Sequence[float], toler
     """Judge the time of packets over one direction or both, without the time on the wire. A distribution that is skewed
     has a median of its own, and that of a sum is not the sum: there the mean is compared with the mean of tc's
     table."""
-    asked = sum(way.delay.milliseconds for way in ways)
+    wanted = sum(way.delay.milliseconds for way in ways)
     skipping = [way.delay.milliseconds for way in ways if way.skips_delay]
     used = estimate.undisturbed(times_ms, min(skipping)) if skipping else list(times_ms)
     on_wire = sum(plan.serialization_ms(way, plan.PING_FRAME) for way in ways)
@@ -60,7 +60,7 @@ def _time(name: str, ways: Sequence[Direction], times_ms: Sequence[float], toler
     table_ms = sum(each.mean_shift_ms for way in ways for each in way.impairments)
     if abs(table_ms) >= 0.01:
         note += f"; the mean of tc's table is {table_ms:+.2f} ms"
-    return within(name, "ms", asked, middle - on_wire - table_ms, tolerance, note)
+    return within(name, "ms", wanted, middle - on_wire - table_ms, tolerance, note)
 
 
 def _deviation(link: Link, times_ms: Sequence[float], slack: float) -> Result:

@@ -98,13 +98,13 @@ def _queue(case: Case, seen: Filled) -> Result:
     added_s = trips_ms[len(trips_ms) * 3 // 4] / 1000 - case.link.rtt.seconds  # the smoothed one lags behind
     tolerance = QUEUE_TOLERANCE_PACKETS + QUEUE_TOLERANCE * target + QUEUE_TOLERANCE_S / case.packet_s
     note = f"a round trip took {added_s * 1000:.0f} ms more when it overflowed"
-    found = within(name, "packets", target, added_s / case.packet_s, case.slack * tolerance, note)
+    result = within(name, "packets", target, added_s / case.packet_s, case.slack * tolerance, note)
     if noticed_s is None and added_s / case.packet_s < target:
         why = (
             f"in {case.fill.seconds:.1f} s TCP did not overflow it, and a round trip took {added_s * 1000:.0f} ms more"
         )
         return not_measured(name, "packets", target, why)
-    return found
+    return result
 
 
 def _standing(case: Case, seen: Filled, name: str) -> Result:

@@ -47,16 +47,16 @@ def differences(asked: Sequence[QueueSettings], shown: Sequence[QueueSettings]) 
     """Return in what the router's queues are not what was asked for."""
     wanted = {(each.device, each.kind): each.values for each in asked}
     present = {(each.device, each.kind): each.values for each in shown}
-    found = [f"{device} lacks {kind}" for device, kind in sorted(wanted.keys() - present.keys())]
-    found += [f"{device} has {kind}, which nobody asked for" for device, kind in sorted(present.keys() - wanted.keys())]
+    lines = [f"{device} lacks {kind}" for device, kind in sorted(wanted.keys() - present.keys())]
+    lines += [f"{device} has {kind}, which nobody asked for" for device, kind in sorted(present.keys() - wanted.keys())]
     for key in sorted(wanted.keys() & present.keys()):
         values, have = wanted[key], present[key]
         for name in sorted({*values, *(name for name in have if name in IMPAIRMENTS)}):
             asked_for, shows = values.get(name, 0.0), have.get(name, 0.0)
             if not _alike(name, asked_for, shows):
                 what, shows, asked_for = _in_words(key[1], name, have, values)
-                found.append(f"{what} of {key[1]} on {key[0]} is {shows:g} instead of {asked_for:g}")
-    return found
+                lines.append(f"{what} of {key[1]} on {key[0]} is {shows:g} instead of {asked_for:g}")
+    return lines
 
 
 def _in_words(kind: str, name: str, shown: Mapping[str, float], asked: Mapping[str, float]) -> tuple[str, float, float]:

@@ -65,10 +65,10 @@ class Content:
             SELECT id, reason, count(DISTINCT trial) FROM failures JOIN trials USING (trial) JOIN cells USING (cell)
             GROUP BY id, reason ORDER BY id, 3 DESC, reason
         """
-        found: dict[str, dict[str, int]] = {}
+        by_cell: dict[str, dict[str, int]] = {}
         for cell, reason, number in self._database.execute(query):
-            found.setdefault(cell, {})[reason] = number
-        return found
+            by_cell.setdefault(cell, {})[reason] = number
+        return by_cell
 
     def last_bed(self) -> int:
         """Return the number of the last bed that this run used; 0: none yet."""
@@ -105,11 +105,11 @@ class Content:
 
     def versions_by_cell(self) -> dict[str, set[str]]:
         """Return the digests of what the trials of each cell were made with."""
-        found: dict[str, set[str]] = {}
+        by_cell: dict[str, set[str]] = {}
         query = "SELECT DISTINCT id, versions FROM trials JOIN cells USING (cell)"
         for cell, versions in self._database.execute(query):
-            found.setdefault(cell, set()).add(versions)
-        return found
+            by_cell.setdefault(cell, set()).add(versions)
+        return by_cell
 
     def origins(self) -> set[str]:
         """Return the origins of all trials that were made by other runs."""

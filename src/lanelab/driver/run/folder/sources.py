@@ -90,11 +90,11 @@ class SourceRun:
 
     def asked(self) -> dict[str, set[str]]:
         """Return the digests of what was asked for in each cell that has trials."""
-        found: dict[str, set[str]] = {}
+        by_cell: dict[str, set[str]] = {}
         query = "SELECT DISTINCT id, asked FROM trials JOIN cells USING (cell) WHERE asked != ''"
         for cell, asked in self._database.execute(query):
-            found.setdefault(cell, set()).add(asked)
-        return found
+            by_cell.setdefault(cell, set()).add(asked)
+        return by_cell
 
     def cells(self) -> dict[str, tuple[str, str]]:
         """Return label of its link, and name of its arm, of each cell by its identifier."""
@@ -181,5 +181,5 @@ def found_in(store: Path) -> list[Path]:
         return [store]
     if not store.is_dir():
         raise InputError(f"there is no folder {store}", "Name a run, or a folder that has runs")
-    found = {path.parent for depth in ("*", "*/*") for path in store.glob(f"{depth}/{run_format.DATABASE}")}
-    return sorted(folder for folder in found if not folder.name.endswith(run_format.MERGING))
+    folders = {path.parent for depth in ("*", "*/*") for path in store.glob(f"{depth}/{run_format.DATABASE}")}
+    return sorted(folder for folder in folders if not folder.name.endswith(run_format.MERGING))

@@ -96,13 +96,13 @@ def read_series(folder: Path, trial: int, names: Sequence[str]) -> dict[str, Ser
 
 
 def series_of(database: sqlite3.Connection, trial: int, names: Sequence[str]) -> dict[str, Series]:
-    found: dict[str, Series] = {}
+    by_name: dict[str, Series] = {}
     for name in dict.fromkeys(names):
         query = "SELECT t_ms, value FROM series WHERE trial = ? AND name = ? ORDER BY t_ms"
         points = tuple(database.execute(query, (trial, name)).fetchall())
         if points:
-            found[name] = Series(SERIES[name].unit, points)
-    return found
+            by_name[name] = Series(SERIES[name].unit, points)
+    return by_name
 
 
 def each_series(folder: Path) -> Iterator[tuple[int, str, float, float]]:

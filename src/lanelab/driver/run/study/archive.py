@@ -90,8 +90,8 @@ def unpack(archive: Path, folder: Path) -> None:
         folder.parent.mkdir(parents=True, exist_ok=True)
         aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=".part", dir=folder.parent))
         try:
-            found = _unpack_into(archive, aside)
-            _verify(archive, aside, found)
+            digests = _unpack_into(archive, aside)
+            _verify(archive, aside, digests)
             aside.chmod(0o755)
             aside.rename(folder)
         finally:
@@ -103,7 +103,7 @@ def unpack(archive: Path, folder: Path) -> None:
 def _unpack_into(archive: Path, folder: Path) -> dict[str, str]:
     """Return the digest of every file, by its name."""
     most = min(MOST_BYTES, max(SMALL, MOST_GROWTH * archive.stat().st_size))
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     total = entries = 0
     with _damage(archive):
         for name, size, file in _entries(archive):
@@ -114,10 +114,10 @@ def _unpack_into(archive: Path, folder: Path) -> dict[str, str]:
                 raise ArtifactError(what, "No artifact is that large for its size: do not trust it")
             if file is None:
                 continue
-            if name in found:
+            if name in digests:
                 raise ArtifactError(f"{archive}: {name} is in it twice", _DAMAGED)
-            found[name] = _write(archive, folder / name, size, file)
-    return found
+            digests[name] = _write(archive, folder / name, size, file)
+    return digests
 
 
 @contextlib.contextmanager
@@ -212,12 +212,12 @@ def _verify(archive: Path, folder: Path, found: Mapping[str, str]) -> None:
     if SUMS not in found:
         raise ArtifactError(f"{archive} has no {SUMS}", "Name the file that lanelab study artifact wrote")
     listed = _sums(archive, folder / SUMS)
-    own = {name: digest for name, digest in found.items() if name != SUMS}
-    if missing := sorted(listed.keys() - own.keys()):
+    files = {name: digest for name, digest in found.items() if name != SUMS}
+    if missing := sorted(listed.keys() - files.keys()):
         raise ArtifactError(f"{archive}: {missing[0]} is missing, and {SUMS} lists it", _DAMAGED)
-    if unknown := sorted(own.keys() - listed.keys()):
+    if unknown := sorted(files.keys() - listed.keys()):
         raise ArtifactError(f"{archive}: {unknown[0]} is not in {SUMS}", _DAMAGED)
-    if changed := sorted(name for name in own if own[name] != listed[name]):
+    if changed := sorted(name for name in files if files[name] != listed[name]):
         raise ArtifactError(f"{archive}: {changed[0]} is not what {SUMS} says: it was changed", _DAMAGED)
 
 

@@ -42,19 +42,19 @@ def digests_of_sites(folder: Path, about: StudyRun) -> dict[str, str]:
     """Return the digest of each site that the study loads. StoreError where one is no longer what the run has
     loaded."""
     copies = folder / COPIES / about.study.name
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     files = {figure.number: figure for figure in about.study.figures}
     for each in about.figures:
         figure = files[each.figure]
         experiment = parse_figure(figure, read_text(copies / figure.file), copies, about.variant)
         then = _noted_digests(folder / each.folder)
         for target in experiment.sites:
-            digest = found.get(target) or site_digest(load_target(target))
+            digest = digests.get(target) or site_digest(load_target(target))
             if then.get(target, digest) != digest:
                 what = f"the site {target} is not what figure {each.figure} has loaded: it was changed since"
                 raise StoreError(what, "Bring it back as it was, or run the study again")
-            found[target] = digest
-    return found
+            digests[target] = digest
+    return digests
 
 
 def _noted_digests(folder: Path) -> dict[str, str]:
@@ -90,17 +90,17 @@ def stage_run(folder: Path, about: StudyRun, into: Path, private: Private, *, ca
     (into / STUDY_RUN_FILE).write_text(text)
     shutil.copytree(folder / COPIES, into / COPIES)
     for each in about.figures:
-        own, copy = folder / each.folder, into / each.folder
-        if not (own / run_format.DATABASE).is_file():
+        source, copy = folder / each.folder, into / each.folder
+        if not (source / run_format.DATABASE).is_file():
             continue
         copy.mkdir()
-        copy_database(own / run_format.DATABASE, copy / run_format.DATABASE, private)
-        shutil.copyfile(own / run_format.EXPERIMENT, copy / run_format.EXPERIMENT)
-        if (own / run_format.REPORT).is_file():
-            (copy / run_format.REPORT).write_text(private.hide_names((own / run_format.REPORT).read_text()))
+        copy_database(source / run_format.DATABASE, copy / run_format.DATABASE, private)
+        shutil.copyfile(source / run_format.EXPERIMENT, copy / run_format.EXPERIMENT)
+        if (source / run_format.REPORT).is_file():
+            (copy / run_format.REPORT).write_text(private.hide_names((source / run_format.REPORT).read_text()))
         (copy / DIGESTS).write_text("".join(_artifact_lines(copy / run_format.DATABASE)))
         if captures:
-            _copy_files(own, copy)
+            _copy_files(source, copy)
 
 
 def _copy_files(own: Path, copy: Path) -> None:
@@ -130,7 +130,7 @@ def lock_files() -> dict[str, Path]:
 
 def files_below(folder: Path, name: str) -> dict[str, Path]:
     """Return plain files, by their names in the artifact. StoreError where a name is one that nobody should unpack."""
-    found = {}
+    files = {}
     for path in sorted(folder.rglob("*")):
         if not path.is_file() or path.is_symlink() or "__pycache__" in path.parts:
             continue
@@ -139,5 +139,5 @@ def files_below(folder: Path, name: str) -> dict[str, Path]:
             raise StoreError(
                 f"the name of {path} cannot be in an artifact", "Rename the file: letters, digits, . _ + -"
             )
-        found[inside] = path
-    return found
+        files[inside] = path
+    return files

@@ -68,9 +68,9 @@ def opened(archive: Path, folder: Path) -> Unpacked:
 def _about(archive: Path, inner: Path) -> ArtifactAbout:
     try:
         data = json.loads((inner / ABOUT).read_bytes())
-        found = data.get("format") if isinstance(data, dict) else None
-        if found != ARTIFACT_FORMAT:
-            what = f"{archive} has format {found}, and this lanelab reads format {ARTIFACT_FORMAT}"
+        version = data.get("format") if isinstance(data, dict) else None
+        if version != ARTIFACT_FORMAT:
+            what = f"{archive} has format {version}, and this lanelab reads format {ARTIFACT_FORMAT}"
             raise ArtifactError(what, "Use the lanelab that made it")
         about = ArtifactAbout.from_json(data)
     except (OSError, ValueError, RecursionError) as error:
@@ -92,7 +92,7 @@ def its_sites(unpacked: Unpacked, *, run_programs: bool) -> Iterator[list[str]]:
     the same digest is taken from here; the bytes are the same, and nothing of others' has to be run."""
     own = {name: _is_here(unpacked, name) for name in unpacked.sites}
     before, chosen = configuration.current(), unpacked.folder / CHOSEN
-    told = []
+    sentences = []
     with writing(f"write {chosen}"):
         shutil.rmtree(chosen, ignore_errors=True)
         chosen.mkdir()
@@ -101,14 +101,16 @@ def its_sites(unpacked: Unpacked, *, run_programs: bool) -> Iterator[list[str]]:
             if not here:
                 _check_folder(source, name, run_programs=run_programs)
             shutil.copytree(source, chosen / name, ignore=shutil.ignore_patterns("__pycache__"))
-            told.append(f"{name}: {'the one that is here: it has the same digest' if here else 'from the archive'}")
+            sentences.append(
+                f"{name}: {'the one that is here: it has the same digest' if here else 'from the archive'}"
+            )
     configuration.hold(replace(before, sites=chosen.resolve()))
     try:
         for target, digest in unpacked.about.sites.items():
             if site_digest(load_target(target)) != digest:
                 what = f"the site {target} of the archive is not what the run there has loaded"
                 raise ArtifactError(what, "Its files or this lanelab differ: use the lanelab that made the archive")
-        yield told
+        yield sentences
     finally:
         configuration.hold(before)
 

@@ -13,29 +13,29 @@ SKELETON = "skeleton"
 
 def unwritten(folder: Path, study: Study) -> str:
     """Return a sentence that names it; "" where nothing is left. `folder`: of the study, or its copy in a run."""
-    own = {" ".join(part.split()) for part in _parts(folder / README)}
-    sections = [title for title, words in _sections(study.name) if words in own]
+    skeletons = {" ".join(part.split()) for part in _parts(folder / README)}
+    sections = [title for title, words in _sections(study.name) if words in skeletons]
     model = parse_study(_skeleton(STUDY_FILE, study.name), STUDY_FILE, study.name).study
     keys = [key for key in ("title", "source", "description") if getattr(study, key) == getattr(model, key)]
-    told = []
+    places = []
     if sections:
-        told.append(f"{README} ({', '.join(sections)})")
+        places.append(f"{README} ({', '.join(sections)})")
     if keys:
-        told.append(f"{STUDY_FILE} ({', '.join(keys)})")
-    if not told:
+        places.append(f"{STUDY_FILE} ({', '.join(keys)})")
+    if not places:
         return ""
-    return f"still in the words of the skeleton: {' and '.join(told)}; reports and artifacts have them as they are"
+    return f"still in the words of the skeleton: {' and '.join(places)}; reports and artifacts have them as they are"
 
 
 def _sections(name: str) -> list[tuple[str, str]]:
     """Return (heading, the text below it) of the skeleton's README."""
-    found, heading = [], ""
+    sections, heading = [], ""
     for part in _skeleton(README, name).split("\n\n"):
         if part.startswith("#"):
             heading = part.lstrip("# ").strip()
         else:
-            found.append((heading, " ".join(part.split())))
-    return found
+            sections.append((heading, " ".join(part.split())))
+    return sections
 
 
 def _parts(path: Path) -> list[str]:

@@ -91,10 +91,10 @@ def _texts(data: Any) -> Iterator[str]:  # noqa: ANN401 - JSON
 def copy_database(source: Path, target: Path, private: Private) -> None:
     """Copy the database of a run without what is private, also in pages that it no longer uses."""
     with writing(f"copy {source}"):
-        with closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as own:
+        with closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as database:
             aside = target.with_name(target.name + ".part")
             with closing(sqlite3.connect(aside)) as copy:
-                own.backup(copy)
+                database.backup(copy)
                 _hide_in(copy, private)
                 copy.execute("VACUUM INTO ?", (str(target),))
         for each in target.parent.glob(f"{aside.name}*"):

@@ -162,14 +162,14 @@ def parse_study(text: str, source: str, name: str) -> WrittenStudy:
 
 def _numbered(written: Written) -> dict[int, Written]:
     """Return the entries of a mapping of numbers, in the file's order."""
-    found = {}
+    by_number = {}
     for key, entry in written.entries().items():
         if not _NUMBER.fullmatch(key):
             raise entry.error(f"{key[:40]!r} is no number of one", "Write the number that it has in the work, like 1")
-        found[int(key)] = entry
-    if not found:
+        by_number[int(key)] = entry
+    if not by_number:
         raise written.error("there are none", "Write at least one")
-    return found
+    return by_number
 
 
 def _read_figures(written: Mapping[int, Written]) -> list[StudyFigure]:

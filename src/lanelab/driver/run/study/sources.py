@@ -21,8 +21,8 @@ class FigureFile:
 
 def published_number(source: str) -> int | None:
     """Return the number of the published claim that a source names; None where it is any text."""
-    found = _REFERENCE.fullmatch(source.strip())
-    return int(found["number"]) if found and found["number"].isdecimal() else None
+    match = _REFERENCE.fullmatch(source.strip())
+    return int(match["number"]) if match and match["number"].isdecimal() else None
 
 
 def check_claims(study: Study, files: Sequence[FigureFile], published: Mapping[int, Written]) -> None:
@@ -52,14 +52,14 @@ def check_claims(study: Study, files: Sequence[FigureFile], published: Mapping[i
 def _referred(written: Written, study: Study) -> int | None:
     """Return the number of the published claim; None where the source is no reference to a study."""
     text = written.text().strip()
-    found = _REFERENCE.fullmatch(text)
-    if not found:
+    match = _REFERENCE.fullmatch(text)
+    if not match:
         return None
-    if found["study"] != study.name:
-        what = f"it refers to the study {found['study'][:60]!r}, and this one is {study.name}"
-        raise written.error(what, f"Write {study.name}#{found['number']}, or a source without #")
+    if match["study"] != study.name:
+        what = f"it refers to the study {match['study'][:60]!r}, and this one is {study.name}"
+        raise written.error(what, f"Write {study.name}#{match['number']}, or a source without #")
     known = [str(claim.number) for claim in study.claims]
-    if found["number"] not in known:
-        remedy = f"{near_miss(found['number'], known)}There are {', '.join(known)}"
-        raise written.error(f"the study has no claim {found['number'][:20]!r}", remedy)
-    return int(found["number"])
+    if match["number"] not in known:
+        remedy = f"{near_miss(match['number'], known)}There are {', '.join(known)}"
+        raise written.error(f"the study has no claim {match['number'][:20]!r}", remedy)
+    return int(match["number"])

@@ -233,20 +233,20 @@ class DaskCluster:
         self._happened.put(Away(why))
 
     def _on_event(self, event: tuple[float, Any]) -> None:
-        said = event[1]
-        action = said.get("action") if isinstance(said, Mapping) else None
+        message = event[1]
+        action = message.get("action") if isinstance(message, Mapping) else None
         if action == "remove-worker":
-            by, expected = str(said.get("stimulus_id", "")), bool(said.get("expected"))
-            self._reasons[said["worker"]] = _why_removed(by, expected=expected)
+            by, expected = str(message.get("stimulus_id", "")), bool(message.get("expected"))
+            self._reasons[message["worker"]] = _why_removed(by, expected=expected)
         if action in ("add-worker", "remove-worker"):
             self._changed.set()
 
     def _on_told(self, event: tuple[float, Any]) -> None:
-        said = event[1]
+        message = event[1]
         for identifier, worker in self._workers.items():
-            if worker.address == said["worker"]:
+            if worker.address == message["worker"]:
                 with contextlib.suppress(RecordError):  # a worker of another lanelab is refused when it qualifies
-                    self._happened.put(Told(identifier, read_event(said["event"])))
+                    self._happened.put(Told(identifier, read_event(message["event"])))
 
     def _submit(self, number: int, identifier: str, name: JobName, payload: Coded) -> None:
         worker = self._workers.get(identifier)

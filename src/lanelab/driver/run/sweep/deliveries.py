@@ -182,11 +182,11 @@ def _forget(_member: Member, _finished: Finished) -> None:
 
 def _what_lacks(portion: PlannedPortion, delivery: Delivery, known: Collection[int]) -> str:
     """Why a delivery is not the whole portion, made on one bed; "": it is."""
-    asked = {cell.id for cell in portion.cells}
-    strange = {trial.cell for trial in delivery.trials} - asked
+    ids = {cell.id for cell in portion.cells}
+    strange = {trial.cell for trial in delivery.trials} - ids
     if strange or any(trial.round != portion.round for trial in delivery.trials):
         return "it delivered trials of another portion"
-    if asked - {trial.cell for trial in delivery.trials}:
+    if ids - {trial.cell for trial in delivery.trials}:
         return "it did not deliver all trials of the portion"
     if {trial.bed for trial in delivery.trials} - set(known):
         return "it does not say of which bed its trials are"

@@ -107,26 +107,26 @@ class Enrolment:
             self._failed(member, finished.error)
             return
         try:
-            made = Qualification.from_json(finished.value)
+            qualification = Qualification.from_json(finished.value)
         except RecordError as error:
             self._refuse(member, of_another_lanelab(error), SAME)
             return
-        if made.unfit:
-            self._refuse(member, made.unfit, made.remedy)
+        if qualification.unfit:
+            self._refuse(member, qualification.unfit, qualification.remedy)
             return
-        ahead_s = seconds_between(member.asked_utc, made.utc)
+        ahead_s = seconds_between(member.asked_utc, qualification.utc)
         member.clock_ahead_s = ahead_s if abs(ahead_s) > CLOCK_EXACT_S else 0.0
         # Two machines that call themselves the same are two: "localhost" is a frequent name.
-        member.machine = name_of(made.machine, self._store.machines())
-        self._store.add_machine(replace(made.machine, name=member.machine, clock_ahead_s=ahead_s))
-        self.note(member, made.beds, made.self_tests)
+        member.machine = name_of(qualification.machine, self._store.machines())
+        self._store.add_machine(replace(qualification.machine, name=member.machine, clock_ahead_s=ahead_s))
+        self.note(member, qualification.beds, qualification.self_tests)
         links = {case.label: case.link for case in self._begun.experiment.links}
-        member.refusals.update(links[refused.label] for refused in made.refused)
-        self._note_versions(member, made.versions)
-        self._note_worker(member, made)
+        member.refusals.update(links[refused.label] for refused in qualification.refused)
+        self._note_versions(member, qualification.versions)
+        self._note_worker(member, qualification)
         self.unfit.pop(member.name, None)
         member.doing, member.failures = Doing.IDLE, 0
-        refused = tuple(f"{each.label}: {each.why}" for each in made.refused)
+        refused = tuple(f"{each.label}: {each.why}" for each in qualification.refused)
         self._tell(WorkerQualified(member.worker, member.name, member.machine, refused))
 
     def note(self, member: Member, beds: Mapping[str, BedFacts], self_tests: Sequence[SelfTestCopy]) -> None:

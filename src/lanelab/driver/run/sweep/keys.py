@@ -63,7 +63,7 @@ def make_keys(name: str) -> Keys:
     from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID  # noqa: PLC0415
 
     now = datetime.datetime.now(datetime.UTC)
-    authority, own = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
+    authority, signing_key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     issuer = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"authority of {name}"[:64])])
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"party of {name}"[:64])])
 
@@ -82,7 +82,7 @@ def make_keys(name: str) -> Keys:
     )
     both = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
     certificate = (
-        begun(subject, own.public_key())
+        begun(subject, signing_key.public_key())
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(known, critical=False)
         .add_extension(_usage(signs=False), critical=True)
@@ -94,7 +94,7 @@ def make_keys(name: str) -> Keys:
     return Keys(
         ca=ca.public_bytes(pem).decode(),
         certificate=certificate.public_bytes(pem).decode(),
-        key=own.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain).decode(),
+        key=signing_key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain).decode(),
     )
 
 

@@ -115,13 +115,13 @@ class _Keeper:
     def begin(self) -> str:
         """Start the process. Its address."""
         self._child = child = Child("lanelab.driver.run.sweep.scheduler_process", self._settings, self._log)
-        said = child.next_said(SchedulerSaid)
-        if said and said.address:
-            self.dashboard, self.pid = said.dashboard, child.pid
-            return said.address
+        message = child.next_said(SchedulerSaid)
+        if message and message.address:
+            self.dashboard, self.pid = message.dashboard, child.pid
+            return message.address
         child.end()
         where = f"{self._settings.host}:{self._settings.port}"
-        why = said.error if said else f"its process ended: {child.last_words()}"
+        why = message.error if message else f"its process ended: {child.last_words()}"
         what = f"the run's scheduler cannot listen at {where}: {why}"
         if self._listen:
             raise InputError(what, OWN, key=LISTEN)

@@ -102,22 +102,26 @@ def warnings(division: Sequence[Sequence[int]], processors: Sequence[int], place
     if len(division) < 2:
         return []
     known = _complete(processors, places or {})
-    found = []
+    sentences = []
     cores = [{_core_of(known[number]) for number in bed} for bed in division]
     if sum(map(len, cores)) > len(set().union(*cores)):
-        found.append("beds share cores: threads of one core are in different beds, and slow one another down")
+        sentences.append("beds share cores: threads of one core are in different beds, and slow one another down")
     fewest = min(map(len, division))
     if fewest < PROCESSORS_OF_A_PAGE_LOAD:
         has = counted(fewest, "processor")
-        found.append(
+        sentences.append(
             f"each bed has {has}, and a page load uses {PROCESSORS_OF_A_PAGE_LOAD}: "
             "page load times are longer than on a bed that has this machine to itself"
         )
     if any(len({known[number].package for number in bed}) > 1 for bed in division):
-        found.append("the processors of a bed are in different packages: its programs wait for memory of the other one")
+        sentences.append(
+            "the processors of a bed are in different packages: its programs wait for memory of the other one"
+        )
     if sum(map(len, division)) == len(processors):
-        found.append("no processor is left over for what gives the beds their work: it takes a little of their time")
-    return found
+        sentences.append(
+            "no processor is left over for what gives the beds their work: it takes a little of their time"
+        )
+    return sentences
 
 
 def require_memory(beds: int, available_mib: int) -> None:
@@ -133,8 +137,8 @@ def require_memory(beds: int, available_mib: int) -> None:
 
 def places_here(processors: Sequence[int]) -> Places:
     """Return the places that the kernel tells."""
-    found = {number: _place(number) for number in processors}
-    return {number: place for number, place in found.items() if place}
+    by_number = {number: _place(number) for number in processors}
+    return {number: place for number, place in by_number.items() if place}
 
 
 def memory_available_here_mib() -> int:
@@ -149,14 +153,14 @@ def memory_available_here_mib() -> int:
 def other_beds_here() -> int:
     """Beds that run on this machine now, whoever made them, as far as their processes can be seen: each has one, with
     this text on its command line. Those of other containers, or of users that the kernel hides, are not seen."""
-    found = 0
+    count = 0
     for folder in Path("/proc").iterdir():
         if folder.name.isdecimal():
             try:
-                found += b"from lanelab.driver.run.channel.bed_start import main" in (folder / "cmdline").read_bytes()
+                count += b"from lanelab.driver.run.channel.bed_start import main" in (folder / "cmdline").read_bytes()
             except OSError:  # it has ended
                 continue
-    return found
+    return count
 
 
 def _place(number: int) -> Place | None:

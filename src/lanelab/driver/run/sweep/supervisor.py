@@ -126,13 +126,13 @@ class Supervisor:
 
     def _scheduler_is_there(self, number: int) -> bool:
         """Wait for it. False: we end. Worker 1 speaks for all of them."""
-        tries, told = 0, float("-inf")
+        tries, last_note = 0, float("-inf")
         while not self._ending.is_set():
             try:
                 require_scheduler(self._where)
             except ClusterError as error:
-                if number == 1 and time.monotonic() - told >= REMINDER_S:
-                    told = time.monotonic()
+                if number == 1 and time.monotonic() - last_note >= REMINDER_S:
+                    last_note = time.monotonic()
                     self._tell(SchedulerAway(self._where.address, str(error)))
                 self._ending.wait(PAUSES_S[min(tries, 4)])
                 tries += 1
@@ -167,10 +167,10 @@ class Supervisor:
             child = self._children[number] = Child("lanelab.driver.run.sweep.worker.process", settings, log)
         self._tell(BedProcessStarted(self._machine, number, processors, str(log), child.pid))
         why = ""
-        while (said := child.next_said(WorkerSaid)) is not None:
-            if said.joined:
+        while (message := child.next_said(WorkerSaid)) is not None:
+            if message.joined:
                 self._tell(BedLent(self._machine, number, processors, str(log)))
-            why = said.left or why
+            why = message.left or why
         status = child.wait()
         with self._guard:
             self._children.pop(number, None)

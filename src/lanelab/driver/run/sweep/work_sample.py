@@ -40,8 +40,8 @@ class FixedWorker:
 
     def __init__(self, processors: Collection[int] = ()) -> None:
         """Keep the `processors` of the work: () for those of this process."""
-        own = ",".join(map(str, sorted(processors or os.sched_getaffinity(0))))
-        argv = [str(Path(sys.executable).resolve()), "-I", "-S", str(PROGRAM), own]
+        processors_text = ",".join(map(str, sorted(processors or os.sched_getaffinity(0))))
+        argv = [str(Path(sys.executable).resolve()), "-I", "-S", str(PROGRAM), processors_text]
         self._process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
 
     def __enter__(self) -> "FixedWorker":

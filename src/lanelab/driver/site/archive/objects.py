@@ -130,8 +130,8 @@ def _clean(each: Exchange, address: Address) -> Exchange:
     """With the address as a browser asks for it, and without fields that no head can have: those would be refused by
     servers and archives, or would begin another field there. Names that begin with ':' are HTTP/2's own."""
     reason = each.reason if _VALUE.fullmatch(each.reason) else ""
-    asked, answered = _possible(each.request_headers), _possible(each.headers)
-    return replace(each, url=address.url, reason=reason, request_headers=asked, headers=answered)
+    request_headers, answered = _possible(each.request_headers), _possible(each.headers)
+    return replace(each, url=address.url, reason=reason, request_headers=request_headers, headers=answered)
 
 
 def _possible(fields: Headers) -> Headers:
@@ -182,13 +182,13 @@ def _stored(each: Exchange, address: Address, bodies: _Bodies) -> StoredObject:
         body = b""
     if len(body) > bodies.limits.record_bytes:
         raise NotServedError(f"it is larger than {bodies.limits.record_bytes:,} bytes")
-    said = next(iter(values_of(headers, "content-type")), "")
-    plain = b"" if bodies.own and is_media_type(said) else bodies.decoded(headers, body)
-    made = SiteObject(
+    content_type = next(iter(values_of(headers, "content-type")), "")
+    plain = b"" if bodies.own and is_media_type(content_type) else bodies.decoded(headers, body)
+    archived = SiteObject(
         host=address.host,
         path=address.path,
         size=len(body),
-        mime=media_type(said, address.path, plain),
+        mime=media_type(content_type, address.path, plain),
         sha256=hashlib.sha256(body).hexdigest(),
         method=each.method,
         scheme=address.scheme,
@@ -198,7 +198,7 @@ def _stored(each: Exchange, address: Address, bodies: _Bodies) -> StoredObject:
         request_sha1=_key(each, address)[-1],
         late=each.late,
     )
-    return StoredObject(made, body)
+    return StoredObject(archived, body)
 
 
 def _served(fields: Headers) -> Headers:

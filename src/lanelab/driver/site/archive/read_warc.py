@@ -187,10 +187,10 @@ class _Joined:
         before = self._repeated(record)
         if before is None:
             raise DamagedError("what it repeats is not in the archive")
-        own = answer_head(record.block, self.limits.head_bytes) if record.block.strip() else None
-        if own is None or own.first[1] == str(NOT_MODIFIED):
+        head = answer_head(record.block, self.limits.head_bytes) if record.block.strip() else None
+        if head is None or head.first[1] == str(NOT_MODIFIED):
             return replace(before, url=record.url, at_utc=_date(record), request_headers=(), request_body=b"")
-        return self._answer(record, own, before.body)
+        return self._answer(record, head, before.body)
 
     def _repeated(self, record: Record) -> Exchange | None:
         return (
@@ -271,8 +271,8 @@ def _restored(fields: Headers) -> Headers:
 
 
 def _protocol(record: Record, version: str) -> str:
-    said = record.get("warc-protocol").lower()
-    return said if said.startswith(_SPOKEN) else {"2": "h2", "3": "h3"}.get(version, f"http/{version}")
+    protocol = record.get("warc-protocol").lower()
+    return protocol if protocol.startswith(_SPOKEN) else {"2": "h2", "3": "h3"}.get(version, f"http/{version}")
 
 
 def _date(record: Record) -> str:

@@ -24,17 +24,17 @@ def make(folder: Path, manifest: Manifest) -> Iterable[StoredObject]:
 
 
 def _objects(fetch: Fetch, entry_host: str, file: Path) -> Iterator[StoredObject]:
-    found: dict[Address, bytes] = {}
+    contents: dict[Address, bytes] = {}
     for package in fetch.packages:
-        wanted = {each: package.member(each) for each in fetch.objects if each not in found and package.has(each)}
+        wanted = {each: package.member(each) for each in fetch.objects if each not in contents and package.has(each)}
         files = files_of(package_file(package), package.kind, frozenset(wanted.values()))
-        found |= {address: files[member] for address, member in wanted.items() if member in files}
+        contents |= {address: files[member] for address, member in wanted.items() if member in files}
     for address in fetch.objects:
-        if address not in found:
+        if address not in contents:
             names = ", ".join(package.title for package in fetch.packages if package.has(address))
             what = f"{address.url} is in none of the site's packages" + (f" ({names})" if names else "")
             raise InputError(what, f"Correct the list of objects in {file}", key="fetch")
-        yield _object(address, found[address], entry_host)
+        yield _object(address, contents[address], entry_host)
 
 
 def _object(address: Address, body: bytes, entry_host: str) -> StoredObject:

@@ -38,7 +38,7 @@ def files_of(package: Path, kind: str, wanted: Collection[str]) -> dict[str, byt
 
 
 def _of_tar(opened: IO[bytes], wanted: Collection[str]) -> dict[str, bytes]:
-    found = {}
+    files = {}
     with tarfile.open(fileobj=opened, mode="r:*") as archive:
         members = {posixpath.normpath(member.name): member for member in archive}
         named = {name: members.get(_resolved(name, members) or "") for name in wanted}
@@ -46,8 +46,8 @@ def _of_tar(opened: IO[bytes], wanted: Collection[str]) -> dict[str, bytes]:
         for name, member in sorted(there.items(), key=lambda item: item[1].offset):
             content = archive.extractfile(member)
             if content is not None:
-                found[name] = _limited(name, member.size, content)
-    return found
+                files[name] = _limited(name, member.size, content)
+    return files
 
 
 def _resolved(name: str, members: Mapping[str, tarfile.TarInfo], links: int = 0) -> str | None:
@@ -69,13 +69,13 @@ def _resolved(name: str, members: Mapping[str, tarfile.TarInfo], links: int = 0)
 
 
 def _of_zip(package: Path, wanted: Collection[str]) -> dict[str, bytes]:
-    found = {}
+    files = {}
     with zipfile.ZipFile(package) as archive:
         for member in archive.infolist():
             if not member.is_dir() and member.filename in wanted:
                 with archive.open(member) as content:
-                    found[member.filename] = _limited(member.filename, member.file_size, content)
-    return found
+                    files[member.filename] = _limited(member.filename, member.file_size, content)
+    return files
 
 
 def _limited(name: str, size: int, content: IO[bytes]) -> bytes:

@@ -50,30 +50,30 @@ def package_file(package: Package) -> Path:
 
 def _fetch(package: Package, place: Path) -> None:
     print(f"lanelab: fetching the package {package.title} ({package.kind})", file=sys.stderr, flush=True)
-    with tempfile.TemporaryDirectory(prefix=".fetching-", dir=place.parent) as made:
-        into = Path(made)
+    with tempfile.TemporaryDirectory(prefix=".fetching-", dir=place.parent) as folder:
+        into = Path(folder)
         if package.kind == "npm":
             argv = [
                 *_npm(place.parent),
                 "pack",
                 f"{package.name}@{package.version}",
                 "--pack-destination",
-                made,
+                folder,
                 *QUIET,
                 *PATIENCE,
             ]
         elif package.kind == "pypi":
             argv = [sys.executable, "-I", "-m", "pip", "download", "--quiet", "--no-input", "--no-deps",
-                    "--only-binary", ":all:", "--dest", made, f"{package.name}=={package.version}"]  # fmt: skip
+                    "--only-binary", ":all:", "--dest", folder, f"{package.name}=={package.version}"]  # fmt: skip
         else:
             argv = ["apt-get", "download", "--quiet", f"{package.name}={package.version}"]
         _run(package, argv, into)
         files = [file for file in into.iterdir() if file.is_file()]
         if len(files) != 1:
             raise BuildError(f"cannot fetch {package.title}: {argv[0]} gave {len(files)} files instead of one", OFFLINE)
-        found = _sha256(files[0])
-        if found != package.sha256:
-            what = f"the package {package.title} is another one than the site's manifest says: its sha256 is {found}"
+        digest = _sha256(files[0])
+        if digest != package.sha256:
+            what = f"the package {package.title} is another one than the site's manifest says: its sha256 is {digest}"
             raise BuildError(what, "Do not use it, unless you know why: then correct the manifest")
         files[0].rename(place)
 

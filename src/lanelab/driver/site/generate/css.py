@@ -14,9 +14,9 @@ RULES = 9  # of ten bytes that are free, so many go to rules; the others are a c
 
 def sheet(pieces: Sequence[Piece], piece: Piece) -> bytes:
     """Return a style sheet of exactly its size."""
-    asked = [pieces[index] for index in piece.asks]
-    imports = "".join(f'@import url("{each.address_for(piece)}");\n' for each in asked if each.type == "css")
-    used = "".join(rules_for(piece, each) for each in asked if each.type != "css")
+    pieces_asked_for = [pieces[index] for index in piece.asks]
+    imports = "".join(f'@import url("{each.address_for(piece)}");\n' for each in pieces_asked_for if each.type == "css")
+    used = "".join(rules_for(piece, each) for each in pieces_asked_for if each.type != "css")
     noise_bytes = piece.size * piece.group.noise.ppb // 10**9
     key = f"html {{\n  --key: {letters(f'{piece.seed} key', noise_bytes)};\n}}\n\n" if noise_bytes else ""
     text = imports + used + key

@@ -21,13 +21,15 @@ ITEM = '<li class="item"><a class="item-link" href="/sections/part/index.html">'
 
 def page(pieces: Sequence[Piece], piece: Piece, dimensions: dict[int, tuple[int, int]]) -> bytes:
     """Return a page of exactly its size. `dimensions`: width and height of each image."""
-    asked = [pieces[index] for index in piece.asks]
-    shown = [each for each in asked if each.group.place == "body" and each.type in SHOWN and not _by_itself(each)]
+    pieces_asked_for = [pieces[index] for index in piece.asks]
+    shown = [
+        each for each in pieces_asked_for if each.group.place == "body" and each.type in SHOWN and not _by_itself(each)
+    ]
     count = max(LEAST_SECTIONS, len(shown), piece.size // PER_SECTION)
     noise_bytes = piece.size * piece.group.noise.ppb // 10**9
     keys = [letters(f"{piece.seed} key {n}", size) for n, size in enumerate(_parts(noise_bytes, count))]
-    head, places = _head(piece, asked), _places(pieces, piece)
-    tail = _tail(piece, asked, styled=bool(places))
+    head, places = _head(piece, pieces_asked_for), _places(pieces, piece)
+    tail = _tail(piece, pieces_asked_for, styled=bool(places))
     spread = [[each for place, each in enumerate(shown) if place * count // max(len(shown), 1) == n]
               for n in range(count)]  # fmt: skip
     sections = [_section(piece, n, keys[n], spread[n], dimensions) + ("" if n else places) for n in range(count)]
@@ -78,8 +80,8 @@ def _tail(piece: Piece, asked: Sequence[Piece], *, styled: bool) -> str:
     scripts = (each for each in asked if each.group.place == "body" and each.type in ("script", "module"))
     included = "".join(_include(piece, each) for each in scripts if not _by_itself(each))
     lines = "".join(asked_by_script(each) for each in asked if each.group.inline == "script")
-    own = f"<script>\n(function () {{\n{ASK}{lines}}}());\n</script>\n" if lines else ""
-    return f"{included}{own}{STYLED if styled else ''}</body>\n</html>\n"
+    script = f"<script>\n(function () {{\n{ASK}{lines}}}());\n</script>\n" if lines else ""
+    return f"{included}{script}{STYLED if styled else ''}</body>\n</html>\n"
 
 
 def _include(piece: Piece, each: Piece) -> str:
@@ -99,9 +101,9 @@ def _include(piece: Piece, each: Piece) -> str:
 def _places(pieces: Sequence[Piece], piece: Piece) -> str:
     """Return an element for each background and each font of the page's style sheets, so that they are used."""
     sheets = (each for each in below(pieces, piece) if each.type == "css")
-    own = (index for index in piece.asks if pieces[index].group.inline == "style")
+    inline = (index for index in piece.asks if pieces[index].group.inline == "style")
     lines = []
-    for index in (*own, *(index for sheet in sheets for index in sheet.asks)):
+    for index in (*inline, *(index for sheet in sheets for index in sheet.asks)):
         if pieces[index].type == "image":
             lines.append(f'<span class="b{index}"></span>\n')
         elif pieces[index].type == "font":

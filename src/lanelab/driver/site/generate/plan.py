@@ -78,18 +78,18 @@ def planned(recipe: Recipe) -> tuple[Piece, ...]:
     pieces = [_page(recipe)]
     of_group = {PAGE: [INDEX]}
     for group in recipe.groups:
-        own: list[int] = []
+        places: list[int] = []
         for number, size in enumerate(group.sizes):
             index = len(pieces)
             above = of_group[group.parent]
-            parent = own[-1] if group.chain and own else above[number % len(above)]
+            parent = places[-1] if group.chain and places else above[number % len(above)]
             late = pieces[parent].late or group.late or group.after != NOTHING or group.type == "data"
             host = group.hosts[number % len(group.hosts)]
             seed = f"{recipe.seed}/{group.name}/{number}"
             pieces.append(Piece(index, group, host, _path(group, number), size, seed, late, ()))
             pieces[parent] = replace(pieces[parent], asks=(*pieces[parent].asks, index))
-            own.append(index)
-        of_group[group.name] = own
+            places.append(index)
+        of_group[group.name] = places
     return tuple(pieces)
 
 

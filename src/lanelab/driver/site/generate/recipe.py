@@ -109,8 +109,8 @@ def _groups(entries: Mapping[str, Written], host: str, seed: int) -> Iterator[Gr
     written = entries["objects"].elements() if "objects" in entries else []
     read = [(each, GROUP.entries(each)) for each in written]
     total = total_bytes = 0
-    for each, found in read:
-        group = _group(each, found, known, host, seed)
+    for each, entry in read:
+        group = _group(each, entry, known, host, seed)
         total += len(group.sizes)
         total_bytes += sum(group.sizes)
         if total > MOST_OBJECTS:
@@ -161,7 +161,7 @@ def _check_parent(entries: Mapping[str, Written], written: Written, values: Valu
         near = near_miss(parent, known)
         raise where.error(f"there is no group {parent!r} above", f"{near}Groups so far are {', '.join(known)}")
     if kind not in MAY_ASK[known[parent]]:
-        able = [name for name, asked in MAY_ASK.items() if kind in asked]
+        able = [name for name, kinds in MAY_ASK.items() if kind in kinds]
         raise where.error(f"a {known[parent]} cannot refer to a {kind}", f"These can: {', '.join(able)}")
     if values["chain"] and kind not in MAY_ASK[kind]:
         raise entries["chain"].error(f"a {kind} cannot refer to a {kind}", "Leave chain out")

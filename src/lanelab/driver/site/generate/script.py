@@ -34,10 +34,10 @@ function loaded(then) {
 
 def script(pieces: Sequence[Piece], piece: Piece) -> bytes:
     """Return a script or module of exactly its size."""
-    asked = [pieces[index] for index in piece.asks]
+    pieces_asked_for = [pieces[index] for index in piece.asks]
     module = piece.type == "module"
-    imported = [each for each in asked if module and each.type == "module" and not _waits(each)]
-    others = [each for each in asked if each not in imported]
+    imported = [each for each in pieces_asked_for if module and each.type == "module" and not _waits(each)]
+    others = [each for each in pieces_asked_for if each not in imported]
     imports = "".join(f"import {json.dumps(each.address_for(piece))};\n" for each in imported)
     noise_bytes = piece.size * piece.group.noise.ppb // 10**9
     key = f'var key = "{letters(f"{piece.seed} key", noise_bytes)}";\n' if noise_bytes else ""

@@ -45,7 +45,7 @@ def extended(work: Work, old: Resource) -> Resource | None:
     lifetime = old.lifetime_s(limits.implicit_lifetime_s)
     if lifetime >= limits.extend_below_s:
         return None
-    made = work.resources.add([old], escape_segment(old.address.leaf), "ce", old.body, EXTENSIONS[old.mime])
-    what = f"lives {limits.lifetime_s} s instead of {lifetime}, as {made.address.leaf}"
+    longer = work.resources.add([old], escape_segment(old.address.leaf), "ce", old.body, EXTENSIONS[old.mime])
+    what = f"lives {limits.lifetime_s} s instead of {lifetime}, as {longer.address.leaf}"
     work.note(name, what, old.size, old.size, old.address)
-    return made
+    return longer

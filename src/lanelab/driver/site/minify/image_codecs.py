@@ -170,16 +170,16 @@ def _share(step: int, usual: int) -> float:
 
 
 def _saved(image: Image.Image, form: str, **options: object) -> bytes:
-    made = io.BytesIO()
+    buffer = io.BytesIO()
     if image.size == (0, 0):
         raise Undecodable("it has no pixels")
     try:
         clean = image.copy()
         clean.info = {key: value for key, value in image.info.items() if key == "transparency"}
-        clean.save(made, form, **options)
+        clean.save(buffer, form, **options)
     except _TROUBLE as error:
         raise Undecodable(f"it cannot be written as {form}") from error
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 @cache

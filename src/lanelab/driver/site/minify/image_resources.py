@@ -56,10 +56,10 @@ def picture_of(work: Work, resource: Resource, wanted: Wanted = (None, None)) ->
     original = Picture(resource.body, kind_of(resource.body), size_of(resource.body), rewritten=False)
     if not work.wish.has(*FILTERS) or resource.address.rewritten:
         return original
-    made = _cached(resource.body, rules_of(work.wish), wanted)
-    if isinstance(made, Rewritten):
-        return Picture(made.body, made.kind, made.box, rewritten=True)
-    work.note(filter_of(original.kind), f"kept: {made.why}", resource.size, resource.size, resource.address)
+    result = _cached(resource.body, rules_of(work.wish), wanted)
+    if isinstance(result, Rewritten):
+        return Picture(result.body, result.kind, result.box, rewritten=True)
+    work.note(filter_of(original.kind), f"kept: {result.why}", resource.size, resource.size, resource.address)
     return original
 
 
@@ -69,12 +69,16 @@ def stored(work: Work, resource: Resource, picture: Picture, wanted: Wanted = (N
         return resource
     before = len(work.resources.made)
     name = name_of(resource.address, wanted if work.wish.has("resize_images") else (None, None))
-    made = work.resources.add((resource,), name, FILTER_ID, picture.body, picture.kind.extension)
+    resource_of_picture = work.resources.add((resource,), name, FILTER_ID, picture.body, picture.kind.extension)
     if len(work.resources.made) > before:
         work.note(
-            filter_of(kind_of(resource.body)), _what(resource, picture), resource.size, made.size, resource.address
+            filter_of(kind_of(resource.body)),
+            _what(resource, picture),
+            resource.size,
+            resource_of_picture.size,
+            resource.address,
         )
-    return made
+    return resource_of_picture
 
 
 def inlined(work: Work, picture: Picture, below: int) -> str | None:
@@ -97,9 +101,9 @@ def written_in_css(work: Work, written: str, base: Address) -> str | None:
         return uri
     if not picture.rewritten:
         return None
-    made = stored(work, resource, picture)
-    work.use(resource, made)
-    return work.written(made, base)
+    rewritten = stored(work, resource, picture)
+    work.use(resource, rewritten)
+    return work.written(rewritten, base)
 
 
 def name_of(address: Address, wanted: Wanted) -> str:

@@ -72,9 +72,9 @@ def rewrite_images(work: Work) -> None:
             continue
         new = tag
         if picture.rewritten:
-            made = stored(work, resource, picture, wanted)
-            work.use(resource, made)
-            new = new.with_value("src", work.written(made))
+            rewritten = stored(work, resource, picture, wanted)
+            work.use(resource, rewritten)
+            new = new.with_value("src", work.written(rewritten))
         edits[element.index] = [_with_size(work, new, picture)]
     work.page.edit(edits)
 
@@ -142,8 +142,8 @@ def _images(work: Work) -> Iterator[Element]:
 def _with_uri(tag: StartTag, uri: str, picture: Picture, wanted: Wanted) -> StartTag:
     """Return the tag with the address. Its width and height go where they are the image's own."""
     new = tag.with_value("src", uri)
-    own = picture.box and wanted == (picture.box.width, picture.box.height)
-    return new.without("width").without("height") if own else new
+    is_its_box = picture.box and wanted == (picture.box.width, picture.box.height)
+    return new.without("width").without("height") if is_its_box else new
 
 
 def _with_size(work: Work, tag: StartTag, picture: Picture) -> StartTag:

@@ -88,12 +88,12 @@ def rewrite(body: bytes, rules: ImageRules, wanted: Wanted = (None, None)) -> Re
     if kind is None:
         return Kept("it is no JPEG, PNG, GIF or WebP")
     try:
-        made = _made(body, kind, rules, wanted)
+        result = _made(body, kind, rules, wanted)
     except codecs.Undecodable as error:
         return Kept(str(error))
-    if isinstance(made, Rewritten) and len(made.body) >= len(body):
-        return Kept(f"as {made.what} it would have {len(made.body):,} bytes")
-    return made or Kept(f"no filter that is on changes a {kind.name}")
+    if isinstance(result, Rewritten) and len(result.body) >= len(body):
+        return Kept(f"as {result.what} it would have {len(result.body):,} bytes")
+    return result or Kept(f"no filter that is on changes a {kind.name}")
 
 
 def _made(body: bytes, kind: Kind, rules: ImageRules, wanted: Wanted) -> Rewritten | Kept | None:
@@ -190,10 +190,10 @@ def _jpeg(body: bytes, image: Image.Image, box: Box, rules: ImageRules) -> Rewri
     order = ", progressive" if progressive else ""
     quality = codecs.jpeg_quality(image)
     if rules.jpeg_quality is None or (quality is not None and quality <= rules.jpeg_quality):
-        made = codecs.optimize_jpeg(body, progressive=progressive)
-        return Rewritten(made, Kind.JPEG, box, f"JPEG, the same pixels{order}")
-    made = codecs.to_jpeg(image, rules.jpeg_quality, progressive=progressive, subsampled=rules.subsampled)
-    return Rewritten(made, Kind.JPEG, box, f"JPEG of quality {rules.jpeg_quality}{order}")
+        body_of_jpeg = codecs.optimize_jpeg(body, progressive=progressive)
+        return Rewritten(body_of_jpeg, Kind.JPEG, box, f"JPEG, the same pixels{order}")
+    body_of_jpeg = codecs.to_jpeg(image, rules.jpeg_quality, progressive=progressive, subsampled=rules.subsampled)
+    return Rewritten(body_of_jpeg, Kind.JPEG, box, f"JPEG of quality {rules.jpeg_quality}{order}")
 
 
 def _converted(image: Image.Image, box: Box, rules: ImageRules, size: str = "") -> Rewritten | None:
@@ -204,8 +204,8 @@ def _converted(image: Image.Image, box: Box, rules: ImageRules, size: str = "") 
         if rules.to_webp:
             return Rewritten(codecs.to_webp(image, rules.webp_quality), Kind.WEBP, box, f"WebP{end}")
         if rules.jpeg_quality is not None:
-            made = codecs.to_jpeg(image, rules.jpeg_quality, subsampled=rules.subsampled)
-            return Rewritten(made, Kind.JPEG, box, f"JPEG{end}")
+            body_of_jpeg = codecs.to_jpeg(image, rules.jpeg_quality, subsampled=rules.subsampled)
+            return Rewritten(body_of_jpeg, Kind.JPEG, box, f"JPEG{end}")
         return None
     if rules.to_webp_lossless:
         return Rewritten(codecs.to_webp(image, None), Kind.WEBP, box, f"WebP without losses{end}")

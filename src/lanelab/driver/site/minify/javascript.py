@@ -69,12 +69,12 @@ def shorten(script: bytes) -> Shortened | Unchanged:
     doubt = _doubt(script)
     if doubt:
         return Unchanged(doubt)
-    made = bytes(rjsmin.jsmin(_LEADING_COMMENT.sub(b"", script, count=1)))
-    if len(made) >= len(script):
+    shorter = bytes(rjsmin.jsmin(_LEADING_COMMENT.sub(b"", script, count=1)))
+    if len(shorter) >= len(script):
         return Unchanged("it does not get shorter")
-    if shortens_further(made):
+    if shortens_further(shorter):
         return Unchanged("shortening it twice gives something else than once: its syntax was misread")
-    return Shortened(made)
+    return Shortened(shorter)
 
 
 def shortens_further(made: bytes) -> bool:
@@ -164,7 +164,7 @@ def _doubt(script: bytes) -> str | None:
             "one of its statements may end by the end of its line alone",
         ),
     )
-    return next((why for found, why in doubts if found), None)
+    return next((why for applies, why in doubts if applies), None)
 
 
 def _without_comments(script: bytes) -> bytes:

@@ -38,11 +38,11 @@ def _policies(headers: Headers, page: Page) -> Iterable[Directives]:
 
 
 def _directives(policy: str) -> Directives:
-    found: dict[str, frozenset[str]] = {}
+    directives: dict[str, frozenset[str]] = {}
     for directive in policy.split(";"):
         name, *sources = directive.lower().split() or [""]
-        found.setdefault(name, frozenset(sources))  # the first of a name counts
-    return found
+        directives.setdefault(name, frozenset(sources))  # the first of a name counts
+    return directives
 
 
 def _forbidden_by(policy: Directives) -> Iterable[str]:

@@ -106,16 +106,16 @@ class Resources:
         self.replaced: set[Address] = set()  # originals that a filter put something else in place of
         self.later: set[Address] = set()  # what a page asks for only when it has loaded
         self.scripts_later = False  # then also what scripts ask for
-        found = ((Address(each.object.host.lower(), each.object.path), each) for each in self.originals)
+        pairs = ((Address(each.object.host.lower(), each.object.path), each) for each in self.originals)
         self._found: Mapping[Address, StoredObject] = {
             address: each
-            for address, each in found
+            for address, each in pairs
             if each.object.method == "GET" and each.object.status == 200 and not each.object.encoding
         }
 
     def find(self, address: Address) -> Resource | None:
-        if made := self.made.get(address):
-            return made
+        if rewritten := self.made.get(address):
+            return rewritten
         each = self._found.get(address)
         return Resource(each.object, each.body, (address,)) if each else None
 

@@ -35,13 +35,13 @@ def rewrite_javascript(work: Work) -> None:
         if not element.tag.has("src"):
             if work.wish.has(INLINE) and (text := work.page.text_in(element.index)):
                 _shorten_inline(work, element.index + 1, text, edits)
-        elif work.wish.has(EXTERNAL) and (found := _file(work, element)):
-            if work.keeps_hash(EXTERNAL, element.tag, found):
+        elif work.wish.has(EXTERNAL) and (file := _file(work, element)):
+            if work.keeps_hash(EXTERNAL, element.tag, file):
                 continue
-            made = _shortened(work, found)
-            if made is not None:
-                work.use(found, made)
-                edits[element.index] = [element.tag.with_value("src", work.written(made))]
+            shorter = _shortened(work, file)
+            if shorter is not None:
+                work.use(file, shorter)
+                edits[element.index] = [element.tag.with_value("src", work.written(shorter))]
     work.page.edit(edits)
 
 
@@ -49,21 +49,21 @@ def inline_javascript(work: Work) -> None:
     """Make small script files part of the page."""
     edits: dict[int, list[Node]] = {}
     for element in _scripts(work):
-        found = _file(work, element)
+        file = _file(work, element)
         text = work.page.text_in(element.index)
-        if found is None or text is None or text.strip() or not runs_at_once(element.tag):
+        if file is None or text is None or text.strip() or not runs_at_once(element.tag):
             continue
-        why = not_inlined(found.body, work.wish.generation.js_inline_bytes) or _foreign_text(work, element.tag, found)
-        if why is None and work.page.xhtml and b"]]>" in found.body:
+        why = not_inlined(file.body, work.wish.generation.js_inline_bytes) or _foreign_text(work, element.tag, file)
+        if why is None and work.page.xhtml and b"]]>" in file.body:
             why = "it has ]]> in it"
         if why:
-            work.note("inline_javascript", f"kept: {why}", found.size, found.size, found.address)
+            work.note("inline_javascript", f"kept: {why}", file.size, file.size, file.address)
             continue
-        body = f"{CDATA_BEGIN}{found.text}{CDATA_END}" if work.page.xhtml else found.text
+        body = f"{CDATA_BEGIN}{file.text}{CDATA_END}" if work.page.xhtml else file.text
         edits |= {place: [] for place in work.page.whole(element.index)}
         edits[element.index] = [element.tag.without("src"), RawText(body), end_tag("script")]
-        work.use(found)
-        work.note("inline_javascript", "became part of the page", found.size, len(body), found.address)
+        work.use(file)
+        work.note("inline_javascript", "became part of the page", file.size, len(body), file.address)
     work.page.edit(edits)
 
 
@@ -131,8 +131,8 @@ def _is_one(tag: StartTag) -> bool:
 
 
 def _file(work: Work, element: Element) -> Resource | None:
-    found = work.find(element.tag.get("src"))
-    return found if found and found.is_script else None
+    file = work.find(element.tag.get("src"))
+    return file if file and file.is_script else None
 
 
 def _shorten_inline(work: Work, place: int, text: str, edits: dict[int, list[Node]]) -> None:
@@ -156,10 +156,10 @@ def _shortened(work: Work, found: Resource) -> Resource | None:
     elif isinstance(result, Shortened):
         before = len(work.resources.made)
         name = escape_segment(found.address.leaf)
-        made = work.resources.add((found,), name, MINIFIED_ID, result.body, "js")
+        resource = work.resources.add((found,), name, MINIFIED_ID, result.body, "js")
         if len(work.resources.made) > before:
-            work.note(EXTERNAL, "shortened", found.size, made.size, found.address)
-        return made
+            work.note(EXTERNAL, "shortened", found.size, resource.size, found.address)
+        return resource
     else:
         why = result.why
     work.note(EXTERNAL, f"kept: {why}", found.size, found.size, found.address)
@@ -170,9 +170,9 @@ def _foreign_text(work: Work, tag: StartTag, found: Resource) -> str | None:
     """Why the file's characters would be others in the page; None: they are the same."""
     if found.body.isascii():
         return None
-    said = (tag.get("charset") or found.charset).lower()
+    charset = (tag.get("charset") or found.charset).lower()
     page = work.charset
-    return None if page and said in ("", page) else "its encoding may be another one than the page's"
+    return None if page and charset in ("", page) else "its encoding may be another one than the page's"
 
 
 def _runs(work: Work) -> Iterator[_Run]:
@@ -183,18 +183,18 @@ def _runs(work: Work) -> Iterator[_Run]:
         if isinstance(node, StartTag) and node.name == "script":
             element = Element(index, node, in_noscript=False, in_head=False)
             ends_run = not _can_be_one_of_many(work, element)
-            found = None if ends_run else _file(work, element)
-            if found is not None:
-                why = _kept_apart(found)
-                if why or not _fits(work, run, element.tag, found):
+            file = None if ends_run else _file(work, element)
+            if file is not None:
+                why = _kept_apart(file)
+                if why or not _fits(work, run, element.tag, file):
                     yield run
                     run = _Run()
                 if why:
-                    work.note("combine_javascript", f"kept: {why}", found.size, found.size, found.address)
+                    work.note("combine_javascript", f"kept: {why}", file.size, file.size, file.address)
                 else:
-                    run.charset = _charset(work, element.tag, found)
-                    run.size += found.size
-                    run.members.append((element, found))
+                    run.charset = _charset(work, element.tag, file)
+                    run.size += file.size
+                    run.members.append((element, file))
         if ends_run:
             yield run
             run = _Run()
@@ -244,17 +244,17 @@ def _fits(work: Work, run: _Run, tag: StartTag, found: Resource) -> bool:
 
 
 def _combine(work: Work, run: _Run, edits: dict[int, list[Node]]) -> None:
-    sources = [found for _, found in run.members]
+    sources = [file for _, file in run.members]
     # The last release shortened each of them here; that of 2012 had done so before.
     shortens = work.wish.has(EXTERNAL) and not work.wish.generation.javascript_before_combining
     body = combination([(each.address.path, _shortest(each.body) if shortens else each.body) for each in sources])
-    folder, leaves = names_in_common_folder([found.address for found in sources])
+    folder, leaves = names_in_common_folder([file.address for file in sources])
     leaf = rewritten_leaf(joined_names(leaves), COMBINED_ID, body, "js")
     made = work.resources.add_at(folder, sources, leaf, body)
-    for element, found in run.members:
-        work.use(found, made)
+    for element, file in run.members:
+        work.use(file, made)
         edits |= {place: [] for place in work.page.whole(element.index)}
-        edits[element.index] = [start_tag("script"), RawText(call_of(found.address.path)), end_tag("script")]
+        edits[element.index] = [start_tag("script"), RawText(call_of(file.address.path)), end_tag("script")]
     first = run.members[0][0].index
     edits[first] = [start_tag("script", ("src", work.written(made))), end_tag("script"), *edits[first]]
     what = f"{len(sources)} scripts became one"

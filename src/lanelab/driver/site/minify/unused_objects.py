@@ -26,18 +26,22 @@ def objects_left(
     """
     originals = {Address(each.object.host.lower(), each.object.path): each for each in resources.originals}
     kept = {address: pages.get(address, each) for address, each in originals.items()}
-    made = {address: StoredObject(each.object, each.body) for address, each in resources.made.items()}
+    new_objects = {address: StoredObject(each.object, each.body) for address, each in resources.made.items()}
     candidates = (resources.replaced - {entry} - set(pages)) & set(originals)
-    wanted = _reached(kept, made, candidates)
-    found: list[StoredObject] = []
+    wanted = _reached(kept, new_objects, candidates)
+    left: list[StoredObject] = []
     for each in resources.originals:  # not by address: a POST may have the same
         address = Address(each.object.host.lower(), each.object.path)
         if each.object.method != "GET" or address not in candidates:
-            found.append(pages.get(address, each) if each.object.method == "GET" else each)
+            left.append(pages.get(address, each) if each.object.method == "GET" else each)
         elif address in wanted:
-            found.append(each if wanted[address] else _late(each))
-        found += [made.pop(new) for new in _made_of(resources.made.values(), address) if new in wanted and new in made]
-    return tuple(_with_late(found, resources, entry))
+            left.append(each if wanted[address] else _late(each))
+        left += [
+            new_objects.pop(new)
+            for new in _made_of(resources.made.values(), address)
+            if new in wanted and new in new_objects
+        ]
+    return tuple(_with_late(left, resources, entry))
 
 
 def _with_late(found: Sequence[StoredObject], resources: Resources, entry: Address) -> Iterator[StoredObject]:
@@ -99,7 +103,11 @@ def _mentions(each: StoredObject, address: Address) -> tuple[set[Address], froze
         return set(), frozenset()
     text = each.body.decode("latin-1")
     if each.object.mime.lower() in CSS:
-        exact = {found for written in css_references(text) if (found := address.resolve(written))}
+        exact = {
+            address_of_reference
+            for written in css_references(text)
+            if (address_of_reference := address.resolve(written))
+        }
     elif "html" in each.object.mime:
         exact = _page_references(Page.read(each.body), address)
     else:

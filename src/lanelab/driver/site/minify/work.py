@@ -34,11 +34,11 @@ class Work:
     @property
     def charset(self) -> str:
         """Return the charset of the page: by its header, else by a meta tag; "" where nothing says it."""
-        said = [value for name, value in self.headers if name.lower() == CONTENT_TYPE]
+        types = [value for name, value in self.headers if name.lower() == CONTENT_TYPE]
         for each in self.page.elements("meta"):
-            said.append(f"charset={each.tag.get('charset') or ''}")
-            said += [each.tag.get("content") or ""] if each.tag.has("http-equiv") else []
-        return next((found[1].lower() for value in said if (found := CHARSET.search(value))), "")
+            types.append(f"charset={each.tag.get('charset') or ''}")
+            types += [each.tag.get("content") or ""] if each.tag.has("http-equiv") else []
+        return next((match[1].lower() for value in types if (match := CHARSET.search(value))), "")
 
     def find(self, written: str | None, base: Address | None = None) -> Resource | None:
         """The resource that a reference names, if it may be rewritten: it is of the page's own host, was answered,
@@ -48,8 +48,8 @@ class Work:
         address = (base or self.base).resolve(written)
         if address is None or address.host != self.address.host:
             return None
-        found = self.resources.find(address)
-        return found if found and found.cacheable else None
+        resource = self.resources.find(address)
+        return resource if resource and resource.cacheable else None
 
     def keeps_hash(self, name: str, tag: StartTag, found: Resource) -> bool:
         """Whether the tag says the hash of what it loads: with another content a browser would refuse it."""

@@ -32,8 +32,8 @@ def prepare(site: Site, variant: Variant) -> Site:
         from lanelab.driver.site.hints import hinted  # noqa: PLC0415 - most arms need none of its libraries
 
         plain = prepare(site, variant.without_hints)
-        told = hinted(plain, preload=variant.preload, fetchpriority=variant.fetchpriority)
-        return replace(told, variant=variant.text)
+        page_with_hints = hinted(plain, preload=variant.preload, fetchpriority=variant.fetchpriority)
+        return replace(page_with_hints, variant=variant.text)
     folder = site.content.parent / VARIANTS
     file = folder / f"{_name(site, variant)}.json"
     try:
@@ -60,8 +60,8 @@ def transform(objects: Sequence[StoredObject], site: Site, variant: Variant) -> 
     if variant.minify != "off":
         objects = _minified(objects, site, variant)
     if variant.compression == RECORDED:
-        made = [replace(each, object=_if_worth_it(each.object)) for each in objects]
-        return [_for_clear_http(each) for each in made] if variant.schemes == "http" else made
+        objects_of_site = [replace(each, object=_if_worth_it(each.object)) for each in objects]
+        return [_for_clear_http(each) for each in objects_of_site] if variant.schemes == "http" else objects_of_site
     plain = [decoded(each) for each in objects]
     if variant.compression == "off":
         return [replace(each, object=replace(each.object, compressed=None)) for each in plain]
@@ -78,8 +78,8 @@ def _minified(objects: Sequence[StoredObject], site: Site, variant: Variant) -> 
     wish = replace(wish, user_agent=variant.user_agent or site.user_agent or "")
     plain = [decoded(each) for each in objects]
     as_it_was = {_content(each): stored for each, stored in zip(plain, objects, strict=True)}
-    made = minify(plain, site.entry_host, site.entry_path, wish)
-    return [_coded(each, as_it_was.get(_content(each), each)) for each in made.objects]
+    minified = minify(plain, site.entry_host, site.entry_path, wish)
+    return [_coded(each, as_it_was.get(_content(each), each)) for each in minified.objects]
 
 
 def _content(each: StoredObject) -> tuple[SiteObject, bytes]:
@@ -128,8 +128,8 @@ def _read(file: Path, content: Path) -> tuple[SiteObject, ...] | None:
 def _name(site: Site, variant: Variant) -> str:
     """Name a variant by everything that decides what comes out. The manifest may say something else of the same bodies
     later: another entry or user agent for minify, other objects that are late."""
-    said = [site.entry_host, site.entry_path, site.user_agent, [each.to_json() for each in site.objects]]
-    text = json.dumps([variant.text, _code(), said], sort_keys=True)
+    parts = [site.entry_host, site.entry_path, site.user_agent, [each.to_json() for each in site.objects]]
+    text = json.dumps([variant.text, _code(), parts], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

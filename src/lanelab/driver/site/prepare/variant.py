@@ -20,8 +20,8 @@ class Variant:
     def text(self) -> str:
         """Name the variant for run folders and caches."""
         hints = {"preload": self.preload, "fetchpriority": self.fetchpriority}
-        said = (f"{name}={value}" for name, value in hints.items() if value != "off")
-        return "_".join((self.schemes, self.compression, self.minify, *said, *filter(None, (self.user_agent,))))
+        words = (f"{name}={value}" for name, value in hints.items() if value != "off")
+        return "_".join((self.schemes, self.compression, self.minify, *words, *filter(None, (self.user_agent,))))
 
     @property
     def without_hints(self) -> "Variant":

@@ -79,7 +79,7 @@ def _run(session: Session) -> tuple[float, float]:
 
 
 def _thread_time_s(session: Session) -> float:
-    told = {each["name"]: each["value"] for each in session.ask(Metrics, "Performance.getMetrics")["metrics"]}
-    if THREAD_TIME not in told:
+    metrics = {each["name"]: each["value"] for each in session.ask(Metrics, "Performance.getMetrics")["metrics"]}
+    if THREAD_TIME not in metrics:
         raise BrowserError("Chromium does not tell the processor time of the page's thread")
-    return told[THREAD_TIME]
+    return metrics[THREAD_TIME]

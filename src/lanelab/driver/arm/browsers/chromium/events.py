@@ -58,16 +58,16 @@ def first_request_us(log: Iterable[Entry], target: str | None = None) -> int | N
 
 def sockets(log: Iterable[Entry], target: str | None = None) -> tuple[WebSocket, ...]:
     """Return the WebSockets that the page opened, in that order."""
-    found: dict[str, WebSocket] = {}
+    by_id: dict[str, WebSocket] = {}
     for method, event in messages((entry for entry in log if "Network.webSocket" in entry["message"]), target):
-        known = found.get(event.get("requestId", ""))
+        known = by_id.get(event.get("requestId", ""))
         if method == "Network.webSocketCreated":
             created: SocketCreated = event
-            found[created["requestId"]] = WebSocket(created["url"], None)
+            by_id[created["requestId"]] = WebSocket(created["url"], None)
         elif known and method == "Network.webSocketHandshakeResponseReceived":
             answered: ResponseReceived = event
-            found[answered["requestId"]] = replace(known, status=int(answered["response"]["status"]))
-    return tuple(found.values())
+            by_id[answered["requestId"]] = replace(known, status=int(answered["response"]["status"]))
+    return tuple(by_id.values())
 
 
 def document_error(requests: Sequence[Request]) -> str | None:
@@ -219,10 +219,10 @@ def with_tls(requests: Iterable[Request]) -> tuple[Request, ...]:
     """TLS is the connection's. Chromium does not say it of an answer to which another site's redirect led: then what
     it says of others on that connection holds."""
     listed = list(requests)
-    said = {each.connection: each.tls for each in listed if each.tls and each.connection is not None}
+    tls_of = {each.connection: each.tls for each in listed if each.tls and each.connection is not None}
     secure = [each.url.startswith("https:") for each in listed]
     return tuple(
-        replace(each, tls=said.get(each.connection)) if not each.tls and is_secure and each.connection else each
+        replace(each, tls=tls_of.get(each.connection)) if not each.tls and is_secure and each.connection else each
         for each, is_secure in zip(listed, secure, strict=True)
     )
 

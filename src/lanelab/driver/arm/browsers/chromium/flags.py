@@ -132,8 +132,8 @@ def _quic(arm: BrowserSettings, around: Surroundings) -> Iterator[str]:
     # Connections later in a load would resume the session of its first and begin with requests: it has no other switch.
     yield "--force-fieldtrials=QUIC/Enabled"
     yield f"--force-fieldtrial-params=QUIC.Enabled:disable_tls_zero_rtt/{str(not arm.early_data).lower()}"
-    told = HTTPS_PORT if arm.h3_discovery == "forced" else UNUSED_PORT
-    yield "--origin-to-force-quic-on=" + ",".join(f"{host}:{told}" for host in around.hosts)
+    port = HTTPS_PORT if arm.h3_discovery == "forced" else UNUSED_PORT
+    yield "--origin-to-force-quic-on=" + ",".join(f"{host}:{port}" for host in around.hosts)
     if _asks_for_records(arm):
         yield "--enable-features=" + ",".join(RECORD_FEATURES)
 

@@ -123,9 +123,11 @@ class FirefoxBrowser(KeptBrowsers[RunningFirefox, FirefoxPage]):
             raise
 
     def _environment(self, arm: BrowserSettings) -> dict[str, str]:
-        own = {**super()._environment(arm), "MOZ_CRASHREPORTER_DISABLE": "1", "MOZ_DISABLE_AUTO_SAFE_MODE": "1"}
-        own["MOZ_REMOTE_SETTINGS_DEVTOOLS"] = "1"  # else the preference for the server of its settings is not heard
-        return own | ({"GDK_BACKEND": "x11", "MOZ_ENABLE_WAYLAND": "0"} if arm.display == "headful" else {})
+        environment = {**super()._environment(arm), "MOZ_CRASHREPORTER_DISABLE": "1", "MOZ_DISABLE_AUTO_SAFE_MODE": "1"}
+        environment["MOZ_REMOTE_SETTINGS_DEVTOOLS"] = (
+            "1"  # else the preference for the server of its settings is not heard
+        )
+        return environment | ({"GDK_BACKEND": "x11", "MOZ_ENABLE_WAYLAND": "0"} if arm.display == "headful" else {})
 
     def _page(
         self,

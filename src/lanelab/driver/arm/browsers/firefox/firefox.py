@@ -45,8 +45,8 @@ class Firefox(BrowserProcess):
     def _connect(self) -> None:
         self._bidi = BiDi(self._node, self.port)
         self._bidi.call("session.new", capabilities={"alwaysMatch": {}})
-        own: dict[str, object] = {"moz:scope": "chrome"}
-        windows = self._bidi.ask(Tree, "browsingContext.getTree", None, **own)
+        capabilities: dict[str, object] = {"moz:scope": "chrome"}
+        windows = self._bidi.ask(Tree, "browsingContext.getTree", None, **capabilities)
         self._window = windows["contexts"][0]["context"]
 
     def _disconnect(self) -> None:

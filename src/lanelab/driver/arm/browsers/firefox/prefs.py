@@ -144,12 +144,19 @@ EXACT: Mapping[str, Value] = {
 
 def prefs(arm: BrowserSettings, around: Surroundings) -> dict[str, Value]:
     """Return every preference that is set; those of the user win."""
-    made: dict[str, Value] = {**SILENT, **STEADY, **DECIDED, **EXACT, **_names(around), **_protocols(arm, around)}
+    preferences: dict[str, Value] = {
+        **SILENT,
+        **STEADY,
+        **DECIDED,
+        **EXACT,
+        **_names(around),
+        **_protocols(arm, around),
+    }
     if arm.via == "browser":
-        made["network.http.max-persistent-connections-per-server"] = arm.connections_per_host
+        preferences["network.http.max-persistent-connections-per-server"] = arm.connections_per_host
     if arm.user_agent is not None:
-        made["general.useragent.override"] = arm.user_agent
-    return {**made, **dict(map(read, arm.browser_flags))}
+        preferences["general.useragent.override"] = arm.user_agent
+    return {**preferences, **dict(map(read, arm.browser_flags))}
 
 
 def _names(around: Surroundings) -> dict[str, Value]:
@@ -165,16 +172,19 @@ def _protocols(arm: BrowserSettings, around: Surroundings) -> dict[str, Value]:
     """What it offers to the site's servers, and to whom it speaks QUIC without having been told by the server."""
     if arm.protocol != "h3":
         return {"network.http.http3.enable": False, "network.http.http2.enabled": not around.without_h2}
-    made: dict[str, Value] = {"network.http.http3.enable": True, "network.http.http2.enabled": True}
+    preferences: dict[str, Value] = {"network.http.http3.enable": True, "network.http.http2.enabled": True}
     if arm.h3_discovery != "alt-svc":  # else TCP races with QUIC after 0.1 s, which is less than many handshakes take
-        made |= {"network.http.http3.backup_timer_delay": 0, "network.dns.httpssvc.http3_fast_fallback_timeout": 0}
+        preferences |= {
+            "network.http.http3.backup_timer_delay": 0,
+            "network.dns.httpssvc.http3_fast_fallback_timeout": 0,
+        }
     if arm.h3_discovery == "forced":
         mapping = ",".join(f"{host};h3=:{HTTPS_PORT}" for host in around.hosts)
-        made["network.http.http3.alt-svc-mapping-for-testing"] = mapping
+        preferences["network.http.http3.alt-svc-mapping-for-testing"] = mapping
     elif arm.h3_discovery == "https-record":
         names = ("native_https_query", "use_https_rr_as_altsvc")
-        made |= {f"network.dns.{name}": True for name in names}
-    return made
+        preferences |= {f"network.dns.{name}": True for name in names}
+    return preferences
 
 
 def read(written: str) -> tuple[str, Value]:

@@ -67,10 +67,10 @@ def requests(noted: Iterable[Noted], load_us: float | None) -> tuple[Request, ..
         return ()
     numbers: dict[Ends, int] = {}
     try:
-        made = [_describe(each, start, load_us, numbers) for each in listed]
+        descriptions = [_describe(each, start, load_us, numbers) for each in listed]
     except KeyError as error:
         raise RecordError(f"in the browser's notes, {error.args[0]} is missing", key=str(error.args[0])) from error
-    return _mark_reused(sorted(made, key=lambda each: each.started_ms))
+    return _mark_reused(sorted(descriptions, key=lambda each: each.started_ms))
 
 
 def first_us(noted: Iterable[Noted]) -> int | None:

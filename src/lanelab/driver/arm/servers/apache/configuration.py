@@ -95,20 +95,20 @@ def _modules(arm: WireSettings, site: Site, modules: Modules, pushed: Sequence[s
 
 
 def _workers(arm: WireSettings) -> list[str]:
-    own = own_settings(arm, ApacheSettings)
-    if own.mpm == "prefork":
-        lines = [f"ServerLimit {max(own.max_workers, own.start_servers)}"]
+    settings = own_settings(arm, ApacheSettings)
+    if settings.mpm == "prefork":
+        lines = [f"ServerLimit {max(settings.max_workers, settings.start_servers)}"]
     else:
-        processes = max(math.ceil(own.max_workers / own.threads_per_child), 1)
+        processes = max(math.ceil(settings.max_workers / settings.threads_per_child), 1)
         lines = [
             f"ServerLimit {processes}",
-            f"ThreadLimit {max(64, own.threads_per_child)}",
-            f"ThreadsPerChild {own.threads_per_child}",
+            f"ThreadLimit {max(64, settings.threads_per_child)}",
+            f"ThreadsPerChild {settings.threads_per_child}",
         ]
     return [
         *lines,
-        f"StartServers {own.start_servers}",
-        f"MaxRequestWorkers {own.max_workers}",
+        f"StartServers {settings.start_servers}",
+        f"MaxRequestWorkers {settings.max_workers}",
         "MaxConnectionsPerChild 0",
     ]
 

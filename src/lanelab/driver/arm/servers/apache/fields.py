@@ -51,20 +51,21 @@ class ApacheSettings(OwnSettings):
 
 def check(arm: WireSettings) -> None:
     """Apache would change such settings by itself, with a line in its log. Raises InputError."""
-    own = own_settings(arm, ApacheSettings)
+    settings = own_settings(arm, ApacheSettings)
     require_behind(arm, "Apache", ("http/1.1", "h2", "spdy/3", "spdy/3.1"))
-    if arm.multiplexed and own.mpm == "prefork":
+    if arm.multiplexed and settings.mpm == "prefork":
         what = f"Apache does not speak {'SPDY' if arm.spdy else 'HTTP/2'} with mpm: prefork"
         raise InputError(what, "Write mpm: event or mpm: worker", key="mpm")
     for directive in arm.server_directives:
         if directive.endswith("\\"):
             raise InputError(f"{directive!r} is not one line", "Write one directive per line", key="server_directives")
-    if own.max_workers % own.threads_per_child:
-        what = f"{own.max_workers} workers are not a multiple of threads_per_child: {own.threads_per_child}"
-        nearest = max(own.max_workers // own.threads_per_child, 1) * own.threads_per_child
+    if settings.max_workers % settings.threads_per_child:
+        what = f"{settings.max_workers} workers are not a multiple of threads_per_child: {settings.threads_per_child}"
+        nearest = max(settings.max_workers // settings.threads_per_child, 1) * settings.threads_per_child
         raise InputError(what, f"Write {nearest}, or set threads_per_child too", key="max_workers")
-    if own.start_servers * own.threads_per_child > own.max_workers:
-        started = own.start_servers * own.threads_per_child
-        what = f"{own.start_servers} processes of {own.threads_per_child} are {started}, more than {own.max_workers}"
-        most = own.max_workers // own.threads_per_child
+    if settings.start_servers * settings.threads_per_child > settings.max_workers:
+        started = settings.start_servers * settings.threads_per_child
+        what = f"{settings.start_servers} processes of {settings.threads_per_child} are {started}, more than "
+        what += f"{settings.max_workers}"
+        most = settings.max_workers // settings.threads_per_child
         raise InputError(what, f"Write start_servers: {most} or less, or more max_workers", key="start_servers")

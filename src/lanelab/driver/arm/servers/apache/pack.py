@@ -52,11 +52,11 @@ def digest(site: Site) -> str:
 
 def pack(objects: Iterable[SiteObject], body_of: Callable[[SiteObject], bytes]) -> bytes:
     """Return the pack of these objects. What cannot be sent is not in it: `unsendable` names it."""
-    made = _Parts()
+    parts = _Parts()
     for each in objects:
         if not unsendable_status(each):
-            made.add(each, body_of)
-    return made.whole()
+            parts.add(each, body_of)
+    return parts.whole()
 
 
 def stripped(target: str) -> str:
@@ -122,8 +122,8 @@ class _Parts:
         target = wire(each.path)
         about = wire(f"{each.method} {each.host.lower().removesuffix('.')}")
         without = stripped(target.decode("latin-1")).encode("latin-1")
-        for letter, asked in ((b"E", target), (b"S", without), (b"P", target.partition(b"?")[0])):
-            self.keys.setdefault(letter + about + asked, []).append(len(self.objects))
+        for letter, key in ((b"E", target), (b"S", without), (b"P", target.partition(b"?")[0])):
+            self.keys.setdefault(letter + about + key, []).append(len(self.objects))
         place, length = self._body(each, body_of)
         query = target.partition(b"?")[2]
         headers = sent_headers(each)

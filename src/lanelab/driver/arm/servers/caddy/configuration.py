@@ -113,9 +113,9 @@ def _hints(site: Site, hints: Sequence[str]) -> Iterator[JsonObject]:
     """Yield a 103 ahead of the page, whose headers Caddy would send again with the page."""
     if hints:
         page: JsonObject = {"host": [site.entry_host], "vars": {"{http.request.orig_uri}": [_plain(site.entry_path)]}}
-        said: JsonObject = {"handler": "headers", "response": {"set": {"Link": list(hints)}}}
+        handler: JsonObject = {"handler": "headers", "response": {"set": {"Link": list(hints)}}}
         gone: JsonObject = {"handler": "headers", "response": {"delete": ["Link"]}}
-        yield {"match": [page], "handle": [said, {"handler": "static_response", "status_code": 103}, gone]}
+        yield {"match": [page], "handle": [handler, {"handler": "static_response", "status_code": 103}, gone]}
 
 
 def _origin(host: str, place: Place, layout: Layout, answers: list[Answer]) -> JsonObject:

@@ -68,7 +68,7 @@ def _expected(line: str) -> bool:
 def requests(lines: Iterable[str]) -> list[ServedRequest]:
     """Return the lines of a log of requests. RecordError for one that cannot be read."""
     read = [_read(line) for line in lines if line.strip()]
-    return [found for found in read if not found.remote.startswith(f"{HERE}:")]
+    return [request for request in read if not request.remote.startswith(f"{HERE}:")]
 
 
 def _read(line: str) -> ServedRequest:
@@ -81,20 +81,20 @@ def _read(line: str) -> ServedRequest:
 def _request(read: Line) -> ServedRequest:
     """It does not say which request of its connection one is, how many bytes came and went with the headers, whether it
     kept the connection, or at which address it was asked: the port follows from TLS."""
-    asked, tls = read["request"], read["request"].get("tls")
-    quic = asked["proto"] == HTTP_3
+    request, tls = read["request"], read["request"].get("tls")
+    quic = request["proto"] == HTTP_3
     duration_us = round(read["duration"] * 1e6)
     answered = {name.lower(): values for name, values in (read["resp_headers"] or {}).items()}
     entry = {
         "began_us": read["ts"] // 1000 - duration_us,
         "duration_us": duration_us,
-        "host": asked["host"] or None,
-        "method": asked["method"],
-        "path": asked["uri"],
+        "host": request["host"] or None,
+        "method": request["method"],
+        "path": request["uri"],
         "status": read["status"],
         "body_bytes": read["size"],
-        "protocol": asked["proto"],
-        "remote": f"{asked['remote_ip']}:{asked['remote_port']}",
+        "protocol": request["proto"],
+        "remote": f"{request['remote_ip']}:{request['remote_port']}",
         "local": f":{PORTS['https' if tls else 'http']}",
         "encoding": next(iter(answered.get("content-encoding", ())), None),
         "tls": TLS_VERSIONS[tls["version"]] if tls and not quic else None,

@@ -45,12 +45,12 @@ def configuration(
 
 
 def _base(arm: WireSettings, place: Place) -> list[str]:
-    own = own_settings(arm, H2oSettings)
-    threads = [] if own.h2o_threads == "auto" else [f"num-threads: {own.h2o_threads}"]
+    settings = own_settings(arm, H2oSettings)
+    threads = [] if settings.h2o_threads == "auto" else [f"num-threads: {settings.h2o_threads}"]
     return [
         "# Made by lanelab for one arm and one site; docs/reference/server.md explains it.",
         *threads,
-        f"max-connections: {own.max_connections}",
+        f"max-connections: {settings.max_connections}",
         f"pid-file: {_quoted(f'{place.folder}/h2o.pid')}",
         f"error-log: {_quoted(f'{place.folder}/error.log')}",
         f"temp-buffer-path: {_quoted(place.folder)}",

@@ -27,8 +27,8 @@ def unexpected(lines: Iterable[str]) -> list[str]:
 
 def requests(lines: Iterable[str]) -> list[ServedRequest]:
     """Return the lines of a log of requests. RecordError for one that cannot be read."""
-    found = (_request(line) for line in lines if line.strip())
-    return [each for each in found if not each.remote.startswith(HERE)]
+    requests_read = (_request(line) for line in lines if line.strip())
+    return [each for each in requests_read if not each.remote.startswith(HERE)]
 
 
 def _request(line: str) -> ServedRequest:

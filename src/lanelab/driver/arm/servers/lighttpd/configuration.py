@@ -42,7 +42,7 @@ def configuration(arm: WireSettings, site: Site, place: Place, layout: Layout, *
 
 
 def _base(arm: WireSettings, place: Place, *, log_requests: bool) -> list[str]:
-    own = own_settings(arm, LighttpdSettings)
+    settings = own_settings(arm, LighttpdSettings)
     modules = ["mod_accesslog"] if log_requests else []
     modules += ["mod_magnet", *(["mod_deflate"] if arm.compression in ENCODINGS else [])]
     modules += ["mod_openssl"] if arm.tls != "off" else []
@@ -52,9 +52,9 @@ def _base(arm: WireSettings, place: Place, *, log_requests: bool) -> list[str]:
         f"server.document-root = {_quoted(f'{place.content}/nobody')}",  # there is no such folder: hosts have theirs
         f"server.errorlog = {_quoted(f'{place.folder}/error.log')}",
         f"server.upload-dirs = ({_quoted(place.folder)})",
-        f"server.max-worker = {own.lighttpd_workers}",
-        f"server.max-connections = {own.max_connections}",
-        f"server.max-fds = {2 * own.max_connections}",  # a connection, and the file that it is sent
+        f"server.max-worker = {settings.lighttpd_workers}",
+        f"server.max-connections = {settings.max_connections}",
+        f"server.max-fds = {2 * settings.max_connections}",  # a connection, and the file that it is sent
         f"index-file.names = ({_quoted(INDEX)})",
     ]
 
@@ -185,7 +185,7 @@ def refused_directive(words: str, text: str) -> InputError | None:
         directive = directive_of(text, number) or directive_of(text, number - 1)
     elif unknown:
         numbers = (number for number, line in enumerate(text.splitlines(), 1) if line.startswith(unknown["key"]))
-        directive = next((found for number in numbers if (found := directive_of(text, number))), None)
+        directive = next((setting for number in numbers if (setting := directive_of(text, number))), None)
         why = "it knows no such key"
     if directive is None:
         return None

@@ -34,8 +34,8 @@ def _expected(line: str) -> bool:
 
 def requests(lines: Iterable[str]) -> list[ServedRequest]:
     """Return the lines of a log of requests. RecordError for one that cannot be read."""
-    found = (_request(line) for line in lines if line.strip())
-    return [each for each in found if each.method != PREFACE and not each.remote.startswith(HERE)]
+    requests_read = (_request(line) for line in lines if line.strip())
+    return [each for each in requests_read if each.method != PREFACE and not each.remote.startswith(HERE)]
 
 
 def _request(line: str) -> ServedRequest:

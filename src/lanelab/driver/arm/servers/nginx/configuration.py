@@ -77,17 +77,17 @@ def configuration(
 
 
 def _base(arm: WireSettings, place: Place, build: Build) -> list[str]:
-    own = own_settings(arm, NginxSettings)
-    many = own.worker_connections > USUAL_CONNECTIONS
+    settings = own_settings(arm, NginxSettings)
+    many = settings.worker_connections > USUAL_CONNECTIONS
     return [
         "# Made by lanelab for one arm and one site; docs/reference/server.md explains it.",
         *([f'load_module "{build.brotli_module}";'] if arm.compression == "brotli" else []),
         "daemon off;",
         f'pid "{place.folder}/nginx.pid";',
         f'error_log "{place.folder}/error.log" warn;',
-        f"worker_processes {own.worker_processes};",
-        *([f"worker_rlimit_nofile {2 * own.worker_connections};"] if many else []),
-        f"events {{ worker_connections {own.worker_connections}; }}",
+        f"worker_processes {settings.worker_processes};",
+        *([f"worker_rlimit_nofile {2 * settings.worker_connections};"] if many else []),
+        f"events {{ worker_connections {settings.worker_connections}; }}",
         "http {",
     ]
 

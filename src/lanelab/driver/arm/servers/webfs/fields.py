@@ -23,7 +23,7 @@ class WebfsSettings(OwnSettings):
 
 def check(arm: WireSettings) -> None:
     """Raises InputError."""
-    own = own_settings(arm, WebfsSettings)
+    settings = own_settings(arm, WebfsSettings)
     if arm.behind:
         what = "lanelab does not put webfs behind a proxy"
         raise InputError(what, "Leave proxy out, or write another server", key="proxy")
@@ -39,6 +39,6 @@ def check(arm: WireSettings) -> None:
     if arm.keepalive_timeout != KEPT_FOR:
         what = f"webfs waits {KEPT_FOR} for the next request, and has no option for it"
         raise InputError(what, f"Write keepalive_timeout: {KEPT_FOR}, or another server", key="keepalive_timeout")
-    if own.max_connections > MOST_CONNECTIONS:
-        what = f"webfs cannot have {own.max_connections} connections at once"
+    if settings.max_connections > MOST_CONNECTIONS:
+        what = f"webfs cannot have {settings.max_connections} connections at once"
         raise InputError(what, f"Write {MOST_CONNECTIONS} or less, or another server", key="max_connections")

@@ -71,8 +71,12 @@ def _why_not(each: SiteObject, name: str, types: Mapping[str, str]) -> str:
     long = any(len(part.encode(errors="surrogateescape")) > LONGEST_NAME for part in parts)
     if long or not name.isprintable() or not {".", ".."}.isdisjoint(parts):
         return "no file can be called so"
-    said = _type(parts[-1], types)
-    return "" if said == each.mime and _TYPE.fullmatch(each.mime) else f"webfs says {said} of it, not {each.mime}"
+    type_sent = _type(parts[-1], types)
+    return (
+        ""
+        if type_sent == each.mime and _TYPE.fullmatch(each.mime)
+        else f"webfs says {type_sent} of it, not {each.mime}"
+    )
 
 
 def _type(name: str, types: Mapping[str, str]) -> str:

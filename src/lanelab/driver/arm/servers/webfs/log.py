@@ -34,8 +34,8 @@ def unexpected(lines: Iterable[str]) -> list[str]:
 
 def requests(lines: Iterable[str]) -> list[LoggedRequest]:
     """Return the lines of a log of requests. RecordError for one that cannot be read."""
-    found = [_request(line) for line in lines if line.strip()]
-    return [each for each in found if each.client != HERE and not _is_end_of_unused(each)]
+    requests_read = [_request(line) for line in lines if line.strip()]
+    return [each for each in requests_read if each.client != HERE and not _is_end_of_unused(each)]
 
 
 def _is_end_of_unused(line: LoggedRequest) -> bool:
@@ -43,18 +43,18 @@ def _is_end_of_unused(line: LoggedRequest) -> bool:
 
 
 def _request(line: str) -> LoggedRequest:
-    found = _LINE.fullmatch(line)
-    words = found["request"].split(" ") if found else []
-    if found is None or (len(words) != 3 and words != [NOTHING]):
+    match = _LINE.fullmatch(line)
+    words = match["request"].split(" ") if match else []
+    if match is None or (len(words) != 3 and words != [NOTHING]):
         raise RecordError(f"a line of the server's log cannot be read: {line[:200]}", key="requests")
     method, path, protocol = words if len(words) == 3 else (NOTHING, None, None)
     return LoggedRequest(
-        client=found["client"],
+        client=match["client"],
         method=method,
         host=None,
         path=path,
         protocol=protocol,
-        status=int(found["status"]),
+        status=int(match["status"]),
         body_bytes=None,
-        connection_bytes=int(found["bytes"]),
+        connection_bytes=int(match["bytes"]),
     )

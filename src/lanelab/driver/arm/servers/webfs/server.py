@@ -33,10 +33,10 @@ def installation(node: Node) -> Installation:
 
 def read_installation(words: str, node: str) -> Installation:
     """Read the installation from what LOOK writes. Pure."""
-    program, _, told = words.partition("\n")
+    program, _, version_text = words.partition("\n")
     if not program:
         raise MissingProgram(f"on {node}, webfs cannot be found", "Run: ./lanelab doctor")
-    absent = [option.strip() for option in OPTIONS if f"\n  {option}" not in f"\n{told}"]
+    absent = [option.strip() for option in OPTIONS if f"\n  {option}" not in f"\n{version_text}"]
     if absent:
         what = f"on {node}, {program} has no option {', '.join(absent)}: lanelab needs webfs 1.21"
         raise MissingProgram(what, "Debian 12 and later have it; or write server: apache")
@@ -72,12 +72,12 @@ class Webfs(Server):
 
     def content(self, assignment: Assignment) -> Content:
         """Raises InputError for a site that it cannot serve whole."""
-        site, made = assignment.site, lay_out(assignment.site)
-        if made.lost:
-            more = f", and {len(made.lost) - 1} more" if len(made.lost) > 1 else ""
-            what = f"webfs cannot serve the site {site.name}: {made.lost[0]}{more}"
+        site, layout = assignment.site, lay_out(assignment.site)
+        if layout.lost:
+            more = f", and {len(layout.lost) - 1} more" if len(layout.lost) > 1 else ""
+            what = f"webfs cannot serve the site {site.name}: {layout.lost[0]}{more}"
             raise InputError(what, "Write another server, or take another site", key="server")
-        return staged(site, made.layout)
+        return staged(site, layout.layout)
 
     def not_reproduced(self, site: Site) -> tuple[str, ...]:
         return (*lay_out(site).lost, *headers_not_sent(site))

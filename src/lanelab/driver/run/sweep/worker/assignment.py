@@ -86,9 +86,9 @@ def _site_here(name: str, digests: Mapping[str, str], cache: SiteCache) -> Site 
     if name not in digests:
         raise InputError(f"the controller does not say what the site {name} is", SAME)
     try:
-        own = load_target(name)
-        if site_digest(own) == digests[name]:
-            return own
+        local = load_target(name)
+        if site_digest(local) == digests[name]:
+            return local
     except LanelabError:  # not there, or not to be made here
         pass
     return cache.find(digests[name])

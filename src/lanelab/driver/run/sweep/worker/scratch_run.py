@@ -84,8 +84,8 @@ class ScratchRun:
     def _open_bed(self) -> Iterator[Bed]:
         direct = all(case.link.direct for case in self._experiment.links)
         cpus = placement(processors_here(), self._experiment.workload, direct=direct)
-        asked = json.loads(self._assigned.order.meta.get("bed") or "{}")
-        router = asked.get("router", "auto") if self._context.router == "auto" else self._context.router
+        options = json.loads(self._assigned.order.meta.get("bed") or "{}")
+        router = options.get("router", "auto") if self._context.router == "auto" else self._context.router
         with paths.bed_folder() as folder, Bed(BedSettings(folder, router=router, cpus=cpus)) as bed:
             yield bed
 

@@ -119,15 +119,15 @@ class Work:
         if refused := self._run.measured([planned.cell for planned in trials]):
             return self._refused(portion, refused)
         for _ in range(BEDS_LOST_IN_A_ROW):
-            made, given_up = self._made(runner, store, portion, trials)
-            copies = store.copies(made)
+            attempts, given_up = self._made(runner, store, portion, trials)
+            copies = store.copies(attempts)
             try:
                 if given_up:
                     return self._refused(portion, self._refused_by(given_up, copies))
                 if _are_of_one_bed(copies):
                     return self._packed(portion, copies, store)
             finally:
-                store.forget(made)
+                store.forget(attempts)
         raise BedError("beds are lost in the middle of a portion time and again", "See the worker's log")
 
     def _planned(self, portion: Portion) -> list[PlannedTrial]:

@@ -80,10 +80,10 @@ def _join(work: Work, runs: list[Run], index: int, tag: StartTag, in_noscript: b
 
 
 def _fits(work: Work, run: Run, sheet: Resource) -> bool:
-    own, first = sheet_charset(work, sheet), sheet_charset(work, run.sheets[0])
-    if has_import(sheet.text) or not same_characters(sheet.text, own, first):
+    charset, first = sheet_charset(work, sheet), sheet_charset(work, run.sheets[0])
+    if has_import(sheet.text) or not same_characters(sheet.text, charset, first):
         return False
-    if any(not same_characters(each.text, sheet_charset(work, each), own) for each in run.sheets):
+    if any(not same_characters(each.text, sheet_charset(work, each), charset) for each in run.sheets):
         return False
     folder, leaves = names_in_common_folder([each.address for each in (*run.sheets, sheet)])
     limits = work.wish.generation
@@ -96,14 +96,16 @@ def _combined(work: Work, run: Run) -> dict[int, Sequence[Node]]:
     folder, leaves = names_in_common_folder([each.address for each in run.sheets])
     texts = [moved(work, each.text, each.address, folder) for each in run.sheets]
     body = "".join([texts[0], *(without_bom(each) for each in texts[1:])]).encode("latin-1")
-    made = work.resources.add_at(folder, run.sheets, rewritten_leaf(joined_names(leaves), ID, body, EXTENSION), body)
+    combination = work.resources.add_at(
+        folder, run.sheets, rewritten_leaf(joined_names(leaves), ID, body, EXTENSION), body
+    )
     for each in run.sheets:
-        work.use(each, made)
+        work.use(each, combination)
     names = ", ".join(each.address.path for each in run.sheets)
     before = sum(each.size for each in run.sheets)
-    work.note("combine_css", f"{len(run.sheets)} sheets became one: {names}", before, len(body), made.address)
+    work.note("combine_css", f"{len(run.sheets)} sheets became one: {names}", before, len(body), combination.address)
     first = work.page.nodes[run.places[0]]
     edits: dict[int, Sequence[Node]] = dict.fromkeys(run.places[1:], ())
     if isinstance(first, StartTag):
-        edits[run.places[0]] = (first.with_value("href", work.written(made)),)
+        edits[run.places[0]] = (first.with_value("href", work.written(combination)),)
     return edits

@@ -134,14 +134,14 @@ def _kept(rule: Rule, elements: Elements) -> str:
 
 def selectors_of(head: str) -> list[str]:
     """A rule's selectors, split at the commas that separate them."""
-    found, depth = [""], 0
+    selectors, depth = [""], 0
     for each in tokens(head):
         depth += (each.text in ("(", "[")) - (each.text in (")", "]"))
         if each.text == "," and not depth:
-            found.append("")
+            selectors.append("")
         else:
-            found[-1] += each.text
-    return [each.strip() for each in found if each.strip()]
+            selectors[-1] += each.text
+    return [each.strip() for each in selectors if each.strip()]
 
 
 def _at_end(work: Work, nodes: Sequence[Node]) -> None:

@@ -46,8 +46,8 @@ def _expanded(work: Work, text: str, address: Address, charset: str, chain: tupl
         if part is None:
             return None
         parts.append(part)
-    said = f'@charset "{head.charset}";' if head.charset and len(chain) == 1 else ""
-    return said + "".join(parts) + text[head.end :]
+    rule = f'@charset "{head.charset}";' if head.charset and len(chain) == 1 else ""
+    return rule + "".join(parts) + text[head.end :]
 
 
 def _imported(work: Work, each: Import, base: Address, charset: str, chain: tuple[Address, ...]) -> str | None:
@@ -87,9 +87,9 @@ def imports_of(text: str) -> Imports:
         if statement[0].text.lower() == "@charset":
             charset = next((token.address for token in statement if token.kind == "string"), "")
         else:
-            found = _import(statement)
-            parsed = parsed and found is not None
-            imports += [found] if found else []
+            statement_read = _import(statement)
+            parsed = parsed and statement_read is not None
+            imports += [statement_read] if statement_read else []
         end = each.end
         statement = []
     return Imports(tuple(imports), charset, end, parsed)

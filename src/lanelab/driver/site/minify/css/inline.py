@@ -68,10 +68,10 @@ def _as_link(tag: StartTag, text: str) -> StartTag | None:
         return None
     if (tag.get("type") or "text/css") != "text/css" or "/*" in text or "<!--" in text:
         return None
-    found = head.imports[0]
-    own = {each.strip() for each in (tag.get("media") or "").split(",")}
-    if not found.address or (found.media and tag.has("media") and own != set(found.media.split(","))):
+    first = head.imports[0]
+    media = {each.strip() for each in (tag.get("media") or "").split(",")}
+    if not first.address or (first.media and tag.has("media") and media != set(first.media.split(","))):
         return None
-    extra = [("media", found.media)] if found.media and not tag.has("media") else []
+    extra = [("media", first.media)] if first.media and not tag.has("media") else []
     kept = [(each.name, each.value) for each in tag.attributes]
-    return start_tag("link", ("rel", "stylesheet"), ("href", found.address), *kept, *extra)
+    return start_tag("link", ("rel", "stylesheet"), ("href", first.address), *kept, *extra)

@@ -130,10 +130,10 @@ def _link(work: Work, tag: StartTag) -> StartTag:
     if new is None:
         return tag
     body = ((BOM if sheet.text.startswith(BOM) else "") + new).encode("latin-1")
-    made = work.resources.add([sheet], _name(work, sheet), "cf", body, "css")
-    work.use(sheet, made)
-    work.note("rewrite_css", f"became {made.address.leaf}", sheet.size, len(body), sheet.address)
-    return tag.with_value("href", work.written(made))
+    rewritten = work.resources.add([sheet], _name(work, sheet), "cf", body, "css")
+    work.use(sheet, rewritten)
+    work.note("rewrite_css", f"became {rewritten.address.leaf}", sheet.size, len(body), sheet.address)
+    return tag.with_value("href", work.written(rewritten))
 
 
 def _name(work: Work, sheet: Resource) -> str:

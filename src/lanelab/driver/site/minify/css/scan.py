@@ -46,8 +46,8 @@ def unescaped(text: str) -> str:
 
 
 def tokens(text: str) -> Iterator[Token]:
-    for found in TOKEN.finditer(text):
-        yield Token(found.lastgroup or "other", found[0], found.start())
+    for match in TOKEN.finditer(text):
+        yield Token(match.lastgroup or "other", match[0], match.start())
 
 
 @dataclass(frozen=True, slots=True)

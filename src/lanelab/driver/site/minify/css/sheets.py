@@ -38,8 +38,8 @@ def plain_link(tag: StartTag) -> SheetLink | None:
 
 
 def found_sheet(work: Work, href: str | None) -> Resource | None:
-    found = work.find(href)
-    return found if found and found.is_css else None
+    sheet = work.find(href)
+    return sheet if sheet and sheet.is_css else None
 
 
 def without_bom(text: str) -> str:
@@ -73,8 +73,8 @@ def sheet_charset(work: Work, sheet: Resource) -> str:
     page."""
     if sheet.text.startswith(BOM):
         return "utf-8"
-    own = CHARSET.match(sheet.text)
-    return sheet.charset or (own[1].lower() if own else work.charset)
+    rule = CHARSET.match(sheet.text)
+    return sheet.charset or (rule[1].lower() if rule else work.charset)
 
 
 def same_characters(text: str, one: str, other: str) -> bool:

@@ -48,22 +48,22 @@ class Background:
 
 def sprited(work: Work, text: str, sheet: Address) -> str:
     """Return the text with the addresses and places of the sprite."""
-    found = list(_backgrounds(work, text, sheet))
-    images = _taken(work, {each.key: each for each in found})
+    backgrounds = list(_backgrounds(work, text, sheet))
+    images = _taken(work, {each.key: each for each in backgrounds})
     if len(images) < 2:
         return text
     body, tops = _strip([each.picture for each in images])
     sources = [each.image for each in images]
     folder, leaves = names_in_common_folder([each.address for each in sources])
-    made = work.resources.add_at(folder, sources, rewritten_leaf(joined_names(leaves), FILTER_ID, body, "png"), body)
+    sprite = work.resources.add_at(folder, sources, rewritten_leaf(joined_names(leaves), FILTER_ID, body, "png"), body)
     top_of = {each.key: top for each, top in zip(images, tops, strict=True)}
     edits: list[tuple[int, int, str]] = []
-    for each in found:
+    for each in backgrounds:
         if each.key in top_of:
-            edits += _edits(each, url(work.written(made, sheet), each.address.text), top_of[each.key])
-            work.use(each.image, made)
+            edits += _edits(each, url(work.written(sprite, sheet), each.address.text), top_of[each.key])
+            work.use(each.image, sprite)
     before = sum(each.size for each in sources)
-    work.note("sprite_images", f"{len(images)} images became one", before, len(body), made.address)
+    work.note("sprite_images", f"{len(images)} images became one", before, len(body), sprite.address)
     return _edited(text, edits)
 
 

@@ -39,15 +39,15 @@ def convert_meta_tags(work: Work) -> None:
     """The charset that a meta tag names goes into Content-Type, unless that has one. The tag stays."""
     kind, charset = _content_type(work)
     for each in work.page.elements("meta"):
-        found_kind, found = _said(each.tag)
-        if each.in_noscript or charset or not (found or found_kind):
+        found_kind, meta = _said(each.tag)
+        if each.in_noscript or charset or not (meta or found_kind):
             continue
         if found_kind and found_kind not in PAGES:
             continue
         merged = kind or found_kind
-        if not merged or not found:
+        if not merged or not meta:
             continue
-        charset, kind = found, merged
+        charset, kind = meta, merged
         value = f"{kind}; charset={charset}"
         others = tuple((name, old) for name, old in work.headers if name.lower() != "content-type")
         work.headers = (("Content-Type", value), *others)

@@ -70,8 +70,8 @@ class Attribute:
 class Tag(Node):
     @cached_property
     def name(self) -> str:
-        found = TAG_NAME.match(self.raw)
-        return found[1].lower() if found else ""
+        match = TAG_NAME.match(self.raw)
+        return match[1].lower() if match else ""
 
 
 class EndTag(Tag):
@@ -82,7 +82,7 @@ class StartTag(Tag):
     @cached_property
     def attributes(self) -> tuple[Attribute, ...]:
         """The first of each name, as browsers take it."""
-        found: dict[str, Attribute] = {}
+        by_name: dict[str, Attribute] = {}
         begin = TAG_NAME.match(self.raw)
         place = begin.end() if begin else len(self.raw)
         while part := ATTRIBUTE.match(self.raw, place):
@@ -92,9 +92,9 @@ class StartTag(Tag):
             values = (part["double"], part["single"], part["bare"], "" if part["equals"] else None)
             written = next((value for value in values if value is not None), None)
             name = part["name"].lower()
-            found.setdefault(name, Attribute(name, written, quote, part.start(), part.end()))
+            by_name.setdefault(name, Attribute(name, written, quote, part.start(), part.end()))
             place = part.end()
-        return tuple(found.values())
+        return tuple(by_name.values())
 
     def attribute(self, name: str) -> Attribute | None:
         return next((each for each in self.attributes if each.name == name), None)
@@ -104,8 +104,8 @@ class StartTag(Tag):
 
     def get(self, name: str) -> str | None:
         """Return the value, with references resolved; None: no such attribute, or no value that can be read."""
-        found = self.attribute(name)
-        return found.value if found else None
+        attribute = self.attribute(name)
+        return attribute.value if attribute else None
 
     @property
     def unreadable(self) -> bool:
@@ -128,19 +128,19 @@ class StartTag(Tag):
 
     def with_value(self, name: str, value: str) -> "StartTag":
         """The same tag with this attribute set; the rest of it keeps every byte."""
-        found = self.attribute(name)
-        if found is None:
+        attribute = self.attribute(name)
+        if attribute is None:
             return StartTag(
                 self.raw[: self._room].rstrip(SPACE) + f' {name}="{escape(value)}"' + self.raw[self._room :]
             )
-        quote = found.quote or '"'
-        lead = self._lead(found)
-        written = self.raw[found.start + len(lead) :][: len(name)]
-        return self._spliced(found, f"{lead}{written}={quote}{escape(value, quote)}{quote}")
+        quote = attribute.quote or '"'
+        lead = self._lead(attribute)
+        written = self.raw[attribute.start + len(lead) :][: len(name)]
+        return self._spliced(attribute, f"{lead}{written}={quote}{escape(value, quote)}{quote}")
 
     def without(self, name: str) -> "StartTag":
-        found = self.attribute(name)
-        return self._spliced(found, "") if found else self
+        attribute = self.attribute(name)
+        return self._spliced(attribute, "") if attribute else self
 
     def with_written(self, found: Attribute, value: str | None, quote: str) -> "StartTag":
         """Return the tag with the value of an attribute as it is to be written."""

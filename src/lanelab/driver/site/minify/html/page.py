@@ -97,7 +97,7 @@ class Page:
     @property
     def base(self) -> str | None:
         """Return what the first <base> says."""
-        return next((found for each in self.elements("base") if (found := each.tag.get("href")) is not None), None)
+        return next((href for each in self.elements("base") if (href := each.tag.get("href")) is not None), None)
 
     def _before_markup(self) -> Iterator[Node]:
         for node in self.nodes:

@@ -54,10 +54,10 @@ def _markup(text: str, place: int) -> Node | None:
     after = text[place + 1 : place + 2]
     if after in ("!", "?") or (after == "/" and not _is_letter(text[place + 2 : place + 3])):
         if text.startswith("<!--", place):
-            found = COMMENT.match(text, place)
-            return Comment(found[0] if found else text[place:])
-        found = BOGUS.match(text, place)
-        return Declaration(found[0]) if found else None
+            match = COMMENT.match(text, place)
+            return Comment(match[0] if match else text[place:])
+        match = BOGUS.match(text, place)
+        return Declaration(match[0]) if match else None
     if not (after == "/" or _is_letter(after)):
         return None
     end = _tag_end(text, place)
@@ -99,8 +99,8 @@ def _raw_end(text: str, place: int, name: str) -> int:
         return len(text)
     if name == "script":
         return _script_end(text, place)
-    found = re.compile(rf"</{re.escape(name)}(?=[{S}/>])", re.IGNORECASE).search(text, place)
-    return found.start() if found else len(text)
+    match = re.compile(rf"</{re.escape(name)}(?=[{S}/>])", re.IGNORECASE).search(text, place)
+    return match.start() if match else len(text)
 
 
 def _script_end(text: str, place: int) -> int:
