@@ -119,13 +119,13 @@ def test_a_full_disk_is_named(tmp_path: Path) -> None:
     script = 'mount -t tmpfs -o size=64k none "$1/disk"; LANELAB_BUILD="$1/disk" PYTHONPATH="$2" "$3" -c "$4"'
     python = """
 from pathlib import Path
-from lanelab.driver.base.programs.building import once
+from lanelab.driver.base.programs.building import single_build
 from lanelab.driver.base.errors import BuildError
 from lanelab.driver.base.paths import build_folder
 from lanelab.driver.base.programs.find_program import find
 from lanelab.driver.base.paths import build_folder
 try:
-    once.made_once("x", build_folder() / "x", "a", lambda f, log: (f / "big").write_bytes(bytes(1 << 20)), about_s=1)
+    single_build.made_once("x", build_folder() / "x", "a", lambda f, log: (f / "big").write_bytes(bytes(1 << 20)), about_s=1)
 except BuildError as error:
     print(error, [path.name for path in (build_folder() / "x").iterdir()])
 """
