@@ -125,7 +125,8 @@ from lanelab.driver.base.paths import build_folder
 from lanelab.driver.base.programs.find_program import find
 from lanelab.driver.base.paths import build_folder
 try:
-    single_build.made_once("x", build_folder() / "x", "a", lambda f, log: (f / "big").write_bytes(bytes(1 << 20)), about_s=1)
+    fill = lambda folder, log: (folder / "big").write_bytes(bytes(1 << 20))
+    single_build.made_once("x", build_folder() / "x", "a", fill, about_s=1)
 except BuildError as error:
     print(error, [path.name for path in (build_folder() / "x").iterdir()])
 """
