@@ -19,6 +19,7 @@ from lanelab.driver.base.errors import ServerError
 from lanelab.driver.run.built_programs import of_servers
 from lanelab.driver.site.site import Site, SiteObject
 from tests.kit.inside import Check, InsideBed, main
+from tests.kit.wait import wait_until
 
 from .serving import ANY_TLS, TLS12, TLS13, await_end, fetch, fetch_whole, site
 
@@ -46,10 +47,7 @@ def served(bed: InsideBed, what: Site | None = None, **settings: Any) -> Iterato
         yield server
     finally:
         server.stop()
-    until = time.monotonic() + 60
-    while javas() and time.monotonic() < until:
-        time.sleep(0.01)
-    assert not javas(), "something is left"
+    wait_until(lambda: not javas(), what=javas)
 
 
 def javas() -> set[int]:

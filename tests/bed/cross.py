@@ -15,6 +15,7 @@ from lanelab.driver.trial.cross_verdict import cross_failures
 from lanelab.driver.trial.recorders.cross_traffic import Cross
 from lanelab.driver.trial.recorders.recorder import Context, Recording
 from tests.kit.inside import Check, InsideBed, main
+from tests.kit.wait import wait_until
 
 SHAPED = {"rtt": "40ms", "rate": "10mbit", "queue": "100p"}
 LOAD_S = 2.0
@@ -31,7 +32,7 @@ def begun(bed: InsideBed, **settings: str) -> Cross:
 
 
 def ended(recorder: Cross) -> Recording:
-    time.sleep(LOAD_S)
+    time.sleep(LOAD_S)  # a load: all that time flows and probes are under way
     recorder.load_ended()
     return recorder.stop()
 
@@ -58,10 +59,7 @@ def flows_fill_the_link_and_are_gone_afterwards(bed: InsideBed) -> None:
         assert 5 < found.measures["cross_share"] <= 102
         assert found.measures["cross_rtt_ms"] > 40
         assert found.evidence.probes.idle_ms >= 39
-        until = time.monotonic() + 60  # what was closed may have its last packets sent again
-        while connections(bed) and time.monotonic() < until:
-            time.sleep(0.1)
-        assert not connections(bed)
+        wait_until(lambda: not connections(bed))  # what was closed may have its last packets sent again
 
 
 def flows_that_are_killed_are_missed(bed: InsideBed) -> None:

@@ -3,7 +3,6 @@
 import contextlib
 import signal
 import socket
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,6 +14,7 @@ from lanelab.driver.trial.recorders.recorder import Context, Recording, Role
 from lanelab.driver.trial.recorders.server_series import ServerSeries, ServerSeriesOptions
 from tests.bed.serving import HERE, served, site
 from tests.kit.inside import Check, InsideBed, main
+from tests.kit.wait import wait_until
 
 HELD = 7
 WORKERS = 20
@@ -54,10 +54,9 @@ def held(bed: InsideBed, count: int, says: bytes, answered: bool) -> Iterator[li
 
 def until(recorder: ServerSeries, seen: Callable[[bytes], bool]) -> None:
     """A sample shows it."""
-    limit = time.monotonic() + scaled(SEEN_WITHIN_S)
-    while not any(seen(line) for line in sampled(recorder)):
-        assert time.monotonic() < limit, sampled(recorder)[-1:]
-        time.sleep(0.05)
+    wait_until(
+        lambda: any(seen(line) for line in sampled(recorder)), scaled(SEEN_WITHIN_S), lambda: sampled(recorder)[-1:]
+    )
 
 
 def sampled(recorder: ServerSeries) -> list[bytes]:

@@ -30,6 +30,7 @@ from lanelab.driver.record.evidence.server import LoggedRequest, ServedRequest
 from lanelab.driver.site.site import Headers, Site, SiteObject
 from tests.kit.inside import Check, InsideBed, main
 from tests.kit.server_arms import compressed
+from tests.kit.wait import wait_until
 
 FETCH = str(Path(__file__).parent / "fetch.py")
 ADDRESS = "10.10.2.2"
@@ -401,10 +402,7 @@ def pids() -> set[int]:
 
 def assert_all_gone() -> None:
     """What was killed may need a moment on a busy machine."""
-    until = time.monotonic() + 60
-    while pids() and time.monotonic() < until:
-        time.sleep(0.01)
-    assert not pids()
+    wait_until(lambda: not pids(), what=pids)
 
 
 def nothing_is_left(bed: InsideBed) -> None:

@@ -54,7 +54,7 @@ def the_server_is_looked_at(bed: InsideBed) -> None:
     try:
         recorder.start(Context(nodes, bed.substrate.machines(), bed.memory, bed.memory, roles=roles))
         recorder.load_begins()
-        time.sleep(1.5)
+        time.sleep(1.5)  # a load: one look of the recorder at least is in it
         recorder.load_ended()
         found = recorder.stop()
     finally:
@@ -187,7 +187,7 @@ def its_link_moves(bed: InsideBed) -> None:
     player = bed.link.mover()
     assert player
     player.begin()
-    time.sleep(2.2)
+    time.sleep(2.2)  # two outages, one a second
     played = player.end()
     assert played
     assert len(played.steps) >= 4, played

@@ -19,6 +19,7 @@ import pytest
 
 from tests.kit.handles import LanelabCommand
 from tests.kit.processes import command_lines
+from tests.kit.wait import wait_until
 
 
 def test_exec_passes_status_output_and_input(lanelab: LanelabCommand) -> None:
@@ -200,9 +201,10 @@ def test_a_shell_is_on_a_terminal_of_its_own(lanelab: LanelabCommand, node: str)
         words = lanelab.argv("bed", "shell", node)
         os.execv(words[0], words)
     read_until(terminal, r"\$ |# ")
-    os.write(terminal, b"hostname; tty; sleep 100\n")
+    marker = f"314{os.getpid()}"
+    os.write(terminal, f"hostname; tty; sleep {marker}\n".encode())
     read_until(terminal, rf"{node}\r\n")
-    time.sleep(0.3)
+    wait_for(f"sleep {marker}")
     os.write(terminal, b"\x03")  # Ctrl-C ends sleep, not the shell
     os.write(terminal, b"echo still $((40 + 2))\n")
     read_until(terminal, r"still 42")
@@ -227,10 +229,7 @@ def test_on_a_terminal_a_redirected_stderr_stays_apart(lanelab: LanelabCommand, 
 
 def wait_for(command: str, seconds: float = 120) -> None:
     """Until exactly this command runs."""
-    deadline = time.monotonic() + seconds
-    while command not in command_lines():
-        assert time.monotonic() < deadline, f"'{command}' never ran"
-        time.sleep(0.05)
+    wait_until(lambda: command in command_lines(), seconds, lambda: f"'{command}'")
 
 
 @pytest.fixture
@@ -279,7 +278,7 @@ def test_a_second_ctrl_c_ends_the_bed(lanelab: LanelabCommand) -> None:
     process = lanelab.start("bed", "exec", "client", "--", "sh", "-c", f"trap '' INT; sleep {marker}; sleep {marker}")
     wait_for(f"sleep {marker}")
     process.send_signal(signal.SIGINT)
-    time.sleep(0.3)
+    time.sleep(0.3)  # two signals at once are one, and nobody tells that the first has come
     process.send_signal(signal.SIGINT)
     _, complained = process.communicate(timeout=120)
     assert process.returncode == 130

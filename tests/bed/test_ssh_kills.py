@@ -16,6 +16,7 @@ import pytest
 
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.programs import needs
+from tests.kit.wait import wait_until
 
 from .ssh_lab import MACHINES
 from .ssh_machines import Machines, why_not
@@ -168,13 +169,11 @@ def test_when_the_controller_is_silent_its_machine_is_as_before_while_it_still_i
     bed = held(machines, tmp_path)
     assert changes(machines, before, "client") >= {"offloads", "files", "namespaces"}
     machines.run(machines.inside("ip", "link", "set", "dev", "m-client", "down"))
-    until = time.monotonic() + RESTORED_WITHIN_S
+    kept = {"offloads", "files", "namespaces", "qdiscs"}
     try:
         assert bed.end() != 0
         assert "client" in bed.errors
-        while changes(machines, before, "client") & {"offloads", "files", "namespaces", "qdiscs"}:
-            assert time.monotonic() < until, "the keeper is still there"
-            time.sleep(0.5)
+        wait_until(lambda: not changes(machines, before, "client") & kept, RESTORED_WITHIN_S)
     finally:
         machines.run(machines.inside("ip", "link", "set", "dev", "m-client", "up"))
     assert machines.restored(before, RESTORED_WITHIN_S) == {}
@@ -190,10 +189,7 @@ def test_a_machine_that_never_becomes_a_node_is_left_by_itself(machines: Machine
     beside(machines, VANISHING)
     try:
         assert python_on(machines, "client")
-        until = time.monotonic() + RESTORED_WITHIN_S
-        while python_on(machines, "client"):
-            assert time.monotonic() < until
-            time.sleep(0.5)
+        wait_until(lambda: not python_on(machines, "client"), RESTORED_WITHIN_S)
     finally:
         machines.run(machines.inside("ip", "link", "set", "dev", "m-client", "up"))
     assert machines.restored(before, RESTORED_WITHIN_S) == {}

@@ -29,6 +29,7 @@ from lanelab.driver.run.sweep.own_scheduler import OwnScheduler
 from lanelab.driver.run.sweep.probe import require_scheduler
 from lanelab.driver.run.sweep.supervisor import Lent, Supervisor
 from tests.kit.dask_jobs import Order
+from tests.kit.wait import wait_until
 
 JOBS = "tests.kit.dask_jobs"
 PATIENCE_S = 90.0  # of a busy machine; nothing here waits so long otherwise
@@ -237,9 +238,7 @@ def test_a_scheduler_without_lanelab_and_a_worker_of_somebody_else_will_do(tmp_p
     file = tmp_path / "scheduler"
     guest = [sys.executable, "-m", "distributed.cli.dask_worker", "--no-nanny", "--nthreads", "1", "--no-dashboard"]
     with running([sys.executable, "-I", "-c", STRANGER, str(file)]) as stranger:
-        deadline = time.monotonic() + PATIENCE_S
-        while not file.exists() and stranger.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.1)
+        wait_until(lambda: file.exists() or stranger.poll() is not None, PATIENCE_S)
         address = json.loads(file.read_text())["address"]
         environment = {"LANELAB_BUILD": str(build_folder().absolute())}
         local = ["--resources", "bed=1", "--name", "slurm-3", "--local-directory", str(tmp_path)]
@@ -318,9 +317,7 @@ def test_a_supervisor_waits_for_a_scheduler_that_is_not_there_yet(tmp_path: Path
         where = own.where
     events: list[Event] = []
     with Supervisor(where, Lent(jobs=JOBS), tell=events.append, processors=[sorted(os.sched_getaffinity(0))]):
-        deadline = time.monotonic() + PATIENCE_S
-        while not events and time.monotonic() < deadline:
-            time.sleep(0.05)
+        wait_until(lambda: events, PATIENCE_S)
         assert [each.kind for each in events] == ["scheduler-away"]
         with (
             own_scheduler.start(tmp_path / "cluster", "of tests") as own,

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.kit import sweep_machines
-from tests.kit.sweep_machines import PYTHON, Lab, Machine, wait_until
+from tests.kit.sweep_machines import PYTHON, Lab, Machine
+from tests.kit.wait import wait_until
 
 pytestmark = pytest.mark.skipif(bool(sweep_machines.why_not()), reason=sweep_machines.why_not())
 LIMIT_S = 120.0

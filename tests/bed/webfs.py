@@ -71,7 +71,7 @@ def its_log_says_what_a_connection_has_carried(bed: InsideBed) -> None:
         assert all(150 < head < 300 for head in heads), (carried, bodies)
         assert carried[3] == carried[2]
         assert {line.client for line in lines} == {"10.10.1.2"}
-        time.sleep(0.2)
+        time.sleep(0.2)  # for a line too many, which nothing announces
         assert server.requests() == []
 
 

@@ -13,8 +13,9 @@ import pytest
 from lanelab.driver.base.paths import PROJECT
 from tests.kit import sweep_machines
 from tests.kit.sweep_checks import problems
-from tests.kit.sweep_machines import Lab, wait_until
+from tests.kit.sweep_machines import Lab
 from tests.kit.sweeps import LIMIT_S, NAMES, Sweep
+from tests.kit.wait import wait_until
 from tools.bench.leftovers import Part
 
 pytestmark = [

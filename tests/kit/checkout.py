@@ -55,7 +55,13 @@ def make_checkout(folder: Path) -> Path:
 def environment(**changes: str) -> dict[str, str]:
     ours = {key: value for key, value in os.environ.items() if not key.startswith("LANELAB_")}
     # The Python that runs this test: the first one on PATH may be another.
-    return {**ours, "LANELAB_PYTHON": str(Path(sys.executable).resolve()), "PIP_NO_INDEX": "1", **changes}
+    return {
+        **ours,
+        "LANELAB_PYTHON": str(Path(sys.executable).resolve()),
+        "PIP_NO_INDEX": "1",
+        "PIP_NO_COMPILE": "1",
+        **changes,
+    }
 
 
 def run(argv: Sequence[str | Path], env: dict[str, str] | None = None, **how: Any) -> subprocess.CompletedProcess[str]:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.kit.sweep_checks import problems
-from tests.kit.sweep_machines import Lab, wait_until
+from tests.kit.sweep_machines import Lab
 from tests.kit.sweeps import LIMIT_S, NAMES, Sweep
+from tests.kit.wait import wait_until
 from tools.bench.leftovers import Part
 
 LONGEST_PAUSE_S = 10.0  # from fault to fault, beside what the fault itself takes

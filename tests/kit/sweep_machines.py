@@ -9,12 +9,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lanelab.driver.base.paths import PROJECT
+from tests.kit.wait import wait_until
 from tools.bench.leftovers import Part, parts_of
 
 PYTHON = sys.executable
@@ -291,11 +292,3 @@ def _number_inside(pid: int) -> int:
             numbers = line.split()[1:]
             return int(numbers[1]) if len(numbers) > 1 else 0
     return 0
-
-
-def wait_until(is_so: Callable[[], bool], timeout_s: float, what: Callable[[], str]) -> None:
-    """For an event, however long a busy machine takes; the limit only ends a hang."""
-    deadline = time.monotonic() + timeout_s
-    while not is_so():
-        assert time.monotonic() < deadline, f"did not come within {timeout_s} s: {what()}"
-        time.sleep(0.05)

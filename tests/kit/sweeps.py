@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.kit.sweep_machines import Lab, Machine, Program, wait_until
+from tests.kit.sweep_machines import Lab, Machine, Program
+from tests.kit.wait import wait_until
 from tools.bench.leftovers import Part
 
 # A link without a rate: nothing here depends on it, and measuring one on a busy machine takes its time.

@@ -3,7 +3,6 @@
 import os
 import signal
 import socket
-import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from lanelab.driver.arm.servers.certificates import Authority
 from lanelab.driver.base.errors import GatewayError, NodeError
 from lanelab.driver.bed.local import copy_whole, start_local
 from lanelab.driver.bed.node import Command, Node, Process, Stdio, Terminal
+from tests.kit.wait import wait_until
 
 ARM = Arm.parse("spdy", {"protocol": "spdy/3.1", "tls": "1.3"})
 NAMES = Names({"a.test": "10.10.2.2"}, "instant")
@@ -68,9 +68,7 @@ def start(folder: Path, node: Node, script: str) -> Gateway:
 def test_a_sound_one_is_ready_and_ends_when_it_is_asked_to(tmp_path: Path) -> None:
     node = Here()
     one = start(tmp_path, node, SOUND)
-    until = time.monotonic() + 60
-    while not one.record().dns and time.monotonic() < until:
-        time.sleep(0.01)
+    wait_until(lambda: one.record().dns)
     assert [each.host for each in one.record().dns] == ["a.test"]
     one.stop()
     one.stop()

@@ -52,7 +52,7 @@ def test_makes_it_once_and_says_so(folder: Path) -> None:
 def slowly(folder: Path, _log: single_build.Log) -> None:
     with (folder.parent / "makers").open("a") as makers:
         print(os.getpid(), file=makers)
-    time.sleep(0.5)
+    time.sleep(0.5)  # the others come meanwhile: nothing tells that they wait for the lock
     make_thing(folder, _log)
 
 

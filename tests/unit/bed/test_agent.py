@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,6 +24,7 @@ from lanelab.driver.bed.node import Command, Stdio, Terminal
 from lanelab.driver.bed.remote.agent_protocol import CHUNK, WINDOW, Lines, encode
 from lanelab.driver.bed.terminal import write_all
 from tests.kit.processes import command_lines
+from tests.kit.wait import wait_until
 
 START = (
     "import sys; sys.path.insert(0, sys.argv[1]); from lanelab.driver.bed.remote.agent import Agent;"
@@ -185,8 +186,9 @@ def test_a_terminal_has_a_size_and_can_change_it(agent: Agent) -> None:
 
 
 def test_a_signal_reaches_what_the_command_started(agent: Agent) -> None:
-    process = agent[0].spawn(Command(["sh", "-c", "sleep 100 & sleep 100; wait"]), Stdio())
-    time.sleep(0.2)
+    seconds = f"6543.{os.getpid()}"  # no other test run's
+    process = agent[0].spawn(Command(["sh", "-c", f"sleep {seconds} & sleep {seconds}; wait"]), Stdio())
+    wait_until(lambda: command_lines().count(f"sleep {seconds}") == 2)
     process.signal(signal.SIGTERM)
     assert process.wait(60) == -signal.SIGTERM
 
@@ -210,13 +212,6 @@ def test_when_the_agent_dies_whoever_waits_is_told(agent: Agent) -> None:
         node.run(["true"])
 
 
-def until(reached: Callable[[], bool], seconds: float = 60) -> bool:
-    deadline = time.monotonic() + seconds
-    while not reached() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return reached()
-
-
 def test_a_command_that_has_ended_takes_no_more_input_and_leaves_nothing(agent: Agent) -> None:
     def held() -> tuple[int, int]:
         return threading.active_count(), len(list(Path("/proc/self/fd").iterdir()))
@@ -227,7 +222,7 @@ def test_a_command_that_has_ended_takes_no_more_input_and_leaves_nothing(agent: 
         assert agent[0].spawn(Command(["true"]), Stdio(stdin=source)).wait(60) == 0
         with pytest.raises(NodeError):
             agent[0].spawn(Command(["no-such-program"]), Stdio(stdin=source))
-    assert until(lambda: held() == before), (held(), before)
+    wait_until(lambda: held() == before, what=lambda: (held(), before))
     os.write(feed, b"late")
     assert os.read(source, 10) == b"late"
     os.close(source)
@@ -287,7 +282,7 @@ def test_a_full_pipe_that_does_not_block_is_waited_for() -> None:
 
     def slowly() -> None:
         while piece := os.read(out, 65536):
-            time.sleep(0.01)
+            time.sleep(0.01)  # as a reader that is slow
             read.extend(piece)
 
     reader = threading.Thread(target=slowly)

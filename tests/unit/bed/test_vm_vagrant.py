@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.bed.vagrant import accelerator, box, inventory, libvirt, machines, settings, vagrant
 from lanelab.driver.cli import vm as commands
 from tests.kit.vm_stand_ins import Virsh, first_on_path, own_place, program, told
+from tests.kit.wait import wait_until
 
 
 @pytest.fixture(autouse=True)
@@ -86,10 +86,7 @@ except KeyboardInterrupt:
 
 
 def await_file(path: Path) -> None:
-    deadline = time.monotonic() + 60
-    while not path.exists():
-        assert time.monotonic() < deadline, path
-        time.sleep(0.02)
+    wait_until(path.exists, what=lambda: path)
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 77), (signal.SIGTERM, 128 + signal.SIGTERM)])

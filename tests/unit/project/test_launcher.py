@@ -4,14 +4,13 @@ import os
 import shutil
 import signal
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.kit.checkout import answer, environment, make_checkout, run, tools
 from tests.kit.machine import needs_namespaces, on_changed_machine
+from tests.kit.wait import wait_until
 
 FIRST_USE = "first use"
 
@@ -142,10 +141,3 @@ def test_refuses_a_python_that_will_not_do(made: Path) -> None:
     assert result.returncode == 1
     assert "LANELAB_PYTHON=/bin/false is not a Python 3.11 or later" in result.stderr
     assert run([made / "lanelab"]).stderr == ""
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)

@@ -4,7 +4,6 @@ import os
 import re
 import signal
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import yaml
 
 from lanelab.driver.base.programs import needs
 from tests.kit.machine import ROOT, needs_namespaces, on_changed_machine
+from tests.kit.wait import wait_until
 
 PLAYBOOKS = ROOT / "playbooks"
 INSTALL = PLAYBOOKS / "roles" / "packages" / "files" / "install-packages"
@@ -212,10 +212,7 @@ def test_what_was_enabled_before_stays(tmp_path: Path) -> None:
 
 
 def await_installing(tmp_path: Path) -> None:
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "run" / "installing").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until((tmp_path / "run" / "installing").exists)
 
 
 def enabled_after(tmp_path: Path) -> list[str]:

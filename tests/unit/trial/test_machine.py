@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from lanelab.driver.trial.recorders.machine import Machine, MachineOptions
 from lanelab.driver.trial.recorders.machine_use import MachineReport, evidence_of, flags_of, measures_of, series_of
 from lanelab.driver.trial.recorders.recorder import Context
 from lanelab.driver.trial.recorders.trial_recorders import TrialRecorders
+from tests.kit.wait import wait_until
 
 STAT = "cpu  140703 70959 50556 237723 2298 0 1265 256 0 0\ncpu0 61380 36653 23816 129042 397 0 353 126 0 0\n"
 CPU_PRESSURE = (
@@ -291,28 +291,21 @@ def test_looks_at_stopped_programs_are_added_up_without_those_of_the_harness() -
     assert use.stopped_s == {"apache2": 0.4, "chromium": 0.2}
 
 
-def await_true(is_so: Callable[[], bool], within_s: float = 60) -> None:
-    until = time.monotonic() + within_s
-    while not is_so():
-        assert time.monotonic() < until
-        time.sleep(0.01)
-
-
 def test_a_process_that_a_signal_stopped_is_seen_and_so_are_its_new_children() -> None:
     """Not one that its tracer has stopped."""
     reader = sampler.Reader()
     shell = subprocess.Popen(["sh", "-c", "sleep 60 & wait"])
     try:
         pids = {shell.pid}
-        await_true(lambda: reader.stopped(pids) == [] and len(pids) == 2)
+        wait_until(lambda: reader.stopped(pids) == [] and len(pids) == 2)
         (child,) = pids - {shell.pid}
-        await_true(lambda: Path(f"/proc/{child}/comm").read_text() == "sleep\n")  # until then it is the shell's copy
+        wait_until(lambda: Path(f"/proc/{child}/comm").read_text() == "sleep\n")  # until then it is the shell's copy
         os.kill(child, signal.SIGSTOP)
-        await_true(lambda: reader.stopped(pids) == ["sleep"])
+        wait_until(lambda: reader.stopped(pids) == ["sleep"])
         os.kill(child, signal.SIGCONT)
-        await_true(lambda: reader.stopped(pids) == [])
+        wait_until(lambda: reader.stopped(pids) == [])
         os.kill(child, signal.SIGKILL)
-        await_true(lambda: reader.stopped(pids) == [] and pids == {shell.pid})
+        wait_until(lambda: reader.stopped(pids) == [] and pids == {shell.pid})
     finally:
         shell.kill()
         shell.wait()
