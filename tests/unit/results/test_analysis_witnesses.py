@@ -10,10 +10,11 @@ from typing import Any, cast
 import pytest
 from rich.console import Console
 
-from lanelab.analysis.results import terminal, witnesses
+from lanelab.analysis.results import witnesses
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.report import page
 from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.sections.of_run import results_on_terminal
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.link import Link
@@ -52,7 +53,7 @@ def made(folder: Path, noted: Mapping[int, object]) -> Run:
 
 def shown(run: Run) -> str:
     out = Console(file=io.StringIO(), width=300)
-    out.print(terminal.results(run))
+    out.print(results_on_terminal(run))
     assert isinstance(out.file, io.StringIO)
     return out.file.getvalue()
 

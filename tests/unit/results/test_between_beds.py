@@ -17,7 +17,7 @@ from lanelab.analysis.results.between_beds import BedsOfRun, beds_alike, beds_of
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.report.page import page
 from lanelab.analysis.results.run_folder import read_run
-from lanelab.analysis.results.terminal import results
+from lanelab.analysis.results.sections.of_run import results_on_terminal as results
 from lanelab.analysis.statistics.distributions import f_above, t_above, t_quantile
 from tests.kit.made_run import Made, make_run
 

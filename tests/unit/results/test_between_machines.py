@@ -21,7 +21,7 @@ from lanelab.analysis.results.machines import MachinesOfRun
 from lanelab.analysis.results.model import Machine, Run
 from lanelab.analysis.results.report.page import page
 from lanelab.analysis.results.run_folder import read_run
-from lanelab.analysis.results.terminal import results
+from lanelab.analysis.results.sections.of_run import results_on_terminal as results
 from lanelab.analysis.statistics.disagreement import apart, brunner_munzel, p_apart, welch
 from lanelab.analysis.statistics.distributions import t_above
 from lanelab.analysis.statistics.looks import Look

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lanelab.analysis.results import export, pooled_places, tables, terminal
+from lanelab.analysis.results import export, pooled_places, tables
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.report.page import page
 from lanelab.analysis.results.report.sentences import sentences
 from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.sections.of_run import results_on_terminal
 from tests.kit.made_run import ARMS, Made, make_run
 
 TWO = {"http": ARMS["http"], "h2": ARMS["h2"]}
@@ -25,7 +26,7 @@ def said(run: Run) -> str:
 
 def shown(run: Run) -> str:
     out = Console(file=io.StringIO(), width=250)
-    out.print(terminal.results(run))
+    out.print(results_on_terminal(run))
     assert isinstance(out.file, io.StringIO)
     return out.file.getvalue()
 

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lanelab.analysis.results import conditions, export, tables, terminal
+from lanelab.analysis.results import conditions, export, tables
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.report import page
 from lanelab.analysis.results.report.sentences import sentences
 from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.sections.of_run import results_on_terminal
 from tests.kit.made_run import PROVENANCE, Made, change, make_run, self_test, stamp
 
 ALL = "The nodes' processors were emulated: page load times tell how slow these machines are"
@@ -46,7 +47,7 @@ def shown(run: Run) -> str:
     """What a terminal has, wide enough for every sentence."""
     console = Console(width=400, file=io.StringIO())
     with console.capture() as capture:
-        console.print(terminal.results(run))
+        console.print(results_on_terminal(run))
     return capture.get()
 
 

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from lanelab.analysis.results import export, terminal
+from lanelab.analysis.results import export
 from lanelab.analysis.results.gateway_cost import Cost, CostRow, cost
 from lanelab.analysis.results.gateway_table import cost_table
 from lanelab.analysis.results.gateway_terms import terms
 from lanelab.analysis.results.model import Arm, Cell, LinkCase, Run
 from lanelab.analysis.results.report import page
 from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.sections.of_run import results_on_terminal
 from lanelab.analysis.statistics import compare
 from lanelab.driver.base.coded import JsonObject
 from tests.kit.made_run import Made, make_run
@@ -33,7 +34,7 @@ def made(tmp_path: Path, arms: Mapping[str, Mapping[str, Any]], rounds: int = 7)
 
 def shown(run: Run) -> str:
     out = Console(file=io.StringIO(), width=200)
-    out.print(terminal.results(run))
+    out.print(results_on_terminal(run))
     assert isinstance(out.file, io.StringIO)
     return out.file.getvalue()
 

@@ -18,7 +18,7 @@ from lanelab.analysis.results.explain.cautions import cautions
 from lanelab.analysis.results.load_reports import reported, threshold_sentences
 from lanelab.analysis.results.report.page import page
 from lanelab.analysis.results.run_folder import read_run, with_places
-from lanelab.analysis.results.terminal import results
+from lanelab.analysis.results.sections.of_run import results_on_terminal as results
 from lanelab.driver.cli.claims import claims
 from lanelab.driver.experiment.scale import words_of_scale
 from lanelab.driver.record.load_places import LoadPlace, metric_of_claim, place_named

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from lanelab.analysis.results import axes, export, marks, numbers, render, tables, terminal
+from lanelab.analysis.results import axes, export, marks, numbers, render, tables
 from lanelab.analysis.results.chart_parts import LABEL_GAP, label_rows
 from lanelab.analysis.results.chart_scales import Span, span
 from lanelab.analysis.results.charts import chart
@@ -28,6 +28,7 @@ from lanelab.analysis.results.report.sentences import sentences
 from lanelab.analysis.results.report.waterfall import MOST_ROWS, waterfall
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.sections.cells import columns
+from lanelab.analysis.results.sections.of_run import results_on_terminal
 from lanelab.analysis.results.sections.seen import Seen
 from lanelab.analysis.results.trial_table import trial_section
 from lanelab.driver.base.errors import StoreError
@@ -114,7 +115,7 @@ def test_too_few_rounds_are_not_called_no_difference(tmp_path: Path, links: int,
 
 def test_the_terminal_shows_every_run(folder: Path) -> None:
     out = Console(file=io.StringIO(), width=200)
-    out.print(terminal.results(read_run(folder)))
+    out.print(results_on_terminal(read_run(folder)))
 
 
 def test_the_table_has_each_cell(quick: Path) -> None:
@@ -406,11 +407,11 @@ def test_what_the_gateway_costs_comes_after_the_tables_and_where_there_is_someth
     arms = {"a": {"via": "gateway"}, "b": {"via": "gateway"}}
     out = Console(file=io.StringIO(), width=200)
     with out.capture() as some:
-        out.print(terminal.results(read_run(make_run(tmp_path / "some", Made(rounds=3, arms=arms)))))
+        out.print(results_on_terminal(read_run(make_run(tmp_path / "some", Made(rounds=3, arms=arms)))))
     text = some.get()
     assert text.index("n = 3: the interval") < text.index("All arms go through the gateway")
     with out.capture() as none:
-        out.print(terminal.results(read_run(make_run(tmp_path / "none", Made(rounds=0, arms=arms)))))
+        out.print(results_on_terminal(read_run(make_run(tmp_path / "none", Made(rounds=0, arms=arms)))))
     assert "gateway" not in none.get()
 
 

@@ -4,10 +4,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from lanelab.analysis.results import export, machine, terminal, trial_table
+from lanelab.analysis.results import export, machine, trial_table
 from lanelab.analysis.results.layout.terminal import on_terminal
 from lanelab.analysis.results.report.page import page
 from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.sections.of_run import results_on_terminal
 from lanelab.driver.run.folder.trial_content import read_record
 from tests.kit.made_run import Made, make_run
 
@@ -29,7 +30,7 @@ def test_a_run_without_the_recorder_says_nothing_of_the_machine(tmp_path: Path) 
     assert machine.rows(run) == []
     assert machine.sentence(run) is None
     assert 'id="machine"' not in page(run)
-    assert "flagged" not in words(terminal.results(run))
+    assert "flagged" not in words(results_on_terminal(run))
 
 
 def test_each_cell_has_its_medians_and_its_flagged_trials(tmp_path: Path) -> None:
@@ -56,13 +57,13 @@ def test_the_report_has_a_section_with_the_flags(tmp_path: Path) -> None:
 def test_a_quiet_machine_is_shown_without_flags(tmp_path: Path) -> None:
     run = read_run(make_run(tmp_path / "run", Made(machine=USE)))
     assert "No trial that counts is flagged." in page(run)
-    assert "flagged" not in words(terminal.results(run))
+    assert "flagged" not in words(results_on_terminal(run))
 
 
 def test_the_terminal_says_how_many_are_flagged_and_each_trial_says_why(tmp_path: Path) -> None:
     folder = make_run(tmp_path / "run", WATCHED)
     run = read_run(folder)
-    assert "2 of 40 page loads that count are flagged: processors-contended 2" in words(terminal.results(run))
+    assert "2 of 40 page loads that count are flagged: processors-contended 2" in words(results_on_terminal(run))
     shown = words(on_terminal([trial_table.trial_section(run.trials[0], read_record(folder, 1), [])]))
     assert f"flagged: {WAITED[0]}: {WAITED[1]}" in shown
     assert "0.710" in shown

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from lanelab.analysis.results.terminal import results
+from lanelab.analysis.results.sections.of_run import results_on_terminal
 from lanelab.driver.api.beds import BedOptions
 from lanelab.driver.api.results import OpenRun
 from lanelab.driver.api.run_experiment import resume
@@ -131,7 +131,7 @@ def run(  # noqa: PLR0913 - an option each
 
 def _tell_results(run: OpenRun, *, as_json: bool, open_report: bool) -> None:
     if not as_json:
-        console().print(results(run.data))
+        console().print(results_on_terminal(run.data))
     report = write_run_report(run, tell=not as_json)
     if open_report:
         webbrowser.open(report.resolve().as_uri())

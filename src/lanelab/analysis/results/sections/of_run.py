@@ -2,7 +2,12 @@
 
 from collections.abc import Callable, Sequence
 
+from rich.console import RenderableType
+
+from lanelab.analysis.results.layout.markdown import markdown, plain
 from lanelab.analysis.results.layout.model import Section
+from lanelab.analysis.results.layout.terminal import on_terminal
+from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.sections.beds import beds_section
 from lanelab.analysis.results.sections.cells import cells_section
 from lanelab.analysis.results.sections.claims import claims_section
@@ -43,3 +48,13 @@ SECTIONS: Sequence[Callable[[Seen], Section | None]] = (
 def sections_of(seen: Seen) -> list[Section]:
     """Return the results that this run has."""
     return [section for function in SECTIONS if (section := function(seen))]
+
+
+def results_on_terminal(run: Run) -> RenderableType:
+    """Lay out what `lanelab run` prints at its end, and `lanelab show`."""
+    return on_terminal(sections_of(Seen(run)))
+
+
+def results_markdown(run: Run) -> str:
+    """Write all results as Markdown."""
+    return f"# {plain(run.name)}\n\n{markdown(sections_of(Seen(run)))}"
