@@ -56,7 +56,7 @@ def test_what_counts_as_reproduced(settings: str, low: float | None, high: float
     assert made.side == side
 
 
-# --- mistakes
+# --- mistakes: tests/bad/experiments/claims.yaml
 
 FINE = f"published: -39%, margin: 8pp, {ONE}"
 
@@ -247,6 +247,3 @@ def test_each_edit_of_a_claim_changes_the_digest(this: str, that: str) -> None:
 )
 def test_nothing_else_changes_the_digest(more: str) -> None:
     assert digest_of(read(claims(PLAIN)).claims) == digest_of(read(claims(PLAIN) + more).claims)
-
-
-# --- editors

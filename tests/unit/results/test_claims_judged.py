@@ -9,24 +9,15 @@ from lanelab.analysis.results.claims.claim_family import together
 from lanelab.analysis.results.claims.judge import judge
 from lanelab.analysis.results.claims.levels import levels_after
 from lanelab.analysis.results.claims.several_places import over_looks
-from lanelab.analysis.results.claims.verdict import Judged, JudgedPlace, Verdict
+from lanelab.analysis.results.claims.verdict import Verdict
 from lanelab.analysis.statistics.looks import ALPHA, looks
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.experiment.claim import Claim, ClaimKind, Place, Point, Quantifier
-from lanelab.driver.record.evidence.parts import Part
+from lanelab.driver.experiment.claim import ClaimKind, Place, Point
+from tests.kit.claim_verdicts import judged, only
 from tests.kit.made_claims import LATE, Loads, made_claim, made_run, places, point, with_effect
 
 HELD, DIRECTION, REFUTED, OPEN, UNTESTED = Verdict  # in its order
 KINDS: tuple[ClaimKind, ...] = ("change", "trend", "spike", "contrast", "value")
-
-
-def judged(loads: Loads, claim: Claim, **made: object) -> Judged:
-    return judge(made_run(loads, claims=[claim], **made))[0]  # type: ignore[arg-type]
-
-
-def only(found: Judged) -> JudgedPlace:
-    assert len(found.places) == 1
-    return found.places[0]
 
 
 # --- kinds and verdicts
@@ -343,72 +334,6 @@ def test_trials_behind_a_verdict_are_those_of_its_cells() -> None:
     assert len(place.trials) == 24
 
 
-# --- several places
-
-
-NOISY = 0.75  # an effect between the region and none, where trials are so noisy that nothing is known
-
-
-def in_places(*effects: float, sd: float = 0.005) -> Loads:
-    each = {
-        rtt: with_effect("change", effect, 0.4 if effect == NOISY else sd)
-        for rtt, effect in zip((20, 40, 60), effects, strict=True)
-    }
-    return lambda arm, rtt, number: each[rtt](arm, rtt, number)
-
-
-@pytest.mark.parametrize(
-    ("quantifier", "exceptions", "effects", "verdict"),
-    [
-        ("every", 0, (0.61, 0.61, 0.61), HELD),
-        ("every", 0, (0.61, 0.80, 0.61), DIRECTION),
-        ("every", 0, (0.61, 0.61, 1.30), REFUTED),
-        ("every", 0, (0.61, 0.80, NOISY), OPEN),
-        ("any", 0, (0.61, 1.30, 1.30), HELD),
-        ("any", 0, (0.80, 1.30, 1.30), DIRECTION),
-        ("any", 0, (1.30, 1.30, 1.30), REFUTED),
-        ("any", 0, (NOISY, 1.30, 1.30), OPEN),
-        ("all but", 1, (0.61, 0.61, 1.30), HELD),
-        ("all but", 1, (0.61, 0.80, 1.30), DIRECTION),
-        ("all but", 1, (0.61, 1.30, 1.30), REFUTED),
-        ("all but", 1, (0.61, NOISY, 1.30), OPEN),
-    ],
-)
-@pytest.mark.parametrize("beds", [1, 5])
-def test_a_claim_about_several_places(
-    quantifier: Quantifier, exceptions: int, effects: tuple[float, ...], verdict: Verdict, beds: int
-) -> None:
-    claim = made_claim(quantifier=quantifier, exceptions=exceptions, at=places("change", 3))
-    found = judged(in_places(*effects), claim, beds=beds, rounds=15)
-    assert found.verdict == verdict
-    assert (found.p is None) == (verdict == OPEN)
-
-
-def test_a_place_that_was_not_tested_spoils_every_unless_another_refutes_it() -> None:
-    missing = Place("elsewhere", (Point("", "b999", "a999", None),))
-    claim = made_claim(quantifier="every", at=[*places("change", 2), missing])
-    found = judged(with_effect("change", 0.61), claim)
-    assert (found.verdict, found.detail) == (UNTESTED, "the run has no cell b999 at elsewhere")
-    found = judged(with_effect("change", 1.3), claim)
-    assert (found.verdict, found.detail) == (REFUTED, "reversed at page, 20ms and page, 40ms")
-    assert judged(with_effect("change", 0.61), dataclasses.replace(claim, quantifier="any")).verdict == HELD
-
-
-def test_the_place_that_is_not_as_published_is_named() -> None:
-    claim = made_claim(quantifier="every", at=places("change", 3))
-    assert judged(in_places(0.61, 0.8, 0.61), claim).detail == "magnitude refuted at page, 40ms"
-    found = judged(in_places(0.61, 0.8, NOISY), claim)
-    assert found.detail == "reproduced in 1, direction only in 1 and inconclusive in 1 of 3 places"
-
-
-def test_one_place_of_many_has_to_be_further_off_than_one_alone() -> None:
-    """Of six rounds that all speak against it p is 2^-5, which is below 5% alone, and not three times."""
-    claim = made_claim(quantifier="every", at=places("change", 3))
-    assert judged(in_places(0.61, 0.61, 1.0, sd=0.002), claim, rounds=6).verdict == OPEN
-    alone = made_claim(at=places("change", 3)[2:])
-    assert judged(in_places(0.61, 0.61, 1.0, sd=0.002), alone, rounds=6).verdict == REFUTED
-
-
 # --- several looks
 
 
@@ -459,71 +384,6 @@ def test_claims_are_held_against_those_of_the_run() -> None:
 def test_claims_that_were_edited_in_the_run_itself_are_marked() -> None:
     run = made_run(with_effect("change", 0.61), claims=[made_claim()])
     assert [each.changed for each in judge(dataclasses.replace(run, claims_digest="0" * 64))] == [True]
-
-
-# --- why
-
-
-def parts(**own: float) -> dict[str, float]:
-    return {part.measure: own.get(part.value, 0.0) for part in Part}
-
-
-def explained(kind: ClaimKind, claim: Claim) -> str:
-    """b takes 100 ms of TLS more than a, waits 150 ms less for each 20 ms of round trip, and 40 ms at 40 ms alone."""
-
-    def made(arm: str, rtt: int, number: int) -> dict[str, float]:
-        if arm == "a":
-            return parts(wait=1000.0, transmission=500.0 + number)
-        recovery = 40.0 if rtt == 40 else 0.0
-        return parts(tls=100.0, wait=1000 - 7.5 * rtt, transmission=500.0 + number, recovery=recovery)
-
-    def loads(arm: str, rtt: int, number: int) -> float:
-        return sum(made(arm, rtt, number).values())
-
-    assert claim.kind == kind
-    return judged(loads, claim, measures=made).why
-
-
-def test_why_says_in_which_parts_the_difference_lies() -> None:
-    assert explained("change", made_claim()) == "waiting -150 ms, TLS +100 ms; together -50 ms"
-
-
-def test_why_of_a_trend_says_what_grows() -> None:
-    assert explained("trend", made_claim("trend")) == "waiting -300 ms; together -300 ms"
-
-
-def test_why_of_a_spike_says_what_stands_out() -> None:
-    assert explained("spike", made_claim("spike")) == "recovery from loss +40 ms; together +40 ms"
-
-
-def test_why_of_a_contrast_says_what_the_one_difference_has_more_than_the_other() -> None:
-    assert explained("contrast", made_claim("contrast")) == (
-        "waiting -150 ms, recovery from loss +40 ms; together -110 ms"
-    )
-
-
-def test_why_of_several_places_is_of_the_first_and_the_last() -> None:
-    found = explained("change", made_claim(quantifier="every", at=places("change", 3)))
-    assert found == (
-        "page, 20ms: waiting -150 ms, TLS +100 ms; together -50 ms; "
-        "page, 60ms: waiting -450 ms, TLS +100 ms; together -350 ms"
-    )
-
-
-def test_why_of_a_count_says_what_both_arms_moved() -> None:
-    def moved(arm: str, _rtt: int, _number: int) -> dict[str, float]:
-        used = 1.0 if arm == "b" else 24.0
-        return {"requests": 24.0, "connections_used": used, "bytes": 1_218_000.0}
-
-    claim = made_claim(metric="connections_used")
-    assert judged(with_effect("change", 1.0), claim, measures=moved).why == (
-        "b, 20ms: 1 connection used, 24 requests, 1,218 kB both ways; "
-        "a, 20ms: 24 connections used, 24 requests, 1,218 kB both ways"
-    )
-
-
-def test_why_is_silent_where_nothing_is_known() -> None:
-    assert judged(with_effect("change", 0.61), made_claim()).why == ""
 
 
 # --- all together

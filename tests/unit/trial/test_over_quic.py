@@ -33,7 +33,7 @@ def test_a_sound_trial_counts(arm: Arm) -> None:
     assert judged(arm, quic_record(arm)) == {}
 
 
-# --- what is falsified
+# --- what is falsified: tests/bad/records/over-quic.yaml
 
 
 def quic(**changed: Any) -> Change:
