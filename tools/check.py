@@ -82,7 +82,7 @@ def steps(files: Iterable[Path]) -> list[Step]:
         (shell, _shell_steps),
         (plays, _ansible_steps),
     ]
-    return [step for found, make in every if found for step in make(found)]
+    return [step for files_of_kind, make in every if files_of_kind for step in make(files_of_kind)]
 
 
 def _python_steps(files: list[str]) -> list[Step]:

@@ -56,9 +56,11 @@ def _section(path: str, command: click.Command) -> str:
     heading = "#" * (1 + max(1, min(2, path.count(" "))))
     usage = " ".join([path, *command.collect_usage_pieces(context)])
     blocks = [f"{heading} `{path}`", f"    {usage}", *_paragraphs(command.help or "")]
-    own = [one for one in _shown(command) if one.name not in LINK_OPTIONS and one.name not in BED_OPTIONS]
-    if own:
-        blocks.append(_options_table(own))
+    options_of_command = [
+        one for one in _shown(command) if one.name not in LINK_OPTIONS and one.name not in BED_OPTIONS
+    ]
+    if options_of_command:
+        blocks.append(_options_table(options_of_command))
     if elsewhere := _elsewhere(command):
         blocks.append(elsewhere)
     if command.epilog and not _takes_link(command):

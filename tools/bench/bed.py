@@ -162,9 +162,9 @@ def kill_once(settings: BedSettings, chance: random.Random, tell: Tell) -> list[
         killed.set()
 
     with paths.bed_folder() as folder:
-        made = replace(settings, folder=folder)
+        settings_here = replace(settings, folder=folder)
         try:
-            with Bed(made, on_start=lambda pid: threading.Thread(target=strike, args=(pid,)).start()) as bed:
+            with Bed(settings_here, on_start=lambda pid: threading.Thread(target=strike, args=(pid,)).start()) as bed:
                 bed.set_link(Link.parse({"rtt": "20ms", "rate": "10mbit"}))
                 while not killed.is_set():
                     bed.ping(Pings(20, 5000))

@@ -45,8 +45,8 @@ def measure_direct(*, quick: bool, tell: Tell) -> list[Figure]:
                 for how in OFFLOADS:
                     rates[where, how].append(_throughput(bed, how))
     return [
-        Figure(f"direct, {where}, {how}: median of {rounds}", _text(found), "", None, tuple(found))
-        for (where, how), found in rates.items()
+        Figure(f"direct, {where}, {how}: median of {rounds}", _text(values), "", None, tuple(values))
+        for (where, how), values in rates.items()
     ]
 
 

@@ -112,14 +112,14 @@ def _run(file: Path, processors: Sequence[int], folder: Path) -> Iterator[subpro
 
 def _read(folder: Path) -> Block:
     """Return rounds in which both arms count."""
-    found: dict[str, dict[int, float]] = {BASE: {}, ARM: {}}
+    changes: dict[str, dict[int, float]] = {BASE: {}, ARM: {}}
     for trial in read_run(folder).trials:
         if trial.ok:
-            found[trial.cell.arm.name][trial.round] = trial.measures["plt_ms"]
-    rounds = sorted(found[BASE].keys() & found[ARM].keys())
+            changes[trial.cell.arm.name][trial.round] = trial.measures["plt_ms"]
+    rounds = sorted(changes[BASE].keys() & changes[ARM].keys())
     if not rounds:
         raise BedError(f"in {folder} no round has both arms", f"Look at it: lanelab results {folder}")
-    return Block(tuple(found[BASE][each] for each in rounds), tuple(found[ARM][each] for each in rounds))
+    return Block(tuple(changes[BASE][each] for each in rounds), tuple(changes[ARM][each] for each in rounds))
 
 
 # --- what came of it. Pure

@@ -83,10 +83,10 @@ class Server:
     def requests(self) -> int:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/status") as answer:
             text = answer.read().decode()
-        found = re.search(r"^\s*\d+ \d+ (\d+)\s*$", text, re.MULTILINE)
-        if not found:
+        match = re.search(r"^\s*\d+ \d+ (\d+)\s*$", text, re.MULTILINE)
+        if not match:
             raise BedError(f"nginx says nothing of its requests: {text[:200]}")
-        return int(found.group(1))
+        return int(match.group(1))
 
 
 def measure_load(*, quick: bool, tell: Tell) -> list[Figure]:
@@ -147,29 +147,36 @@ class Ran:
 
 def _compared(program: Path, server: Server, folder: Path, rounds: int, lasts: float) -> list[Figure]:
     """Every round runs both, the first of one round is the second of the next."""
-    own = folder / "own"
-    own.mkdir()
-    (own / "main.js").write_text(PLAIN.format(users=COMPARED_USERS, seconds=lasts, port=server.port))
+    transport = folder / "own"
+    transport.mkdir()
+    (transport / "main.js").write_text(PLAIN.format(users=COMPARED_USERS, seconds=lasts, port=server.port))
     target = _target(program, server, folder / "ours", COMPARED_USERS, lasts)
-    made = K6Generator().invocation(target)
-    _write(folder / "ours", made.files)
-    argv = [*made.argv[:2], "--quiet", "--address=", "--no-usage-report", "--summary-mode=disabled", "--no-thresholds"]
+    invocation = K6Generator().invocation(target)
+    _write(folder / "ours", invocation.files)
+    argv = [
+        *invocation.argv[:2],
+        "--quiet",
+        "--address=",
+        "--no-usage-report",
+        "--summary-mode=disabled",
+        "--no-thresholds",
+    ]
     sides: Mapping[str, tuple[Path, Invocation]] = {
-        "k6's own": (own, Invocation([*argv, "main.js"], made.environment, {})),
-        "ours": (folder / "ours", made),
+        "k6's own": (transport, Invocation([*argv, "main.js"], invocation.environment, {})),
+        "ours": (folder / "ours", invocation),
     }
-    found: dict[str, list[Ran]] = {name: [] for name in sides}
-    (own / SETTINGS).write_bytes(made.files[SETTINGS])
+    runs_of: dict[str, list[Ran]] = {name: [] for name in sides}
+    (transport / SETTINGS).write_bytes(invocation.files[SETTINGS])
     for number in range(rounds):
         for name in sorted(sides, reverse=bool(number % 2)):
-            found[name].append(_ran(server, *sides[name], lasts))
-    pairs = list(zip(found["ours"], found["k6's own"], strict=True))
+            runs_of[name].append(_ran(server, *sides[name], lasts))
+    pairs = list(zip(runs_of["ours"], runs_of["k6's own"], strict=True))
     speed = [ours.requests_per_s / theirs.requests_per_s for ours, theirs in pairs]
     cost = [ours.cpu_us / theirs.cpu_us for ours, theirs in pairs]
     what = (
         f"k6 with our transport and figures against k6 alone, {COMPARED_USERS} users without a pause, {rounds} rounds"
     )
-    rate = statistics.median(ours.requests_per_s for ours in found["ours"])
+    rate = statistics.median(ours.requests_per_s for ours in runs_of["ours"])
     return [
         Figure(f"{what}: requests per second", f"{statistics.median(speed):.3f} ({rate:,.0f} requests/s)",
                f">= {WITHIN}", statistics.median(speed) >= WITHIN, tuple(speed)),
@@ -209,10 +216,10 @@ def _cost(program: Path, server: Server, folder: Path, users: int, lasts: float)
 
 def _report(target: Target) -> LoadReport:
     generator, folder = K6Generator(), Path(target.folder)
-    made = generator.invocation(target)
-    _write(folder, made.files)
-    environment = {**os.environ, **made.environment}
-    argv = _placed(made.argv, 0)
+    invocation = generator.invocation(target)
+    _write(folder, invocation.files)
+    environment = {**os.environ, **invocation.environment}
+    argv = _placed(invocation.argv, 0)
     done = subprocess.run(argv, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     files = {name: (folder / name).read_bytes() for name in generator.results if (folder / name).exists()}
     results = generator.read(target, Output(done.returncode, done.stdout, done.stderr, files))

@@ -85,16 +85,16 @@ def _round(load: Load, server: Server, site: Site, scratch: Path, seconds: int) 
 
 
 def _wrk(server: Server, site: Site, scratch: Path, seconds: int) -> float:
-    made = (
+    argv_of_wrk = (
         f'requests[#requests + 1] = wrk.format("GET", "{each.path}", {{Host = "{each.host}"}})' for each in site.objects
     )
     script = scratch / "requests.lua"
-    script.write_text(WRK_SCRIPT % "\n".join(made))
+    script.write_text(WRK_SCRIPT % "\n".join(argv_of_wrk))
     argv = ["-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "-s", str(script), f"http://127.0.0.1:{server.port}/"]
-    said = _said("wrk", argv)
-    if "Non-2xx" in said or "Socket errors" in said:
-        raise BedError(f"{server.name} did not answer every request:\n{said}")
-    return _number(r"Requests/sec:\s+([\d.]+)", said)
+    output = _said("wrk", argv)
+    if "Non-2xx" in output or "Socket errors" in output:
+        raise BedError(f"{server.name} did not answer every request:\n{output}")
+    return _number(r"Requests/sec:\s+([\d.]+)", output)
 
 
 def _h2load(server: Server, site: Site, scratch: Path, seconds: int) -> float:
@@ -102,10 +102,10 @@ def _h2load(server: Server, site: Site, scratch: Path, seconds: int) -> float:
     paths = [each.path for each in site.objects if each.host == HOST_OF_H2]
     urls.write_text("".join(f"http://127.0.0.1:{server.port}{path}\n" for path in paths))
     argv = ["-t1", f"-c{CONNECTIONS}", f"-m{STREAMS}", f"-D{seconds}", "-i", str(urls)]
-    said = _said("h2load", [*argv, "-H", f":authority: {HOST_OF_H2}"])
-    if not re.search(r"\b0 4xx, 0 5xx", said):
-        raise BedError(f"{server.name} did not answer every request:\n{said}")
-    return _number(r"finished in [^,]+, ([\d.]+) req/s", said)
+    output = _said("h2load", [*argv, "-H", f":authority: {HOST_OF_H2}"])
+    if not re.search(r"\b0 4xx, 0 5xx", output):
+        raise BedError(f"{server.name} did not answer every request:\n{output}")
+    return _number(r"finished in [^,]+, ([\d.]+) req/s", output)
 
 
 LOADS = (Load("http/1.1", "wrk", _wrk), Load("h2", "h2load", _h2load))
@@ -120,10 +120,10 @@ def _said(program: str, argv: Sequence[str]) -> str:
 
 
 def _number(pattern: str, said: str) -> float:
-    found = re.search(pattern, said)
-    if not found:
+    match = re.search(pattern, said)
+    if not match:
         raise BedError(f"a client that loads a server said what lanelab does not know:\n{said}")
-    return float(found[1])
+    return float(match[1])
 
 
 # ---- the first byte ----

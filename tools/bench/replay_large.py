@@ -74,5 +74,5 @@ def _round(program: Path, protocol: str, server: Server, site: Site, load: tuple
     took = server.processor_s() - before
     if done.returncode:
         raise BedError(f"{server.name} did not answer every request of {SPDY_LOAD}:\n{done.stdout}{done.stderr}")
-    said = Said.from_json(json.loads(done.stdout))
-    return Round(said.requests_per_second, took / requests * 1e6)
+    summary = Said.from_json(json.loads(done.stdout))
+    return Round(summary.requests_per_second, took / requests * 1e6)

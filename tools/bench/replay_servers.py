@@ -97,8 +97,8 @@ def _configured(folder: Path, site: Site, protocol: str, server: Server) -> str:
     modules = next(Path(name) for name in MODULE_FOLDERS.split() if Path(name).is_dir())
     there = frozenset(each.stem.removeprefix("mod_") for each in modules.glob("mod_*.so"))
     arm = Arm.parse(server.name, _settings(protocol))
-    own = Modules(str(modules), there, str(module(REPLAY)), str(module("mod_spdy")) if arm.spdy else "")
-    text = configuration(arm, site, Place(str(folder), str(folder)), own)
+    modules_there = Modules(str(modules), there, str(module(REPLAY)), str(module("mod_spdy")) if arm.spdy else "")
+    text = configuration(arm, site, Place(str(folder), str(folder)), modules_there)
     text = text.replace(f"0.0.0.0:{PORTS['http']} ", f"127.0.0.1:{server.port} ")
     if server.name == REPLAY:
         (folder / pack.FILE).write_bytes(pack.pack(site.objects, lambda each: site.file(each).read_bytes()))
@@ -157,7 +157,7 @@ def _await(server: Server, each: SiteObject, process: subprocess.Popen[bytes], f
             if line.recv(12).endswith(b" 200"):
                 return
         time.sleep(0.02)
-    said = (folder / "output").read_text(errors="replace").strip()
+    output = (folder / "output").read_text(errors="replace").strip()
     with contextlib.suppress(OSError):
-        said += (folder / "error.log").read_text(errors="replace")[-500:]
-    raise BedError(f"the Apache with {server.name} did not answer: {said}", "See what it says")
+        output += (folder / "error.log").read_text(errors="replace")[-500:]
+    raise BedError(f"the Apache with {server.name} did not answer: {output}", "See what it says")

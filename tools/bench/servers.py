@@ -100,7 +100,7 @@ def measure_servers(*, quick: bool, tell: Tell) -> list[Figure]:
     archive = make_archive()
     loads = made_loads(archive)
     stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
-    made = []
+    list_of_figures = []
     for streams in STREAMS:
         texts = {SPDY_LOAD: experiment_text(loads, SPDY_LOAD, streams, quick=quick)}
         if find(H2LOAD):
@@ -114,8 +114,8 @@ def measure_servers(*, quick: bool, tell: Tell) -> list[Figure]:
             tell(f"all numbers of {streams} streams by {generator}: lanelab show {folder}")
             runs[generator] = read_run(folder)
         settings = settings_of(texts[SPDY_LOAD], archive)
-        made += figures(runs[SPDY_LOAD], runs.get(H2LOAD), loads, settings)
-    return sorted(made, key=lambda figure: [load.words in figure.what for load in loads], reverse=True)
+        list_of_figures += figures(runs[SPDY_LOAD], runs.get(H2LOAD), loads, settings)
+    return sorted(list_of_figures, key=lambda figure: [load.words in figure.what for load in loads], reverse=True)
 
 
 def name_of(generator: str, streams: int) -> str:
@@ -196,8 +196,8 @@ def experiment_text(loads: list[Load], generator: str, streams: int, *, quick: b
 
 def figures(run: Run, by_h2load: Run | None, loads: list[Load], settings: LoadSettings) -> list[Figure]:
     """Return what one server does against the other, of each load and place."""
-    made = (_figure(run, by_h2load, load, place, settings) for load in loads for place in PLACES)
-    return [figure for figure in made if figure]
+    each_figure = (_figure(run, by_h2load, load, place, settings) for load in loads for place in PLACES)
+    return [figure for figure in each_figure if figure]
 
 
 def _figure(run: Run, by_h2load: Run | None, load: Load, place: str, settings: LoadSettings) -> Figure | None:

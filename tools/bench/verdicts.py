@@ -71,7 +71,7 @@ def measure_verdicts(options: Options, *, trials: int, tell: Callable[[str], Non
 def _false_alarms(run: Run) -> list[Figure]:
     refused = Counter(str(failure.reason) for trial in run.trials for failure in trial.failures)
     flagged = Counter(str(flag.name) for trial in run.trials for flag in trial.flags if flag.name not in BUSY)
-    cells = Counter(refusal.reason for found in refusals(run).values() for refusal in found)
+    cells = Counter(refusal.reason for list_of_refusals in refusals(run).values() for refusal in list_of_refusals)
     figures = [_figure("trials refused", len([each for each in run.trials if not each.ok]), len(run.trials))]
     figures += [_figure(f"trials refused as {name}", count, len(run.trials)) for name, count in refused.most_common()]
     figures += [_figure(f"trials flagged {name}", count, len(run.trials)) for name, count in flagged.most_common()]

@@ -45,8 +45,8 @@ def median_holds(noise: Noise, n: int, runs: int, seed: int = 1) -> float:
     """Return how often the interval of a median holds the true one."""
     rng, held = random.Random(f"{seed}/{n}"), 0  # noqa: S311 - chance for statistics, not for secrets
     for _ in range(runs):
-        found = estimate(noise(rng) for _ in range(n))
-        held += found.low is not None and found.high is not None and found.low <= 0 <= found.high
+        interval = estimate(noise(rng) for _ in range(n))
+        held += interval.low is not None and interval.high is not None and interval.low <= 0 <= interval.high
     return held / runs
 
 
@@ -54,18 +54,18 @@ def change_holds(noise: Noise, n: int, runs: int, seed: int = 1) -> float:
     """How often the interval of a change holds the true one: both arms have the same noise, one besides a change."""
     rng, held = random.Random(f"{seed}/{n}"), 0  # noqa: S311
     for _ in range(runs):
-        found = signed_rank([[noise(rng) - noise(rng) for _ in range(n)]])
-        held += found.low <= 0 <= found.high
+        shift = signed_rank([[noise(rng) - noise(rng) for _ in range(n)]])
+        held += shift.low <= 0 <= shift.high
     return held / runs
 
 
 def power(effect: float, n: int, runs: int, seed: int = 1) -> float:
     """Return how often a change of so many standard deviations of the pairs' log ratios is told, as the only
     comparison."""
-    rng, told = random.Random(f"{seed}/{n}"), 0  # noqa: S311
+    rng, hits = random.Random(f"{seed}/{n}"), 0  # noqa: S311
     for _ in range(runs):
-        told += signed_rank([[rng.gauss(effect, 1) for _ in range(n)]]).p <= ALPHA
-    return told / runs
+        hits += signed_rank([[rng.gauss(effect, 1) for _ in range(n)]]).p <= ALPHA
+    return hits / runs
 
 
 def false_alarms(links: int, arms: int, rounds: int, runs: int, seed: int = 1) -> tuple[float, float, float]:
@@ -73,10 +73,10 @@ def false_alarms(links: int, arms: int, rounds: int, runs: int, seed: int = 1) -
     often a test over all links is."""
     rng, plain, adjusted, over_links = random.Random(f"{seed}/{rounds}"), 0, 0, 0  # noqa: S311
     for _ in range(runs):
-        made = [[{i: rng.lognormvariate(0, 0.03) for i in range(rounds)} for _ in range(arms)] for _ in range(links)]
-        pairs = [(link[0], arm) for link in made for arm in link[1:]]
-        ps = [found.ratio.p for found in (compare(base, arm) for base, arm in pairs) if found]
-        pooled = [pool([(link[0], link[arm]) for link in made]) for arm in range(1, arms)]
+        values = [[{i: rng.lognormvariate(0, 0.03) for i in range(rounds)} for _ in range(arms)] for _ in range(links)]
+        pairs = [(link[0], arm) for link in values for arm in link[1:]]
+        ps = [comparison.ratio.p for comparison in (compare(base, arm) for base, arm in pairs) if comparison]
+        pooled = [pool([(link[0], link[arm]) for link in values]) for arm in range(1, arms)]
         plain += min(ps) <= ALPHA
         adjusted += min(holm(ps)) <= ALPHA
         over_links += min(holm([one.ratio.p for one in pooled if one])) <= ALPHA
@@ -98,7 +98,7 @@ def _ends(
     of: str, planned: Sequence[Look], base: Mapping[int, float], arm: Mapping[int, float], ci: float
 ) -> Iterator[tuple[float, float]]:
     for look in planned:
-        one, other = ({i: made[i] for i in range(look.trials)} for made in (base, arm))
+        one, other = ({i: values[i] for i in range(look.trials)} for values in (base, arm))
         if of == "median":
             low, middle, high = KNOWN.median(list(one.values()), look.alpha)
             reach = ci * middle

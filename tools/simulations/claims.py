@@ -92,13 +92,13 @@ def equivalent(claim: Claim) -> Claim:
 def rounds_of(effect: float, design: Design, rng: random.Random) -> list[Observed]:
     """A run's pairs, where the truth is this. What is the bed's own is left out of a run that has one: its intervals
     say nothing of other beds."""
-    made = []
+    rounds = []
     for bed in range(design.beds):
-        own = BED_SD * design.bed_noise(rng) if design.beds > 1 else 0.0
+        offset = BED_SD * design.bed_noise(rng) if design.beds > 1 else 0.0
         for number in range(design.rounds):
-            log = math.log(effect) + own + TRIAL_SD * design.trial_noise(rng)
-            made.append(Observed(bed * design.rounds + number + 1, bed + 1, log, ()))
-    return made
+            log = math.log(effect) + offset + TRIAL_SD * design.trial_noise(rng)
+            rounds.append(Observed(bed * design.rounds + number + 1, bed + 1, log, ()))
+    return rounds
 
 
 def verdict_of(
@@ -115,10 +115,10 @@ def verdict_of(
 def share(claim: Claim, effects: Sequence[float], design: Design, false: Judge, runs: int) -> float:
     """Return how often a run gives such a verdict, where these are the truths of the places."""
     rng = random.Random(f"{design.name}/{effects}/{claim.quantifier}")  # noqa: S311 - chance for statistics
-    found = 0
+    hits = 0
     for _ in range(runs):
-        found += false(*verdict_of(claim, [rounds_of(effect, design, rng) for effect in effects]))
-    return found / runs
+        hits += false(*verdict_of(claim, [rounds_of(effect, design, rng) for effect in effects]))
+    return hits / runs
 
 
 def is_reproduced(verdict: Verdict, _detail: str) -> bool:
@@ -179,20 +179,20 @@ def of_several(row: tuple[Quantifier, int, int, int], design: Design, runs: int)
 
 def at_any_look(claim: Claim, effect: float, design: Design, planned: Sequence[Look], false: Judge, runs: int) -> float:
     """Return how often one look or more gives such a verdict: as if a run ended as soon as it has it."""
-    rng, found = random.Random(f"{design.name}/{effect}/looks"), 0  # noqa: S311
+    rng, hits = random.Random(f"{design.name}/{effect}/looks"), 0  # noqa: S311
     for _ in range(runs):
-        made = rounds_of(effect, design, rng)
-        found += any(false(*verdict_of(claim, [made[: look.trials]], planned)) for look in planned)
-    return found / runs
+        rounds = rounds_of(effect, design, rng)
+        hits += any(false(*verdict_of(claim, [rounds[: look.trials]], planned)) for look in planned)
+    return hits / runs
 
 
 def at_every_round(claim: Claim, effect: float, design: Design, false: Judge, runs: int) -> float:
     """Return what must not be done: a look after each round from the sixth on, each with all of the 5%."""
-    rng, found = random.Random(f"{design.name}/{effect}/rounds"), 0  # noqa: S311
+    rng, hits = random.Random(f"{design.name}/{effect}/rounds"), 0  # noqa: S311
     for _ in range(runs):
-        made = rounds_of(effect, design, rng)
-        found += any(false(*verdict_of(claim, [made[:number]])) for number in range(6, len(made) + 1))
-    return found / runs
+        rounds = rounds_of(effect, design, rng)
+        hits += any(false(*verdict_of(claim, [rounds[:number]])) for number in range(6, len(rounds) + 1))
+    return hits / runs
 
 
 def of_looks(design: Design, runs: int) -> list[float]:

@@ -35,28 +35,28 @@ def _rounds(rng: random.Random, deal: Sequence[int], sds: Sequence[float], *, to
 def pooled_holds(deal: Sequence[int], sds: Sequence[float], runs: int, seed: int = 1) -> tuple[float, float, float]:
     """Return how often the interval over machines holds the true change; how often a change is told from none; and how
     wide the interval is."""
-    rng, held, told, width = random.Random(f"{seed}/{deal}/{sds}"), 0, 0, 0.0  # noqa: S311 - chance for statistics
+    rng, held, named_runs, width = random.Random(f"{seed}/{deal}/{sds}"), 0, 0, 0.0  # noqa: S311 - chance for statistics
     for _ in range(runs):
         base, arm, on, others = _rounds(rng, deal, sds, together=True)
-        found = compare(base, arm, machines=(on, others))
-        if found and found.ratio.low is not None and found.ratio.high is not None:
-            held += found.ratio.low <= TRUE <= found.ratio.high
-            told += found.ratio.p <= ALPHA
-            width += found.ratio.high - found.ratio.low
-    return held / runs, told / runs, width / runs
+        comparison = compare(base, arm, machines=(on, others))
+        if comparison and comparison.ratio.low is not None and comparison.ratio.high is not None:
+            held += comparison.ratio.low <= TRUE <= comparison.ratio.high
+            named_runs += comparison.ratio.p <= ALPHA
+            width += comparison.ratio.high - comparison.ratio.low
+    return held / runs, named_runs / runs, width / runs
 
 
 def across(deal: Sequence[int], sds: Sequence[float], runs: int, seed: int = 1) -> tuple[float, float, float]:
     """The same where trials of a round are made on any machine, and pairs are made all the same."""
-    rng, held, told, width = random.Random(f"{seed}/{deal}/{sds}"), 0, 0, 0.0  # noqa: S311
+    rng, held, named_runs, width = random.Random(f"{seed}/{deal}/{sds}"), 0, 0, 0.0  # noqa: S311
     for _ in range(runs):
         base, arm, _, _ = _rounds(rng, deal, sds, together=False)
-        found = compare(base, arm)
-        if found and found.ratio.low is not None and found.ratio.high is not None:
-            held += found.ratio.low <= TRUE <= found.ratio.high
-            told += found.ratio.p <= ALPHA
-            width += found.ratio.high - found.ratio.low
-    return held / runs, told / runs, width / runs
+        comparison = compare(base, arm)
+        if comparison and comparison.ratio.low is not None and comparison.ratio.high is not None:
+            held += comparison.ratio.low <= TRUE <= comparison.ratio.high
+            named_runs += comparison.ratio.p <= ALPHA
+            width += comparison.ratio.high - comparison.ratio.low
+    return held / runs, named_runs / runs, width / runs
 
 
 def false_alarms(deal: Sequence[int], sds: Sequence[float], comparisons: int, runs: int, seed: int = 1) -> float:
@@ -76,9 +76,9 @@ def named(off: float, rounds: int, machines: int, comparisons: int, runs: int, s
     offs = [*[0.0] * (machines - 1), off]
     for _ in range(runs):
         logs = _logs(rng, [rounds] * machines, [1.0] * machines, offs)
-        found = {one.group for one in apart(logs, comparisons * machines, ALPHA)}
-        right += machines - 1 in found
-        wrong += bool(found - {machines - 1})
+        groups = {one.group for one in apart(logs, comparisons * machines, ALPHA)}
+        right += machines - 1 in groups
+        wrong += bool(groups - {machines - 1})
     return right / runs, wrong / runs
 
 

@@ -52,9 +52,9 @@ def one_noisy_arm_holds(name: str, n: int, runs: int) -> tuple[float, float]:
     rng, (pseudo, ratio) = random.Random(f"{name}/{n}"), truths(name)  # noqa: S311
     held = [0, 0]
     for _ in range(runs):
-        found = signed_rank([[_log_ratio(TIMES[name], rng) for _ in range(n)]])
-        held[0] += found.low <= pseudo <= found.high
-        held[1] += found.low <= ratio <= found.high
+        shift = signed_rank([[_log_ratio(TIMES[name], rng) for _ in range(n)]])
+        held[0] += shift.low <= pseudo <= shift.high
+        held[1] += shift.low <= ratio <= shift.high
     return held[0] / runs, held[1] / runs
 
 
@@ -65,19 +65,19 @@ def another_bed_holds(n: int, runs: int) -> tuple[float, float]:
     held = [0, 0]
     for _ in range(runs):
         bed = rng.gauss(0, 1)
-        found = signed_rank([[bed + rng.gauss(0, 1) for _ in range(n)]])
-        held[0] += found.low <= 0 <= found.high
-        held[1] += factor * (found.low - found.value) <= -found.value <= factor * (found.high - found.value)
+        shift = signed_rank([[bed + rng.gauss(0, 1) for _ in range(n)]])
+        held[0] += shift.low <= 0 <= shift.high
+        held[1] += factor * (shift.low - shift.value) <= -shift.value <= factor * (shift.high - shift.value)
     return held[0] / runs, held[1] / runs
 
 
 def tables(runs: int) -> Iterator[Table]:
     """Yield those of docs/statistics.md."""
-    made = {name: [one_noisy_arm_holds(name, n, runs) for n in SIZES] for name in TIMES}
+    results_of = {name: [one_noisy_arm_holds(name, n, runs) for n in SIZES] for name in TIMES}
     heads = [f"{what}, n = {n}" for what in ("its pseudo-median", "the ratio of medians") for n in SIZES]
     yield Table("One arm varies, the other hardly: how often the interval of the change holds", [
         "noise of one arm", *heads,
-    ], [(name, [each[at] for at in (0, 1) for each in found]) for name, found in made.items()])  # fmt: skip
+    ], [(name, [each[at] for at in (0, 1) for each in shares]) for name, shares in results_of.items()])  # fmt: skip
     yield Table("One bed, where beds differ as much as rounds do: how often the interval holds what all beds give", [
         "rounds", "the interval", "one that is wider by the factor that reports name",
     ], [(f"{n}, factor {too_narrow(n):.1f}", another_bed_holds(n, runs)) for n in SIZES])  # fmt: skip

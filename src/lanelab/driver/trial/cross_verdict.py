@@ -29,17 +29,17 @@ def cross_failures(record: TrialRecord, link: Link) -> Iterator[Failure]:
 
 
 def _missing(seen: CrossEvidence, link: Link) -> Iterator[str]:
-    asked = link.cross
-    if seen.way != asked.way:
-        yield f"the flows went {seen.way} instead of {asked.way}"
-    if len(seen.flows) != asked.flows:
-        yield f"there were {len(seen.flows)} flows instead of {asked.flows}"
+    cross = link.cross
+    if seen.way != cross.way:
+        yield f"the flows went {seen.way} instead of {cross.way}"
+    if len(seen.flows) != cross.flows:
+        yield f"there were {len(seen.flows)} flows instead of {cross.flows}"
     empty = sum(not flow.bytes_before for flow in seen.flows)
     if empty:
         yield f"{empty} of {len(seen.flows)} flows had delivered nothing when the load began"
     ended = sum(flow.ended for flow in seen.flows)
     if ended:
         yield f"{ended} of {len(seen.flows)} flows ended before the load did"
-    others = sorted({flow.congestion_control for flow in seen.flows} - {asked.congestion_control})
+    others = sorted({flow.congestion_control for flow in seen.flows} - {cross.congestion_control})
     if others:
-        yield f"flows used {' and '.join(others)} instead of {asked.congestion_control}"
+        yield f"flows used {' and '.join(others)} instead of {cross.congestion_control}"

@@ -44,11 +44,11 @@ def asked_of(site: Site, settings: LoadSettings, scheme: str) -> Asked:
         return Asked((f"{scheme}://{host}{parameters.get(PATH, SLOW_PATH)}?{query}",), (None,))
     if PATH in parameters:
         return Asked((f"{scheme}://{host}{parameters[PATH]}",), (None,))
-    found = _objects(site, page=settings.script == "page")
-    if not found:
+    objects = _objects(site, page=settings.script == "page")
+    if not objects:
         what = f"the site has nothing at {site.entry_path} that can be asked for"
         raise InputError(what, "Name a site with a page, or site/path", key="sites")
-    return Asked(tuple(f"{scheme}://{each.url}" for each in found), tuple(each.size for each in found))
+    return Asked(tuple(f"{scheme}://{each.url}" for each in objects), tuple(each.size for each in objects))
 
 
 def _objects(site: Site, *, page: bool) -> list[SiteObject]:

@@ -35,8 +35,8 @@ class _Course:
     def __init__(self, series: Mapping[str, Series], settings: LoadSettings) -> None:
         self.series = series
         self.begin_ms = 1000 * settings.warm_up_s
-        told = [series[name].points[-1][0] for name in (PAGES, USERS) if name in series and series[name].points]
-        self.end_ms = max(told, default=self.begin_ms)
+        ends = [series[name].points[-1][0] for name in (PAGES, USERS) if name in series and series[name].points]
+        self.end_ms = max(ends, default=self.begin_ms)
         self.span_ms = min(1000 * SPAN_S, self.end_ms - self.begin_ms)
         self.ramps = len({stage.target for stage in settings.users}) > 1
 
@@ -96,10 +96,10 @@ def _waits(series: Mapping[str, Series], begin_ms: float, end_ms: float) -> bool
 
 
 def _first_error(course: _Course) -> dict[str, float]:
-    told = [course.series[name].points for name in ERRORS if name in course.series]
-    if not any(told):
+    courses = [course.series[name].points for name in ERRORS if name in course.series]
+    if not any(courses):
         return {}
-    failed = [t_ms for points in told for t_ms, value in points if value > 0 and t_ms >= course.begin_ms]
+    failed = [t_ms for points in courses for t_ms, value in points if value > 0 and t_ms >= course.begin_ms]
     at = min(failed, default=None)
     return {**({} if at is None else {"first_error_at_s": at / 1000}), **_users_when("first_error_users", course, at)}
 
@@ -119,8 +119,10 @@ def _workers(course: _Course) -> dict[str, float]:
     pages = course.line(PAGES)
     most = max((value for _, value in pages if value is not None), default=0.0)
     at = first_reached(pages, LEVEL * most) if most else None
-    found = {"workers_full_s": full / 1000}
-    return found if at is None else {**found, "pages_full_s": at / 1000, "starvation_gap_s": abs(at - full) / 1000}
+    measures = {"workers_full_s": full / 1000}
+    return (
+        measures if at is None else {**measures, "pages_full_s": at / 1000, "starvation_gap_s": abs(at - full) / 1000}
+    )
 
 
 def _full_at(course: _Course) -> float | None:

@@ -105,26 +105,26 @@ def measures_of(report: LoadReport) -> dict[str, float]:
     seconds = report.seconds
     if seconds <= 0:  # which speaks against the trial
         return {}
-    found = {
+    measures = {
         "requests_per_s": report.requests.ended / seconds,
         "failed_requests": float(report.requests.failed),
         "dropped_arrivals": float(report.dropped),
         **_latency("latency", report.requests.ms),
     }
     if report.connections is not None:
-        found["connections_opened"] = float(report.connections)
+        measures["connections_opened"] = float(report.connections)
     if report.body_bytes is not None:
-        found["bytes_per_s"] = report.body_bytes / seconds
+        measures["bytes_per_s"] = report.body_bytes / seconds
     if report.pages:
-        found |= {
+        measures |= {
             "pages_per_s": report.pages.ended / seconds,
             "failed_pages": float(report.pages.failed),
             "unfinished_pages": float(report.pages.unfinished),
             **_latency("page", report.pages.ms),
         }
     for metric in report.script:
-        found |= metric.measures()
-    return found
+        measures |= metric.measures()
+    return measures
 
 
 def _latency(name: str, found: Latency | None) -> dict[str, float]:
@@ -168,8 +168,8 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
         evidence = replace(record.load, thresholds=compare_thresholds(settings, record.measures))
         record = replace(record, evidence=evidence)
     threads = GENERATORS[settings.generator].threads(settings)
-    asked = asked_of(context.site, settings, context.arm.scheme)
-    expected = Expected(context.arm, settings, frozenset(context.experiment.recorders), threads, asked.body_sizes)
+    targets = asked_of(context.site, settings, context.arm.scheme)
+    expected = Expected(context.arm, settings, frozenset(context.experiment.recorders), threads, targets.body_sizes)
     record = replace(record, failures=(*judge(record, expected), *cross_failures(record, context.link)))
     _pack(context.folder)
     return replace(record, artifacts=tuple(sorted(path.name for path in context.folder.iterdir())))
@@ -177,12 +177,12 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
 
 def compare_thresholds(settings: LoadSettings, measures: Mapping[str, float]) -> tuple[Threshold, ...]:
     """Return each threshold of the experiment file with the value that this trial had."""
-    found = []
+    thresholds = []
     for key, highest in settings.thresholds:
         metric = metric_named(key)
         value = measures.get(metric.name) if metric else None
-        found.append(Threshold(key, highest, value / metric.scale if metric and value is not None else None))
-    return tuple(found)
+        thresholds.append(Threshold(key, highest, value / metric.scale if metric and value is not None else None))
+    return tuple(thresholds)
 
 
 def _with_wire(record: TrialRecord, folder: Path) -> TrialRecord:

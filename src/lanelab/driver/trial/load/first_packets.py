@@ -51,14 +51,14 @@ class FirstPackets:
             raise
 
     def _await(self) -> None:
-        said, until = b"", time.monotonic() + scaled(READY_WITHIN_S)
-        while LISTENING not in said:
+        output, until = b"", time.monotonic() + scaled(READY_WITHIN_S)
+        while LISTENING not in output:
             ready, _, _ = select.select([self._said], [], [], max(until - time.monotonic(), 0))
             data = os.read(self._said, 65536) if ready else b""
             if not data:
-                words = said.decode(errors="replace").strip() or "it said nothing"
+                words = output.decode(errors="replace").strip() or "it said nothing"
                 raise BedError(f"on {self._node.name}, tcpdump did not start: {words}", "Run: ./lanelab doctor")
-            said += data
+            output += data
 
     def stop(self, target: Path) -> None:
         """End it; what it has is then in `target`. Raises BedError."""

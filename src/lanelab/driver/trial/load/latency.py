@@ -22,12 +22,12 @@ def of_counts(counts: Mapping[float, int]) -> Latency | None:
     if not total:
         return None
     wanted = {name: math.ceil(total * share) for name, share in SHARES.items()}
-    found: dict[str, float] = {}
+    percentiles: dict[str, float] = {}
     buckets: dict[float, int] = {}
     seen = 0
     for value, count in ordered:
         seen += count
-        found |= {name: value for name, rank in wanted.items() if name not in found and seen >= rank}
+        percentiles |= {name: value for name, rank in wanted.items() if name not in percentiles and seen >= rank}
         end = bucket_end(value)
         buckets[end] = buckets.get(end, 0) + count
     return Latency(
@@ -36,7 +36,7 @@ def of_counts(counts: Mapping[float, int]) -> Latency | None:
         mean=sum(value * count for value, count in ordered) / total,
         max=ordered[-1][0],
         histogram=tuple(buckets.items()),
-        **found,
+        **percentiles,
     )
 
 

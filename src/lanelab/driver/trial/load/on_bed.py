@@ -50,11 +50,11 @@ def check_script(node: Node, generator: Generator, target: Target) -> None:
 
 def problem(stderr: str) -> str:
     """Return the generator's reason, in one line. Pure."""
-    said, _, trace = stderr.strip().partition("\n\t")
-    if not said:
+    line, _, trace = stderr.strip().partition("\n\t")
+    if not line:
         return "it says no reason"
     place = _OF_SCRIPT.search(trace)
-    reason = _FOLDER.sub("", _AROUND.sub("", " ".join(said.split())))[:SHOWN_CHARACTERS]
+    reason = _FOLDER.sub("", _AROUND.sub("", " ".join(line.split())))[:SHOWN_CHARACTERS]
     return f"{reason} ({place[0]})" if place else reason
 
 
@@ -131,12 +131,12 @@ class LoadOnBed(BedSide):
         if spec.arm.tls != "off":
             authority = f"{folder}/{AUTHORITY_FILE}"
             self._client.write(authority, self._place.serving.authority(spec))
-        asked = asked_of(spec.site, settings, spec.arm.scheme)
+        targets = asked_of(spec.site, settings, spec.arm.scheme)
         return Target(
             settings=settings,
             arm=spec.arm,
-            urls=asked.urls,
-            body_sizes=asked.body_sizes,
+            urls=targets.urls,
+            body_sizes=targets.body_sizes,
             address=self._place.serving.addresses(spec)[spec.site.entry_host],
             port=PORTS[spec.arm.scheme],
             authority=authority,

@@ -28,10 +28,10 @@ def series(requests: Sequence[tuple[float, float, bool]]) -> dict[str, Series]:
             well[second].append(took)
         else:
             failed[second] += 1
-    found = {"requests_per_s": [(at, float(len(times))) for at, times in _at(well)]}
-    found["request_ms"] = [(at, sum(times) / len(times)) for at, times in _at(well) if times]
-    found["errors_per_s"] = [(at, float(count)) for at, count in _at(failed)]
-    return made(found)
+    by_name = {"requests_per_s": [(at, float(len(times))) for at, times in _at(well)]}
+    by_name["request_ms"] = [(at, sum(times) / len(times)) for at, times in _at(well) if times]
+    by_name["errors_per_s"] = [(at, float(count)) for at, count in _at(failed)]
+    return made(by_name)
 
 
 def _at(values: Sequence[Value]) -> list[tuple[float, Value]]:

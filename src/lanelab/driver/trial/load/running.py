@@ -51,11 +51,11 @@ class RunningGenerator:
 
     def _files(self) -> dict[str, bytes]:
         """Return what it wrote, also where it came to no end."""
-        found = {}
+        files = {}
         for name in self._generator.results:
             with contextlib.suppress(NodeError):
-                found[name] = self._node.read(f"{self._folder}/{name}")
-        return found
+                files[name] = self._node.read(f"{self._folder}/{name}")
+        return files
 
 
 def _memory(name: str) -> BinaryIO:

@@ -17,13 +17,15 @@ NOTHING = "nothing"
 
 def wire_witness(path: Path) -> WireWitness:
     """Raises CaptureError where the file cannot be read."""
-    found = [each for each in summarise(path, client=ADDRESSES["client"]).by_connection if each.syn and each.spoken_up]
+    connections = [
+        each for each in summarise(path, client=ADDRESSES["client"]).by_connection if each.syn and each.spoken_up
+    ]
     return WireWitness(
-        connections=len(found),
-        spoken_up=dict(Counter(each.spoken_up or NOTHING for each in found)),
-        spoken_down=dict(Counter(each.spoken_down for each in found if each.spoken_down)),
-        tls=dict(Counter(each.tls_version for each in found if each.tls_version)),
-        offered=dict(Counter(_offered(each) for each in found if each.alpn_offered is not None)),
+        connections=len(connections),
+        spoken_up=dict(Counter(each.spoken_up or NOTHING for each in connections)),
+        spoken_down=dict(Counter(each.spoken_down for each in connections if each.spoken_down)),
+        tls=dict(Counter(each.tls_version for each in connections if each.tls_version)),
+        offered=dict(Counter(_offered(each) for each in connections if each.alpn_offered is not None)),
     )
 
 

@@ -103,15 +103,15 @@ def read_clear_text(pcap: bytes | Path, client: str, ports: frozenset[int]) -> l
     """Return all connections to these ports of servers that begin in the capture, in the order of their beginning.
     `client`: its address."""
     capture = open_capture(pcap)
-    own = ipaddress.ip_address(client).packed
-    found: list[_Sides] = []
+    client_packed = ipaddress.ip_address(client).packed
+    sides: list[_Sides] = []
     known: dict[tuple[bytes, int, int], _Sides] = {}
     for at_ns, size, begin, end in places(capture):
         packet = inside(capture.data, begin, end, size, capture.link)
         if packet is None or packet.protocol != TCP:
             continue
         source, target, seq, _, bits = _TCP(capture.data, packet.at)
-        up = packet.source == own
+        up = packet.source == client_packed
         near, far = (source, target) if up else (target, source)
         key = packet.target if up else packet.source, near, far
         if far not in ports:
@@ -119,10 +119,10 @@ def read_clear_text(pcap: bytes | Path, client: str, ports: frozenset[int]) -> l
         if up and bits & (SYN | ACK) == SYN and (key not in known or known[key].up.first != seq + 1):
             ends = (client, near), (packet.target_name, far)
             known[key] = _Sides(ClearConnection(*ends), _Side(seq + 1))
-            found.append(known[key])
+            sides.append(known[key])
         if key in known:
             _take(known[key], capture.data, packet, end, at_ns, up=up)
-    return [_read(each) for each in found]
+    return [_read(each) for each in sides]
 
 
 def _take(sides: _Sides, data: bytes, packet: Inside, end: int, at_ns: int, *, up: bool) -> None:
@@ -143,20 +143,20 @@ def _read(sides: _Sides) -> ClearConnection:
     down = sides.down or _Side(0)
     place, answers = 0, bytes(down.data)  # where the next answer begins
     for number, (begin, end, head) in enumerate(_requests(bytes(up.data))):
-        asked, headers = _ASKED.fullmatch(head[0]), _headers(head)
-        if asked is None:
+        request, headers = _ASKED.fullmatch(head[0]), _headers(head)
+        if request is None:
             break
-        answer = _answer(answers, place, asked["method"], ended=connection.ended)
+        answer = _answer(answers, place, request["method"], ended=connection.ended)
         sent_us = up.there_ns(end) // 1000
         place = answer.end
         connection.exchanges.append(
             ClearExchange(
                 connection=connection,
                 number=number,
-                method=asked["method"],
+                method=request["method"],
                 host=headers.get("host"),
-                path=asked["path"],
-                protocol=asked["protocol"],
+                path=request["path"],
+                protocol=request["protocol"],
                 status=answer.status,
                 encoding=answer.encoding,
                 request_bytes=end - begin,
@@ -198,11 +198,11 @@ def _answer(data: bytes, begin: int, method: str, *, ended: bool) -> _Answer:
     at = begin
     while (end := data.find(HEAD_END, at)) >= 0:
         head = data[at:end].decode("latin-1").split("\r\n")
-        said, headers = _ANSWERED.match(head[0]), _headers(head)
+        match, headers = _ANSWERED.match(head[0]), _headers(head)
         body = end + len(HEAD_END)
-        if said is None:
+        if match is None:
             break
-        status = int(said["status"])
+        status = int(match["status"])
         if INTERIM <= status < OK:
             at = body
             continue

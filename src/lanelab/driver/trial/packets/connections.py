@@ -268,8 +268,8 @@ class Flow:
         """Return whether the client asked for something."""
         if self.payload <= 0:
             return False
-        asked = has_request(self.begin, self.back.begin) if self.start is not None else None
-        return likely_request(self.begin, self.payload) if asked is None else asked
+        requested = has_request(self.begin, self.back.begin) if self.start is not None else None
+        return likely_request(self.begin, self.payload) if requested is None else requested
 
     def ended_first(self) -> bool:
         """Return whether this side ended the connection, and not the other one."""

@@ -86,10 +86,10 @@ def _arrivals(left: Sequence[_Seen], came: Sequence[_Seen], quickest_ns: int) ->
 
 
 def _by_key(timeline: Timeline, compared: int, *, up: bool) -> dict[Hashable, list[_Seen]]:
-    found: dict[Hashable, list[_Seen]] = {}
+    by_key: dict[Hashable, list[_Seen]] = {}
     for key, seen in _packets(timeline, compared, up=up):
-        found.setdefault(key, []).append(seen)
-    return found
+        by_key.setdefault(key, []).append(seen)
+    return by_key
 
 
 def _packets(timeline: Timeline, compared: int, *, up: bool) -> Iterator[tuple[Hashable, _Seen]]:
@@ -98,8 +98,8 @@ def _packets(timeline: Timeline, compared: int, *, up: bool) -> Iterator[tuple[H
         ends = (stream.client, stream.server)
         for each in stream.packets:
             if each.up == up:
-                told = (each.seq, each.ack, each.payload, each.flags, each.ip_id, each.timestamp)
-                yield (ends, told), _Seen(each.at_ns, each.frame_bytes)
+                key = (each.seq, each.ack, each.payload, each.flags, each.ip_id, each.timestamp)
+                yield (ends, key), _Seen(each.at_ns, each.frame_bytes)
     for datagram in timeline.datagrams:
         if datagram.up == up:
             ports = (datagram.client_port, datagram.server, datagram.server_port)

@@ -71,7 +71,7 @@ def _unmodelled(way: Direction) -> str:
 
 
 def _model(crossed: Crossing, way: Direction) -> _Modelled:
-    made = _Modelled([], [])
+    model = _Modelled([], [])
     queue, busy_until = deque[tuple[int, int]](), 0  # when each that waits will have been sent, its size; all of them
     held = 0
     for each in crossed.passages:
@@ -81,12 +81,12 @@ def _model(crossed: Crossing, way: Direction) -> _Modelled:
         if each.arrived_ns is None:
             if max(busy_until, each.left_ns) + way.delay.ns > crossed.until_ns - AT_THE_END_NS:
                 continue
-            made.lost += 1
+            model.lost += 1
             if full:
-                made.overflowed += 1
+                model.overflowed += 1
                 continue
         elif _is_full(way, len(queue), held, OVERFULL):
-            made.passed_full += 1
+            model.passed_full += 1
         waits = busy_until > each.left_ns
         busy_until = max(busy_until, each.left_ns) + (each.size * 8 * NS_PER_S // way.rate.bps if way.rate else 0)
         if way.rate:
@@ -94,18 +94,18 @@ def _model(crossed: Crossing, way: Direction) -> _Modelled:
             held += each.size
         if each.arrived_ns is not None:
             error = each.arrived_ns - busy_until - way.delay.ns
-            made.errors_ns.append(error)
+            model.errors_ns.append(error)
             if not waits and each.size <= SMALL_FRAME:
-                made.idle_ns.append(error)
-    return made
+                model.idle_ns.append(error)
+    return model
 
 
 def queue_drops(crossed: Crossing, way: Direction) -> tuple[int, int, int]:
     """Return how many packets of a direction there were, how many were lost, how many of these while the queue was
     full."""
-    made = _model(crossed, way)
-    told = len(made.errors_ns) + made.lost
-    return told, made.lost, made.overflowed if is_modelled(way) else made.lost
+    model = _model(crossed, way)
+    known = len(model.errors_ns) + model.lost
+    return known, model.lost, model.overflowed if is_modelled(way) else model.lost
 
 
 def _is_full(way: Direction, packets: int, held: int, share: float) -> bool:

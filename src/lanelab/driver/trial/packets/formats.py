@@ -74,11 +74,13 @@ def _from_pcapng(data: bytes, name: str) -> bytes:
 def _packet(body: bytes, order: str, interfaces: list[Interface], *, old: bool) -> tuple[bytes, bytes]:
     """Return a record's head and its bytes."""
     number, high, low, captured, size = struct.unpack_from(order + ("HxxIIII" if old else "IIIII"), body)
-    own = interfaces[number]
-    seconds, fraction = divmod(high << 32 | low, own.units)
+    interface = interfaces[number]
+    seconds, fraction = divmod(high << 32 | low, interface.units)
     kept = body[20 : 20 + captured]
-    seconds = min(MOST_SECONDS, max(0, seconds + own.offset))
-    return struct.pack("<IIII", seconds, fraction * 1_000_000_000 // own.units, len(kept), max(size, len(kept))), kept
+    seconds = min(MOST_SECONDS, max(0, seconds + interface.offset))
+    return struct.pack(
+        "<IIII", seconds, fraction * 1_000_000_000 // interface.units, len(kept), max(size, len(kept))
+    ), kept
 
 
 def _simple_packet(body: bytes, order: str, own: Interface) -> tuple[bytes, bytes]:

@@ -87,10 +87,10 @@ def _round_trips(client: Timeline) -> Iterator[tuple[int, int, int, bool]]:
                     waiting[end] = packet
                 sent.add(end)
             elif not packet.up and packet.flags & ACK:
-                asked = waiting.pop(packet.ack, None)
-                if asked is not None:
-                    shake = bool(asked.flags & SYN)
-                    yield packet.at_ns - asked.at_ns, asked.frame_bytes, packet.frame_bytes, shake
+                request = waiting.pop(packet.ack, None)
+                if request is not None:
+                    shake = bool(request.flags & SYN)
+                    yield packet.at_ns - request.at_ns, request.frame_bytes, packet.frame_bytes, shake
                 waiting = {end: each for end, each in waiting.items() if (end - packet.ack) & NUMBERS < HALF}
 
 
@@ -255,8 +255,8 @@ def _stopped(before: Sequence[Packet], packet: Packet, rtt_ns: int, pause_ns: in
         return None
     full = max(each.payload for each in data)
     first_ack = next((each for each in before if each.up and each.number > data[0].number), None)
-    asked = any(each.up and each.payload and each.number > data[0].number for each in before)
-    if first_ack is None or asked or any(each.payload != full for each in data) or packet.payload != full:
+    requested = any(each.up and each.payload and each.number > data[0].number for each in before)
+    if first_ack is None or requested or any(each.payload != full for each in data) or packet.payload != full:
         return None
     waited = packet.at_ns - first_ack.at_ns
     return len(data) if rtt_ns * EARLY <= waited <= rtt_ns * LATE + LATE_NS else None

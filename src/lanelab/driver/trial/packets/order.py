@@ -95,20 +95,20 @@ class Order:
 
     def _take_out(self, seq: int, length: int) -> list[Gap]:
         """The gaps into which the segment falls; what it leaves of them stays open."""
-        found, left = [], []
+        gaps, left = [], []
         for gap in self.open:
             before = signed(seq - gap.start)  # how far into the gap the segment begins
             if before >= gap.size or before + length <= 0:
                 left.append(gap)
                 continue
-            found.append(gap)
+            gaps.append(gap)
             if before > 0:
                 left.append(gap._replace(size=before))
             if before + length < gap.size:
                 left.append(gap._replace(start=(seq + length) & NUMBERS, size=gap.size - before - length))
-        if found:
+        if gaps:
             self.open = left
-        return found
+        return gaps
 
     def _remember(self, shown: Sent, seq: int, length: int, by: Sent | None) -> None:
         last = self.filled[-1] if self.filled else None

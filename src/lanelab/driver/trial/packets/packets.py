@@ -173,25 +173,25 @@ class _Reader:
     def _other(self, now: int, size: int, begin: int, end: int) -> None:
         """Take frames that are not TCP over plain IPv4."""
         data = self.capture.data
-        found = inside(data, begin, end, size, self.capture.link)
-        if found is None or not found.protocol:
+        content = inside(data, begin, end, size, self.capture.link)
+        if content is None or not content.protocol:
             self.others += 1
-            if found is not None:
-                self.other_up += size if found.source == self.client else 0
-                self.other_down += size if found.target == self.client else 0
+            if content is not None:
+                self.other_up += size if content.source == self.client else 0
+                self.other_down += size if content.target == self.client else 0
             return
-        ends = found.source + found.target + data[found.at : found.at + 4]
-        if found.protocol == UDP:
-            self._udp(ends, now, size, found, end)
+        ends = content.source + content.target + data[content.at : content.at + 4]
+        if content.protocol == UDP:
+            self._udp(ends, now, size, content, end)
             return
-        seq, ack, flags, window = struct.unpack_from(">IIHH", data, found.at + 4)
+        seq, ack, flags, window = struct.unpack_from(">IIHH", data, content.at + 4)
         flow = self.flows.get(ends)
         if flow is None or flags & 0x12 == 0x02:
             flow = self._flow(ends, seq, flags, flow)
-        carried = found.length - ((flags >> 10) & 0x3C)
-        flow.take(now, size, seq, ack, flags, window, carried, found.at)
+        carried = content.length - ((flags >> 10) & 0x3C)
+        flow.take(now, size, seq, ack, flags, window, carried, content.at)
         if flow.early:
-            flow.begins(now, seq, ack, flags, carried, begin, found.at, end)
+            flow.begins(now, seq, ack, flags, carried, begin, content.at, end)
 
     def _udp(self, ends: bytes, now: int, size: int, found: Inside, end: int) -> None:
         flow, up = self.udp.get(ends), True

@@ -79,8 +79,8 @@ def _frame(kind: int, data: bytes, at: int) -> tuple[Frame, int]:  # noqa: C901,
         _, at = number(data, at)
         _, at = number(data, at)
         length = data[at] if at < len(data) else 0
-        found = _bytes(data, at + 1, length)
-        return Frame(kind, id=found), at + 1 + length + len(_bytes(data, at + 1 + length, TOKEN))
+        field = _bytes(data, at + 1, length)
+        return Frame(kind, id=field), at + 1 + length + len(_bytes(data, at + 1 + length, TOKEN))
     if kind in (PATH_CHALLENGE, PATH_RESPONSE):
         return Frame(kind, data=_bytes(data, at, CHALLENGE)), at + CHALLENGE
     if kind in CLOSES:

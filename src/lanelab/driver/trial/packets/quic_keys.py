@@ -96,12 +96,12 @@ def expand(secret: bytes, label: str, length: int, digest: str = "sha256") -> by
     """Expand a secret by HKDF-Expand-Label of TLS 1.3 without a context."""
     name = f"tls13 {label}".encode()
     info = length.to_bytes(2) + bytes([len(name)]) + name + b"\0"
-    found, block, count = b"", b"", 0
-    while len(found) < length:
+    secret_bytes, block, count = b"", b"", 0
+    while len(secret_bytes) < length:
         count += 1
         block = hmac.digest(secret, block + info + bytes([count]), digest)
-        found += block
-    return found[:length]
+        secret_bytes += block
+    return secret_bytes[:length]
 
 
 def next_secret(secret: bytes, version: int, suite: int) -> bytes:

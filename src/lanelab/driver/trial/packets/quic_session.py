@@ -108,28 +108,28 @@ class Session:
         if up not in self._hellos:
             crypto = self._crypto.get((Kind.INITIAL, up))
             message = next(crypto.messages(), None) if crypto else None
-            found = hello_message(message) if message else None
-            if found is None:
+            message_read = hello_message(message) if message else None
+            if message_read is None:
                 return None
-            self._hellos[up] = found
+            self._hellos[up] = message_read
         return self._hellos[up]
 
     # --- packets
 
     def take(self, payload: bytes, *, up: bool) -> list[Packet]:
         """Return the packets of one datagram."""
-        found: list[Packet] = []
+        packets: list[Packet] = []
         at = 0
         try:
             while at < len(payload):
                 if not payload[at] & LONG:
-                    found += self._short(payload[at:], up=up)
+                    packets += self._short(payload[at:], up=up)
                     break
                 packet, at = self._long(payload, at, up=up)
-                found += packet
+                packets += packet
         except Broken:
             pass
-        return found
+        return packets
 
     def _long(self, data: bytes, at: int, *, up: bool) -> tuple[list[Packet], int]:
         head = read_head(data[at:])
@@ -164,15 +164,15 @@ class Session:
         if opened is None:
             return Packet(kind, -1, ())
         try:
-            found = tuple(frames(opened.payload))
+            frames_read = tuple(frames(opened.payload))
         except Broken:
-            found = ()
-        for each in found:
+            frames_read = ()
+        for each in frames_read:
             if each.kind == CRYPTO and kind != ONE_RTT:
                 self._crypto.setdefault((kind, up), Crypto()).add(each.offset, each.data)
             elif each.kind == NEW_CONNECTION_ID:
                 self.ids[not up].add(each.id)
-        return Packet(kind, opened.number, found)
+        return Packet(kind, opened.number, frames_read)
 
     def _opened(self, kind: int, packet: bytes, number_at: int, *, up: bool) -> Opened | None:
         if kind == Kind.INITIAL:
@@ -188,8 +188,8 @@ class Session:
 
     def _first_opened(self, kind: int, packet: bytes, number_at: int, *, up: bool) -> Opened | None:
         """Open a packet with the secret that the client logged, if it did."""
-        asked, name = self.client_hello, SECRET_NAMES.get((kind, up))
-        secret = self._secrets.get(asked.random, {}).get(name or "") if asked else None
+        hello, name = self.client_hello, SECRET_NAMES.get((kind, up))
+        secret = self._secrets.get(hello.random, {}).get(name or "") if hello else None
         if secret is None:
             return None
         for suite in self._suites():

@@ -60,9 +60,9 @@ class QuicStream:
     def take(self, seen: Seen, payload: bytes, ip_id: int) -> None:
         """Take one datagram."""
         opened = self.session.take(payload, up=seen.up)
-        found = [_packet(seen, each) for each in opened]
-        self.packets += found
-        carried = _carried(opened, found, len(payload))
+        packets = [_packet(seen, each) for each in opened]
+        self.packets += packets
+        carried = _carried(opened, packets, len(payload))
         self.stream.packets.append(Packet(*seen, 0, 0, carried, 0, 0, ip_id, None, None, sacks=False))
 
     @property
@@ -74,8 +74,8 @@ class QuicStream:
     @property
     def is_open(self) -> bool:
         """Return whether all that came of the application could be opened."""
-        own = [each for each in self.packets if each.kind == ONE_RTT]
-        return bool(own) and all(each.number >= 0 for each in own)
+        packets = [each for each in self.packets if each.kind == ONE_RTT]
+        return bool(packets) and all(each.number >= 0 for each in packets)
 
 
 def opening(client: tuple[str, int], server: tuple[str, int], secrets: Secrets) -> QuicStream:
@@ -131,6 +131,6 @@ def _acknowledged(packets: Sequence[QuicPacket]) -> Iterator[RoundTripNs]:
             continue
         newest = [number for _, number in packet.acknowledged[:1]]
         for number in newest:
-            asked = sent.pop((space, number), None)
-            if asked is not None:
-                yield packet.at_ns - asked.at_ns, asked.frame_bytes, packet.frame_bytes, space == Kind.INITIAL
+            request_ns = sent.pop((space, number), None)
+            if request_ns is not None:
+                yield packet.at_ns - request_ns.at_ns, request_ns.frame_bytes, packet.frame_bytes, space == Kind.INITIAL

@@ -8,12 +8,12 @@ WORDS = 3  # of a line
 
 def read_secrets(text: str) -> dict[bytes, dict[str, bytes]]:
     """Lines that are none are passed over: a browser that was killed may leave half of one."""
-    found: dict[bytes, dict[str, bytes]] = {}
+    secrets: dict[bytes, dict[str, bytes]] = {}
     for line in text.splitlines():
         words = line.split()
         if len(words) == WORDS and not line.startswith("#"):
             try:
-                found.setdefault(bytes.fromhex(words[1]), {})[words[0]] = bytes.fromhex(words[2])
+                secrets.setdefault(bytes.fromhex(words[1]), {})[words[0]] = bytes.fromhex(words[2])
             except ValueError:
                 continue
-    return found
+    return secrets

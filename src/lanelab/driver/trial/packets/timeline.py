@@ -58,30 +58,30 @@ def read_timeline(pcap: bytes | Path, client: str, keys: str = "") -> Timeline:
     """Read the timeline of a capture. `client` is its address, which tells up from down. Takes what lanelab stores too:
     pcapng, compressed or not. `keys`: the client's log of secrets, which opens QUIC."""
     capture = open_capture(pcap)
-    own = ipaddress.ip_address(client).packed
+    client_packed = ipaddress.ip_address(client).packed
     timeline, known = Timeline(), dict[tuple[str, int, str, int], Stream]()
     quic, secrets = dict[tuple[int, str, int], QuicStream](), read_secrets(keys)
     for number, (at_ns, size, begin, end) in enumerate(places(capture), 1):
-        found = inside(capture.data, begin, end, size, capture.link)
-        if found is None or not found.protocol:
+        content = inside(capture.data, begin, end, size, capture.link)
+        if content is None or not content.protocol:
             continue
-        up = found.source == own
-        if found.protocol == TCP:
-            packet = _packet(capture.data, found, end, Seen(number, at_ns, up, size))
-            ports = struct.unpack_from(">HH", capture.data, found.at)
-            ends = (found.source_name, ports[0]), (found.target_name, ports[1])
+        up = content.source == client_packed
+        if content.protocol == TCP:
+            packet = _packet(capture.data, content, end, Seen(number, at_ns, up, size))
+            ports = struct.unpack_from(">HH", capture.data, content.at)
+            ends = (content.source_name, ports[0]), (content.target_name, ports[1])
             _stream(timeline, known, ends, packet).packets.append(packet)
         else:
             seen = Seen(number, at_ns, up, size)
-            payload = capture.data[found.at + UDP_HEADER : min(end, found.at + found.length)]
-            datagram = _datagram(capture.data, found, seen, payload)
+            payload = capture.data[content.at + UDP_HEADER : min(end, content.at + content.length)]
+            datagram = _datagram(capture.data, content, seen, payload)
             timeline.datagrams.append(datagram)
             key = datagram.client_port, datagram.server, datagram.server_port
-            if key not in quic and up and begins_quic(payload, found.length - UDP_HEADER):
-                quic[key] = opening((found.source_name, key[0]), (found.target_name, key[2]), secrets)
+            if key not in quic and up and begins_quic(payload, content.length - UDP_HEADER):
+                quic[key] = opening((content.source_name, key[0]), (content.target_name, key[2]), secrets)
                 timeline.quic.append(quic[key])
             if key in quic:
-                quic[key].take(seen, payload, found.ip_id)
+                quic[key].take(seen, payload, content.ip_id)
     return timeline
 
 

@@ -53,8 +53,8 @@ def _by_server(request: Request, lines: Sequence[ServedRequest]) -> list[int]:
         return line.local.endswith(port), line.method == request.method, line.status == request.status
 
     most = max(map(agrees, lines), default=None)
-    own = [line for line in lines if agrees(line) == most]
-    return [line.body_bytes if line.sent_bytes is None else line.sent_bytes for line in own]
+    lines_of_server = [line for line in lines if agrees(line) == most]
+    return [line.body_bytes if line.sent_bytes is None else line.sent_bytes for line in lines_of_server]
 
 
 def _by_client(request: Request) -> int:

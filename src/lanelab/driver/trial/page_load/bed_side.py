@@ -66,20 +66,20 @@ class PageLoadOnBed(BedSide):
     def check(self, spec: TrialSpec) -> None:
         """Whether what is to be clicked is a selector to the arm's browser: each trial would fail else."""
         vitals = spec.recorders.get(Vitals.name)
-        asked = (spec.arm.browser, vitals.click) if isinstance(vitals, VitalsOptions) and vitals.click else None
-        if asked is None or asked in self._selectors:
+        wish = (spec.arm.browser, vitals.click) if isinstance(vitals, VitalsOptions) and vitals.click else None
+        if wish is None or wish in self._selectors:
             return
         arm = replace(spec.arm, start="fresh-process", early_data=False)  # ends with the page, and visits nothing
         with suppress(BrowserError):  # a browser that fails is the trials' affair, which say how
             page = self._require_browser(spec.arm.browser).open(arm, Surroundings({}))
             try:
-                known = page.knows_selector(asked[1])
+                known = page.knows_selector(wish[1])
             finally:
                 page.close()
             if not known:
                 remedy = "Write one as document.querySelector takes it, like button.menu"
-                raise InputError(f"{asked[1]!r} is no CSS selector", remedy, key=f"{Vitals.name}.click")
-        self._selectors.add(asked)
+                raise InputError(f"{wish[1]!r} is no CSS selector", remedy, key=f"{Vitals.name}.click")
+        self._selectors.add(wish)
 
     def prepare(self, spec: TrialSpec) -> tuple[Failure, ...]:
         started = time.monotonic()
@@ -236,13 +236,13 @@ class PageLoadOnBed(BedSide):
         """Read while the other things are that a load leaves. None: the trial failed."""
 
         def read() -> SettingsEvidence | None:
-            found, began = None, time.monotonic()
+            settings, began = None, time.monotonic()
             with trial.failing(Reason.BED_LOST):
                 content = trial.served.server.content if trial.served else ""
                 changed = self._router.queues_changed()
-                found = self._read_back.read(content, self._place.compensation_us, clock_step_us, changed)
+                settings = self._read_back.read(content, self._place.compensation_us, clock_step_us, changed)
             trial.settings_s = time.monotonic() - began
-            return found
+            return settings
 
         return self._thread.submit(read)
 

@@ -59,8 +59,8 @@ def physical_bound(link: Link, arm: Arm, record: TrialRecord | None = None) -> f
     if arm.start == "warm" or not rest:
         return _milliseconds(whole if answers or arm.start != "warm" else 0)
     # What the page names is asked for when the page is there: another round trip, which only the page can make use of.
-    asked = before + trip_ns(link)
-    later = asked + last + _passing_ns(moving, _frames(answer_bytes(rest, record), packets, link), asked, late_us)
+    needed = before + trip_ns(link)
+    later = needed + last + _passing_ns(moving, _frames(answer_bytes(rest, record), packets, link), needed, late_us)
     return _milliseconds(max(whole, later))
 
 
@@ -126,8 +126,8 @@ def _trips_before_request(link: Link, arm: Arm, resolver: ResolverLog | None, fi
         return 0  # the connection, and the address, may be there from the visit before
     in_clear = arm.schemes == RECORDED and not (first and first.url.startswith("https:"))  # by the site's own addresses
     trips = 1 + (arm.tls != "off" and not in_clear and not _over_quic(arm, first))
-    asked = {query.name.rstrip(".").lower() for query in resolver.queries} if resolver else set()
-    if arm.dns == "resolver" and first is not None and host(first) in asked:
+    names = {query.name.rstrip(".").lower() for query in resolver.queries} if resolver else set()
+    if arm.dns == "resolver" and first is not None and host(first) in names:
         trips += 1
     return trips * trip_ns(link)
 

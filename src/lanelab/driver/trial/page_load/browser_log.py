@@ -87,12 +87,12 @@ class BrowserTold:
             return f"TLS {self.arm.tls}"
         served = self.evidence.server.requests if self.evidence.server else ()
         tls_port = f":{PORTS['https']}"  # the same path may be a redirect in clear
-        said = {
+        by_connection = {
             each.tls
             for each in served
             if "".join(served_target(each)) == target(request) and each.local.endswith(tls_port)
         }
-        return next((f"TLS {name}" for name, logged in TLS_NAMES.items() if said == {logged}), None)
+        return next((f"TLS {name}" for name, logged in TLS_NAMES.items() if by_connection == {logged}), None)
 
     # --- beside the server's log
 
@@ -108,8 +108,8 @@ class BrowserTold:
             missing = Counter({each: number for each, number in missing.items() if each[0] in known})
         if missing:
             yield f"the server's log lacks {few([_words(*each) for each in sorted(missing, key=str)])}"
-        asked = Counter(target(each) for each in on_network(self.record.requests))
-        strange = Counter("".join(served_target(each)) for each in self._during_the_load(lines)) - asked
+        wanted = Counter(target(each) for each in on_network(self.record.requests))
+        strange = Counter("".join(served_target(each)) for each in self._during_the_load(lines)) - wanted
         if strange:
             yield f"the browser does not tell of {few(sorted(strange))}"
 
@@ -125,17 +125,19 @@ class BrowserTold:
         plt_ms = self.evidence.browser.times.plt_ms if self.evidence.browser else None
         first_us = min((each.began_us for each in lines), default=0)
         for each in lines:
-            asked = "".join(served_target(each))
+            address = "".join(served_target(each))
             late = plt_ms is None or each.began_us - first_us > plt_ms * 1000
-            if not (late or each.connection == BROKEN_OFF or asked in parts or asked in aside or asked.endswith(ICON)):
+            if not (
+                late or each.connection == BROKEN_OFF or address in parts or address in aside or address.endswith(ICON)
+            ):
                 yield each
 
 
 def must_be_logged(request: Request) -> bool:
     """Whether the server's log has to have this answer: what came later may not be there yet. A part of a body may come
     by several requests, and of a preflight the browser tells little."""
-    own = any(name.lower() == OWN_REDIRECT for name, _ in request.response_headers)
-    return request.before_load and not own and request.method != PREFLIGHT and not asked_for_a_part(request)
+    redirected = any(name.lower() == OWN_REDIRECT for name, _ in request.response_headers)
+    return request.before_load and not redirected and request.method != PREFLIGHT and not asked_for_a_part(request)
 
 
 def _words(asked: str, status: int | None) -> str:

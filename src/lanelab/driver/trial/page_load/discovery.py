@@ -56,6 +56,6 @@ def _answered_ms(request: Request) -> float:
 def _ready_ms(name: str, flows: Sequence[FlowSummary], first_request_us: int) -> float:
     """Return when a QUIC connection could carry a request to that host."""
     known = [each.quic for each in flows if each.quic is not None]
-    own = [each for each in known if each.server_name == name] or known
-    moments = (each.ready_us for each in own if each.complete and each.ready_us is not None)
+    connections_of_host = [each for each in known if each.server_name == name] or known
+    moments = (each.ready_us for each in connections_of_host if each.complete and each.ready_us is not None)
     return min(((moment - first_request_us) / US_OF_MS for moment in moments), default=math.inf)

@@ -202,15 +202,15 @@ class _Pieces:
         for number, each in enumerate(log.connections):
             if not each.requests:
                 continue
-            made: dict[str, object] = {
+            facts: dict[str, object] = {
                 "remote": each.remote or None, "local": each.local or None, "protocol": each.protocol or None,
                 "hosts": each.hosts or None,
                 "connected_ms": each.connected_ms,
             }  # fmt: skip
             if self.expected.arm.tls != "off":
-                made |= {"tls": each.tls, "secured_ms": each.secured_ms}
+                facts |= {"tls": each.tls, "secured_ms": each.secured_ms}
             path = f"evidence.gateway.connections[{number}]"
-            yield from (f"{path}.{name}" for name, value in made.items() if value is None)
+            yield from (f"{path}.{name}" for name, value in facts.items() if value is None)
 
     def _of_gateway_requests(self, log: GatewayLog) -> Iterator[str]:
         """What the browser has an answer to has one here."""

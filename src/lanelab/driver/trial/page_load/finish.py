@@ -47,9 +47,9 @@ def with_parts(record: TrialRecord, context: TrialContext, captures: Captures) -
     if isinstance(timeline, str):
         return replace(record, evidence=replace(evidence, parts=Parts((), timeline)))
     loaded = Loaded(record.requests, evidence, timeline, context.link, _main_thread(record))
-    made = decompose(loaded, one_at_a_time=not arm.multiplexed and arm.pipelining == 1)
-    evidence = replace(evidence, parts=made.parts)
-    return replace(record, evidence=evidence, measures={**record.measures, **made.measures})
+    parts = decompose(loaded, one_at_a_time=not arm.multiplexed and arm.pipelining == 1)
+    evidence = replace(evidence, parts=parts.parts)
+    return replace(record, evidence=evidence, measures={**record.measures, **parts.measures})
 
 
 def _main_thread(record: TrialRecord) -> list[Interval] | None:

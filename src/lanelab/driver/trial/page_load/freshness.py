@@ -21,10 +21,10 @@ def kept_for_s(headers: Headers, now: float) -> float | None:
         return NEVER
     if "*" in varies_by(headers):
         return NEVER
-    made = dates(headers)
-    if len(made) < len(values(headers, "date")):
+    dates_sent = dates(headers)
+    if len(dates_sent) < len(values(headers, "date")):
         return NEVER
-    date = min(made, default=now)
+    date = min(dates_sent, default=now)
     lifetime_s = _lifetime_s(headers, control, date)
     if lifetime_s is None:
         return None
@@ -63,11 +63,11 @@ def varies_by(headers: Headers) -> set[str]:
 
 def _directives(headers: Headers) -> dict[str, str]:
     """Return the directives of Cache-Control, with their values. Of what is there several times the first."""
-    found: dict[str, str] = {}
+    directives: dict[str, str] = {}
     for part in ",".join(values(headers, "cache-control")).lower().split(","):
         name, _, value = part.partition("=")
-        found.setdefault(name.strip(), value.strip().strip('"'))
-    return found
+        directives.setdefault(name.strip(), value.strip().strip('"'))
+    return directives
 
 
 def _seconds(date: str) -> float | None:

@@ -148,9 +148,9 @@ class Keepalive:
         and of each frame. The gateway has one."""
         if self.witnesses.gateway:
             return 1
-        own = [each for each in self.all_requests if host(each) == group[0]]
+        requests = [each for each in self.all_requests if host(each) == group[0]]
         kinds = {
-            (each.type in APART, any(name.lower() == "origin" for name, _ in each.request_headers)) for each in own
+            (each.type in APART, any(name.lower() == "origin" for name, _ in each.request_headers)) for each in requests
         }
         frames = sum(each.type == "Document" for each in self.all_requests if not 300 <= (each.status or 0) < 400)
         return max(len(kinds), 1) * max(frames, 1)

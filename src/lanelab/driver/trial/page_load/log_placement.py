@@ -24,9 +24,9 @@ def placed(log: ServerLog, connections: Sequence[ClearConnection], link: Link, *
     exchanges = [each for connection in connections for each in connection.exchanges]
     whole = [each for each in exchanges if each.whole]
     cut_off = [each for each in exchanges if not each.whole]
-    found = _of_whole(log.unplaced, whole, repeats=repeats)
-    of_rest = _of_cut_off(found.without, cut_off)
-    pairs = [*found.pairs, *of_rest.pairs]
+    places = _of_whole(log.unplaced, whole, repeats=repeats)
+    of_rest = _of_cut_off(places.without, cut_off)
+    pairs = [*places.pairs, *of_rest.pairs]
     requests = sorted((_served(*pair, link) for pair in pairs), key=lambda each: (each.began_us, each.keepalives or 0))
     return replace(log, requests=(*log.requests, *requests), unplaced=tuple(of_rest.without))
 
@@ -38,27 +38,27 @@ class _Found:
 
 
 def _of_whole(lines: Sequence[LoggedRequest], exchanges: Sequence[ClearExchange], *, repeats: bool) -> _Found:
-    found = _Found([], [])
+    places = _Found([], [])
     for same in _alike(lines, lambda line: line):
         among = [each for each in exchanges if _is_of(same[0], each) and _has_sizes(same[0], each)]
         again = sum(each.is_last for each in among) if repeats else 0
         explained = len(among) + again if len(same) >= len(among) else 0
-        found.pairs.extend(zip(same, among, strict=False) if explained else ())
+        places.pairs.extend(zip(same, among, strict=False) if explained else ())
         why = f"it has {len(among)} of these, and the log {len(same)}" if among else NO_SUCH_REQUEST
-        found.without.extend(replace(each, why=why) for each in same[explained:])
-    return found
+        places.without.extend(replace(each, why=why) for each in same[explained:])
+    return places
 
 
 def _of_cut_off(lines: Sequence[LoggedRequest], exchanges: Sequence[ClearExchange]) -> _Found:
     """Of these the server may have sent more than came, and none of them has a line that must be there."""
-    found = _Found([], [])
+    places = _Found([], [])
     for same in _alike(lines, lambda line: (line.method, line.host, line.path, line.protocol)):
         among = [each for each in exchanges if _is_of(same[0], each)]
         if len(among) != len(same) or any(not _has_status(*pair) for pair in zip(same, among, strict=True)):
-            found.without.extend(same)
+            places.without.extend(same)
         else:
-            found.pairs.extend(zip(same, among, strict=True))
-    return found
+            places.pairs.extend(zip(same, among, strict=True))
+    return places
 
 
 def _alike(lines: Iterable[LoggedRequest], key: Callable[[LoggedRequest], Key]) -> list[list[LoggedRequest]]:
@@ -70,9 +70,9 @@ def _alike(lines: Iterable[LoggedRequest], key: Callable[[LoggedRequest], Key]) 
 
 def _is_of(line: LoggedRequest, exchange: ClearExchange) -> bool:
     """Return whether it may be, by what was asked."""
-    asked = exchange.connection.client[0], exchange.method, exchange.path, exchange.protocol
+    request = exchange.connection.client[0], exchange.method, exchange.path, exchange.protocol
     host = line.host is None or line.host == exchange.host
-    return host and asked == (line.client, line.method, line.path, line.protocol)
+    return host and request == (line.client, line.method, line.path, line.protocol)
 
 
 def _has_status(line: LoggedRequest, exchange: ClearExchange) -> bool:

@@ -90,8 +90,8 @@ class ReadBack:
         )
 
     def _was(self, node: str) -> Kernel:
-        own = {name.replace(".", "/"): value for (of, name), value in self._kept.items() if of == node}
-        return {**self._first[node], **own}
+        settings = {name.replace(".", "/"): value for (of, name), value in self._kept.items() if of == node}
+        return {**self._first[node], **settings}
 
     def _ask_host(self, host: BedHost, content: str) -> str:
         argv = ["sh", "-c", HOST, "sh", host.port.device, content, *SYSCTLS]

@@ -107,15 +107,15 @@ class OverQuic:
 
     def _agree(self) -> Iterator[str]:
         """Yield what browser and server say of each address."""
-        said = Counter((target(each), each.protocol) for each in self._fetched if each.before_load)
-        asked = {where for where, _ in said}
+        counts = Counter((target(each), each.protocol) for each in self._fetched if each.before_load)
+        addresses = {where for where, _ in counts}
         logged = Counter(
             ("".join(served_target(each)), _spoken(each))
             for each in self.witnesses.asked
-            if "".join(served_target(each)) in asked
+            if "".join(served_target(each)) in addresses
         )
         known = {where for where, _ in logged}
-        wrong = sorted({where for where, spoken in said - logged if where in known and spoken in (H2, H3)})
+        wrong = sorted({where for where, spoken in counts - logged if where in known and spoken in (H2, H3)})
         if wrong:
             yield f"browser and server's log name different protocols for {few(wrong)}"
 

@@ -44,9 +44,9 @@ def handshakes(evidence: PageLoadEvidence) -> list[ServedRequest]:
     on_port = Counter(each.remote for each in lines)
     found = []
     for each in sorted(lines, key=lambda line: on_port[line.remote]):
-        asked = f"{(each.host or '').partition(':')[0].lower()}{each.path}"
-        if each.method in METHODS and waiting[asked] > 0:
-            waiting[asked] -= 1
+        address = f"{(each.host or '').partition(':')[0].lower()}{each.path}"
+        if each.method in METHODS and waiting[address] > 0:
+            waiting[address] -= 1
             found.append(each)
     return found
 

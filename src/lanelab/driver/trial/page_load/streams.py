@@ -42,10 +42,10 @@ class StreamsVerdict:
             if each.streams is None:
                 yield f"connection {each.connection} does not tell of its streams"
                 continue
-            for name, asked in self._told().items():
-                found = each.streams.told.get(name)
-                if found != asked:
-                    yield f"on connection {each.connection} the server was told {name} {found} instead of {asked}"
+            for name, wanted in self._told().items():
+                actual = each.streams.told.get(name)
+                if actual != wanted:
+                    yield f"on connection {each.connection} the server was told {name} {actual} instead of {wanted}"
             if self.arm.protocol == "h2" and not each.streams.acknowledged and self._answered(each):
                 yield f"on connection {each.connection} the server did not acknowledge the settings"
             yield from self._heard(each, each.streams)
@@ -59,12 +59,12 @@ class StreamsVerdict:
 
     def _told(self) -> dict[str, int]:
         arm = self.arm
-        told = {WINDOW: arm.stream_window} if arm.protocol != "spdy/2" else {}
+        settings = {WINDOW: arm.stream_window} if arm.protocol != "spdy/2" else {}
         if arm.protocol in ("h2", "spdy/3.1"):
-            told[CONNECTION_WINDOW] = arm.connection_window
+            settings[CONNECTION_WINDOW] = arm.connection_window
         if arm.protocol == "h2":
-            told[PUSH] = int(arm.push != "off")
-        return told
+            settings[PUSH] = int(arm.push != "off")
+        return settings
 
     def _heard(self, connection: GatewayConnection, streams: Streams) -> Iterator[str]:
         asked, found = self.arm.server_max_streams, streams.heard.get(MOST)
@@ -88,8 +88,8 @@ class StreamsVerdict:
         wanted = usual if self.arm.priorities == "flat" else None
         wrong = [each for each in self.witnesses.answered if not each.pushed and each.wire_priority != wanted]
         if wrong:
-            found = ", ".join(sorted({str(each.wire_priority) for each in wrong}))
-            yield f"{len(wrong)} requests were sent with the priority {found} instead of {wanted}"
+            priorities = ", ".join(sorted({str(each.wire_priority) for each in wrong}))
+            yield f"{len(wrong)} requests were sent with the priority {priorities} instead of {wanted}"
 
     def _pushes(self) -> Iterator[Failure]:
         """Each promise is one that was asked for, and each that was asked for was promised and came."""

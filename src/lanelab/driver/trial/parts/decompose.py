@@ -50,15 +50,15 @@ def _turnarounds(in_order: Sequence[Exchange], page: Exchange) -> list[int]:
     for each in in_order:
         if each.stream is not None:
             by_stream.setdefault(id(each.stream), []).append(each)
-    found = []
+    turnarounds = []
     for carried in by_stream.values():
         stream = carried[0].stream
         came = [packet.at_ns for packet in stream.packets if not packet.up and packet.payload] if stream else []
         for before, each in pairwise(carried):
             at = bisect.bisect_right(came, each.sent)
             if before is not page and not before.redirects and at and came[at - 1] > before.sent:
-                found.append(each.sent - came[at - 1])
-    return found
+                turnarounds.append(each.sent - came[at - 1])
+    return turnarounds
 
 
 class Busy(NamedTuple):
@@ -214,10 +214,10 @@ def _claims(loaded: Loaded, exchanges: Sequence[Exchange]) -> Iterator[Claim]:
         gap = before.end if before else 0, after.begin
         ended_by.setdefault(after.course, []).append(gap)
     for number, course in enumerate(courses):
-        own = list(_of_course(course, by_stream[id(course.stream)], wire))
-        yield from own
+        claims = list(_of_course(course, by_stream[id(course.stream)], wire))
+        yield from claims
         gaps = ended_by.get(number, [])
-        for claim in own:
+        for claim in claims:
             for begin, end in common([(claim.begin, claim.end)], gaps):
                 yield Claim(begin, end, claim.rank - FIRST, claim.detail)
     for each in exchanges:
@@ -233,8 +233,8 @@ def _courses(loaded: Loaded, by_stream: Mapping[int, Sequence[Exchange]], wire: 
     versions = {each.client_port: each.tls_version for each in packets.by_connection} if packets else {}
     courses = []
     for stream in loaded.timeline.streams:
-        asked = min((each.sent for each in by_stream[id(stream)]), default=None)
-        courses.append(course_of(stream, wire, asked, versions.get(stream.client[1])))
+        first_ns = min((each.sent for each in by_stream[id(stream)]), default=None)
+        courses.append(course_of(stream, wire, first_ns, versions.get(stream.client[1])))
     return [*courses, *(quic_course(each, wire) for each in loaded.timeline.quic)]
 
 
@@ -276,12 +276,12 @@ def _stalls(course: Course, exchanges: Sequence[Exchange], wire: Wire) -> Iterat
 def _before_the_first(course: Course, exchanges: Sequence[Exchange], wire: Wire) -> list[Interval]:
     """When data of an answer came though the client did not know its first byte: over TLS it does when a whole record
     is there, which may take more than one flight. Data that come a round trip after the request are the answer's."""
-    arrivals, found = course.arrivals, []
+    arrivals, intervals = course.arrivals, []
     for each in exchanges:
         at = bisect.bisect_left(arrivals, each.sent + wire.rtt - EARLY)
         if at < len(arrivals) and arrivals[at] < each.first:
-            found.append((arrivals[at], each.first))
-    return joined(found)
+            intervals.append((arrivals[at], each.first))
+    return joined(intervals)
 
 
 def _silences(course: Course, begin: int, end: int, wire: Wire) -> Iterator[tuple[Interval, int]]:
@@ -297,12 +297,12 @@ def _silences(course: Course, begin: int, end: int, wire: Wire) -> Iterator[tupl
 
 def _look_ups(datagrams: Sequence[Datagram]) -> list[Interval]:
     """Return the times from a question to the last answer to its port."""
-    asked: dict[int, int] = {}
+    questions: dict[int, int] = {}
     answered: dict[int, int] = {}
     for each in datagrams:
         if each.server_port == DNS_PORT:
             if each.up:
-                asked.setdefault(each.client_port, each.at_ns)
+                questions.setdefault(each.client_port, each.at_ns)
             else:
                 answered[each.client_port] = each.at_ns
-    return [(begin, answered[port]) for port, begin in asked.items() if port in answered]
+    return [(begin, answered[port]) for port, begin in questions.items() if port in answered]

@@ -50,7 +50,7 @@ def exchanges_of(
 ) -> list[Exchange]:
     """`zero`: the 0 of the requests' times, in ns since 1970."""
     by_port = {stream.client[1]: stream for stream in streams}
-    told = _by_gateway(gateway, by_port) if gateway else _by_browser(requests, zero, by_port, served)
+    exchanges = _by_gateway(gateway, by_port) if gateway else _by_browser(requests, zero, by_port, served)
     payloads = {
         id(stream): _Payloads(
             [packet.at_ns for packet in stream.packets if packet.up and packet.payload],
@@ -58,7 +58,7 @@ def exchanges_of(
         )
         for stream in streams
     }
-    return [_on_wire(each, payloads[id(each.stream)]) if each.stream else each for each in told]
+    return [_on_wire(each, payloads[id(each.stream)]) if each.stream else each for each in exchanges]
 
 
 def clocks_apart(exchanges: Sequence[Exchange]) -> float | None:

@@ -84,9 +84,9 @@ def _is_new(have: Bytes, piece: Piece) -> bool:
 def _asked_again(connection: QuicStream) -> Iterator[Missed]:
     """Handshakes whose first datagrams, or the answers to them, were lost: the client tries again before anything has
     come."""
-    own = [each for each in connection.packets if each.kind == Kind.INITIAL]
-    heard = next((each.at_ns for each in own if not each.up), None)
-    tries = sorted({each.at_ns for each in own if each.up and (heard is None or each.at_ns < heard)})
+    packets = [each for each in connection.packets if each.kind == Kind.INITIAL]
+    heard = next((each.at_ns for each in packets if not each.up), None)
+    tries = sorted({each.at_ns for each in packets if each.up and (heard is None or each.at_ns < heard)})
     for before, after in pairwise(tries):
         if after - before > FLIGHT:
             waited = (after - before) / MS

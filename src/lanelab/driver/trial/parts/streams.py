@@ -114,12 +114,12 @@ def _tls(stream: Stream, opened: int, asked: int | None) -> Interval:
     heard = next((packet.at_ns for packet in data if not packet.up), None)
     if heard is None:
         return opened, stream.packets[-1].at_ns
-    said = next((packet.at_ns for packet in data if packet.up and packet.at_ns >= heard), None)
-    if said is None:
+    last_ns = next((packet.at_ns for packet in data if packet.up and packet.at_ns >= heard), None)
+    if last_ns is None:
         return opened, heard
-    last_word = next((packet.at_ns for packet in data if not packet.up and packet.at_ns > said), None)
+    last_word = next((packet.at_ns for packet in data if not packet.up and packet.at_ns > last_ns), None)
     waits = asked is not None and last_word is not None and last_word <= asked
-    return opened, last_word if waits and last_word else said
+    return opened, last_word if waits and last_word else last_ns
 
 
 def _received(stream: Stream, wire: Wire) -> tuple[frozenset[int], list[Missed]]:
@@ -165,15 +165,15 @@ def _silences(stream: Stream, wire: Wire) -> Iterator[Missed]:
     """Silences that end with data in sequence, before which a number of IP is missing: the last packets of a flight
     were lost, or all of it."""
     last: Packet | None = None
-    asked = 0
+    sent_ns = 0
     expected: int | None = None
     for packet in stream.packets:
         if packet.up:
-            asked = packet.at_ns if packet.payload else asked
+            sent_ns = packet.at_ns if packet.payload else sent_ns
             continue
         if last and packet.payload and (expected is None or signed(packet.seq - expected) == 0):
             missing = (packet.ip_id - last.ip_id - 1) % IP_IDS
-            begin = max(last.at_ns, asked + wire.rtt if asked > last.at_ns else 0)
+            begin = max(last.at_ns, sent_ns + wire.rtt if sent_ns > last.at_ns else 0)
             if last.ip_id and 0 < missing < FEW and packet.at_ns - begin > max(wire.rtt, 10 * MS):
                 late = packet.at_ns - begin
                 timer = late >= TIMER

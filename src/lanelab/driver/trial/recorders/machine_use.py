@@ -246,7 +246,7 @@ def measures_of(evidence: MachineEvidence) -> dict[str, float]:
 
 def series_of(reports: Sequence[MachineReport]) -> dict[str, Series]:
     """Return shares over the load's time, of each machine: processors that were busy, and waiting for one."""
-    made: dict[str, Series] = {}
+    series: dict[str, Series] = {}
     for report in reports:
         start, pairs = report.read.before.at_s, list(itertools.pairwise(report.read.samples))
         place = "" if len(reports) == 1 else f"_{'_'.join(report.nodes)}"
@@ -255,8 +255,8 @@ def series_of(reports: Sequence[MachineReport]) -> dict[str, Series]:
         for name, values in (("cpu_busy", busy), ("pressure_cpu", waiting)):
             points = tuple((round((at - start) * 1000, 1), value) for at, value in values if value is not None)
             if points:
-                made[f"{name}{place}"] = Series("share", points)
-    return made
+                series[f"{name}{place}"] = Series("share", points)
+    return series
 
 
 def _busy(first: Sample, then: Sample) -> float | None:
@@ -299,8 +299,8 @@ def _flags(use: MachineUse) -> list[Flag]:
     if use.hot_times:
         flag(FlagName.PROCESSORS_THROTTLED, f"processors were too hot {use.hot_times} times and slowed down")
     if use.stopped_s:
-        said = ", ".join(f"{name} (about {seconds:.1f} s)" for name, seconds in use.stopped_s.items())
-        flag(FlagName.PROGRAM_STOPPED, f"a signal stopped {said}")
+        processes = ", ".join(f"{name} (about {seconds:.1f} s)" for name, seconds in use.stopped_s.items())
+        flag(FlagName.PROGRAM_STOPPED, f"a signal stopped {processes}")
     waited = use.wait_s.get("router", 0.0) / use.seconds
     if waited > ROUTER_WAITED:
         flag(FlagName.ROUTER_WAITED, f"the router waited for a processor for {waited:.0%} of the load's time")

@@ -140,13 +140,13 @@ class ServerSeries(Recorder[ServerSeriesOptions]):
     def start(self, context: Context) -> None:
         if not context.roles:  # no server could be started, and the trial has failed already
             return
-        asked: JsonObject = {
+        question: JsonObject = {
             "folders": {name: role.folder for name, role in context.roles.items()},
             "ports": sorted({port for role in context.roles.values() for port in role.ports}),
             "ports_behind": [BACK_END_PORT] if BACK_END in context.roles else [],
             "network": LINK_NETWORK,
         }
-        self._sampler = Sampler(context.nodes["server"], asked)
+        self._sampler = Sampler(context.nodes["server"], question)
         if not self._sampler.await_first():
             words = self._sampler.last_words()
             self.close()

@@ -123,16 +123,16 @@ def flags_of(evidence: ServerSeriesEvidence) -> tuple[Flag, ...]:
 
 def series_of(watched: Watched) -> dict[str, Series]:
     """Return series by name. What was never read has no series; what was not read at a time has no point."""
-    made: dict[str, Series] = {}
+    series: dict[str, Series] = {}
     pairs = list(itertools.pairwise(watched.samples))
     for name, read in _numbers(watched).items():
-        found = [(each.at_s, read(each)) for each in watched.samples]
-        _add(made, name, found, watched.began_s)
+        points = [(each.at_s, read(each)) for each in watched.samples]
+        _add(series, name, points, watched.began_s)
     for name, count in _counts(watched).items():
         rates = [(then.at_s, _rate(count, first, then)) for first, then in pairs]
-        _add(made, name, rates, watched.began_s)
-    _add(made, "cpu_idle", [(then.at_s, _idle(first, then)) for first, then in pairs], watched.began_s)
-    return made
+        _add(series, name, rates, watched.began_s)
+    _add(series, "cpu_idle", [(then.at_s, _idle(first, then)) for first, then in pairs], watched.began_s)
+    return series
 
 
 def _add(made: dict[str, Series], name: str, values: Sequence[tuple[float, Value]], began_s: float) -> None:

@@ -85,12 +85,12 @@ class TraceEvents:
 
     def long_tasks(self) -> tuple[LongTask, ...]:
         """Return tasks of 50 ms and more."""
-        found = []
+        tasks = []
         for task in self._tasks():
             begin, end = self._span(task)
             if end - begin >= LONG_MS and begin >= 0:
-                found.append(LongTask(round(begin, 3), round(end, 3), self._purpose(begin, end)))
-        return tuple(sorted(found, key=lambda each: each.from_ms))
+                tasks.append(LongTask(round(begin, 3), round(end, 3), self._purpose(begin, end)))
+        return tuple(sorted(tasks, key=lambda each: each.from_ms))
 
     def pictures(self) -> list[Picture]:
         """Return those that differ from the one before, from the last one before the navigation on, which counts as its

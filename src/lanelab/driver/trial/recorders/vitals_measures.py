@@ -50,18 +50,18 @@ def evidence(told: Vitals, after_ms: float, click: str | None) -> VitalsEvidence
 
 def measures(vitals: VitalsEvidence) -> dict[str, float]:
     """What is absent has no number."""
-    found: dict[str, float] = {
+    values: dict[str, float] = {
         CLS: layout_shift(vitals.shifts),
         COUNT: len(vitals.tasks),
         TOTAL: round(sum(task.to_ms - task.from_ms for task in vitals.tasks), 3),
     }
     if vitals.paints:
-        found[LCP] = vitals.paints[-1].at_ms
+        values[LCP] = vitals.paints[-1].at_ms
     if vitals.fcp_ms is not None:
-        found[TBT] = blocking(vitals.tasks, vitals.fcp_ms, vitals.until_ms)
+        values[TBT] = blocking(vitals.tasks, vitals.fcp_ms, vitals.until_ms)
     if vitals.interaction:
-        found[INP] = vitals.interaction.latency_ms
-    return {name: value for name, value in found.items() if name not in vitals.absent}
+        values[INP] = vitals.interaction.latency_ms
+    return {name: value for name, value in values.items() if name not in vitals.absent}
 
 
 def layout_shift(shifts: Sequence[LayoutShift]) -> float:
@@ -123,10 +123,10 @@ def _interaction(click: str, clicked: Aim, events: Sequence[Event]) -> Interacti
     """Return the interaction whose slowest event was the slowest. The browser tells events below 16 ms only of the
     first."""
     slowest = max(events, key=lambda event: (event["duration_ms"], -event["at_ms"]))
-    own = [event for event in events if event["interaction"] == slowest["interaction"]]
+    its_events = [event for event in events if event["interaction"] == slowest["interaction"]]
     # Events that were presented together with the slowest one: what their handlers took is what it waited for.
     end = slowest["at_ms"] + slowest["duration_ms"]
-    same = [event for event in own if event["at_ms"] >= slowest["at_ms"] and event["begun_ms"] <= end]
+    same = [event for event in its_events if event["at_ms"] >= slowest["at_ms"] and event["begun_ms"] <= end]
     begun = min(event["begun_ms"] for event in same)
     done = min(max(event["done_ms"] for event in same), end)
     return Interaction(

@@ -84,13 +84,13 @@ class Ab(Generator):
     def read(self, target: Target, output: Output) -> Results:
         """Return what it prints at its end. It tells nothing where a connection was refused, reset or too slow: then it
         ends at once."""
-        said = {match["name"]: match["value"] for match in LINE.finditer(output.stdout)}
+        words = {match["name"]: match["value"] for match in LINE.finditer(output.stdout)}
         mean = MEAN.search(output.stdout)
-        if "Complete requests" not in said or not mean or PERCENTAGES not in output.files:
+        if "Complete requests" not in words or not mean or PERCENTAGES not in output.files:
             return Results(None, {}, last_words(output))
-        done = _number(said, "Complete requests")
-        errors = _errors(output.stdout, said)
-        body_bytes = _number(said, "HTML transferred")
+        done = _number(words, "Complete requests")
+        errors = _errors(output.stdout, words)
+        body_bytes = _number(words, "HTML transferred")
         if not errors and other_bytes(bytes_of(target, done), body_bytes):
             errors = {BODY: of_unknown_time(done)}
         # ab counts one request in several of its kinds: the largest is how many failed at least.
@@ -100,13 +100,13 @@ class Ab(Generator):
         report = LoadReport(
             generator=NAME,
             protocol="http/1.0",
-            tls=_tls(said),
-            seconds=_seconds(said, done),
+            tls=_tls(words),
+            seconds=_seconds(words, done),
             requests=Tally(done, done - failed, failed, 0, 0, 0.0, ms),
             pages=None,
             parts_ms={},
             errors=errors,
-            statuses=_statuses(said, done),
+            statuses=_statuses(words, done),
             body_bytes=body_bytes,
             connections=None,
             dropped=0,
@@ -160,14 +160,14 @@ def _errors(stdout: str, said: Mapping[str, str]) -> dict[str, ErrorCount]:
 
 def _started(log: bytes) -> list[tuple[int, int]]:
     """Return for each request the second of this epoch in which it began, and whole milliseconds that it took."""
-    found = []
+    requests = []
     for line in text_of(log, REQUESTS).splitlines()[1:]:
         words = line.split("\t")
         try:
-            found.append((int(words[1]), int(words[4])))
+            requests.append((int(words[1]), int(words[4])))
         except (IndexError, ValueError):
             raise RecordError(f"has the line {line[:60]!r}", "Run the trial again", key=REQUESTS) from None
-    return found
+    return requests
 
 
 def _series(started: list[tuple[int, int]]) -> dict[str, Series]:

@@ -186,9 +186,9 @@ def most_at_once(settings: LoadSettings) -> int:
     """Users who may be there at the same time."""
     if settings.users:
         return round(settings.most_users)
-    said = dict(settings.parameters).get(MOST_USERS)
-    if said:
-        return int(said)
+    most = dict(settings.parameters).get(MOST_USERS)
+    if most:
+        return int(most)
     rate = max(stage.target for stage in settings.arrivals)
     return max(1, min(USERS_AT_ONCE, math.ceil(rate * max(PATIENCE_S, 4 * settings.limit_ms / 1000))))
 
@@ -208,7 +208,7 @@ def settings_file(target: Target) -> str:
     settings, arm = target.settings, target.arm
     encoding = accepted(arm)
     usual = FRESH if settings.open_model and settings.script == "page" else KEPT
-    told = {
+    settings_given = {
         "protocol": arm.protocol,
         "tls": arm.tls,
         "tls_resumption": arm.tls_resumption,
@@ -230,7 +230,7 @@ def settings_file(target: Target) -> str:
         "request_timeout_s": settings.request_timeout_s,
         "arrivals": [stage.to_json() for stage in settings.arrivals],
     }
-    return json.dumps(told, indent=1) + "\n"
+    return json.dumps(settings_given, indent=1) + "\n"
 
 
 def _sizes(target: Target) -> Mapping[str, int]:

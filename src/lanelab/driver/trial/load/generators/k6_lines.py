@@ -50,7 +50,7 @@ def read_lines(data: bytes) -> Lines:
     """Raises RecordError for anything else. A last line without its end is that of a program that was killed."""
     *whole, _ = data.split(b"\n")
     began: float | None = None
-    found: dict[str, list[tuple[float, float]]] = {}
+    points: dict[str, list[tuple[float, float]]] = {}
     script: dict[str, list[tuple[float, float]]] = {}
     report: LoadReport | None = None
     last = 0.0
@@ -66,12 +66,12 @@ def read_lines(data: bytes) -> Lines:
             if began is None or line.ms <= last:
                 raise _wrong(number, "is not in order")
             last = line.ms
-            _add(found, line, number)
+            _add(points, line, number)
             for name, value in line.script.items():
                 script.setdefault(name, []).append((line.ms, value))
         else:
             report = line.report
-    return Lines(began, {**over_time.made(found), **_of_script(script, report)}, report)
+    return Lines(began, {**over_time.made(points), **_of_script(script, report)}, report)
 
 
 def _of_script(script: Mapping[str, Sequence[tuple[float, float]]], report: LoadReport | None) -> dict[str, Series]:

@@ -124,30 +124,30 @@ class SpdyLoad(Generator):
         if output.status not in (FINE, FAILED, None):
             return Results(None, {}, last_words(output))
         try:
-            said = Said.from_json(json.loads(output.stdout))
+            summary = Said.from_json(json.loads(output.stdout))
         except ValueError:
             return Results(None, {}, last_words(output))
-        if sum(said.completions) != said.succeeded:
-            what = f"{sum(said.completions)} completions over time, and {said.succeeded} requests that succeeded"
+        if sum(summary.completions) != summary.succeeded:
+            what = f"{sum(summary.completions)} completions over time, and {summary.succeeded} requests that succeeded"
             raise RecordError(what, "Run the trial again", key="completions")
-        return Results(_report(target, said), _series(said))
+        return Results(_report(target, summary), _series(summary))
 
 
 def _report(target: Target, said: Said) -> LoadReport:
-    asked, ended = requests_of(target), said.succeeded
+    wanted, ended = requests_of(target), said.succeeded
     errors = {**said.errors, **_bad(said)}
     if said.failed > sum(error.count for error in errors.values()):
         errors["never begun"] = of_unknown_time(said.failed - sum(error.count for error in errors.values()))
-    if ended == asked and other_bytes(bytes_of(target, asked), said.body_bytes):
-        errors, ended = {BODY: of_unknown_time(asked)}, 0
-    failed = asked - ended
+    if ended == wanted and other_bytes(bytes_of(target, wanted), said.body_bytes):
+        errors, ended = {BODY: of_unknown_time(wanted)}, 0
+    failed = wanted - ended
     return LoadReport(
         generator=NAME,
         protocol=said.load.protocol,
         tls=said.tls_version or "off",
         seconds=said.seconds,
         requests=Tally(
-            begun=asked,
+            begun=wanted,
             ended=ended,
             failed=failed,
             timed_out=min(said.timed_out, failed),

@@ -41,33 +41,37 @@ class HintsVerdict:
             yield "no 103 came ahead of the page"
             return
         wanted = {each.header for each in hints(self.site, self.arm.early_hints, "early_hints")}
-        found = set(came[page] or ())
-        if found != wanted:
-            yield f"the 103 did not name {few(sorted(wanted - found))}" if wanted - found else "the 103 named more"
+        addresses = set(came[page] or ())
+        if addresses != wanted:
+            yield (
+                f"the 103 did not name {few(sorted(wanted - addresses))}"
+                if wanted - addresses
+                else "the 103 named more"
+            )
 
     def _preloaded(self) -> Iterator[str]:
         """What is named both in the page and ahead of it is asked for once."""
         if self.arm.preload == OFF:
             return
         wanted = {self.site.entry_host + each.path for each in hints(self.site, self.arm.preload, "preload")}
-        told = [each for each in self.requests if target(each) in wanted]
-        if any(each.link_preload is None for each in told):
+        preloaded = [each for each in self.requests if target(each) in wanted]
+        if any(each.link_preload is None for each in preloaded):
             return  # this browser does not tell why it asked
-        asked = {target(each) for each in told if each.link_preload}
+        addresses = {target(each) for each in preloaded if each.link_preload}
         if self.arm.early_hints != OFF:
             ahead = hints(self.site, self.arm.early_hints, "early_hints")
-            asked |= {self.site.entry_host + each.path for each in ahead}
-        if wanted - asked:
-            yield f"the browser did not preload {few(sorted(wanted - asked))}"
+            addresses |= {self.site.entry_host + each.path for each in ahead}
+        if wanted - addresses:
+            yield f"the browser did not preload {few(sorted(wanted - addresses))}"
 
     def _urgent(self) -> Iterator[str]:
         """Yield images and scripts with another urgency than the site says. What was asked for before the element was
         found, since a link said so, has its own."""
         if self.arm.fetchpriority == OFF:
             return
-        said = urgencies(self.site)
+        wishes = urgencies(self.site)
         for each in self.requests:
-            level = said.get(target(each))
+            level = wishes.get(target(each))
             if level and not each.link_preload and not each.by_early_links and each.priority in OPPOSITE.get(level, ()):
                 yield f"the page says that {target(each)} is {level}, and the browser asked with {each.priority}"
 

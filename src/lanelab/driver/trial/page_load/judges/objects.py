@@ -91,10 +91,10 @@ class Objects:
     def _recorded(self) -> dict[Asked, list[SiteObject]]:
         """Several have one key where a page posts several things to one address, or where its address in clear leads to
         the same one with TLS: each has an answer of its own."""
-        found: dict[Asked, list[SiteObject]] = {}
+        objects: dict[Asked, list[SiteObject]] = {}
         for each in self.site.objects:
-            found.setdefault(asked_for(each), []).append(each)
-        return found
+            objects.setdefault(asked_for(each), []).append(each)
+        return objects
 
     def _excused(self) -> Counter[str]:
         """Count by address without query how often it was asked for in another way than recorded. Each time may stand

@@ -12,7 +12,7 @@ from lanelab.driver.trial.page_load.requests import few, host, on_network, targe
 def _failures(case: Case) -> Iterator[Failure]:
     hosts, resolver = set(case.site.hosts), case.evidence.resolver
     unanswered = set(case.site.unanswered)
-    asked = [
+    requests = [
         target(each)
         for each in on_network(case.record.requests)
         if host(each) not in hosts and target(each) not in unanswered
@@ -21,7 +21,7 @@ def _failures(case: Case) -> Iterator[Failure]:
     names = {query.name.rstrip(".").lower() for query in resolver.queries} if resolver else set()
     hosts |= {host(each) for each in on_network(case.record.requests)} | sockets.hosts(case.evidence)
     looked_up = names - hosts
-    outside = [*asked, *(f"a look-up of {name}" for name in sorted(looked_up)), *_foreign_packets(case)]
+    outside = [*requests, *(f"a look-up of {name}" for name in sorted(looked_up)), *_foreign_packets(case)]
     if len(outside) > case.tolerances.outside:
         yield Failure(Reason.OUTSIDE_REQUEST, few(outside))
 

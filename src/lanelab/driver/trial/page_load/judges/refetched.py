@@ -57,14 +57,14 @@ class Refetched:
         answers for one address, and each comes."""
         evidence = self.record.page_load
         inexact = set(inexact_targets(evidence)) if evidence else set()
-        asked: dict[Asked, list[Request]] = {}
+        requests: dict[Asked, list[Request]] = {}
         for each in self._whole:
-            asked.setdefault(asked_of(each), []).append(each)
+            requests.setdefault(asked_of(each), []).append(each)
         answers = Counter(asked_for(each) for each in self.site.objects)
         for (method, url), count in answers.items():
             if method != "GET" or url in inexact:
                 continue
-            sharing = self._sharing(asked.get((method, url), []))
+            sharing = self._sharing(requests.get((method, url), []))
             times = max((len(same) for same in sharing if self._may_be_kept(same)), default=0)
             if times > count:
                 yield f"{url} ({times} times)"
@@ -84,8 +84,8 @@ class Refetched:
     @property
     def _documents(self) -> list[str]:
         """Addresses of the page and its frames."""
-        own = (each for each in on_network(self.record.requests) if each.type.lower() == DOCUMENT)
-        return [each.url.partition("#")[0] for each in own if not 300 <= (each.status or 0) < 400]
+        documents = (each for each in on_network(self.record.requests) if each.type.lower() == DOCUMENT)
+        return [each.url.partition("#")[0] for each in documents if not 300 <= (each.status or 0) < 400]
 
     def _sharing(self, requests: list[Request]) -> list[list[Request]]:
         """Return those that one cache answers. Where there are several documents, those that name one of them, or its

@@ -52,14 +52,14 @@ class Slow:
             return []
         lines = witnesses.asked
         worked = [line for line in lines if line.duration_us > PATIENCE_US and _size(line) <= AT_ONCE]
-        said = [f"{_name(line)} took the server {line.duration_us / 1000:.0f} ms" for line in worked]
+        sentences = [f"{_name(line)} took the server {line.duration_us / 1000:.0f} ms" for line in worked]
         lateness = self._lateness_us(lines)
         usual = min((late for late, _ in lateness), default=0)
         limit = PATIENCE_US + self._on_the_way_us()
         late = [(late - usual, line) for late, line in lateness if late - usual > limit]
         if len(lateness) >= ENOUGH:
-            said += [f"{_name(line)} waited {wait / 1000:.0f} ms to be read" for wait, line in late]
-        return said
+            sentences += [f"{_name(line)} waited {wait / 1000:.0f} ms to be read" for wait, line in late]
+        return sentences
 
     def _paused(self) -> list[str]:
         """Times in which the link was idle and an answer was due for longer than a round trip takes, and no packet was
@@ -81,13 +81,13 @@ class Slow:
         for stream in self.timeline.streams if self.timeline else ():
             sent[stream.client[1]] = [packet.at_ns // 1000 for packet in stream.packets if packet.up and packet.payload]
         way_us = self.link.up.delay.ns // 1000
-        found = []
+        lateness = []
         for line in lines:
             times = sent.get(int(line.remote.rpartition(":")[2]), [])
             place = bisect.bisect_right(times, line.began_us - way_us + PATIENCE_US // 10)
             if place:
-                found.append((line.began_us - way_us - times[place - 1], line))
-        return found
+                lateness.append((line.began_us - way_us - times[place - 1], line))
+        return lateness
 
     def _on_the_way_us(self) -> int:
         """Return what a packet to the server may take beyond the delay: its variation, and all that the client sent."""
