@@ -8,12 +8,14 @@ import hashlib
 import json
 import math
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from lanelab.analysis.results.run_folder import read_meta
 from lanelab.driver.base.amounts import counted
-from lanelab.driver.base.errors import ChangedError, RecordError
+from lanelab.driver.base.coded import JsonObject
+from lanelab.driver.base.errors import ChangedError, LanelabError, RecordError
 from lanelab.driver.experiment.claim import Claim, digest_of
 from lanelab.driver.record.metrics import PRIMARY, measured
 from lanelab.driver.record.record import TrialRecord
@@ -21,6 +23,7 @@ from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.database import opened_database
 from lanelab.driver.run.folder.digests import differences, file_digest
 from lanelab.driver.run.folder.trial_content import artifact_path, whole_record
+from lanelab.driver.run.start import digests_now
 
 BOUND = "bound_ms"
 NEARLY = 1e-9  # of a number, in which two that were worked out from the same evidence may differ
@@ -58,6 +61,29 @@ class Verification:
         if self.experiment:
             told.append(f"{run_format.EXPERIMENT} and the claims: compared with those that the run began with")
         return told
+
+    def verdict(self, most: int) -> Iterator[str]:
+        """Yield what is wrong, in sentences: so many at most."""
+        if not self.wrong:
+            yield "nothing differs"
+            return
+        yield f"{counted(len(self.wrong), 'differs', 'differ')}:"
+        yield from (f"  {what}" for what in self.wrong[:most])
+        if len(self.wrong) > most:
+            yield f"  and {len(self.wrong) - most} more (--json lists all)"
+
+    def data(self, sites: Sequence[str]) -> JsonObject:
+        """Return the same as JSON, with what `sites_now` says."""
+        return {
+            "folder": str(self.folder),
+            "trials": self.trials,
+            "self_tests": self.self_tests,
+            "files": self.files,
+            "bytes": self.bytes,
+            "experiment": self.experiment,
+            "sites": sites,
+            "wrong": self.wrong,
+        }
 
 
 def verify(folder: Path, *, files: bool = True) -> Verification:
@@ -149,3 +175,23 @@ def _of_experiment(database: sqlite3.Connection, made: Verification) -> Iterator
         yield f"{run_format.EXPERIMENT} is gone"
     elif sha256 and hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
         yield f"{run_format.EXPERIMENT} was changed"
+
+
+# --- sites
+
+
+def sites_now(folder: Path) -> Iterator[str]:
+    """Say whether each site of the archive is what the run loaded. It is no fault of the run where one is not."""
+    meta = read_meta(folder)
+    then = json.loads(meta.get("sites") or "{}")
+    try:
+        now = digests_now(folder, meta)
+    except LanelabError as error:
+        yield f"whether sites are still what the run loaded cannot be said: {error}"
+        return
+    same = sorted(name for name in then if now.get(name) == then[name])
+    other = sorted(name for name in then if now.get(name) != then[name])
+    if same:
+        yield f"sites that are still what the run loaded: {', '.join(same)}"
+    if other:
+        yield f"sites that were changed since the run loaded them: {', '.join(other)}"

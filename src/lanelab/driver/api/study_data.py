@@ -1,15 +1,19 @@
-"""What a study is and what its figures take, and how far a run of it is, as JSON."""
+"""What a study is and what its figures take, and how far a run of it is: laid out, and as JSON."""
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 
+from lanelab.analysis.results.layout.model import Column, Section, Words, table, words
 from lanelab.analysis.results.study.claim_verdicts import JudgedStudy
 from lanelab.analysis.results.study.run import ReadStudyRun
+from lanelab.driver.api.plan_words import build_words
+from lanelab.driver.base.amounts import from_to, size
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.estimate import Estimate
 from lanelab.driver.run.built_programs import still_to_build
 from lanelab.driver.run.study.read import StudyFolder
 from lanelab.driver.run.study.sources import published_number
+from lanelab.driver.run.study.study import Difference, PublishedClaim, Study, StudyFigure
 
 
 def checked_by(experiments: Mapping[int, Experiment]) -> dict[int, list[str]]:
@@ -21,6 +25,68 @@ def checked_by(experiments: Mapping[int, Experiment]) -> dict[int, list[str]]:
             if published is not None:
                 checks.setdefault(published, []).append(f"{number}: {claim.name}")
     return checks
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    figure: StudyFigure
+    cells: int
+    cost: Estimate
+
+
+FIGURES = (
+    Column[_Figure]("figure", lambda each: each.figure.number, number=True),
+    Column[_Figure]("title", lambda each: each.figure.title),
+    Column[_Figure]("experiment", lambda each: each.figure.file),
+    Column[_Figure]("cells", lambda each: each.cells, number=True),
+    Column[_Figure]("trials", lambda each: each.cost.trials, number=True),
+    Column[_Figure]("beds", lambda each: each.cost.beds, number=True),
+    Column[_Figure]("time", lambda each: from_to(each.cost.seconds, each.cost.most_seconds), number=True),
+    Column[_Figure]("disk", lambda each: size(each.cost.most_disk_bytes), number=True),
+)
+DIFFERENCES = (
+    Column[Difference]("difference", lambda each: each.what),
+    Column[Difference]("then", lambda each: each.then),
+    Column[Difference]("now", lambda each: each.now),
+    Column[Difference]("effect", lambda each: each.effect),
+)
+
+
+def study_sections(
+    study: Study, variant: str, experiments: Mapping[int, Experiment], estimates: Mapping[int, Estimate]
+) -> Iterator[Section]:
+    """Lay out what a study claims, which experiment checks it, and what its figures take."""
+    variants = (
+        f"variant {name}{' (shown here)' if name == variant else ''}: {meaning}"
+        for name, meaning in study.variants.items()
+    )
+    about = (Words(study.title, "strong"), *words([study.source, study.description and f"\n{study.description}"]))
+    yield Section("study", study.title, (*about, *words(variants), Words("")))
+    figures = [
+        _Figure(figure, len(experiments[figure.number].cells), estimates[figure.number]) for figure in study.figures
+    ]
+    yield Section("figures", "Figures", (table(FIGURES, figures), Words("")))
+    checked = {number: "\n".join(names) for number, names in checked_by(experiments).items()}
+    claims = (
+        Column[PublishedClaim]("claim", lambda claim: claim.number, number=True),
+        Column[PublishedClaim]("published", lambda claim: claim.says),
+        Column[PublishedClaim]("checked by (figure: claim)", lambda claim: checked.get(claim.number)),
+        Column[PublishedClaim]("note", lambda claim: claim.note),
+    )
+    yield Section("claims", "Claims", (table(claims, study.claims), Words("")))
+    if study.differences:
+        yield Section("differences", "Differences", (table(DIFFERENCES, study.differences), Words("")))
+    yield Section("total", "Total", (Words(f"in all: {_total(experiments, estimates)}"),))
+
+
+def _total(experiments: Mapping[int, Experiment], estimates: Mapping[int, Estimate]) -> str:
+    every = estimates.values()
+    build = still_to_build(experiments.values())
+    seconds = sum(one.seconds for one in every) + build.seconds
+    most_s = sum(one.most_seconds for one in every) + build.seconds
+    included = f" ({build_words(build)} included)" if build.seconds else ""
+    disk = size(sum(one.most_disk_bytes for one in every))
+    return f"{sum(one.trials for one in every)} trials, about {from_to(seconds, most_s)}{included}, {disk}"
 
 
 def study_json(

@@ -3,7 +3,7 @@
 import difflib
 from pathlib import Path
 
-from lanelab.analysis.results.runs import LATEST, RUNS, RunLine, list_runs
+from lanelab.analysis.results.runs import LATEST, RUNS, RunLine, find_run, list_runs
 from lanelab.analysis.results.study.run import is_study_run, read_about, read_study_run
 from lanelab.driver.base.errors import InputError, LanelabError
 from lanelab.driver.run.folder import format as run_format
@@ -75,3 +75,16 @@ def _known(folder: Path) -> list[tuple[str, Path]]:
                 continue
             found.append((about.created_utc, about.study.name, path))
     return [(name, path) for _, name, path in sorted(found)]
+
+
+def run_folders(name: str) -> list[Path]:
+    """Return the folder of the run, or those of the figures of a study's run."""
+    try:
+        return [find_run(name)]
+    except InputError as no_run:
+        try:
+            folder = find_study_run(name)
+        except InputError:
+            raise no_run from None
+        figures = [folder / each.folder for each in read_about(folder).figures]
+        return [figure for figure in figures if (figure / run_format.DATABASE).is_file()]

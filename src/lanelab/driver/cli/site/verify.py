@@ -8,7 +8,9 @@ from pathlib import Path
 
 import click
 
+from lanelab.analysis.results.layout.terminal import on_terminal
 from lanelab.analysis.results.report.fidelity import ComparedPicture, write_fidelity
+from lanelab.analysis.results.sections.site import fidelity_section
 from lanelab.driver.api.beds import BedOptions
 from lanelab.driver.api.run_experiment import play_to_end, ready
 from lanelab.driver.api.session import Means
@@ -21,7 +23,6 @@ from lanelab.driver.cli.common import json_option
 from lanelab.driver.cli.interrupts import stopping
 from lanelab.driver.cli.output import console, note, print_json
 from lanelab.driver.cli.progress import watching
-from lanelab.driver.cli.site.show import protocols_table
 from lanelab.driver.collect.fidelity.experiment import Wish, experiment_text, wished
 from lanelab.driver.collect.fidelity.manifest_notes import keep
 from lanelab.driver.collect.fidelity.verify import verified
@@ -117,7 +118,7 @@ def _play(name: str, wish: Wish, run: Path, made: BedOptions) -> Site:
 
 
 def _print(name: str, fidelity: Fidelity, page: Path, differences: Sequence[tuple[str, Sequence[str]]]) -> None:
-    console().print(protocols_table(fidelity.protocols))
+    console().print(on_terminal([fidelity_section(fidelity.protocols)]))
     for protocol, words in differences:
         for difference in words[:MOST_SHOWN]:
             note(f"{protocol}: {difference}")

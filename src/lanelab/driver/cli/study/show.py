@@ -2,28 +2,22 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import click
-from rich.text import Text
 
 from lanelab.analysis.results.layout.terminal import on_terminal
 from lanelab.analysis.results.sections.study import figures_section, verdicts_section
 from lanelab.analysis.results.study.report import judge_study
 from lanelab.analysis.results.study.run import read_study_run
 from lanelab.analysis.results.study.runs import find_study_run
-from lanelab.driver.api.plan_words import build_words
-from lanelab.driver.api.study_data import checked_by, standing_json, study_json
-from lanelab.driver.base.amounts import from_to, size
+from lanelab.driver.api.study_data import standing_json, study_json, study_sections
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.cli.common import json_option
-from lanelab.driver.cli.output import console, note, print_json, table
+from lanelab.driver.cli.output import console, note, print_json
 from lanelab.driver.cli.study.report import claims_now, tell_unwritten
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.read import STUDY_FILE
-from lanelab.driver.experiment.schedule.estimate import Estimate
-from lanelab.driver.run.built_programs import still_to_build
 from lanelab.driver.run.study.figures import chosen_variant
 from lanelab.driver.run.study.read import StudyFolder, is_here, read_study_folder, studies
 from lanelab.driver.run.study.study_progress import costs
@@ -76,47 +70,9 @@ def _show_study(read: StudyFolder, variant: str, experiments: Mapping[int, Exper
     if as_json:
         print_json(study_json(read, variant, experiments, estimates))
         return
-    study, out = read.study, console()
-    out.print(Text(study.title, style="bold"))
-    out.print(Text(study.source))
-    if study.description:
-        out.print(Text(f"\n{study.description}"))
-    for name, meaning in study.variants.items():
-        out.print(Text(f"variant {name}{' (shown here)' if name == variant else ''}: {meaning}"))
-    out.print()
-    out.print(_figures(read, experiments, estimates))
-    out.print()
-    checked = checked_by(experiments)
-    rows = (
-        (str(claim.number), claim.says, "\n".join(checked.get(claim.number, [])) or "-", claim.note)
-        for claim in study.claims
-    )
-    out.print(table(("claim", "published", "checked by (figure: claim)", "note"), rows, right=("claim",)))
-    if study.differences:
-        out.print()
-        each = ((one.what, one.then, one.now, one.effect) for one in study.differences)
-        out.print(table(("difference", "then", "now", "effect"), each))
-    out.print()
-    seconds, most = sum(one.seconds for one in estimates.values()), sum(one.most_seconds for one in estimates.values())
-    disk = sum(one.most_disk_bytes for one in estimates.values())
-    first = still_to_build(experiments.values())
-    time = from_to(seconds + first.seconds, most + first.seconds)
-    built = f" ({build_words(first)} included)" if first.seconds else ""
-    words = f"{sum(one.trials for one in estimates.values())} trials, about {time}{built}, {size(disk)}"
-    out.print(Text(f"in all: {words}"))
-    tell_unwritten(read.folder, study)
-    note(f"run it: lanelab study run {study.name if study.name in studies() else read.folder}")
-
-
-def _figures(read: StudyFolder, experiments: Mapping[int, Experiment], made: Mapping[int, Estimate]) -> Any:  # noqa: ANN401
-    rows = []
-    for figure in read.study.figures:
-        one, cost = experiments[figure.number], made[figure.number]
-        numbers = (str(len(one.cells)), str(cost.trials), str(cost.beds))
-        time, disk = from_to(cost.seconds, cost.most_seconds), size(cost.most_disk_bytes)
-        rows.append((str(figure.number), figure.title, figure.file, *numbers, time, disk))
-    columns = ("figure", "title", "experiment", "cells", "trials", "beds", "time", "disk")
-    return table(columns, rows, right=("figure", *columns[3:]))
+    console().print(on_terminal(study_sections(read.study, variant, experiments, estimates)))
+    tell_unwritten(read.folder, read.study)
+    note(f"run it: lanelab study run {read.study.name if read.study.name in studies() else read.folder}")
 
 
 # --- a run

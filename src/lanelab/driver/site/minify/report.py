@@ -1,16 +1,22 @@
 """What minify makes of a whole site, in figures: objects and bytes of each type, as they are and as they are sent."""
 
+import json
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
 
 from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.site.composition import TYPES, type_of
 from lanelab.driver.site.compressed_types import COMPRESSED_TYPES
 from lanelab.driver.site.minify.effects import Effect, Minified
 from lanelab.driver.site.site import SiteObject, StoredObject
 
 GZIP_LEVEL = 6  # mod_deflate's own
+LONGEST_NAME = 200  # of a file
+REPORT = "minify.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,3 +110,25 @@ def _is_text(each: SiteObject) -> bool:
 
 def _of_type(objects: Iterable[StoredObject], kind: str) -> list[StoredObject]:
     return [each for each in objects if type_of(each.object.mime) == kind]
+
+
+def write_minified(folder: Path, report: MinifyReport, made: Minified) -> None:
+    """Write the minified objects and the report into a new folder."""
+    try:
+        folder.mkdir(parents=True)
+        for number, each in enumerate(made.objects):
+            file = folder / _file_name(number, each)
+            file.write_bytes(each.body)
+        (folder / REPORT).write_text(json.dumps(report.to_json(), indent=2) + "\n")
+    except FileExistsError as error:
+        raise InputError(f"{folder} is there already", "Name a new folder", key="--out") from error
+    except OSError as error:
+        raise StoreError(
+            f"cannot write the minified objects to {folder}: {error.strerror}", "Name another folder"
+        ) from error
+
+
+def _file_name(number: int, each: StoredObject) -> str:
+    """Return its place among the objects, and its address in characters that every file system takes."""
+    address = quote(each.object.url, safe="").replace("%2F", "_")[-LONGEST_NAME:]
+    return f"{number:03}-{address}"
