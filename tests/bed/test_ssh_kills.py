@@ -60,7 +60,8 @@ subprocess.run("ip link set dev m-client down".split(), check=True)
 LATE = """
 cables = [{"on": on, "name": on, "mac": "02:00:00:00:00:0" + on[-1]} for on in ("eth2", "eth1")][::-1]
 try:
-    line_to("router").become_agent(name="late", cables=cables, cpus=[], marker="", silence_s=20)
+    order = {"name": "late", "cables": cables, "cpus": [], "marker": "", "silence_s": 20.0}
+    line_to("router").become_agent(order)
 except HostAway as error:
     print(error.what, "passes")
 """
