@@ -236,7 +236,12 @@ def test_an_answer_that_is_not_what_was_asked_for_costs_its_portion_alone(
     assert one.kinds().count("portion-undone") == 1
 
 
-def test_a_record_that_is_damaged_does_not_cost_the_self_tests_that_came_with_it(sweep: Callable[..., Sweep]) -> None:
+def test_a_record_that_is_damaged_does_not_cost_the_self_tests_that_came_with_it(
+    sweep: Callable[..., Sweep], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (controller, enrolment):
+        monkeypatch.setattr(module, "REST_S", 0.0)
+
     class Damaged(ScriptedCluster):
         sent = 0
 
