@@ -57,7 +57,7 @@ def test_its_capture_proves_the_link(loaded: Loaded) -> None:
     assert 40 <= loaded.record.measures["capture_rtt_ms"] < 55
 
 
-@pytest.mark.parametrize(("other", "reasons"), OTHERS, ids=str)
+@pytest.mark.parametrize(("other", "reasons"), OTHERS, ids=[str(other) for other, _ in OTHERS])
 def test_it_passes_for_a_load_over_no_other_link(loaded: Loaded, other: dict[str, str], reasons: set[Reason]) -> None:
     assert reasons & loaded.named(other)
 
