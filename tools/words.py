@@ -36,8 +36,8 @@ SUGGESTIONS = {
     "own": "what they are: settings, rows, options",
 }
 _FRAGMENT = re.compile(
-    r"(of|as|by|what|whatever|whether|how|why|where|which|those|these|that|who|when|with|without|in|on|at|for|from|to|"
-    r"everything|nothing|something|nobody|none|likewise|so many|the same|another|else|last|once|again)\b",
+    r"(of|all that|nor|as|by|what|whatever|whether|how|why|where|which|those|these|that|who|when|with|without|in|on|at|"
+    r"for|from|to|everything|nothing|something|nobody|none|likewise|so many|the same|another|else|last|once|again)\b",
     re.IGNORECASE,
 )
 _SUBORDINATE = {

@@ -116,7 +116,7 @@ def _replace_implied(base: dict[str, object], key: str) -> None:
 
 
 def _replace_delays(base: dict[str, object], link: Link, overrides: Mapping[str, object]) -> None:
-    """A profile's rtt and one delay of the user's would make up the other delay: what nobody asked for."""
+    """Drop the profile's rtt: with one delay of the user's it would decide the other one, for which nobody asked."""
     for key in ("rtt", "delay_down", "delay_up"):
         base.pop(key, None)
     if "rtt" not in overrides:

@@ -46,7 +46,7 @@ class Difference(Coded):
 
 @dataclass(frozen=True, slots=True)
 class Study(Coded):
-    """All that study.yaml says."""
+    """The content of study.yaml."""
 
     name: str  # of its folder
     title: str

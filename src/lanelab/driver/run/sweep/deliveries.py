@@ -41,7 +41,7 @@ class OnItsWay:
 
 
 class Deliveries:
-    """All that are on their way."""
+    """The portions that are on their way from the workers to the run folder."""
 
     def __init__(self, begun: BegunRun, spread: Spread, tell: Listener, start: Start, done: Done) -> None:
         """`done` is told of each: stored, or why not."""

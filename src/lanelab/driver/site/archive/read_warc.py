@@ -48,7 +48,7 @@ _TRIED: dict[str, Callable[[bytes], object]] = {
 
 
 def is_encoded(body: bytes, coding: str) -> bool:
-    """What nobody here knows, and what is empty, is taken for what it says."""
+    """Return whether a body has that coding. An unknown coding is believed, and so is that of an empty body."""
     if coding not in _TRIED or not body:
         return True
     try:

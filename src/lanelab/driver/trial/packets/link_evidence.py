@@ -231,7 +231,7 @@ def _window(stream: Stream, rtt_ns: int, hears_after: int, *, up: bool) -> tuple
 
 
 def _up_to(ends: Sequence[int], ack: int) -> int:
-    """How many packets that acknowledges; they are in order."""
+    """Count the packets that this number acknowledges. Their ends are in order."""
     count = len(ends)
     while count and (ends[count - 1] - ack) & NUMBERS < HALF and ends[count - 1] != ack:
         count -= 1

@@ -106,7 +106,7 @@ class Protocols:
         return alpn == self.arm.protocol or (not alpn and self.arm.protocol == "http/1.1")
 
     def _has_no_answer(self, connection: GatewayConnection) -> bool:
-        """Nor had what waited for it. (One that was cut off since the trial was over harmed nobody.)"""
+        """Return whether a connection has no answer, and the browser's requests that waited for it have none either."""
         number, witnesses = connection.connection, self.witnesses
         wanted = {each.url for each in self.site.objects}
         harmed = any(each.error and not each.cancelled and each.url in wanted for each in witnesses.requests)

@@ -148,7 +148,7 @@ class ChromiumPage(LedPage):
         return OwnWorld(self._session)
 
     def _slowdown(self, failures: list[Failure]) -> Slowdown | None:
-        """Last: what it needs of the processor is nobody's load."""
+        """Measure the slowdown after all else, so that its own work disturbs no load."""
         if self.slowdown == 1 or failures:
             return None
         measured: list[Slowdown] = []

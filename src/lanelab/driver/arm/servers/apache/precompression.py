@@ -1,4 +1,4 @@
-"""What Apache has no module to compress with is in the pack compressed, with the headers that others send with it.
+"""Answers in codings for which Apache has no module are compressed in the pack, with the headers that go with them.
 Pure, but for reading bodies."""
 
 from dataclasses import replace

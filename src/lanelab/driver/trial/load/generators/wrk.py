@@ -113,7 +113,7 @@ class Wrk(Generator):
         return Invocation(argv, {}, {SCRIPT: script.encode("ascii")})
 
     def read(self, target: Target, output: Output) -> Results:
-        """Nothing over time: wrk tells none."""
+        """Read the results. There are no series over time, since wrk does not report any."""
         if RESULT not in output.files:
             return Results(None, {}, last_words(output))
         try:

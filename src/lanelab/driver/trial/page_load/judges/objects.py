@@ -175,7 +175,7 @@ class Objects:
         return "ended after the load event" if ended else "did not end"
 
     def _cached(self, requests: list[Request]) -> bool:
-        """Twice on a page is fetched once: only what was never fetched in this trial is older than it."""
+        """Return whether an object came from a cache that is older than the trial: it was never fetched in it."""
         if self.warm or not requests:
             return False
         if any(request.status == NOT_MODIFIED for request in requests):
