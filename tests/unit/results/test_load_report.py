@@ -14,7 +14,7 @@ from lanelab.analysis.results.claims.judge import judge
 from lanelab.analysis.results.claims.verdict import Verdict
 from lanelab.analysis.results.courses import broken_at, drawing_of, segments, table_of, usual_courses
 from lanelab.analysis.results.drawing import Drawing
-from lanelab.analysis.results.explain.cautions import cautions
+from lanelab.analysis.results.explain.run import cautions
 from lanelab.analysis.results.load_reports import reported, threshold_sentences
 from lanelab.analysis.results.report.page import page
 from lanelab.analysis.results.run_folder import read_run, with_places

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lanelab.analysis.results import tables
+from lanelab.analysis.results import conditions, machine, tables
 from lanelab.analysis.results.comparisons import NO_PAIRS, NOT_INTERLEAVED
-from lanelab.analysis.results.explain.cautions import cautions
 from lanelab.analysis.results.explain.difference import Difference, explain_difference, explain_links
 from lanelab.analysis.results.explain.load_time_parts import MadeOf, made_of, with_parts
 from lanelab.analysis.results.explain.outliers import Outlier
 from lanelab.analysis.results.model import Cell, Run
 from lanelab.analysis.results.named_cells import cells_named
 from lanelab.analysis.results.refusals import refusals
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.record.evidence.parts import Parts
@@ -158,3 +158,22 @@ def _no_parts(run: Run, parts_of: PartsOf) -> InputError:
     why = (parts.absent if parts else None) or "it was made before they were worked out, or loaded no page"
     remedy = "Run it again with `capture: client`, which is the default"
     return InputError(f"no trial of this run says what its load time was made of: {why}", remedy)
+
+
+def cautions(run: Run, cells: Iterable[Cell]) -> Iterator[str]:
+    """Yield cautions about the run, and about these cells."""
+    if run.state == "running":
+        yield "The run is not finished: all of this is provisional."
+    elif not run.is_finished:
+        yield f"The run was not finished ({run.state}): all of this is provisional."
+    trials = run.by_cell()
+    for cell in {cell.number: cell for cell in cells}.values():
+        late = sum(trial.timed_out for trial in trials[cell.number])
+        if late:
+            yield (
+                f"{cell}: {counted(late, 'load')} timed out. They have no parts, so the numbers below are of the "
+                "other loads, and are too short. `lanelab show` counts all loads."
+            )
+    yield from (f"{sentence.rstrip('.')}." for sentence in conditions.caveats(run))
+    if flagged := machine.sentence(run):
+        yield f"{flagged}."

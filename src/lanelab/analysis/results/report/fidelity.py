@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lanelab.analysis.results.layout.markup import Html, el, join
-from lanelab.analysis.results.layout.page import scroll
+from lanelab.analysis.results.layout.model import Section, Words, text_table
+from lanelab.analysis.results.layout.page import on_page
 from lanelab.analysis.results.report.atomic_files import write_whole
 from lanelab.analysis.results.report.page import document
 from lanelab.analysis.results.report.sections import section
@@ -75,19 +76,16 @@ def _header(name: str, title: str, fidelity: Fidelity) -> Html:
     )
 
 
-def _evidence(fidelity: Fidelity) -> Html:
-    heads = (
-        *("protocol", "score", "loads", "wanted", "exact", "inexact", "missing", "extra"),
-        *("bytes recorded", "bytes off", "same in each load", "pixels that differ"),
-    )
-    rows = [
-        el("tr", [el("td", text, class_="num" if i else None) for i, text in enumerate(_row(each))])
-        for each in fidelity.protocols
-    ]
-    top = el("tr", [el("th", word, scope="col", class_="num" if i else None) for i, word in enumerate(heads)])
+def _evidence(fidelity: Fidelity) -> Html | None:
     note = "Counts are sums over all loads; a score is the least of requests, bytes, stability and picture."
-    table = el("table", el("thead", top), el("tbody", rows))
-    return section("evidence", "By protocol", scroll(table), el("p", note, class_="note"))
+    evidence = text_table(EVIDENCE, map(_row, fidelity.protocols), right=EVIDENCE[1:])
+    return on_page(Section("evidence", "By protocol", (evidence, Words(note, "muted"))))
+
+
+EVIDENCE = (
+    *("protocol", "score", "loads", "wanted", "exact", "inexact", "missing", "extra"),
+    *("bytes recorded", "bytes off", "same in each load", "pixels that differ"),
+)
 
 
 def _row(each: ProtocolFidelity) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lanelab.analysis.results.claims.claim_family import together
 from lanelab.analysis.results.claims.verdict import Effect, Judged, JudgedPlace
@@ -22,13 +21,14 @@ from lanelab.analysis.results.claims.words import (
     verdict_words,
 )
 from lanelab.analysis.results.layout import plots
-from lanelab.analysis.results.layout.data import Fields
 from lanelab.analysis.results.layout.markup import Html, el, join
 from lanelab.analysis.results.layout.model import Cell, Column, Fold, Part, Section, Where, Words, table, words
 from lanelab.analysis.results.numbers import NONE, probability
 from lanelab.analysis.results.sections.seen import Seen
+from lanelab.analysis.results.study.claim_verdicts import StudyVerdict
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.experiment.claim import Claim
+from lanelab.driver.run.study.sources import published_number
 
 CHANGED = "changed after the run"
 NOTE = (
@@ -42,20 +42,6 @@ NOTE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A claim in the table, with its p for all claims of the table together."""
-
-    judged: Judged
-    adjusted_p: float | None
-    address: str
-    figure: int | None = None  # of a study
-    number: str = ""  # of the published claim that it is about
-
-    def to_json(self) -> Fields:
-        return {**self.judged.to_json(), "p_adjusted": self.adjusted_p}
-
-
 def claims_section(seen: Seen) -> Section | None:
     """Lay out the verdicts of a run; None where its experiment has no claims."""
     if not seen.judged:
@@ -66,10 +52,10 @@ def claims_section(seen: Seen) -> Section | None:
     return Section("claims", "Claims", parts, short="claims")
 
 
-def lines_of(judged: Sequence[Judged]) -> list[Line]:
+def lines_of(judged: Sequence[Judged]) -> list[StudyVerdict]:
     """Return a line for each claim of a run."""
     adjusted = together(judged).adjusted
-    return [Line(one, p, f"claim-{one.claim.name}") for one, p in zip(judged, adjusted, strict=True)]
+    return [StudyVerdict(0, one, p) for one, p in zip(judged, adjusted, strict=True)]
 
 
 def summary(judged: Sequence[Judged]) -> str:
@@ -77,15 +63,16 @@ def summary(judged: Sequence[Judged]) -> str:
     return " ".join(filter(None, [f"{counts_words(judged)}.", together(judged).words(), estimate_words(judged)]))
 
 
-def columns(*, of_study: bool = False) -> Sequence[Column[Line]]:
+def columns(*, of_study: bool = False) -> Sequence[Column[StudyVerdict]]:
     """Return the columns of a run's table, or of a study's."""
-    numbers = (Column("no.", _number, where="markdown"), Column("figure", _figure, number=True, where="text"))
+    number = Column[StudyVerdict]("no.", lambda line: published_number(line.judged.claim.source), where="markdown")
+    figure = Column[StudyVerdict]("figure", lambda line: line.figure, number=True, where="text")
     further: Where = "long" if of_study else ""
     return (
-        *(numbers[:1] if of_study else ()),
+        *([number] if of_study else []),
         Column("claim", lambda line: line.judged.claim.name, where="terminal"),
         Column("claim", _statement, where="long"),
-        *(numbers[1:] if of_study else ()),
+        *([figure] if of_study else []),
         Column("verdict", _verdict),
         Column("measured", lambda line: Words(measured_words(line.judged), "strong")),
         Column("95% interval", _interval, where=further),
@@ -97,22 +84,14 @@ def columns(*, of_study: bool = False) -> Sequence[Column[Line]]:
     )
 
 
-def _number(line: Line) -> Cell:
-    return line.number or None
-
-
-def _figure(line: Line) -> Cell:
-    return line.figure
-
-
-def _statement(line: Line) -> Words:
+def _statement(line: StudyVerdict) -> Words:
     claim, figure = line.judged.claim, line.figure
-    link = None if figure is None else el("a", f" figure {figure}", href=f"#figure-{figure}", class_="note")
+    link = el("a", f" figure {figure}", href=f"#figure-{figure}", class_="note") if figure else None
     changed = el("b", f" {CHANGED}", class_="bad") if line.judged.changed else None
     return Words(claim.says, page=join(el("span", claim.says), link, changed))
 
 
-def _verdict(line: Line) -> Words:
+def _verdict(line: StudyVerdict) -> Words:
     judged = line.judged
     text = verdict_words(judged.verdict, judged.detail) + (f" ({CHANGED})" if judged.changed else "")
     detail = el("span", judged.detail, class_="detail") if judged.detail else None
@@ -120,14 +99,14 @@ def _verdict(line: Line) -> Words:
     return Words(text, MOODS[judged.verdict], page=page)
 
 
-def _interval(line: Line) -> str:
+def _interval(line: StudyVerdict) -> str:
     effects = effects_of(line.judged.places)
     if len(effects) == 1:
         return interval_words(line.judged.claim, effects[0].interval_95)
     return "by place" if effects else NONE
 
 
-def _published(line: Line) -> Words:
+def _published(line: StudyVerdict) -> Words:
     return Words(published_words(line.judged.claim), tip=line.judged.claim.because)
 
 
@@ -138,7 +117,7 @@ def _p(p: float | None) -> Cell:
 # --- the places of a claim
 
 
-def below(line: Line) -> tuple[Part, ...]:
+def below(line: StudyVerdict) -> tuple[Part, ...]:
     """Lay out what a verdict rests on: why, and each place by itself."""
     judged, claim = line.judged, line.judged.claim
     why = (el("p", el("b", "Why: "), judged.why, class_="why"),) if judged.why else ()

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 from lanelab.analysis.results.compare_runs import TITLES, Against, CellRow, ChangeRow, Verdict, sentences
+from lanelab.analysis.results.layout.markdown import markdown, plain
 from lanelab.analysis.results.layout.model import (
     NONE,
     Column,
@@ -22,6 +23,7 @@ from lanelab.analysis.results.layout.model import (
 from lanelab.analysis.results.model import Cell
 from lanelab.analysis.results.numbers import change_words, shown
 from lanelab.analysis.results.study.compare import NOT_PAIRED, ClaimPair, StudyComparison, names_of, verdict_cells
+from lanelab.analysis.results.study.run import ReadStudyRun
 from lanelab.analysis.statistics import Change, Estimate, interval_name
 from lanelab.analysis.statistics.two_samples import TwoSamples
 from lanelab.driver.record.metrics import Metric
@@ -162,3 +164,21 @@ def _claims(names: Names) -> Sequence[Column[ClaimPair]]:
         *sides,
         Column("", lambda pair: pair.words),
     )
+
+
+def comparison_markdown(compared: StudyComparison, before: Sequence[str] = ()) -> str:
+    """Write the page. `before`: paragraphs between the title and the verdicts."""
+    study, runs = compared.first.about.study, (compared.first, compared.other)
+    head = [
+        f"# {plain(study.title)}: two runs compared",
+        f"Reproduces: {plain(study.source)}",
+        "\n".join(f"- {name}: {_about(read)}" for name, read in zip(names_of(compared), runs, strict=True)),
+        *before,
+    ]
+    return "\n\n".join([*head, markdown(study_sections(compared))])
+
+
+def _about(read: ReadStudyRun) -> str:
+    about = read.about
+    variant = f"variant {about.variant}, " if about.variant else ""
+    return plain(f"{variant}begun {about.created_utc}, lanelab {about.lanelab}")

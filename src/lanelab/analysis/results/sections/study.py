@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from lanelab.analysis.results.layout.model import Column, Group, Part, Row, Section, Table, Words, table, words
 from lanelab.analysis.results.model import Run
-from lanelab.analysis.results.sections.claims import NOTE, Line, below, columns
+from lanelab.analysis.results.sections.claims import NOTE, below, columns
 from lanelab.analysis.results.study.claim_verdicts import JudgedStudy, StudyVerdict
 from lanelab.analysis.results.study.run import ReadStudyRun
 
@@ -44,10 +44,10 @@ def verdict_table(judged: JudgedStudy, *, unchecked: bool = True) -> Table:
     return Table(heads, list(_rows(judged, heads, unchecked=unchecked)), style="verdicts")
 
 
-def _rows(judged: JudgedStudy, heads: Sequence[Column[Line]], *, unchecked: bool) -> Iterator[Row]:
+def _rows(judged: JudgedStudy, heads: Sequence[Column[StudyVerdict]], *, unchecked: bool) -> Iterator[Row]:
     for claim, verdicts in judged.published:
         group = Group((f"{claim.number}. {claim.says}",), claim.note, f"published-{claim.number}")
-        yield from (_row(verdict, heads, group, str(claim.number)) for verdict in verdicts)
+        yield from (_row(verdict, heads, group) for verdict in verdicts)
         if unchecked and not verdicts:
             nothing = Words(judged.unchecked, "muted", wide=True)
             cells = tuple(nothing if column.title == "claim" else None for column in heads)
@@ -56,6 +56,5 @@ def _rows(judged: JudgedStudy, heads: Sequence[Column[Line]], *, unchecked: bool
     yield from (_row(verdict, heads, further) for verdict in judged.further)
 
 
-def _row(verdict: StudyVerdict, heads: Sequence[Column[Line]], group: Group, number: str = "") -> Row:
-    line = Line(verdict.judged, verdict.adjusted_p, verdict.address, verdict.figure, number)
-    return Row(tuple(column.of(line) for column in heads), group, line.address, below(line))
+def _row(verdict: StudyVerdict, heads: Sequence[Column[StudyVerdict]], group: Group) -> Row:
+    return Row(tuple(column.of(verdict) for column in heads), group, verdict.address, below(verdict))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from lanelab.analysis.results.claims.claim_family import together, wrong_by_chance
 from lanelab.analysis.results.claims.verdict import Judged
 from lanelab.analysis.results.claims.words import counts_words
+from lanelab.analysis.results.layout.data import Fields
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.run.study.study import PublishedClaim, Study
 
@@ -14,14 +15,17 @@ from lanelab.driver.run.study.study import PublishedClaim, Study
 class StudyVerdict:
     """One claim of a figure's experiment, judged."""
 
-    figure: int
+    figure: int  # 0: of a run by itself
     judged: Judged
-    adjusted_p: float | None  # for all claims of the study together; None where no verdict was given
+    adjusted_p: float | None  # for all claims of the study or the run together; None where no verdict was given
 
     @property
     def address(self) -> str:
         """Its id on a page. Names of claims are unique within a figure."""
-        return f"claim-{self.figure}-{self.judged.claim.name}"
+        return f"claim-{f'{self.figure}-' if self.figure else ''}{self.judged.claim.name}"
+
+    def to_json(self) -> Fields:
+        return {**self.judged.to_json(), "p_adjusted": self.adjusted_p}
 
 
 @dataclass(frozen=True, slots=True)
