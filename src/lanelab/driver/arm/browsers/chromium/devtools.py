@@ -91,7 +91,10 @@ class DevTools:
         timeout_s = scaled(ANSWER_TIMEOUT_S) if timeout_s is None else timeout_s
         until = time.monotonic() + timeout_s
         number = self.post(method, session, **parameters)
-        while (message := self._receive(max(until - time.monotonic(), 0.001), method)) is not None:
+        while (left := until - time.monotonic()) > 0:  # events may come without end
+            message = self._receive(max(left, 0.001), method)
+            if message is None:
+                break
             if message.get("id") == number:
                 if "error" in message:
                     raise BrowserError(f"Chromium refused {method}: {message['error'].get('message')}")

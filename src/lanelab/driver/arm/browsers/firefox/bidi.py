@@ -67,13 +67,15 @@ class BiDi:
         self._number += 1
         try:
             self._line.send(json.dumps({"id": self._number, "method": method, "params": parameters}))
-            while True:
-                self._line.settimeout(max(until - time.monotonic(), 0.001))
+            while (left := until - time.monotonic()) > 0:  # events may come without end
+                self._line.settimeout(max(left, 0.001))
                 message = read_answer(Message, json.loads(self._line.recv()), method)
                 if message.get("id") == self._number:
                     break
                 if message["type"] == "event":
                     self.events.append(message)
+            else:
+                raise websocket.WebSocketTimeoutException("only events came")
         except websocket.WebSocketTimeoutException as error:
             what = f"Firefox did not answer {method} within {timeout_s:g} s"
             raise BrowserError(what, reason=Reason.TIMEOUT) from error
