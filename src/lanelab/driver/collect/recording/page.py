@@ -8,6 +8,7 @@ import base64
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NotRequired, TypedDict
 
 from lanelab.driver.arm.browsers.chromium.chromium import Chromium
@@ -68,12 +69,14 @@ class Page:
         self._browser, self._view = browser, view
         self._activity = Activity("", time.monotonic())
         self._devtools = browser.another_devtools(self._take)
-        call = self._devtools.call
+        within_s = scaled(ANSWER_WITHIN_S)
+        call = partial(self._devtools.call, timeout_s=within_s)
         call("Browser.setDownloadBehavior", behavior="deny", eventsEnabled=True)
         call("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True, filter=OF_THE_BROWSER)
-        targets = self._devtools.ask(Targets, "Target.getTargets")["targetInfos"]
+        targets = self._devtools.ask(Targets, "Target.getTargets", timeout_s=within_s)["targetInfos"]
         page = next(each["targetId"] for each in targets if each["type"] == "page")
-        attached = self._devtools.ask(InSession, "Target.attachToTarget", targetId=page, flatten=True)
+        attach = "Target.attachToTarget"
+        attached = self._devtools.ask(InSession, attach, timeout_s=within_s, targetId=page, flatten=True)
         self._session = attached["sessionId"]
         self._activity.page = self._session
         self._watch(self._session, call)
