@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, Required, TypedDict, get_type_hints
 
 import pytest
 from hypothesis import given
@@ -139,3 +139,50 @@ def test_what_another_program_says_is_checked_and_passed_on_as_it_is() -> None:
 def test_what_another_program_says_wrongly_is_named(data: object, words: str) -> None:
     with pytest.raises(RecordError, match=words):
         parsed(Said, data, "its answer")
+
+
+class Whole(TypedDict):
+    number: int
+
+
+class Extended(Whole, total=False):
+    more: int
+    sure: "Required[int]"
+
+
+class Loose(TypedDict, total=False):
+    more: int
+
+
+class Tightened(Loose):
+    number: int
+    maybe: "NotRequired[int]"
+
+
+class Again(Tightened, total=False):
+    further: int
+
+
+@pytest.mark.parametrize(
+    ("kind", "required"),
+    [
+        (Whole, {"number"}),
+        (Extended, {"number", "sure"}),
+        (Loose, set()),
+        (Tightened, {"number"}),
+        (Again, {"number"}),
+    ],
+)
+def test_a_key_is_required_as_the_class_says_that_it_comes_from(kind: Any, required: set[str]) -> None:
+    keys = get_type_hints(kind)
+    parsed(kind, dict.fromkeys(required, 1), "its answer")
+    assert required <= keys.keys()
+    for key in required:
+        with pytest.raises(RecordError, match=f"{key} is missing"):
+            parsed(kind, dict.fromkeys(keys.keys() - {key}, 1), "its answer")
+
+
+@pytest.mark.parametrize("kind", [int | str, int | str | None])
+def test_a_union_that_cannot_be_read_is_named(kind: Any) -> None:
+    with pytest.raises(TypeError, match=r"int \| str.* has no form in JSON"):
+        parsed(kind, 1, "its answer")

@@ -155,7 +155,7 @@ def decoder(hint: Any) -> Decoder:  # noqa: ANN401, C901, PLR0911 - a type; one 
     if hint in (Any, object):
         return lambda data: data
     if origin in UNIONS:
-        return _optional(arguments)
+        return _optional(hint, arguments)
     if origin is typing.Literal:
         return _check(lambda data: data in arguments, f"one of {', '.join(map(str, arguments))}")
     if origin in (Sequence, list):
@@ -175,9 +175,11 @@ def decoder(hint: Any) -> Decoder:  # noqa: ANN401, C901, PLR0911 - a type; one 
     return _plain(hint)
 
 
-def _optional(arguments: tuple[Any, ...]) -> Decoder:
-    (rest,) = (each for each in arguments if each is not type(None))  # a union of other types is not supported
-    inner = decoder(rest)
+def _optional(hint: object, arguments: tuple[Any, ...]) -> Decoder:
+    rest = [each for each in arguments if each is not type(None)]
+    if len(rest) != 1:
+        raise TypeError(f"{hint} has no form in JSON: a union may only be of a type and None")
+    inner = decoder(rest[0])
     return lambda data: None if data is None else inner(data)
 
 
@@ -226,8 +228,7 @@ def _mapping(inner: Decoder) -> Decoder:
 def _typed_dict(kind: Any) -> Decoder:  # noqa: ANN401 - a TypedDict
     """Read types that JSON has by itself."""
     hints = typing.get_type_hints(kind, include_extras=True)
-    optional = {name for name, hint in hints.items() if typing.get_origin(hint) is typing.NotRequired}
-    required = hints.keys() - optional if kind.__total__ else set()
+    required = {name for name, hint in hints.items() if _is_required(kind, name, typing.get_origin(hint))}
     decoders = {name: decoder(hint) for name, hint in typing.get_type_hints(kind).items()}
 
     def read(data: object) -> object:
@@ -240,6 +241,12 @@ def _typed_dict(kind: Any) -> Decoder:  # noqa: ANN401 - a TypedDict
         return data
 
     return read
+
+
+def _is_required(kind: Any, name: str, mark: object) -> bool:  # noqa: ANN401 - a TypedDict
+    """Say whether this key has to be there. Python knows of each key whether the class that it comes from is `total`;
+    a mark that is written as text, it only sees in the hints."""
+    return mark is typing.Required or (mark is not typing.NotRequired and name in kind.__required_keys__)
 
 
 def _enum(kind: type[StrEnum]) -> Decoder:
