@@ -1,6 +1,9 @@
 """Mistakes in experiment files: each is refused in one line with its place. The cases are in tests/bad/experiments."""
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -12,6 +15,7 @@ from tests.kit.complaints import complaints
 from tests.kit.experiments import SITES
 
 FILES = sorted((PROJECT / "tests" / "bad" / "experiments").glob("*.yaml"))
+AT_THE_TOP = {"experiment", "mistakes", "wanted"}
 KEYS = {"write", "says", "editors"}
 
 
@@ -23,16 +27,30 @@ class Case:
     refused_by_editors: bool
 
 
+def table(file: Path) -> dict[str, Any]:
+    """Read a file of mistakes. A key that is misspelt would make its cases say less than they seem to."""
+    data: dict[str, Any] = yaml.load(file.read_text(), Loader=yaml.BaseLoader)  # noqa: S506 - strings as they are written
+    assert AT_THE_TOP.issuperset(data), f"{file.name}: {sorted(data)}"
+    assert data["experiment"].count("MISTAKE") == 1, f"{file.name}: MISTAKE stands once in the experiment"
+    assert data["mistakes"], f"{file.name} has no mistakes"
+    whole = data["experiment"].strip() == "MISTAKE"
+    for each in data["mistakes"]:
+        assert KEYS.issuperset(each), f"{file.name}: {each}"
+        assert each["write"] or whole, f"{file.name}: {each}: only a whole file can be empty"
+        assert re.match(r"exp\.yaml(:\d+)?: \S.+", each["says"]), f"{file.name}: {each}: says nothing"
+        assert each.get("editors", "refuse") == "refuse", f"{file.name}: {each}: editors is `refuse`, or not there"
+    return data
+
+
 def cases() -> dict[str, Case]:
     read = {}
     for file in FILES:
-        data = yaml.load(file.read_text(), Loader=yaml.BaseLoader)  # noqa: S506 - strings as they are written
+        data = table(file)
         for each in data["mistakes"]:
-            assert KEYS.issuperset(each), f"{file.name}: {each}"
-            text = data["experiment"].replace("MISTAKE", each["write"], 1)
+            text = data["experiment"].replace("MISTAKE", each["write"])
             name = f"{file.stem}: {each['write']}"
             assert name not in read, f"{name} is there twice"
-            read[name] = Case(text, each["says"], data.get("wanted"), each.get("editors") == "refuse")
+            read[name] = Case(text, each["says"], data.get("wanted"), "editors" in each)
     return read
 
 
