@@ -7,14 +7,19 @@ from lanelab.driver.base.operations import Remote, operation
 from lanelab.driver.bed.substrate import DescribedMachine
 
 
-class HostReport(TypedDict):
+class DirectReport(TypedDict, total=False):
+    """What only a bed with a cable past the router says of a host."""
+
+    direct_offloads: Mapping[str, str]
+
+
+class HostReport(DirectReport):
     """A host of the bed and its settings."""
 
     kernel: str
     programs: Mapping[str, str]  # the first line of what each says
     sysctls: Mapping[str, str]
     offloads: Mapping[str, str]
-    direct_offloads: NotRequired[Mapping[str, str]]  # of the cable past the router, where there is one
     routes: Sequence[str]
 
 

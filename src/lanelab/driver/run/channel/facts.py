@@ -8,7 +8,7 @@ from lanelab.driver.bed.node import Node
 from lanelab.driver.bed.substrate import Substrate
 from lanelab.driver.bed.sysctls import SYSCTLS
 from lanelab.driver.link.live.state import LinkState
-from lanelab.driver.run.channel.fact_operations import BedReport, FactOperations, HostReport
+from lanelab.driver.run.channel.fact_operations import BedReport, DirectReport, FactOperations, HostReport
 
 OFFLOADS = (
     "tx-checksumming",
@@ -61,16 +61,17 @@ def bed_facts(substrate: Substrate) -> BedReport:
 
 def _host(substrate: Substrate, host: Host) -> HostReport:
     node = substrate.node(host.name)
-    report: HostReport = {
+    direct: DirectReport = {}
+    if substrate.traits.direct:
+        direct = {"direct_offloads": _offloads(node, host.direct_port.device)}
+    return {
         "kernel": _output(node, ["uname", "-r"]),
         "programs": {name: _first_line(node, argv) for name, argv in PROGRAMS.items()},
         "sysctls": _sysctls(node),
         "offloads": _offloads(node, host.port.device),
+        **direct,
         "routes": _output(node, ["ip", "route"]).splitlines(),
     }
-    if substrate.traits.direct:
-        report["direct_offloads"] = _offloads(node, host.direct_port.device)
-    return report
 
 
 def _sysctls(node: Node) -> dict[str, str]:
