@@ -26,7 +26,8 @@ HTTP = Arm.parse("http", {})
 STRICT = Tolerances()
 FOLDER = PROJECT / "tests" / "bad" / "records"
 SOUND: dict[str, Callable[[Arm], Data]] = {"page-load": record, "quic": quic_record}
-KEYS = {"reason", "arm", "change", "remove", "ask", "connection", "flow", "alone", "says"}
+AT_THE_TOP = {"record", "arms", "mistakes"}
+KEYS = {"reason", "along", "arm", "change", "add", "remove", "ask", "connection", "flow", "alone", "says"}
 
 
 def judged(
@@ -61,6 +62,7 @@ class Case:
     arm: Arm = field(repr=False)
     arms: dict[str, Arm] = field(repr=False)
     reason: Reason
+    along: frozenset[Reason]  # what judges say besides
     says: str
     alone: bool  # what the browser says does not change the log of the server
     patch: dict[str, Any]
@@ -72,6 +74,10 @@ class Case:
 
     def apply(self, data: Data) -> None:
         for pointer, value in self.patch.get("change", {}).items():
+            for inside, step in _places(data, pointer):
+                assert not isinstance(inside, dict) or step in inside, f"{pointer} is not in a record: `add` it"
+                inside[step] = copy.deepcopy(value)
+        for pointer, value in self.patch.get("add", {}).items():
             for inside, step in _places(data, pointer):
                 inside[step] = copy.deepcopy(value)
         for pointer in self.patch.get("remove", []):
@@ -99,15 +105,20 @@ class Case:
 
 
 def cases(name: str) -> list[Case]:
-    """Those of a file in tests/bad/records."""
+    """Read those of a file in tests/bad/records."""
     table = yaml.safe_load((FOLDER / f"{name}.yaml").read_text())
+    assert table.keys() == AT_THE_TOP, f"{name}.yaml: {sorted(table)}"
+    assert table["mistakes"], f"{name}.yaml has no mistakes"
     arms = {each: Arm.parse(each, settings) for each, settings in table["arms"].items()}
-    for each in table["mistakes"]:
-        assert KEYS.issuperset(each), f"{name}.yaml: {each}"
-    return [
-        Case(table["record"], arms[each["arm"]], arms, Reason(each["reason"]), each["says"], "alone" in each, each)
-        for each in table["mistakes"]
-    ]
+    return [_case(f"{name}.yaml: {each}", table["record"], arms, each) for each in table["mistakes"]]
+
+
+def _case(place: str, kind: str, arms: dict[str, Arm], each: dict[str, Any]) -> Case:
+    assert KEYS.issuperset(each), place
+    assert each["says"], f"{place}: says nothing"
+    assert each.get("alone", True) is True, f"{place}: `alone` is true, or not there"
+    along = frozenset(map(Reason, each.get("along", [])))
+    return Case(kind, arms[each["arm"]], arms, Reason(each["reason"]), along, each["says"], "alone" in each, each)
 
 
 def _places(data: Any, pointer: str) -> Iterator[tuple[Any, Any]]:

@@ -5,22 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lanelab.driver.record.reasons import Reason
 from tests.kit.judging import FOLDER, Case, cases, judged
 from tests.kit.records import record
 
 FILES = sorted(file.stem for file in FOLDER.glob("*.yaml"))
 CASES = [(f"{name}: {case.reason} {case.says}"[:90], case) for name in FILES for case in cases(name)]
-# What a change cannot help bringing along: a load without requests lacks its objects.
-COMES_ALONG = {Reason.MISSING_OBJECT}
 
 
 @pytest.mark.parametrize("case", [case for _, case in CASES], ids=[name for name, _ in CASES])
 def test_a_mistake_has_its_reason(case: Case) -> None:
     failures = {failure.reason: failure.detail for failure in case.failures()}
     assert case.says in failures.get(case.reason, ""), failures
-    if case.kind == "page-load":
-        assert set(failures) - {case.reason} <= COMES_ALONG
+    assert set(failures) == {case.reason} | case.along
 
 
 @given(st.lists(st.sampled_from(cases("page-loads")), max_size=4))
