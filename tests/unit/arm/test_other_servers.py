@@ -1,5 +1,6 @@
 """lighttpd, Caddy and h2o: their logs, what arms cannot ask of them, and what they are on a node."""
 
+import re
 import subprocess
 from collections.abc import Callable
 from typing import Any
@@ -69,8 +70,11 @@ def test_reads_what_caddy_logs() -> None:
     clear = CADDY.replace(
         '"tls":{"resumed":false,"version":772,"cipher_suite":4865,"proto":"h2","server_name":"a.test"}', '"x":1'
     )
-    (found,) = caddy_log.requests([clear])
-    assert (found.tls, found.tls_resumed, found.local) == (None, None, ":80")
+    for line in (clear, clear.replace('"x":1', '"tls":null')):
+        (found,) = caddy_log.requests([line])
+        assert (found.tls, found.tls_resumed, found.local) == (None, None, ":80")
+    (found,) = caddy_log.requests([re.sub(r'"ts":\d+', '"ts":1.7954071990852615e18', CADDY)])
+    assert found.began_us == 1795407199085261 - 38
 
 
 def test_reads_what_h2o_logs() -> None:

@@ -157,6 +157,18 @@ def test_a_log_without_its_end_counts_to_its_last_line(end: str) -> None:
     assert len(recorded(read_log, None).exchanges) == 1
 
 
+@pytest.mark.parametrize("offset", ["1700000000000", '"1700000000000"', '"1.7e12"'])
+def test_the_difference_of_the_clocks_may_be_text(offset: str) -> None:
+    text = log(PLAIN).replace("1700000000000", offset)
+    assert read(text.splitlines(keepends=True)).epoch_ms == 1.7e12
+
+
+@pytest.mark.parametrize("offset", ["null", '"soon"', "[]"])
+def test_a_difference_of_the_clocks_that_is_no_number_is_an_error(offset: str) -> None:
+    with pytest.raises(NetlogError, match="timeTickOffset is no number"):
+        read(log(PLAIN).replace("1700000000000", offset).splitlines(keepends=True))
+
+
 @pytest.mark.parametrize(
     "text", ["", "{}", "[]\n", '{"constants":{}}\n', '{"constants":{"logEventTypes":{}},\n', "\x00"]
 )

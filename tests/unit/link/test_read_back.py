@@ -29,7 +29,7 @@ def bed(kernel: dict[str, str]) -> Substrate:
 
     def run(argv: list[str], **_: object) -> SimpleNamespace:
         told = "\n".join(f"==> {name} <==\n{value}" for name, value in kernel.items())
-        host = PARTS.join([routes, '[{"mtu": 1500}]', "generic-segmentation-offload: off", "", told, CONNECTIONS])
+        host = PARTS.join([routes, '[{"mtu": 1500}, {}]', "generic-segmentation-offload: off", "", told, CONNECTIONS])
         return SimpleNamespace(stdout=router if argv[-1] == DEVICES[-1] else host)
 
     node = SimpleNamespace(name="node", run=run)
@@ -46,6 +46,7 @@ def test_the_links_own_settings_are_told_and_no_change(timestamps: str, early: s
     assert found.server.kernel["net.ipv4.tcp_early_retrans"] == early
     assert found.client.routes[0].metrics["quickack"] == "1"
     assert found.changed == ()
+    assert found.client.mtu == 1500
     assert found.client.used_controls == ("cubic", "bbr")
 
 

@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from lanelab.driver.base.coded import parsed
 from lanelab.driver.base.errors import LanelabError, RecordError
@@ -40,7 +40,7 @@ class Constants(TypedDict):
     logEventTypes: Mapping[str, int]
     logSourceType: Mapping[str, int]
     netError: Mapping[str, int]
-    timeTickOffset: float
+    timeTickOffset: Any  # a number, or a text of one
 
 
 class Source(TypedDict):
@@ -189,7 +189,11 @@ class _Reading:
         except KeyError as error:
             what = f"the browser's log of its network lacks {error}"
             raise NetlogError(what, "Use a Chromium of another version") from error
-        self._epoch_ms = constants["timeTickOffset"]
+        try:
+            self._epoch_ms = float(constants["timeTickOffset"])
+        except (TypeError, ValueError) as error:
+            what = f"in the browser's log of its network, timeTickOffset is no number: {constants['timeTickOffset']!r}"
+            raise NetlogError(what, "Use a Chromium of another version") from error
         self._errors = {number: name for name, number in constants["netError"].items()}
         self._plain: dict[int, Connection] = {}
         self._encrypted: dict[int, Connection] = {}

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from typing import NotRequired, TypedDict, TypeVar
 
 from lanelab.driver.arm.servers.life import STAGED
@@ -105,7 +106,7 @@ class ReadBack:
 def _host(answer: str, host: BedHost) -> tuple[HostSettings, tuple[str, ...], Kernel]:
     """Its settings, the files somebody has written to, and what its kernel is set to beyond the link's own."""
     routes, device, features, content, kernel, connections = _split(answer, 6, host.name)
-    shown = _json(Device, device, host.name)[:1]
+    shown = _json(Device, device, host.name, at_most=1)
     states = (line.strip().partition(": ") for line in features.splitlines())
     on = {name for name, _, value in states if value.startswith("on")}
     if any(each.get("gso_max_segs") == 1 for each in shown):  # on, and without effect: driver/bed/ssh/router.py
@@ -169,10 +170,11 @@ def _split(answer: str, count: int, node: str) -> list[str]:
     return parts
 
 
-def _json(kind: type[Shown], text: str, node: str) -> list[Shown]:
+def _json(kind: type[Shown], text: str, node: str, at_most: int | None = None) -> list[Shown]:
     """Return a list of these, as `ip -j` and `tc -j` write it."""
     try:
-        return [parsed(kind, each, f"what the {node} shows of itself") for each in json.loads(text or "[]")]
+        shown = islice(json.loads(text or "[]"), at_most)
+        return [parsed(kind, each, f"what the {node} shows of itself") for each in shown]
     except ValueError as error:
         what = f"the {node} does not tell in JSON what it is set to: {text[:200]!r}"
         raise RecordError(what, key="settings") from error

@@ -25,7 +25,7 @@ class Refusal(TypedDict):
 class Message(TypedDict, total=False):
     """An answer, which has an `id`, or an event, which has a `method`."""
 
-    id: int
+    id: int | None  # None: what was asked could not be read
     method: str
     sessionId: str
     params: Any  # each method has its own, as `result`

@@ -40,7 +40,7 @@ class Repeating:
         while waiting:
             message = devtools.receive(scaled(ANSWER_TIMEOUT_S))
             self._see(message)
-            waiting.discard(message.get("id", 0))
+            waiting.discard(message.get("id") or 0)
         if self._problems:
             raise BrowserError(f"Chromium did not take the script for repeatable clocks: {self._problems[0]}")
         threading.Thread(target=self._listen, name="repeatable", daemon=True).start()

@@ -37,13 +37,13 @@ class LoggedRequest(TypedDict):
     proto: str
     remote_ip: str
     remote_port: str
-    tls: NotRequired[Tls]
+    tls: NotRequired[Tls | None]
 
 
 class Line(TypedDict):
     """A line of the log of requests, as the configuration asks for it."""
 
-    ts: int  # in ns
+    ts: float  # in ns
     duration: float  # in s
     request: LoggedRequest
     resp_headers: Mapping[str, Sequence[str]] | None
@@ -86,7 +86,7 @@ def _request(read: Line) -> ServedRequest:
     duration_us = round(read["duration"] * 1e6)
     answered = {name.lower(): values for name, values in (read["resp_headers"] or {}).items()}
     entry = {
-        "began_us": read["ts"] // 1000 - duration_us,
+        "began_us": int(read["ts"]) // 1000 - duration_us,
         "duration_us": duration_us,
         "host": request["host"] or None,
         "method": request["method"],
