@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L /* getline */
 #include "corpus.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,11 @@ size_t run_inputs(const char *folder, const char *name, int (*run)(const uint8_t
 
     snprintf(path, sizeof path, "%s/%s.txt", folder, name);
     file = fopen(path, "r");
-    while (file && getline(&line, &room, file) >= 0) {
+    if (!file) {
+        fprintf(stderr, "corpus: %s cannot be read: %s\n", path, strerror(errno));
+        exit(1);
+    }
+    while (getline(&line, &room, file) >= 0) {
         char *hex = strchr(line, ' ');
 
         if (!hex)
@@ -57,7 +62,6 @@ size_t run_inputs(const char *folder, const char *name, int (*run)(const uint8_t
         count++;
     }
     free(line);
-    if (file)
-        fclose(file);
+    fclose(file);
     return count;
 }
