@@ -5,8 +5,10 @@ import statistics
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TypedDict
 
-from lanelab.driver.base.errors import CommandFailed, InputError, LanelabError, LinkError
+from lanelab.driver.base.coded import parsed
+from lanelab.driver.base.errors import CommandFailed, InputError, LanelabError, LinkError, RecordError
 from lanelab.driver.base.units import Duration
 from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.bed.node import Node
@@ -33,6 +35,12 @@ done
 """
 WIRE_PINGS = Pings(40, 2000)
 FORGET = ["ip", "tcp_metrics", "flush"]
+
+
+class _Backlog(TypedDict):
+    """A queue in `tc -s -j qdisc show`."""
+
+    qlen: int  # packets
 
 
 class LinkState:
@@ -116,9 +124,13 @@ class LinkState:
             empty = empty + 1 if self._waiting() == 0 else 0
 
     def _waiting(self) -> int:
-        """Return packets in the router's queues and delays."""
-        shown = json.loads(self._substrate.router.node.run(["tc", "-s", "-j", "qdisc", "show"]).stdout or "[]")
-        return sum(int(entry.get("qlen", 0)) for entry in shown)
+        """Return packets in the router's queues and delays. Raises LinkError where tc does not tell."""
+        output = self._substrate.router.node.run(["tc", "-s", "-j", "qdisc", "show"]).stdout
+        try:
+            shown = parsed(list[_Backlog], json.loads(output), "what tc shows of the router's queues")
+        except (ValueError, RecordError) as error:
+            raise LinkError(f"the router does not tell what waits in its queues: {error}", "Start a new bed") from error
+        return sum(each["qlen"] for each in shown)
 
     def test(self, effort: Effort = USUAL) -> SelfTest:
         self.require_whole()
