@@ -4,12 +4,15 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import cast
 
 import pytest
 
-from lanelab.driver.base.errors import NodeError
+from lanelab.driver.base.errors import LinkError, NodeError
 from lanelab.driver.bed.line_program import LineProgram, Program
-from lanelab.driver.bed.remote import probe, sampler
+from lanelab.driver.bed.remote import cross, probe, sampler
+from lanelab.driver.bed.remote import player as player_words
 from lanelab.driver.collect.recording.this_machine import ThisMachine
 from lanelab.driver.link.live import player as link_player
 from lanelab.driver.trial.page_load import router_watch
@@ -77,3 +80,27 @@ def test_one_that_says_nothing_is_not_waited_for(node: Elsewhere) -> None:
             silent.answer()
     finally:
         silent.close()
+
+
+@pytest.mark.parametrize("kind", [player_words.Answer, cross.SenderReport])
+def test_words_that_lack_something_are_its_own_error(node: Elsewhere, kind: type[object]) -> None:
+    watching = LineProgram(node, SAMPLER, "the sampler", NodeError)
+    try:
+        with pytest.raises(NodeError, match=r"in what the sampler says, .* is missing"):
+            watching.answer_as(kind)
+        assert watching.failed
+    finally:
+        watching.close()
+
+
+@pytest.mark.parametrize("line", ['{"unix_ns":', '{"unix_ns": "x"}'])
+def test_words_that_cannot_be_read_are_its_own_error(tmp_path: Path, node: Elsewhere, line: str) -> None:
+    path = tmp_path / "here" / "mistaken.py"
+    path.parent.mkdir()
+    path.write_text(f"input()\nprint({line!r}, flush=True)\n")
+    mistaken = LineProgram(node, Program(cast("ModuleType", SimpleNamespace(__file__=path))), "the player", LinkError)
+    try:
+        with pytest.raises(LinkError, match="the player says"):
+            mistaken.ask_for(player_words.Answer, "clock")
+    finally:
+        mistaken.close()

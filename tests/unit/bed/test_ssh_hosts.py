@@ -83,6 +83,13 @@ def test_each_group_has_one_machine_of_its_own(group: dict[str, Any], words: str
     assert caught.value.remedy
 
 
+@pytest.mark.parametrize("part", [{"client": []}, {"client": {"hosts": "a"}}, {"_meta": {"hostvars": []}}])
+def test_an_inventory_of_another_shape_is_an_error_of_the_users(part: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=r"in the inventory i\.yml, ") as caught:
+        hosts_of({**listed(), **part}, "i.yml")
+    assert caught.value.key == "--inventory"
+
+
 def test_two_names_of_one_machine_are_told() -> None:
     inventory = listed(ansible_host="192.0.2.1")
     server = inventory["_meta"]["hostvars"]["server1"] = {"ansible_host": "192.0.2.1", "ansible_port": 22}

@@ -10,11 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
-from lanelab.driver.base.errors import BedError
+from lanelab.driver.base.coded import parsed
+from lanelab.driver.base.errors import BedError, RecordError
 from lanelab.driver.bed.node import Command, Node, Process, Stdio
 from lanelab.driver.bed.remote import start_program
 
+Answer = TypeVar("Answer")
 ANSWERS_WITHIN_S, ENDS_WITHIN_S = 10.0, 2.0
 
 
@@ -82,6 +85,17 @@ class LineProgram:
         with self._turn():
             return self._answer()
 
+    def ask_for(self, kind: type[Answer], line: str) -> Answer:
+        """Say a line, and return the answer, which holds this."""
+        with self._turn():
+            self._say(line)
+            return self._answer_as(kind)
+
+    def answer_as(self, kind: type[Answer]) -> Answer:
+        """Return what it says next, which holds this."""
+        with self._turn():
+            return self._answer_as(kind)
+
     @contextlib.contextmanager
     def _turn(self) -> Iterator[None]:
         """One talks at a time. What fails is noted."""
@@ -113,8 +127,17 @@ class LineProgram:
         line, _, self._read = self._read.partition(b"\n")
         if not line.startswith(b"{"):
             raise self._error(f"{self._title} failed: {self._last_words(line)}")
-        answer: object = json.loads(line)
+        try:
+            answer: object = json.loads(line)
+        except ValueError as error:
+            raise self._error(f"{self._title} says what cannot be read: {line[:200]!r}") from error
         return answer
+
+    def _answer_as(self, kind: type[Answer]) -> Answer:
+        try:
+            return parsed(kind, self._answer(), f"what {self._title} says")
+        except RecordError as error:
+            raise self._error(error.what) from error
 
     def _last_words(self, before: bytes = b"") -> str:
         """Return the last words of a program: of a traceback, the last line."""

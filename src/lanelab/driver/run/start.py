@@ -81,7 +81,7 @@ def resume(folder: Path) -> BegunRun:
 
 
 def digests_now(folder: Path, meta: Mapping[str, str]) -> dict[str, str]:
-    """Return the digests of the run's sites, as the archive has them now. `meta` is the run's. `meta`: the run's."""
+    """Return the digests of the run's sites, as the archive has them now. `meta` is the run's."""
     return _served(read_back(folder / run_format.EXPERIMENT, meta, site_names())).digests()
 
 

@@ -98,7 +98,7 @@ class SshConnection:
     """An ssh to a machine. It ends when the process that started it does, and so does everything over there."""
 
     def __init__(self, node: str, host: SshHost, log: Path, parent_pid: int) -> None:
-        """Start ssh and return at once. `log` is where ssh's stderr goes. `log`: where ssh's stderr goes."""
+        """Start ssh and return at once. `log` is where ssh's stderr goes."""
         self.node, self.host = node, host
         self._log = log
         self._number = secrets.randbelow(10**17) + 10**17
@@ -168,8 +168,12 @@ class SshConnection:
         return answer["ok"]
 
     def report(self, names: list[str]) -> MachineReport:
-        """Ask what the machine is, and which of these programs it has."""
-        return parsed(MachineReport, self.ask("facts", programs=names), f"what {self.title} says of itself")
+        """Ask what the machine is, and which of these programs it has. Raises HostError."""
+        told = self.ask("facts", programs=names)
+        try:
+            return parsed(MachineReport, told, f"what {self.title} says of itself")
+        except RecordError as error:
+            raise HostError(error.what, f"By hand: {self.host.by_hand}") from error
 
     def clock_offset_s(self) -> float:
         """Return how far its clock is ahead of ours, as the quickest of some answers tells."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from lanelab.driver.base.coded import Coded, parsed
-from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.errors import InputError, RecordError
 from lanelab.driver.base.programs.ansible import ansible_settings
 from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.bed.node import NODE_NAMES
@@ -121,9 +121,7 @@ def read_inventory(path: Path) -> Hosts:
 
 def hosts_of(inventory: Mapping[str, object], where: str) -> Hosts:
     """Read the hosts from what `ansible-inventory --list` says. Pure."""
-    words = f"the inventory {where}"
-    variables = parsed(_Meta, inventory.get("_meta", {}), words).get("hostvars", {})
-    groups = {name: parsed(_Group, entry, words) for name, entry in inventory.items() if name != "_meta"}
+    groups, variables = _parts(inventory, where)
     listed: dict[str, tuple[str, Variables]] = {}
     hosts: dict[str, SshHost] = {}
     for node in NODE_NAMES:
@@ -141,6 +139,17 @@ def hosts_of(inventory: Mapping[str, object], where: str) -> Hosts:
         hosts[node] = _host(node, name, its, where)
     _require_apart(hosts, where)
     return Hosts(**hosts)
+
+
+def _parts(inventory: Mapping[str, object], where: str) -> tuple[dict[str, _Group], Mapping[str, Variables]]:
+    """Return the groups, and the variables of the hosts."""
+    words = f"the inventory {where}"
+    try:
+        variables = parsed(_Meta, inventory.get("_meta", {}), words).get("hostvars", {})
+        return {name: parsed(_Group, entry, words) for name, entry in inventory.items() if name != "_meta"}, variables
+    except RecordError as error:
+        remedy = f"To see it, run: ansible-inventory -i {where} --list"
+        raise InputError(error.what, remedy, key="--inventory") from error
 
 
 def _members(groups: Mapping[str, _Group], group: str) -> list[str]:
@@ -251,7 +260,7 @@ def _listed(path: Path) -> dict[str, object]:
     )
     try:
         return parsed(dict[str, object], json.loads(done.stdout), f"the inventory {path}")
-    except ValueError:
+    except (ValueError, RecordError):
         plugin = re.search(r"plugin: (.+?)\.?$", done.stderr, re.MULTILINE)
         why = plugin[1] if plugin else (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
         remedy = f"To see more, run: ansible-inventory -i {path} --list"

@@ -7,8 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
-from lanelab.driver.base.coded import parsed
-from lanelab.driver.base.errors import NodeError, RecordError
+from lanelab.driver.base.errors import NodeError
 from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.bed.line_program import LineProgram, Program
@@ -49,7 +48,7 @@ class CrossFlows:
         self._sender = _program(sender, "send", port, ADDRESSES[receiver.name], flows, wanted.congestion_control)
         self._sender.answer()
         self._receiver = _program(receiver, "receive", port, ADDRESSES[sender.name], flows)
-        self.idle_ms = parsed(_Idle, self._receiver.answer(), "what the receiver of cross traffic says")["idle_ms"]
+        self.idle_ms = self._receiver.answer_as(_Idle)["idle_ms"]
         self._sender.tell("start")
         self._sender.answer()
         self.flowing_since_s = time.monotonic()
@@ -64,11 +63,7 @@ class CrossFlows:
         """Return what the receiver and the sender saw, once they were told the end."""
         if self._receiver is None or self._sender is None:
             raise NodeError("there is no cross traffic that could be read")
-        try:
-            received = parsed(cross.ReceiverReport, self._receiver.answer(), "the receiver's words")
-            return received, parsed(cross.SenderReport, self._sender.answer(), "the sender's words")
-        except RecordError as error:
-            raise NodeError(f"the programs of cross traffic do not tell what they saw: {error.what}") from error
+        return self._receiver.answer_as(cross.ReceiverReport), self._sender.answer_as(cross.SenderReport)
 
     def close(self) -> None:
         for end in self._ends():

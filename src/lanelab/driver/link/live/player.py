@@ -3,7 +3,6 @@
 import json
 import time
 
-from lanelab.driver.base.coded import parsed
 from lanelab.driver.base.errors import LinkError
 from lanelab.driver.bed.line_program import LineProgram, Program
 from lanelab.driver.bed.node import Node
@@ -12,7 +11,6 @@ from lanelab.driver.record.evidence.moving import Played
 
 PROGRAM = Program(player, (radio_states, tc_netlink))
 CLOCK_LOOKS = 7
-SAYS = "what the player in the router says"
 
 
 class LinkPlayer:
@@ -45,7 +43,7 @@ class LinkPlayer:
 
     def _there(self, word: str) -> int:
         """Say a word; return when it was heard there."""
-        return parsed(player.Answer, self._program.ask(word), SAYS)["unix_ns"]
+        return self._program.ask_for(player.Answer, word)["unix_ns"]
 
     def begin(self) -> None:
         """Begin the traces."""
@@ -57,7 +55,7 @@ class LinkPlayer:
         if self._began is None:
             return None
         (began_ns, uncertain_ns), self._began = self._began, None
-        done = parsed(player.LastAnswer, self._program.ask("end"), SAYS)
+        done = self._program.ask_for(player.LastAnswer, "end")
         return Played(
             began_unix_us=began_ns // 1000,
             uncertain_us=uncertain_ns // 1000,

@@ -40,8 +40,7 @@ def _burst(way: Direction) -> Duration:
 
 
 def moving_lines(device: str, way: Direction, rate: Rate, mtu: int, usual: Sequence[Words]) -> list[Words]:
-    """Return whole `tc` lines. `usual` are those of a link that stands still, from which the queue is taken. `usual`:
-    those of a link that stands still, of which the queue is taken."""
+    """Return whole `tc` lines. `usual` are those of a link that stands still, from which the queue is taken."""
     frame = mtu + HEADER
     extra = burst_packets(way, rate, frame)
     burst = frame * (1 + extra)

@@ -2,7 +2,6 @@
 
 from typing import TypedDict
 
-from lanelab.driver.base.coded import parsed
 from lanelab.driver.base.errors import RouterError
 from lanelab.driver.bed.line_program import LineProgram, Program
 from lanelab.driver.bed.remote import router_watch, tc_netlink
@@ -12,7 +11,6 @@ from lanelab.driver.link.shaping.shaping import DEVICES
 from lanelab.driver.record.evidence.capture import RouterStall
 
 PROGRAM = Program(router_watch, (tc_netlink,))
-SAYS = "what the program that watches the router says"
 
 
 class _Announced(TypedDict):
@@ -48,7 +46,7 @@ class RouterWatch:
 
     def queues_changed(self) -> tuple[str, ...] | None:
         """Return which of the link's queues were set anew since the load began, in words. None: the link moves."""
-        changes = parsed(_Announced, self._program.ask("end"), SAYS)["changes"]
+        changes = self._program.ask_for(_Announced, "end")["changes"]
         if self._moves:
             return None
         return tuple(sorted({f"{kind} of {device}" for device, kind in changes if device in DEVICES or not device}))

@@ -67,8 +67,7 @@ class Repeating:
         post("Runtime.runIfWaitingForDebugger", session)
 
     def _see_to_children(self, session: str) -> int:
-        """Listen to each worker and frame that it starts, which waits then, and return the number of the question. The
-        number of the question."""
+        """Listen to each worker and frame that it starts, which waits then, and return the number of the question."""
         follow = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
         return self._devtools.post("Target.setAutoAttach", session, **follow)
 
