@@ -99,7 +99,7 @@ def environment() -> dict[str, str]:
 
 
 def begin(folder: Path, text: str) -> Path:
-    """Return the experiment's file beside its new run folder."""
+    """Write the experiment's file beside its run folder, which is removed; returns where it is."""
     shutil.rmtree(folder, ignore_errors=True)
     file = folder.with_suffix(".yaml")
     file.write_text(text)

@@ -202,7 +202,7 @@ def _pairs(base: Mapping[int, tuple[int, float]], arm: Mapping[int, tuple[int, f
 
 
 def between(values: Mapping[int, Sequence[float]], middle: Callable[[Sequence[float]], float]) -> Between:
-    """Return values of each bed, and what makes one of them."""
+    """Work out a number by beds. `values` are those of each bed; `middle` makes one number of a bed's."""
     typical = statistics.median(map(len, values.values()))
     beds = tuple(OfBed(bed, len(some), middle(some), 2 * len(some) >= typical) for bed, some in values.items())
     counting = [one.value for one in beds if one.counts]
@@ -295,7 +295,7 @@ def _changes(made: BedsOfRun) -> list[str]:
 
 
 def _left_out(made: BedsOfRun) -> list[str]:
-    """Return beds that were cut short, by Ctrl-C or because they were lost."""
+    """Say which beds were cut short, by Ctrl-C or because they were lost."""
     each = [*(row.made for row in made.cells), *(row.made for row in made.changes)]
     cut = sorted({one.bed for made_of in each for one in made_of.beds if not one.counts})
     if not cut:

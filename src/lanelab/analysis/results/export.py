@@ -248,7 +248,7 @@ class _writing:  # noqa: N801 - used like a function
 
 
 def write_text(path: Path, rows_to: Any, rows: Rows) -> int:  # noqa: ANN401 - a function like write_csv
-    """Return a text format into a file."""
+    """Write rows in a text format into a file; returns how many there were."""
     with _writing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
         return int(rows_to(rows, file))
 
@@ -347,7 +347,8 @@ def _json(text: str) -> Any:  # noqa: ANN401 - JSON
 
 
 def write_hars(run: Run, folder: Path, *, median: bool = False) -> tuple[list[Path], int]:
-    """Return a HAR for each trial that counts, or only for each cell's median trial. Also how many had none to give."""
+    """Write a HAR for each trial that counts, or only for each cell's median trial. Returns the files, and how many
+    trials had none to give."""
     trials = run.ok
     if median:
         medians = (tables.median_trial(trials) for trials in run.by_cell().values())

@@ -105,7 +105,7 @@ def threshold_sentences(found: Sequence[Reported]) -> list[str]:
 
 
 def left_out_sentences(found: Sequence[Reported]) -> list[str]:
-    """Return whether the script of each cell has measured under more names than are kept."""
+    """Return a sentence for each cell whose script measured under more names than are kept."""
     said = []
     for each in found:
         many = sum(one.script_left_out for one in each.reports)

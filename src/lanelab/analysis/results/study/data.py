@@ -17,7 +17,7 @@ CLAIMS = "claims"
 
 
 def write_data(read: ReadStudyRun, judged: JudgedStudy, folder: Path, kind: Literal["csv", "parquet"]) -> list[Path]:
-    """Return one file for each figure that has begun, and one of the claims; returns where they are."""
+    """Write one file for each figure that has begun, and one of the claims; returns where they are."""
     tables = {f"figure-{number}": list(figure_rows(number, run)) for number, run in read.runs.items() if run}
     tables[CLAIMS] = list(claim_rows(judged, read))
     written = []

@@ -28,7 +28,7 @@ NO_REASON = "no reason is given"
 
 
 def write_markdown(read: ReadStudyRun, judged: JudgedStudy, folder: Path, kind: Literal["svg", "png"]) -> list[Path]:
-    """Return the text and its pictures; returns where they are, the text first."""
+    """Write the text and its pictures; returns where they are, the text first."""
     pictures = {target: content for number, run in read.runs.items() if run for target, content in
                 _pictures(number, run, kind)}  # fmt: skip
     for name, content in pictures.items():

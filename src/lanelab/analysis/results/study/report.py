@@ -22,7 +22,7 @@ def write_study_report(folder: Path, output: Path | None = None, now: Now | None
 
 
 def write_page(read: ReadStudyRun, judged: JudgedStudy, output: Path | None = None) -> Path:
-    """Return the page of a run that was read and judged."""
+    """Write the page of a run that was read and judged; returns where it is."""
     target = output or read.folder / STUDY_REPORT
     write_whole(target, study_page(read, judged).encode())
     return target

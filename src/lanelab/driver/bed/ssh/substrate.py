@@ -188,7 +188,7 @@ class SshSubstrate(Substrate):
         self.router.when_lost(callback)
 
     def close(self) -> None:
-        """Return when the machines are as before, if they are there."""
+        """Put the machines as they were before, if they are there, and wait for it."""
         self._closing.set()
         if self._router:
             self._router.close()

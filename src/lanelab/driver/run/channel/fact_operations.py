@@ -8,7 +8,7 @@ from lanelab.driver.bed.substrate import DescribedMachine
 
 
 class DirectReport(TypedDict, total=False):
-    """What only a bed with a cable past the router says of a host."""
+    """The facts of a host that only a bed with a cable past the router has."""
 
     direct_offloads: Mapping[str, str]
 

@@ -219,7 +219,7 @@ class Store(Content):
             self._insert_self_test((*place, moment, utc_now(), int(result.passed), json.dumps(data)))
 
     def begin_trial(self) -> tuple[int, Path]:
-        """Return a number for the next trial and an empty folder for its artifacts."""
+        """Make an empty folder for the artifacts of the next trial; returns its number and the folder."""
         scratch = self.folder / SCRATCH / f"{self._next:06d}"
         with writing("make room for a trial"):
             shutil.rmtree(scratch, ignore_errors=True)

@@ -305,7 +305,7 @@ def _wall_ahead_ns() -> int:
 
 
 def _stop_recorders(trial: UnderWay, *, loaded: bool) -> dict[str, Recording]:
-    """Return what each has recorded."""
+    """Stop the recorders; returns what each has recorded."""
     if trial.page:
         with trial.failing(Reason.BROWSER_FAILED):
             trial.page.keys(trial.folder / KEYS)  # while the browser lives

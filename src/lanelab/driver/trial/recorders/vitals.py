@@ -99,7 +99,8 @@ class Vitals(Recorder[VitalsOptions]):
 
     @classmethod
     def has(cls, options: VitalsOptions, wanted: Coded | None) -> bool:
-        """Return what is read before a click is the same with and without it, and of a metric however long that is."""
+        """Say whether these options record what is wanted. What is read before a click is the same with and without it,
+        and of a metric however long that is."""
         if not isinstance(wanted, VitalsOptions):
             return False
         return wanted.click in (None, options.click) or (wanted.click == ANY and options.click is not None)

@@ -65,7 +65,7 @@ def take(order: Assignment, folder: Path, allowed: Collection[str], machine: str
 
 
 def _write(files: Mapping[str, str], folder: Path) -> Path:
-    """Return the run's files, in a folder that has no others. Where the experiment is."""
+    """Write the run's files into a folder that has no others then; returns where the experiment is."""
     for name in files:
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or not path.parts or "\0" in name:

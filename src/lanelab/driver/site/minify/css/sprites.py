@@ -162,7 +162,7 @@ def _pixels(word: str) -> int | None:
 
 
 def _forbids(each: Declaration) -> bool:
-    """Return what this cannot take into account: another size or box of the background, and what is important."""
+    """Say whether this cannot be taken into account: another size or box of the background, and what is important."""
     return (
         each.name.startswith(FORBIDS) or each.name in SAYS_PLACE[1:] or any(value.text == "!" for value in each.values)
     )

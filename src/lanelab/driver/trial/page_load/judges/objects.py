@@ -66,7 +66,7 @@ class Objects:
             yield Failure(Reason.FROM_CACHE, few([url for _, url in faults.cached]))
 
     def faults(self) -> Faults:
-        """Return whatever is tolerated."""
+        """Return what is wrong with the objects, also where it is tolerated."""
         asked: dict[Asked, list[Request]] = {key: [] for key in self._recorded}
         for request in on_network(self.record.requests):
             asked.get(asked_of(request), []).append(request)
