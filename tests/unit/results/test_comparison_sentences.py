@@ -23,19 +23,42 @@ def holding(row: ComparisonRow, p: float, *, low: float | None = 0.77, high: flo
     return replace(row, comparison=replace(row.comparison, ratio=ratio, adjusted_p=p))
 
 
+def elsewhere(row: ComparisonRow, site: str) -> ComparisonRow:
+    return replace(row, cell=replace(row.cell, site=site))
+
+
+ONE = (
+    "Taken by itself, http keepalive against http over 10mbit 20ms shows a change (95% interval -23% to -1.0%). "
+    "But 2 comparisons were made, and among so many one shows as much by chance too often (p 0.12 with all 2 of them "
+    "counted): there no difference is shown."
+)
+TWO = (
+    "Taken by themselves, 2 comparisons that show no difference here would show one: their intervals are on one side of "
+    "0%. But 3 comparisons were made, and among so many some show as much by chance too often (the least p of these is "
+    "0.12 with all 3 of them counted): for these 2 no difference is shown."
+)
+
+
 def test_one_that_is_clear_by_itself_alone_is_told_with_both_tests(row: ComparisonRow) -> None:
-    text = alone_and_together([holding(row, 0.12), holding(row, 1.0, high=1.02)])
-    assert text == (
-        "Taken by itself, http keepalive against http over 10mbit 20ms shows a change (95% interval -23% to -1.0%). "
-        "But 2 comparisons were made, and among 2 one shows as much by chance too often (p 0.12 with all of them "
-        "counted): no difference is shown."
-    )
+    rows = [holding(row, 0.12), holding(row, 1.0, high=1.02)]
+    assert alone_and_together(rows) == ONE
+    stands = f"{ONE} What is said of all sites and links together is another test, and stands."
+    assert alone_and_together(rows, pooled=True) == stands
+
+
+def test_it_names_the_site_where_there_are_several(row: ComparisonRow) -> None:
+    rows = [elsewhere(holding(row, 0.12), "a"), elsewhere(holding(row, 1.0, high=1.02), "b")]
+    assert alone_and_together(rows) == ONE.replace("over 10mbit", "over a, 10mbit")
 
 
 def test_several_are_told_in_one_sentence(row: ComparisonRow) -> None:
-    text = alone_and_together([holding(row, 0.12), holding(row, 0.3, low=1.1, high=float("inf")), holding(row, 0.01)])
-    assert text.startswith("Taken by themselves, 2 of these comparisons show a change")
-    assert "(the least p is 0.12 with all of them counted)" in text
+    rows = [holding(row, 0.12), holding(row, 0.3, low=1.1, high=float("inf"))]
+    assert alone_and_together([*rows, holding(row, 1.0, high=1.02)]) == TWO
+
+
+def test_verdicts_beside_it_are_not_denied(row: ComparisonRow) -> None:
+    rows = [holding(row, 0.12), holding(row, 0.3, low=1.1, high=float("inf")), holding(row, 0.01)]
+    assert alone_and_together(rows) == f"{TWO} The verdicts of the others stand."
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lanelab.analysis.results.layout.terminal import on_terminal
+from lanelab.analysis.results.layout.markdown import table_markdown
+from lanelab.analysis.results.layout.model import Column, Group, table
+from lanelab.analysis.results.layout.terminal import fitted, on_terminal
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.sections.cells import cells_section
 from lanelab.analysis.results.sections.seen import Seen
@@ -41,3 +43,18 @@ def test_a_narrow_one_cuts_columns_and_no_names(folder: Path, width: int) -> Non
     assert "left out, for the terminal is narrow: quartiles" in text
     assert "quartiles" not in text.splitlines()[0]
     assert max(map(len, text.splitlines())) <= width
+
+
+def test_a_note_of_a_group_is_below_its_words() -> None:
+    columns = (Column[str]("claim", lambda row: row),)
+    groups = Group(("1. Pages load faster",), "Only two round trips are known.")
+    out = io.StringIO()
+    Console(file=out, width=80).print(fitted(table(columns, ["faster"], group=lambda _: groups)))
+    text = out.getvalue()
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    assert lines[-3:] == ["1. Pages load faster", "Only two round trips are known.", "faster"]
+
+
+def test_heads_of_a_markdown_table_are_shown_as_they_are() -> None:
+    columns = (Column[str]("al|pha <b>", lambda row: row),)
+    assert table_markdown(table(columns, ["x|y"])).splitlines()[0] == "| al\\|pha \\<b\\> |"

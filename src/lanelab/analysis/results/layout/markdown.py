@@ -63,8 +63,7 @@ def table_markdown(table: Table) -> str:
 
 def written_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Rows as Markdown; what stands in them is shown as it is."""
-    lines = [heads, ["---"] * len(heads)]
-    written = [f"| {' | '.join(line)} |" for line in lines]
+    written = [f"| {' | '.join(map(plain, heads))} |", f"| {' | '.join(['---'] * len(heads))} |"]
     written += [f"| {' | '.join(plain(cell) for cell in row)} |" for row in rows]
     return "\n".join(written)
 

@@ -100,6 +100,8 @@ def _add_row(grid: RichTable, table: Table, row: Row, kept: Sequence[int], last:
     words = row.group.words if row.group else ()
     if words != last and not table.groups:
         grid.add_row(Text(" ".join(words), style="bold"))
+        if row.group and row.group.note:
+            grid.add_row(Text(row.group.note, style="dim"))
     same = words == last
     leading = [Text("" if same else word) for word in words] if table.groups else []
     grid.add_row(*leading, *(_cell(row.cells[place]) for place in kept))

@@ -35,7 +35,7 @@ def comparisons_section(seen: Seen) -> Section | None:
     parts: tuple[Part, ...] = (
         table(columns(compared), compared, groups=groups(seen), group=lambda row: place(row.cell, seen)),
         *([Points(pooled)] if pooled else []),
-        *words([alone_and_together(compared)]),
+        *words([alone_and_together(compared, pooled=any(row.is_shown for row in seen.pooled))]),
         *words([across_machines(compared), together(compared), ESTIMATE], "muted"),
         *words([_about_intervals(compared)], "muted", "page"),
         *left_out,
@@ -104,27 +104,35 @@ def _ends(row: Row) -> list[float]:
 # --- in words
 
 
-def alone_and_together(rows: Sequence[Row]) -> str:
+def alone_and_together(rows: Sequence[Row], *, pooled: bool = False) -> str:
     """Where intervals leave out that nothing changed, and verdicts do not: they belong to two tests, so both are told.
-    The interval is of one comparison, the verdict counts all of them."""
-    pairs = [row.comparison for row in rows if row.comparison]
+    The interval is of one comparison, the verdict counts all of them. `pooled`: arms differ over all links together."""
+    pairs = [one for row in rows if (one := row.comparison)]
     clear = [(row, one) for row in rows if (one := row.comparison) and _is_clear_alone(one)]
     if not clear:
         return ""
     (row, first), many = clear[0], len(pairs)
+    several_sites = len({each.cell.site for each in rows}) > 1
+    counting = f"with all {many} of them counted"
     if len(clear) == 1:
-        alone = f"{row.cell.arm.name} against {row.base.name} over {row.cell.link.label} shows a change"
-        return (
-            f"Taken by itself, {alone} ({first.ratio.name} {between(first.ratio)}). But {many} comparisons were made, "
-            f"and among {many} one shows as much by chance too often (p {probability(first.adjusted_p)} with all of "
-            "them counted): no difference is shown."
+        where = f"{row.cell.site}, {row.cell.link.label}" if several_sites else row.cell.link.label
+        alone = f"{row.cell.arm.name} against {row.base.name} over {where} shows a change"
+        text = (
+            f"Taken by itself, {alone} ({first.ratio.name} {between(first.ratio)}). But {many} comparisons were made, and "
+            f"among so many one shows as much by chance too often (p {probability(first.adjusted_p)} {counting}): there "
+            "no difference is shown."
         )
-    least = min(one.adjusted_p for _, one in clear)
-    return (
-        f"Taken by themselves, {len(clear)} of these comparisons show a change: their intervals are on one side of 0%. "
-        f"But {many} comparisons were made, and among {many} some show as much by chance too often (the least p is "
-        f"{probability(least)} with all of them counted): no difference is shown."
-    )
+    else:
+        least = probability(min(one.adjusted_p for _, one in clear))
+        text = (
+            f"Taken by themselves, {len(clear)} comparisons that show no difference here would show one: their intervals "
+            f"are on one side of 0%. But {many} comparisons were made, and among so many some show as much by chance too "
+            f"often (the least p of these is {least} {counting}): for these {len(clear)} no difference is shown."
+        )
+    others = any(one.verdict in ("faster", "slower") for one in pairs)
+    stands = " The verdicts of the others stand." if others else ""
+    over_all = " What is said of all sites and links together is another test, and stands." if pooled else ""
+    return f"{text}{stands}{over_all}"
 
 
 def _is_clear_alone(one: Comparison) -> bool:
