@@ -4,14 +4,15 @@
     python -m tools.words --lower    write lower numbers into tools/words.txt where places were mended
     python -m tools.words --all      say every place, allowed or not
 
-It reads `src` and `tools`, not `tests`. Six words (`said`, `told`, `found`, `asked`, `made`, `own`) say that something was
-done or whose it is, and not what it is: none is the whole name of a variable, a parameter, an attribute, a function, a
-class, an import or a file. As a part of a name (`found_files`) they pass, and so does every other participle.
+It reads `src` and `tools`, not `tests`. Six words (`said`, `told`, `found`, `asked`, `made`, `own`) say that something
+was done or whose it is, and not what it is: none is the whole name of a variable, a parameter, an attribute, a
+function, a class, an import or a file. As a part of a name (`found_files`) they pass, and so does every other
+participle.
 
-A function's docstring says what the function does: its first sentence has a verb, by the list in tools/verbs.txt. Whether
-the sentence is true no list can tell. A class or a property is a thing and may be named by a noun, but not by the rest
-of a sentence ("Of all beds."). There were many such places when this check began. tools/words.txt has how many a file
-still has; they may only become fewer.
+A function's docstring says what the function does: its first sentence has a verb, by the list in tools/verbs.txt.
+Whether the sentence is true no list can tell. A class or a property is a thing and may be named by a noun, but not by
+the rest of a sentence ("Of all beds."). There were many such places when this check began. tools/words.txt has how many
+a file still has; they may only become fewer.
 """
 
 import ast
