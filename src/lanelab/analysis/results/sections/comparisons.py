@@ -118,16 +118,17 @@ def alone_and_together(rows: Sequence[Row], *, pooled: bool = False) -> str:
         where = f"{row.cell.site}, {row.cell.link.label}" if several_sites else row.cell.link.label
         alone = f"{row.cell.arm.name} against {row.base.name} over {where} shows a change"
         text = (
-            f"Taken by itself, {alone} ({first.ratio.name} {between(first.ratio)}). But {many} comparisons were made, and "
-            f"among so many one shows as much by chance too often (p {probability(first.adjusted_p)} {counting}): there "
-            "no difference is shown."
+            f"Taken by itself, {alone} ({first.ratio.name} {between(first.ratio)}). But {many} comparisons were made, "
+            "and among so many one shows as much by chance too often "
+            f"(p {probability(first.adjusted_p)} {counting}): there no difference is shown."
         )
     else:
         least = probability(min(one.adjusted_p for _, one in clear))
         text = (
-            f"Taken by themselves, {len(clear)} comparisons that show no difference here would show one: their intervals "
-            f"are on one side of 0%. But {many} comparisons were made, and among so many some show as much by chance too "
-            f"often (the least p of these is {least} {counting}): for these {len(clear)} no difference is shown."
+            f"Taken by themselves, {len(clear)} comparisons that show no difference here would show one: their "
+            f"intervals are on one side of 0%. But {many} comparisons were made, and among so many some show as much by "
+            f"chance too often (the least p of these is {least} {counting}): for these {len(clear)} no difference is "
+            "shown."
         )
     others = any(one.verdict in ("faster", "slower") for one in pairs)
     stands = " The verdicts of the others stand." if others else ""
