@@ -84,6 +84,8 @@ def _settings(changed: Mapping[str, object]) -> str:
 def new(file: Path) -> None:
     """Write a commented example to FILE (default: experiment.yaml), to be changed. - prints it.
 
+    A file that is there is never overwritten.
+
     \b
     Examples:
       lanelab new my-experiment.yaml
