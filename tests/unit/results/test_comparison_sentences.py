@@ -34,8 +34,8 @@ ONE = (
 )
 TWO = (
     "Taken by themselves, 2 comparisons that show no difference here would show one: their intervals are on one side "
-    "of 0%. But 3 comparisons were made, and among so many some show as much by chance too often (the least p of these is "
-    "0.12 with all 3 of them counted): for these 2 no difference is shown."
+    "of 0%. But 3 comparisons were made, and among so many some show as much by chance too often (the least p of these "
+    "is 0.12 with all 3 of them counted): for these 2 no difference is shown."
 )
 
 

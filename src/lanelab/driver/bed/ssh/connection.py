@@ -169,9 +169,9 @@ class SshConnection:
 
     def report(self, names: list[str]) -> MachineReport:
         """Ask what the machine is, and which of these programs it has. Raises HostError."""
-        told = self.ask("facts", programs=names)
+        facts = self.ask("facts", programs=names)
         try:
-            return parsed(MachineReport, told, f"what {self.title} says of itself")
+            return parsed(MachineReport, facts, f"what {self.title} says of itself")
         except RecordError as error:
             raise HostError(error.what, f"By hand: {self.host.by_hand}") from error
 
