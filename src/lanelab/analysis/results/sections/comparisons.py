@@ -127,8 +127,8 @@ def alone_and_together(rows: Sequence[Row], *, pooled: bool = False) -> str:
         text = (
             f"Taken by themselves, {len(clear)} comparisons that show no difference here would show one: their "
             f"intervals are on one side of 0%. But {many} comparisons were made, and among so many some show as much "
-            f"by chance too often (the least p of these is {least} {counting}): for these {len(clear)} no difference is "
-            "shown."
+            f"by chance too often (the least p of these is {least} {counting}): for these {len(clear)} no difference "
+            "is shown."
         )
     others = any(one.verdict in ("faster", "slower") for one in pairs)
     stands = " The verdicts of the others stand." if others else ""
