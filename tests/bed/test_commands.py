@@ -201,10 +201,9 @@ def test_a_shell_is_on_a_terminal_of_its_own(lanelab: LanelabCommand, node: str)
         words = lanelab.argv("bed", "shell", node)
         os.execv(words[0], words)
     read_until(terminal, r"\$ |# ")
-    marker = f"314{os.getpid()}"
-    os.write(terminal, f"hostname; tty; sleep {marker}\n".encode())
-    read_until(terminal, rf"{node}\r\n")
-    wait_for(f"sleep {marker}")
+    # The terminal echoes what is typed, so the word is typed in two pieces: only the program says it in one.
+    os.write(terminal, b"hostname; tty; sh -c 'echo be''gun; exec sleep 100'\n")
+    read_until(terminal, rf"{node}\r\n(.*\r\n)*begun\r\n")
     os.write(terminal, b"\x03")  # Ctrl-C ends sleep, not the shell
     os.write(terminal, b"echo still $((40 + 2))\n")
     read_until(terminal, r"still 42")
