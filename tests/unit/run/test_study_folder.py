@@ -19,7 +19,7 @@ def _read(tmp_path: Path) -> StudyFolder:
 
 
 def about(read: StudyFolder, asked: Asked | None = None) -> StudyRun:
-    return begin_with(read, "today", asked or Asked(), seed=7, bed={"router": "auto"}, lanelab="0.1.0")
+    return begin_with(read, "today", asked or Asked(), seed=7, bed={"router": "auto", "pinned": {}}, lanelab="0.1.0")
 
 
 def test_it_holds_the_study_as_it_was(read: StudyFolder, tmp_path: Path) -> None:
