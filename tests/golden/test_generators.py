@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lanelab.driver.trial.load.registry import GENERATORS
+from lanelab.driver.trial.server_load.registry import GENERATORS
 from tests.kit.loads import target
 from tests.kit.server_arms import DASHES, compare
 

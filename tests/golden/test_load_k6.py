@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.trial.load.generator import Target
-from lanelab.driver.trial.load.generators.k6 import MAIN, SETTINGS, K6Generator
+from lanelab.driver.trial.server_load.generator import Target
+from lanelab.driver.trial.server_load.generators.k6 import MAIN, SETTINGS, K6Generator
 from tests.kit.k6_loads import k6_settings, k6_target
 
 FILES = sorted((Path(__file__).parent / "k6").glob("*.txt"))

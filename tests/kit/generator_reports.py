@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 from lanelab.driver.record.evidence.load import LoadReport
-from lanelab.driver.trial.load.generator import Output, Target
-from lanelab.driver.trial.load.registry import GENERATORS
+from lanelab.driver.trial.server_load.generator import Output, Target
+from lanelab.driver.trial.server_load.registry import GENERATORS
 from tests.kit.loads import left, target
 
 WRK, H2LOAD, AB, SPDY_LOAD = (GENERATORS[name] for name in ("wrk", "h2load", "ab", "spdy-load"))

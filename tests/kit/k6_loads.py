@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.trial.load.generator import Target
 from lanelab.driver.trial.load_settings import LoadSettings, Stage
+from lanelab.driver.trial.server_load.generator import Target
 
 
 def k6_settings(**changes: Any) -> LoadSettings:

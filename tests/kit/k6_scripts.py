@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.trial.load.generators.k6 import MAIN, SCENARIOS, SCRIPT, K6Generator
+from lanelab.driver.trial.server_load.generators.k6 import MAIN, SCENARIOS, SCRIPT, K6Generator
 from tests.kit.k6_loads import k6_settings, k6_target
 
 STAND_IN = """\

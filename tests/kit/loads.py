@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.trial.load.generator import Generator, Output, Target
 from lanelab.driver.trial.load_settings import LoadSettings
+from lanelab.driver.trial.server_load.generator import Generator, Output, Target
 
 USUAL: Mapping[str, Any] = {
     "script": "", "script_text": "", "users": (), "arrivals": (), "think_s": 0.0, "limit_ms": 3000.0, "warm_up_s": 0.0,

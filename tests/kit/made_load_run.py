@@ -23,9 +23,9 @@ from lanelab.driver.record.evidence.load import (
 from lanelab.driver.record.load_series import SERIES
 from lanelab.driver.record.record import Series
 from lanelab.driver.run.folder import format as run_format
-from lanelab.driver.trial.load.derived import derive
-from lanelab.driver.trial.load.finish import measures_of
 from lanelab.driver.trial.load_settings import LoadSettings, Stage
+from lanelab.driver.trial.server_load.capacity import derive
+from lanelab.driver.trial.server_load.finish import measures_of
 from tests.kit.made_run import PROVENANCE, digest_all, stamp
 
 TEXT = "name: ramp\n"

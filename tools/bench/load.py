@@ -22,9 +22,9 @@ from lanelab.driver.base.errors import BedError
 from lanelab.driver.base.programs.building.load_generator import load_generator
 from lanelab.driver.base.programs.find_program import find
 from lanelab.driver.record.evidence.load import LoadReport
-from lanelab.driver.trial.load.generator import Invocation, Output, Target
-from lanelab.driver.trial.load.generators.k6 import SETTINGS, K6Generator
 from lanelab.driver.trial.load_settings import LoadSettings, Stage
+from lanelab.driver.trial.server_load.generator import Invocation, Output, Target
+from lanelab.driver.trial.server_load.generators.k6 import SETTINGS, K6Generator
 from tools.bench.figures import Figure
 
 Tell = Callable[[str], None]

@@ -11,8 +11,8 @@ from pathlib import Path
 from lanelab.driver.base.errors import BedError
 from lanelab.driver.base.programs.building.gateway import gateway_program
 from lanelab.driver.site.site import Site
-from lanelab.driver.trial.load.generators.spdy_load import NAME as SPDY_LOAD
-from lanelab.driver.trial.load.generators.spdy_load import Said
+from lanelab.driver.trial.server_load.generators.spdy_load import NAME as SPDY_LOAD
+from lanelab.driver.trial.server_load.generators.spdy_load import Said
 from tools.bench.figures import Figure
 from tools.bench.replay_servers import REPLAY, STATIC, Server, both, made_site
 from tools.bench.rounds import Round, compared

@@ -21,10 +21,10 @@ from lanelab.driver.base.paths import SOURCES, build_folder, sites_folder
 from lanelab.driver.base.programs.find_program import find
 from lanelab.driver.experiment.read import parse_experiment
 from lanelab.driver.site.load import load_site, site_names
-from lanelab.driver.trial.load.asked import requests_wanted
-from lanelab.driver.trial.load.generators.h2load import NAME as H2LOAD
-from lanelab.driver.trial.load.generators.spdy_load import NAME as SPDY_LOAD
 from lanelab.driver.trial.load_settings import LoadSettings
+from lanelab.driver.trial.server_load.generators.h2load import NAME as H2LOAD
+from lanelab.driver.trial.server_load.generators.spdy_load import NAME as SPDY_LOAD
+from lanelab.driver.trial.server_load.targets import requests_wanted
 from tools.bench.figures import Figure
 
 Tell = Callable[[str], None]

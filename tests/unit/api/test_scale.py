@@ -19,8 +19,8 @@ from lanelab.driver.experiment.read import parse_experiment
 from lanelab.driver.experiment.scale import over_scale, words_of_scale
 from lanelab.driver.run import start
 from lanelab.driver.run.loads import check_loads, limits_told
-from lanelab.driver.trial.load.generators.k6 import scenario
 from lanelab.driver.trial.load_settings import Stage
+from lanelab.driver.trial.server_load.generators.k6 import scenario
 
 TEXT = """\
 workload: {kind: load, users: {from: 1, to: 1000, over: 20min}}

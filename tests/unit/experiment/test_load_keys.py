@@ -9,8 +9,8 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.read import parse_experiment
 from lanelab.driver.run.loads import scripts_told
-from lanelab.driver.trial.load.first_packets import packets_of
 from lanelab.driver.trial.load_settings import LoadSettings, Stage
+from lanelab.driver.trial.server_load.first_packets import packets_of
 
 SITES = ("dummy",)
 RAMP = "users: {from: 1, to: 1000, over: 20min}"

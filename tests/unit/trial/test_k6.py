@@ -11,9 +11,10 @@ import pytest
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.errors import InputError, RecordError
-from lanelab.driver.trial.load.finish import compare_thresholds, measures_of
-from lanelab.driver.trial.load.generator import Output, Results
-from lanelab.driver.trial.load.generators.k6 import (
+from lanelab.driver.trial.load_settings import SCRIPTS
+from lanelab.driver.trial.server_load.finish import compare_thresholds, measures_of
+from lanelab.driver.trial.server_load.generator import Output, Results
+from lanelab.driver.trial.server_load.generators.k6 import (
     FIGURES,
     LOG,
     MAIN,
@@ -26,7 +27,6 @@ from lanelab.driver.trial.load.generators.k6 import (
     most_at_once,
     scenario,
 )
-from lanelab.driver.trial.load_settings import SCRIPTS
 from tests.kit.k6_loads import BEGIN, REPORT, k6_settings, k6_target, second, whole, written
 from tests.kit.k6_scripts import evaluated
 

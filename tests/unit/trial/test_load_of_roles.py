@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from lanelab.driver.record.record import Series
-from lanelab.driver.trial.load.finish import of_roles
+from lanelab.driver.trial.server_load.finish import of_roles
 from tests.kit.k6_loads import PAGES_OF_K6
 
 SETTINGS = dataclasses.replace(PAGES_OF_K6, warm_up_s=2)

@@ -3,8 +3,8 @@
 import dataclasses
 
 from lanelab.driver.record.record import Series
-from lanelab.driver.trial.load.generator import Results
-from lanelab.driver.trial.load.on_bed import since
+from lanelab.driver.trial.server_load.bed_side import since
+from lanelab.driver.trial.server_load.generator import Results
 
 OWN = {"users": Series("", ((1000.0, 1.0), (2000.0, 2.0)))}
 RESULTS = Results(None, OWN, began=502.5)

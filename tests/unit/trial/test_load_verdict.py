@@ -20,8 +20,8 @@ from lanelab.driver.record.evidence.machine import MachineEvidence, MachineUse
 from lanelab.driver.record.metrics import LOAD
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.trial.load.finish import measures_of
-from lanelab.driver.trial.load.verdict import Expected, judge
+from lanelab.driver.trial.server_load.finish import measures_of
+from lanelab.driver.trial.server_load.verdict import Expected, judge
 from tests.kit.k6_loads import PAGES_OF_K6
 
 OBJECTS = dataclasses.replace(PAGES_OF_K6, generator="ab", script="", users=(), requests=100, most_bytes=10**9)

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from lanelab.driver.record.record import Series
-from lanelab.driver.trial.load.finish import NAME, with_waiting
+from lanelab.driver.trial.server_load.finish import NAME, with_waiting
 
 SECONDS = 200
 

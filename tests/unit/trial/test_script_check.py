@@ -2,7 +2,7 @@
 
 import pytest
 
-from lanelab.driver.trial.load.on_bed import problem
+from lanelab.driver.trial.server_load.bed_side import problem
 
 SHARE = "with 5 users, the scenario 'b' has none. It takes 6 users"
 SYNTAX = "script.js: Line 1:27 Unexpected end of input (and 4 more errors)"

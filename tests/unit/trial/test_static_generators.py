@@ -9,10 +9,10 @@ import pytest
 
 from lanelab.driver.base.errors import InputError, RecordError
 from lanelab.driver.record.evidence.load import BODY, ErrorCount, LoadReport
-from lanelab.driver.trial.load import latency, over_time
-from lanelab.driver.trial.load.generator import Generator, Output, Target
-from lanelab.driver.trial.load.generators.wrk import Counted, measured
-from lanelab.driver.trial.load.registry import GENERATORS
+from lanelab.driver.trial.server_load import latency, request_series
+from lanelab.driver.trial.server_load.generator import Generator, Output, Target
+from lanelab.driver.trial.server_load.generators.wrk import Counted, measured
+from lanelab.driver.trial.server_load.registry import GENERATORS
 from tests.kit.generator_reports import (
     AB,
     AB_LOG,
@@ -328,10 +328,10 @@ def test_buckets_end_at_two_digits(value: float, end: float) -> None:
 
 
 def test_series_have_what_ended_in_each_whole_second() -> None:
-    found = over_time.series(
+    found = request_series.series(
         [(500.0, 100.0, True), (900.0, 700.0, False), (1400.0, 200.0, True), (2000.0, 600.0, True)]
     )
     assert found["requests_per_s"].points == ((1000.0, 1.0), (2000.0, 1.0))
     assert found["errors_per_s"].points == ((1000.0, 0.0), (2000.0, 1.0))
     assert found["request_ms"].points == ((1000.0, 100.0), (2000.0, 200.0))
-    assert over_time.series([]) == {}
+    assert request_series.series([]) == {}

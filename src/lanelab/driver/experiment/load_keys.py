@@ -16,9 +16,9 @@ from lanelab.driver.base.units import Duration
 from lanelab.driver.experiment.load_tables import LOAD_STAGE, LOAD_USERS, WORKLOAD
 from lanelab.driver.experiment.model import Cell, LinkCase
 from lanelab.driver.record.metrics import LOAD, PAGE_LOAD, metrics_of
-from lanelab.driver.trial.load.generator import OF_CONNECTIONS, OF_USERS, Generator
-from lanelab.driver.trial.load.registry import GENERATORS
 from lanelab.driver.trial.load_settings import PAGE, SCRIPTS, LoadSettings, Stage
+from lanelab.driver.trial.server_load.generator import OF_CONNECTIONS, OF_USERS, Generator
+from lanelab.driver.trial.server_load.registry import GENERATORS
 
 MOST_LOADS = 100
 LARGEST_SCRIPT_BYTES = 1_000_000

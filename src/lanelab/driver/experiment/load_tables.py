@@ -8,8 +8,8 @@ from lanelab.driver.base.settings.kinds import NUMBER, Kind, choice, count, patt
 from lanelab.driver.base.settings.setting import Setting, Table
 from lanelab.driver.base.units import Duration, Size
 from lanelab.driver.record.metrics import LOAD, PAGE_LOAD
-from lanelab.driver.trial.load.registry import DEFAULT, GENERATORS
 from lanelab.driver.trial.load_settings import PAGE
+from lanelab.driver.trial.server_load.registry import DEFAULT, GENERATORS
 
 MOST_USERS = 100_000
 _MINUTES = re.compile(rf"\s*(?P<number>{NUMBER})\s*min\s*")

@@ -16,8 +16,8 @@ from lanelab.driver.base.programs.building.back_ends import BACK_ENDS, back_end
 from lanelab.driver.base.programs.building.gateway import gateway_program
 from lanelab.driver.base.programs.building.load_generator import PROGRAM
 from lanelab.driver.experiment.model import Experiment
-from lanelab.driver.trial.load.generators.spdy_load import NAME as SPDY_LOAD
-from lanelab.driver.trial.load.registry import GENERATORS
+from lanelab.driver.trial.server_load.generators.spdy_load import NAME as SPDY_LOAD
+from lanelab.driver.trial.server_load.registry import GENERATORS
 
 KEY = re.compile(r"[0-9a-f]{16}")  # in the name of a folder: driver/base/programs/building/single_build.py
 

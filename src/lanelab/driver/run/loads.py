@@ -9,11 +9,11 @@ from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.experiment.model import Cell, Experiment
 from lanelab.driver.site.site import Site
-from lanelab.driver.trial.load.asked import PATH, asked_of
-from lanelab.driver.trial.load.generator import Target
-from lanelab.driver.trial.load.generators.k6 import files_and_ports_needed
-from lanelab.driver.trial.load.registry import GENERATORS
 from lanelab.driver.trial.load_settings import SLOW, LoadSettings
+from lanelab.driver.trial.server_load.generator import Target
+from lanelab.driver.trial.server_load.generators.k6 import files_and_ports_needed
+from lanelab.driver.trial.server_load.registry import GENERATORS
+from lanelab.driver.trial.server_load.targets import PATH, asked_of
 
 BACK_ENDS = ("jetty", "tomcat")
 MADE = "/lanelab/"

@@ -7,7 +7,7 @@ from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.base.programs.needs import BED, BROWSING, Program, programs
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.record.metrics import LOAD
-from lanelab.driver.trial.load.registry import GENERATORS
+from lanelab.driver.trial.server_load.registry import GENERATORS
 
 
 def needs_of(experiment: Experiment) -> frozenset[Program]:

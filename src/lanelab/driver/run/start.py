@@ -24,7 +24,7 @@ from lanelab.driver.run.served_sites import ServedSites
 from lanelab.driver.site.facts import about
 from lanelab.driver.site.load import load_site, site_names
 from lanelab.driver.site.site import Site
-from lanelab.driver.trial.load.asked import ALL
+from lanelab.driver.trial.server_load.targets import ALL
 
 RUNS = "runs"
 AUTHORITY = "authority"

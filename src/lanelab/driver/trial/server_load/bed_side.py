@@ -15,14 +15,14 @@ from lanelab.driver.record.evidence.load import LoadEvidence, ServedBy
 from lanelab.driver.record.metrics import LOAD
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import Series, TrialRecord
-from lanelab.driver.trial.load.asked import asked_of
-from lanelab.driver.trial.load.first_packets import FILE, FirstPackets
-from lanelab.driver.trial.load.generator import Generator, Output, Results, Target
-from lanelab.driver.trial.load.registry import GENERATORS
-from lanelab.driver.trial.load.running import RunningGenerator
 from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.recorders.recorder import Context, Role
 from lanelab.driver.trial.recorders.trial_recorders import TrialRecorders
+from lanelab.driver.trial.server_load.first_packets import FILE, FirstPackets
+from lanelab.driver.trial.server_load.generator import Generator, Output, Results, Target
+from lanelab.driver.trial.server_load.generator_life import RunningGenerator
+from lanelab.driver.trial.server_load.registry import GENERATORS
+from lanelab.driver.trial.server_load.targets import asked_of
 from lanelab.driver.trial.serving import Served
 from lanelab.driver.trial.spec import TrialSpec
 from lanelab.driver.trial.workload import BedPlace, BedSide

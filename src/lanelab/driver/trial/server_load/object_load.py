@@ -6,10 +6,10 @@ from urllib.parse import SplitResult, urlsplit
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.errors import InputError, RecordError
 from lanelab.driver.record.evidence.load import ErrorCount
-from lanelab.driver.trial.load import asked
-from lanelab.driver.trial.load.asked import requests_wanted
-from lanelab.driver.trial.load.generator import Output, Target
 from lanelab.driver.trial.load_settings import LoadSettings
+from lanelab.driver.trial.server_load import targets
+from lanelab.driver.trial.server_load.generator import Output, Target
+from lanelab.driver.trial.server_load.targets import requests_wanted
 
 SHIPPED = ("recorded", "off")  # compressions with which the answers have the sizes of the site's objects
 # What a generator says that it takes, where answers are to be compressed.
@@ -33,7 +33,7 @@ def bytes_of(target: Target, answers: int) -> int | None:
     known = [size for size in target.body_sizes if size is not None]
     if target.arm.compression not in SHIPPED or len(known) < len(target.body_sizes):
         return None
-    return asked.bytes_of(answers, known)
+    return targets.bytes_of(answers, known)
 
 
 def other_bytes(expected: int | None, received: int) -> bool:

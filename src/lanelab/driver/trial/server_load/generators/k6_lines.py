@@ -10,7 +10,7 @@ from lanelab.driver.base.errors import RecordError
 from lanelab.driver.record.evidence.load import SCRIPT_PREFIX, LoadReport
 from lanelab.driver.record.load_series import SERIES
 from lanelab.driver.record.record import Series
-from lanelab.driver.trial.load import over_time
+from lanelab.driver.trial.server_load import request_series
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def read_lines(data: bytes) -> Lines:
                 script.setdefault(name, []).append((line.ms, value))
         else:
             report = line.report
-    return Lines(began, {**over_time.made(points), **_of_script(script, report)}, report)
+    return Lines(began, {**request_series.made(points), **_of_script(script, report)}, report)
 
 
 def _of_script(script: Mapping[str, Sequence[tuple[float, float]]], report: LoadReport | None) -> dict[str, Series]:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.record.evidence.load import BODY, ErrorCount, LoadReport, Tally
-from lanelab.driver.trial.load import latency, over_time
-from lanelab.driver.trial.load.fixed import (
+from lanelab.driver.trial.load_settings import LoadSettings
+from lanelab.driver.trial.server_load import latency, request_series
+from lanelab.driver.trial.server_load.generator import Generator, Invocation, Output, Results, Target
+from lanelab.driver.trial.server_load.object_load import (
     HTTP_1,
     accepted,
     bytes_of,
@@ -25,8 +27,6 @@ from lanelab.driver.trial.load.fixed import (
     requests_of,
     text_of,
 )
-from lanelab.driver.trial.load.generator import Generator, Invocation, Output, Results, Target
-from lanelab.driver.trial.load_settings import LoadSettings
 
 NAME = "h2load"
 LOG = "h2load.log"  # each request: when it began (microseconds of this epoch), status, microseconds
@@ -93,7 +93,7 @@ class H2load(Generator):
     def read(self, target: Target, output: Output) -> Results:
         """The log has a line for each request that came to an end, also where h2load itself did not."""
         rows = read_log(output.files.get(LOG, b""), whole=output.status == 0)
-        series = over_time.series([(row.began_us / 1000, row.took_us / 1000, row.ended_well) for row in rows])
+        series = request_series.series([(row.began_us / 1000, row.took_us / 1000, row.ended_well) for row in rows])
         totals = REQUESTS.search(output.stdout)
         traffic = TRAFFIC.search(output.stdout)
         if not (totals and traffic):

@@ -10,8 +10,10 @@ from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.record.evidence.load import BODY, ErrorCount, Latency, LoadReport, Tally
 from lanelab.driver.record.record import Series
-from lanelab.driver.trial.load import over_time
-from lanelab.driver.trial.load.fixed import (
+from lanelab.driver.trial.load_settings import LoadSettings
+from lanelab.driver.trial.server_load import request_series
+from lanelab.driver.trial.server_load.generator import Generator, Invocation, Output, Results, Target
+from lanelab.driver.trial.server_load.object_load import (
     accepted,
     bytes_of,
     check_protocol,
@@ -22,9 +24,7 @@ from lanelab.driver.trial.load.fixed import (
     other_bytes,
     requests_of,
 )
-from lanelab.driver.trial.load.generator import Generator, Invocation, Output, Results, Target
-from lanelab.driver.trial.load.over_time import SECOND_MS
-from lanelab.driver.trial.load_settings import LoadSettings
+from lanelab.driver.trial.server_load.request_series import SECOND_MS
 
 NAME = "spdy-load"
 MOST_REQUESTS = 20_000_000  # it keeps the times of each in its memory
@@ -196,4 +196,4 @@ def _series(said: Said) -> dict[str, Series]:
         ((second + 1) * float(SECOND_MS), float(sum(said.completions[second * spans : (second + 1) * spans])))
         for second in range(whole)
     ]
-    return over_time.made({"requests_per_s": points})
+    return request_series.made({"requests_per_s": points})

@@ -8,8 +8,10 @@ from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import InputError, RecordError
 from lanelab.driver.record.evidence.load import BODY, ErrorCount, LoadReport, Tally
-from lanelab.driver.trial.load import latency
-from lanelab.driver.trial.load.fixed import (
+from lanelab.driver.trial.load_settings import LoadSettings
+from lanelab.driver.trial.server_load import latency
+from lanelab.driver.trial.server_load.generator import Generator, Invocation, Output, Results, Target
+from lanelab.driver.trial.server_load.object_load import (
     HTTP_1,
     accepted,
     bytes_of,
@@ -19,8 +21,6 @@ from lanelab.driver.trial.load.fixed import (
     one_host,
     path_of,
 )
-from lanelab.driver.trial.load.generator import Generator, Invocation, Output, Results, Target
-from lanelab.driver.trial.load_settings import LoadSettings
 
 NAME = "wrk"
 SCRIPT, RESULT = "load.lua", "wrk.json"

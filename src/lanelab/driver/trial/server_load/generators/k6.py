@@ -9,10 +9,10 @@ from pathlib import Path
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError, RecordError
-from lanelab.driver.trial.load.fixed import accepted, last_words
-from lanelab.driver.trial.load.generator import OF_USERS, Generator, Invocation, Output, Results, Target
-from lanelab.driver.trial.load.generators.k6_lines import read_lines
 from lanelab.driver.trial.load_settings import RATE_UNIT_S, SCRIPTS, LoadSettings, Stage
+from lanelab.driver.trial.server_load.generator import OF_USERS, Generator, Invocation, Output, Results, Target
+from lanelab.driver.trial.server_load.generators.k6_lines import read_lines
+from lanelab.driver.trial.server_load.object_load import accepted, last_words
 
 NAME = "k6"
 PROGRAM = "lanelab-k6"

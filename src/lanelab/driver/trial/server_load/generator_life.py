@@ -9,7 +9,7 @@ from lanelab.driver.base.errors import NodeError
 from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.bed.node import Command, Node, Stdio
 from lanelab.driver.bed.open_files import with_open_files
-from lanelab.driver.trial.load.generator import Generator, Output, Target
+from lanelab.driver.trial.server_load.generator import Generator, Output, Target
 
 STOP_WITHIN_S = 10  # after SIGINT, at which wrk and ab write what they have, too
 MOST_OUTPUT_BYTES = 1_000_000  # of stdout and stderr, each

@@ -12,9 +12,9 @@ from lanelab.driver.record.evidence.load import BODY, GeneratorUse, Latency, Loa
 from lanelab.driver.record.evidence.machine import MachineEvidence
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.trial.load.asked import requests_wanted
-from lanelab.driver.trial.load.wire import judge_wire
 from lanelab.driver.trial.load_settings import LoadSettings
+from lanelab.driver.trial.server_load.targets import requests_wanted
+from lanelab.driver.trial.server_load.wire import judge_wire
 
 MOST_SHOWN = 3
 MOST_CPU = 0.9  # of the processors that the generator may use

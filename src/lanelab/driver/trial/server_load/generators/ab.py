@@ -10,8 +10,10 @@ from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.errors import InputError, RecordError
 from lanelab.driver.record.evidence.load import BODY, ErrorCount, Latency, LoadReport, Tally
 from lanelab.driver.record.record import Series
-from lanelab.driver.trial.load import over_time
-from lanelab.driver.trial.load.fixed import (
+from lanelab.driver.trial.load_settings import LoadSettings
+from lanelab.driver.trial.server_load import request_series
+from lanelab.driver.trial.server_load.generator import Generator, Invocation, Output, Results, Target
+from lanelab.driver.trial.server_load.object_load import (
     HTTP_1,
     accepted,
     bytes_of,
@@ -27,8 +29,6 @@ from lanelab.driver.trial.load.fixed import (
     requests_of,
     text_of,
 )
-from lanelab.driver.trial.load.generator import Generator, Invocation, Output, Results, Target
-from lanelab.driver.trial.load_settings import LoadSettings
 
 NAME = "ab"
 PERCENTAGES, REQUESTS = "ab.csv", "ab.log"
@@ -177,7 +177,7 @@ def _series(started: list[tuple[int, int]]) -> dict[str, Series]:
     counts = Counter(second for second, _ in started)
     first, last = min(counts), max(counts)
     points = [((second - first + 1) * 1000.0, float(counts[second])) for second in range(first + 1, last)]
-    return over_time.made({"requests_per_s": points})
+    return request_series.made({"requests_per_s": points})
 
 
 def _latency(percentages: bytes, log: bytes, done: int, mean: float) -> Latency | None:

@@ -2,7 +2,7 @@
 
 from lanelab.driver.record.metrics import LOAD, PRIMARY
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.trial.load.finish import finish
+from lanelab.driver.trial.server_load.finish import finish
 from lanelab.driver.trial.workload import BedPlace, BedSide, TrialContext
 
 
@@ -13,7 +13,7 @@ class Load:
     primary = PRIMARY[LOAD]
 
     def on_bed(self, place: BedPlace) -> BedSide:
-        from lanelab.driver.trial.load.on_bed import LoadOnBed  # noqa: PLC0415 - only the bed process needs it
+        from lanelab.driver.trial.server_load.bed_side import LoadOnBed  # noqa: PLC0415 - only the bed process needs it
 
         return LoadOnBed(place)
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from lanelab.driver.base.errors import BedError
 from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.bed.node import Command, Node, Stdio
-from lanelab.driver.trial.load.generator import Target
 from lanelab.driver.trial.load_settings import LoadSettings
+from lanelab.driver.trial.server_load.generator import Target
 
 FILE = "first.pcap"
 # Enough for some connections from their beginning, also where many are opened before the first speaks.

@@ -15,13 +15,13 @@ from lanelab.driver.record.metrics import LOAD, metric_named
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import Series, TrialRecord
 from lanelab.driver.trial.cross_verdict import cross_failures
-from lanelab.driver.trial.load.asked import asked_of
-from lanelab.driver.trial.load.derived import derive
-from lanelab.driver.trial.load.first_packets import FILE
-from lanelab.driver.trial.load.registry import GENERATORS
-from lanelab.driver.trial.load.verdict import Expected, judge
-from lanelab.driver.trial.load.wire import wire_witness
 from lanelab.driver.trial.load_settings import LoadSettings
+from lanelab.driver.trial.server_load.capacity import derive
+from lanelab.driver.trial.server_load.first_packets import FILE
+from lanelab.driver.trial.server_load.registry import GENERATORS
+from lanelab.driver.trial.server_load.targets import asked_of
+from lanelab.driver.trial.server_load.verdict import Expected, judge
+from lanelab.driver.trial.server_load.wire import wire_witness
 from lanelab.driver.trial.workload import TrialContext
 
 NAME = "page_all_ms"
