@@ -6,11 +6,10 @@ It has the life of a recorder, and is no row of the registry: whether there is c
 import json
 import statistics
 import time
-from collections.abc import Sequence
-from typing import TypedDict
 
 from lanelab.driver.base.coded import Coded, parsed
 from lanelab.driver.base.errors import BedError, RecordError
+from lanelab.driver.bed.remote import cross
 from lanelab.driver.link import Link
 from lanelab.driver.link.live.cross_flows import CrossFlows
 from lanelab.driver.record.evidence.cross import CrossEvidence, CrossFlow, ProbeTimes
@@ -75,35 +74,11 @@ class Cross(Recorder[_NoOptions]):
             flows.close()
 
 
-class FlowSent(TypedDict):
-    control: str
-    retransmissions: int
-    ended: bool
-
-
-class SenderReport(TypedDict):
-    """The report of the sender, driver/bed/remote/cross.py."""
-
-    flows: Sequence[FlowSent]
-    samples: Sequence[tuple[float, int, int, int, int]]  # when, of which flow, its round trip in us, …
-
-
-class ReceiverReport(TypedDict):
-    """The report of the receiver: bytes of each flow before the load and in it, and its probes."""
-
-    before: Sequence[int]
-    bytes: Sequence[int]
-    load_s: float
-    silence_s: float
-    sent: int
-    answers: Sequence[tuple[float, float]]  # when, after how many ms
-
-
 def evidence_of(link: Link, receiver: object, sender: object, idle_ms: float, settled_s: float) -> CrossEvidence:
     """What both ends saw, flow by flow. The receiver takes flows in the order in which the sender opens them."""
     received, sent = (
-        parsed(ReceiverReport, receiver, "the receiver's words"),
-        parsed(SenderReport, sender, "the sender's words"),
+        parsed(cross.ReceiverReport, receiver, "the receiver's words"),
+        parsed(cross.SenderReport, sender, "the sender's words"),
     )
     trips: dict[int, list[float]] = {}
     for _, number, rtt_us, *_ in sent["samples"]:
