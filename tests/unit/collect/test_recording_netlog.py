@@ -117,7 +117,7 @@ def test_the_browsers_own_requests_are_no_part_of_a_page() -> None:
     ]
     result = found(log(own, PLAIN))
     assert [each.url for each in result.exchanges] == ["http://a.test/x"]
-    assert result.own == ("update.test",)
+    assert result.hosts_of_browser == ("update.test",)
     assert result.unanswered == ()
 
 

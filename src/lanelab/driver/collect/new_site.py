@@ -20,7 +20,7 @@ from lanelab.driver.base.paths import sites_folder
 from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.collect.page_scope import reached
 from lanelab.driver.site.archive.addresses import NotServedError, address_of
-from lanelab.driver.site.archive.limits import OWN
+from lanelab.driver.site.archive.limits import OF_LANELAB
 from lanelab.driver.site.archive.objects import OK, Objects, objects_of
 from lanelab.driver.site.archive.read_warc import read_warc, shown
 from lanelab.driver.site.archive.secrets import without_secrets
@@ -201,9 +201,9 @@ def _manifest(objects: Objects, entry: SiteObject, facts: Facts, left_out: Seque
     )
 
 
-def _user_agent(asked: Exchange) -> str | None:
+def _user_agent(exchange: Exchange) -> str | None:
     """Return what the browser called itself."""
-    named = (value for name, value in asked.request_headers if name.lower() == "user-agent")
+    named = (value for name, value in exchange.request_headers if name.lower() == "user-agent")
     text = next(named, "").strip()
     return text if re.fullmatch("[ -~]+", text) else None
 
@@ -233,7 +233,7 @@ def _write(aside: Path, objects: Objects, manifest: Manifest) -> Manifest:
         os.fsync(out.fileno())
     data = file.read_bytes()
     manifest = with_changes(manifest, sha256=hashlib.sha256(data).hexdigest())
-    again = objects_of(read_warc(data, ARCHIVE, OWN).exchanges, OWN, own=True)
+    again = objects_of(read_warc(data, ARCHIVE, OF_LANELAB).exchanges, OF_LANELAB, by_lanelab=True)
     if _without_late(again.stored) != _without_late(objects.stored):
         raise StoreError("what was written of the site is not what was to be written", "Please report this")
     text = manifest.to_yaml()

@@ -161,8 +161,8 @@ class Wayback:
             connection.close()
 
 
-def page(archive: Wayback, url: str, instant: str, told: Callable[[str], None] = lambda _: None) -> Imported:
-    """Return the page and what it loads, as far as its HTML and CSS say. `told` hears of each capture."""
+def page(archive: Wayback, url: str, instant: str, tell: Callable[[str], None] = lambda _: None) -> Imported:
+    """Return the page and what it loads, as far as its HTML and CSS say. `tell` hears of each capture."""
     if not _DAY.fullmatch(instant) or utc_of(instant.ljust(14, "0")) is None:
         raise InputError(f"{instant!r} is no date", "Write year, month and day, like 20120501", key="--date")
     try:
@@ -173,7 +173,7 @@ def page(archive: Wayback, url: str, instant: str, told: Callable[[str], None] =
     nearest = archive.nearest(entry, instant)
     if nearest is None:
         raise InputError(f"the archive has no capture of {shown(entry)}", "Check the address, and --endpoint")
-    fetched = _Fetched(archive, nearest, told)
+    fetched = _Fetched(archive, nearest, tell)
     fetched.all_from(entry)
     if not fetched.exchanges:
         raise InputError(f"the archive has no capture of {shown(entry)} that it gives", "Choose another date")
@@ -188,7 +188,7 @@ class _Fetched:
 
     archive: Wayback
     instant: str
-    told: Callable[[str], None]
+    tell: Callable[[str], None]
     exchanges: list[Exchange] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)  # host and path
     left_out: list[str] = field(default_factory=list)
@@ -219,10 +219,10 @@ class _Fetched:
         if exchange is None:
             address = address_of(url)
             self.missing.append(address.host + address.path)
-            self.told(f"no capture of {shown(url)}")
+            self.tell(f"no capture of {shown(url)}")
             return []
         self.exchanges.append(exchange)
-        self.told(f"{exchange.at_utc} {exchange.status} {shown(url)}")
+        self.tell(f"{exchange.at_utc} {exchange.status} {shown(url)}")
         return links_in(exchange)
 
     def _servable(self, link: str) -> str | None:

@@ -40,7 +40,7 @@ class Load:
     missing: int
     extra: int
     bytes_off: int
-    asked: frozenset[Key]  # what every load should ask for again
+    requests: frozenset[Key]  # what every load should ask for again
     differences: tuple[str, ...]  # words on what is inexact, missing or extra
 
 
@@ -68,11 +68,11 @@ class Expectation:
     def bytes(self) -> int:
         return sum(each.size for each in self.wanted.values())
 
-    def concerns(self, asked: Key) -> bool:
+    def concerns(self, request: Key) -> bool:
         """Return whether it counts. An icon that the browser looks for by itself is not the page's."""
-        known = asked in self.wanted
+        known = request in self.wanted
         return known or not (
-            asked in self.late or asked[1] in self.unanswered or asked[1].partition("?")[0].endswith(FAVICON)
+            request in self.late or request[1] in self.unanswered or request[1].partition("?")[0].endswith(FAVICON)
         )
 
 
@@ -105,17 +105,17 @@ def load_of(record: TrialRecord, expected: Expectation) -> Load:
     for each in sockets.without(lines, sockets.handshakes(evidence) if evidence else ()):
         if each.host and each.path:
             served.setdefault((each.method, each.host + each.path), each)
-    served = {asked: each for asked, each in served.items() if expected.concerns(asked)}
+    served = {request: each for request, each in served.items() if expected.concerns(request)}
     untaken = _untaken(record, expected.site)
     exact = {
-        asked: each
-        for asked, each in served.items()
-        if asked not in untaken and _is_exact(each, expected.wanted.get(asked))
+        request: each
+        for request, each in served.items()
+        if request not in untaken and _is_exact(each, expected.wanted.get(request))
     }
-    unknown = {asked: each for asked, each in served.items() if asked not in expected.wanted}
-    inexact = [asked for asked, each in unknown.items() if each.match in INEXACT]
+    unknown = {request: each for request, each in served.items() if request not in expected.wanted}
+    inexact = [request for request, each in unknown.items() if each.match in INEXACT]
     outside = _outside(record, expected)
-    absent = [asked for asked in expected.wanted if asked not in exact]
+    absent = [request for request in expected.wanted if request not in exact]
     # An answer that is another request's stands for one that the recording has and that was not asked for.
     missing = max(len(absent) - len(inexact), 0)
     return Load(
@@ -123,12 +123,15 @@ def load_of(record: TrialRecord, expected: Expectation) -> Load:
         inexact=len(inexact),
         missing=missing,
         extra=len(unknown) - len(inexact) + len(outside),
-        bytes_off=sum(_off(each, exact.get(asked)) for asked, each in expected.wanted.items()),
-        asked=frozenset((*served, *outside)),
+        bytes_off=sum(_off(each, exact.get(request)) for request, each in expected.wanted.items()),
+        requests=frozenset((*served, *outside)),
         differences=(
-            *(f"inexact: {_words(asked)}" for asked in inexact),
-            *(f"missing: {_words(asked, untaken.get(asked))}" for asked in absent[: len(absent) if missing else 0]),
-            *(f"extra: {_words(asked)}" for asked in (*unknown, *sorted(outside)) if asked not in inexact),
+            *(f"inexact: {_words(request)}" for request in inexact),
+            *(
+                f"missing: {_words(request, untaken.get(request))}"
+                for request in absent[: len(absent) if missing else 0]
+            ),
+            *(f"extra: {_words(request)}" for request in (*unknown, *sorted(outside)) if request not in inexact),
         ),
     )
 
@@ -138,12 +141,12 @@ def _untaken(record: TrialRecord, site: Site) -> dict[Key, str]:
     How many bytes a body has is counted by itself: an arm may change them."""
     faults = Objects(record, PLAIN, site, Tolerances()).faults()
     refused = {asked_of(each) for each in record.requests if each.error is not None}
-    broken = {asked: why for asked, why in faults.broken.items() if asked in refused}
+    broken = {request: why for request, why in faults.broken.items() if request in refused}
     return broken | faults.missing | dict.fromkeys(faults.cached, "from the cache")
 
 
-def _words(asked: Key, why: str | None = None) -> str:
-    method, url = asked
+def _words(request: Key, why: str | None = None) -> str:
+    method, url = request
     return f"{'' if method == 'GET' else f'{method} '}{url}{f' ({why})' if why else ''}"
 
 
@@ -192,7 +195,7 @@ def fidelity_of(loads: Loads, wanted_loads: int, site: Site) -> ProtocolFidelity
         problems.append(f"{wanted_loads - len(loads.records)} of {wanted_loads} loads were not made")
     if loads.has_picture and len(loads.pictures) < wanted_loads:
         problems.append(f"{wanted_loads - len(loads.pictures)} of {wanted_loads} loads have no picture")
-    keys = [each.asked for each in sound]
+    keys = [each.requests for each in sound]
     counted = ProtocolFidelity(
         protocol=loads.protocol,
         loads=len(sound),

@@ -148,8 +148,8 @@ def _latin(text: str) -> str:
     return text if all(ord(each) <= 0xFF for each in text) else text.encode("utf-8", "replace").decode("latin-1")
 
 
-def _protocol(said: str) -> str:
-    named = said.strip().lower()
+def _protocol(version: str) -> str:
+    named = version.strip().lower()
     return {"h2": "h2", "http/2": "h2", "http/2.0": "h2", "h3": "h3", "http/1.0": "http/1.0"}.get(named) or (
         named if named.startswith("spdy/") and named.isascii() and len(named) < 20 and " " not in named else "http/1.1"
     )

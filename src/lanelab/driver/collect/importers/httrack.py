@@ -27,7 +27,13 @@ from lanelab.driver.site.site import Headers
 
 CACHE = "hts-cache"
 CACHES = ("new.zip", "old.zip")
-OWN = ("hts-log.txt", "backblue.gif", "fade.gif", "cookies.txt", "hts-in_progress.lock")  # HTTrack's, not the site's
+FILES_OF_HTTRACK = (
+    "hts-log.txt",
+    "backblue.gif",
+    "fade.gif",
+    "cookies.txt",
+    "hts-in_progress.lock",
+)  # HTTrack's, not the site's
 MARK = b"HTTrack"
 # Fields of the cache that a server sent; the others are HTTrack's notes.
 SENT = ("content-type", "last-modified", "etag", "location", "content-disposition")
@@ -130,7 +136,7 @@ def _files(source: Source) -> Imported:
     files, left_out = files_below(source.path, source.limits)
     first = _first_page(source.path)
     top = source.path / "index.html"
-    folders = {source.path / name for name in OWN} | ({top} if MARK in start_of(top) and first else set())
+    folders = {source.path / name for name in FILES_OF_HTTRACK} | ({top} if MARK in start_of(top) and first else set())
     kept = [file for file in files if file not in folders and CACHE not in file.relative_to(source.path).parts[:1]]
     exchanges, words, entry = exchanges_of(source, kept, left_out, f"/{first}" if first else None)
     return Imported(exchanges, words, entry)

@@ -85,8 +85,8 @@ def read(source: Source) -> Imported:
 
 def _exchange(data: bytes, at_utc: str) -> Exchange:
     fields = dict(_fields(data))
-    asked, answered = _message(fields.get(REQUEST)), _message(fields.get(RESPONSE))
-    request, status = _REQUEST.fullmatch(asked.first), _STATUS.fullmatch(answered.first)
+    request_message, answered = _message(fields.get(REQUEST)), _message(fields.get(RESPONSE))
+    request, status = _REQUEST.fullmatch(request_message.first), _STATUS.fullmatch(answered.first)
     if not request or not status:
         raise DamagedError("it is no recording of Mahimahi")
     port = fields.get(PORT, 0)
@@ -94,10 +94,13 @@ def _exchange(data: bytes, at_utc: str) -> Exchange:
     return Exchange(
         method=request[1].decode(),
         url=_url(
-            asked, request[2].decode("latin-1"), fields.get(SCHEME) == HTTPS, port if isinstance(port, int) else 0
+            request_message,
+            request[2].decode("latin-1"),
+            fields.get(SCHEME) == HTTPS,
+            port if isinstance(port, int) else 0,
         ),
-        request_headers=asked.headers,
-        request_body=asked.body,
+        request_headers=request_message.headers,
+        request_body=request_message.body,
         status=int(status[2]),
         reason=(status[3] or b"").strip().decode("latin-1"),
         headers=headers,
@@ -107,10 +110,10 @@ def _exchange(data: bytes, at_utc: str) -> Exchange:
     )
 
 
-def _url(asked: _Message, target: str, secure: bool, port: int) -> str:
+def _url(message: _Message, target: str, secure: bool, port: int) -> str:
     if "://" in target:
         return target
-    host = next(iter(values_of(asked.headers, "host")), "")
+    host = next(iter(values_of(message.headers, "host")), "")
     if not host:
         raise DamagedError("its request names no host")
     if ":" not in host and port not in STANDARD_PORTS:

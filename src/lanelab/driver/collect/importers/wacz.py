@@ -32,10 +32,10 @@ def read(source: Source) -> Imported:
     return Imported(archive.exchanges, archive.left_out, url if url in urls else None, title, doubtful=archive.doubtful)
 
 
-def _read(members: ZipReader, name: str, said: Mapping[str, str]) -> bytes:
+def _read(members: ZipReader, name: str, hashes: Mapping[str, str]) -> bytes:
     """Return a member, which has to be the one that the list of contents describes."""
     data = members.read(name)
-    if agrees(said.get(name, ""), data) is False:
+    if agrees(hashes.get(name, ""), data) is False:
         what = f"{members.path} was changed: {shown(name)} has another hash than {CONTENTS} says"
         raise InputError(what, "Get a whole copy of it")
     return data

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from lanelab.driver.collect.recording import http1, http2
 from lanelab.driver.collect.recording.message import Answer, End, Message, WireError
-from lanelab.driver.collect.recording.netlog import NO_ORIGIN, Asked, Connection, Netlog
+from lanelab.driver.collect.recording.netlog import NO_ORIGIN, BegunRequest, Connection, Netlog
 from lanelab.driver.site.exchange import Exchange
 
 TLS_RECORD = b"\x16\x03"  # a connection that was opened ahead and never used has its handshake alone
@@ -53,12 +53,12 @@ class Recorded:
     exchanges: tuple[Exchange, ...]
     unanswered: tuple[str, ...]  # host and path of what was asked for and never answered
     left_out: tuple[str, ...]  # words on what was there and cannot be kept
-    own: tuple[str, ...]  # hosts that the browser itself asked for something
+    hosts_of_browser: tuple[str, ...]  # hosts that the browser itself asked for something
     entry: str | None  # the page, as the browser asked for it; None: it was not answered
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _LoggedMessage:
     message: Message
     url: str
     time_ms: float
@@ -67,14 +67,14 @@ class _Found:
 def recorded(log: Netlog, loaded_ms: float | None) -> Recorded:
     """`loaded_ms`: when the page's load event was, in the log's time; None: it never was."""
     left_out: list[str] = []
-    exchanges_of_log: list[_Found] = []
+    exchanges_of_log: list[_LoggedMessage] = []
     for connection in log.connections:
         try:
-            exchanges_of_log += _found(connection)
+            exchanges_of_log += _logged_messages(connection)
         except WireError as error:
             left_out.append(f"a connection that cannot be read: {error.what}")
     exchanges_of_log.sort(key=lambda each: each.time_ms)
-    ours = _own(log.requests)
+    ours = _urls_of_browser(log.requests)
     cut = _cut_off(log.requests)
     exchanges, answered = [], set()
     for each in exchanges_of_log:
@@ -103,14 +103,14 @@ def shown(url: str) -> str:
     return text if text.isprintable() else repr(text)
 
 
-def _found(connection: Connection) -> Iterator[_Found]:
+def _logged_messages(connection: Connection) -> Iterator[_LoggedMessage]:
     sent, received = connection.sent.data, connection.received.data
     if not connection.tls and sent.startswith(TLS_RECORD):
         return
     messages = http2.messages if sent.startswith(http2.PREFACE[:5]) else http1.messages
     for each in messages(sent, received):
         scheme = each.scheme or ("https" if connection.tls else "http")
-        yield _Found(each, _url(each, scheme), connection.sent.time_ms(each.offset))
+        yield _LoggedMessage(each, _url(each, scheme), connection.sent.time_ms(each.offset))
 
 
 def _url(message: Message, scheme: str) -> str:
@@ -121,7 +121,7 @@ def _url(message: Message, scheme: str) -> str:
     return f"{scheme}://{authority}{message.target}"
 
 
-def _whole(each: _Found, cut: frozenset[str]) -> Answer | None:
+def _whole(each: _LoggedMessage, cut: frozenset[str]) -> Answer | None:
     """Return the answer, if all of it came. One that ends with its connection is whole unless the browser ended it."""
     answer = each.message.answer
     if answer is None or answer.end is End.CUT:
@@ -129,27 +129,29 @@ def _whole(each: _Found, cut: frozenset[str]) -> Answer | None:
     return None if answer.end is End.UNTIL_CLOSE and each.url in cut else answer
 
 
-def _cut_off(requests: Sequence[Asked]) -> frozenset[str]:
+def _cut_off(requests: Sequence[BegunRequest]) -> frozenset[str]:
     """Return what the browser never received to its end, in none of its requests."""
     received = {each.url for each in requests if each.ended and each.error == 0}
     return frozenset(each.url for each in requests) - received
 
 
-def _incomplete(found: Sequence[_Found], answered: set[str], own: frozenset[str]) -> Iterator[str]:
-    for each in found:
-        if each.url in answered or each.url in own or each.message.answer is None:
+def _incomplete(
+    messages: Sequence[_LoggedMessage], answered: set[str], urls_of_browser: frozenset[str]
+) -> Iterator[str]:
+    for each in messages:
+        if each.url in answered or each.url in urls_of_browser or each.message.answer is None:
             continue
         size = len(each.message.answer.body)
         yield f"{shown(each.url)}: only its first {size} bytes had come when the recording ended"
 
 
-def _own(requests: Sequence[Asked]) -> frozenset[str]:
+def _urls_of_browser(requests: Sequence[BegunRequest]) -> frozenset[str]:
     """What the browser asked for on its own, and no page did."""
     pages = {each.url for each in requests if _is_page(each)}
     return frozenset(each.url for each in requests) - pages
 
 
-def _is_page(each: Asked) -> bool:
+def _is_page(each: BegunRequest) -> bool:
     """Return whether a page asked. The browser's own requests have no origin, and one of its own parts as purpose."""
     if each.url.partition(":")[0] not in OF_PAGES:
         return False
@@ -164,7 +166,7 @@ def _address(url: str) -> str:
     return rest if "/" in rest else f"{rest}/"
 
 
-def _exchange(each: _Found, answer: Answer, epoch_ms: float, loaded_ms: float | None) -> Exchange:
+def _exchange(each: _LoggedMessage, answer: Answer, epoch_ms: float, loaded_ms: float | None) -> Exchange:
     message = each.message
     at = datetime.datetime.fromtimestamp((epoch_ms + each.time_ms) / 1000, datetime.UTC)
     return Exchange(

@@ -87,19 +87,19 @@ def _frames(data: bytes, at: int) -> Iterator[tuple[int, frames.Frame]]:
         at = body + length
 
 
-def _take_data(found: dict[int, Side], frame: frames.DataFrame) -> None:
-    side = found.get(frame.stream_id)
+def _take_data(sides: dict[int, Side], frame: frames.DataFrame) -> None:
+    side = sides.get(frame.stream_id)
     if side is None or not side.heads:
         raise WireError("a body of HTTP/2 came before its head")
     side.data.append(bytes(frame.data))
     side.ended = side.ended or "END_STREAM" in frame.flags
 
 
-def _take_head(found: dict[int, Side], head: _Open, headers: Headers) -> None:
+def _take_head(sides: dict[int, Side], head: _Open, headers: Headers) -> None:
     """A promise only moves the table: browsers refuse what servers push."""
     if head.promised:
         return
-    side = found.setdefault(head.stream, Side(head.offset))
+    side = sides.setdefault(head.stream, Side(head.offset))
     side.heads.append(headers)
     side.ended = side.ended or head.ends
 

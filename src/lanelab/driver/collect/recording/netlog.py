@@ -108,7 +108,7 @@ class Connection:
 
 
 @dataclass(slots=True)
-class Asked:
+class BegunRequest:
     """A request as the browser began it, whoever answered it: a server, a cache, or nobody."""
 
     url: str
@@ -124,7 +124,7 @@ class Asked:
 @dataclass(frozen=True, slots=True)
 class Netlog:
     connections: tuple[Connection, ...]  # in the order of their first bytes
-    requests: tuple[Asked, ...]
+    requests: tuple[BegunRequest, ...]
     epoch_ms: float  # add it to the log's time for milliseconds since 1970
     whole: bool  # False: the browser was killed while it wrote
     errors: Mapping[int, str]  # number -> the browser's name for it
@@ -197,7 +197,7 @@ class _Reading:
         self._errors = {number: name for name, number in constants["netError"].items()}
         self._plain: dict[int, Connection] = {}
         self._encrypted: dict[int, Connection] = {}
-        self._asked: dict[int, list[Asked]] = {}
+        self._hops: dict[int, list[BegunRequest]] = {}
 
     def take(self, event: Event) -> None:
         """What is not as it should be is passed over: one broken line must not cost the others."""
@@ -226,14 +226,14 @@ class _Reading:
 
     def _take_request(self, name: str, source: int, phase: int, time_ms: float, parameters: Parameters) -> None:
         """A redirect begins another job in the same source."""
-        hops = self._asked.setdefault(source, [])
+        hops = self._hops.setdefault(source, [])
         if phase == BEGIN and name == "REQUEST_ALIVE":
-            hops.append(Asked(str(parameters["url"]).partition("#")[0], began_ms=time_ms))
+            hops.append(BegunRequest(str(parameters["url"]).partition("#")[0], began_ms=time_ms))
             hops[-1].purpose = int(parameters.get("traffic_annotation", 0))
         elif phase == BEGIN and hops:
             if hops[-1].initiator:
                 hops[-1].ended = True
-                hops.append(Asked("", began_ms=time_ms, purpose=hops[-1].purpose))
+                hops.append(BegunRequest("", began_ms=time_ms, purpose=hops[-1].purpose))
             last = hops[-1]
             last.url, last.method = str(parameters["url"]).partition("#")[0], str(parameters["method"])
             last.initiator, last.kind = (
@@ -247,7 +247,7 @@ class _Reading:
     def finish(self, *, whole: bool) -> Netlog:
         connections = [each for each in (*self._plain.values(), *self._encrypted.values()) if each.sent.length]
         connections.sort(key=lambda each: each.sent.times_ms[0])
-        requests = sorted((hop for hops in self._asked.values() for hop in hops), key=lambda hop: hop.began_ms)
+        requests = sorted((hop for hops in self._hops.values() for hop in hops), key=lambda hop: hop.began_ms)
         return Netlog(tuple(connections), tuple(requests), self._epoch_ms, whole, self._errors)
 
 

@@ -116,19 +116,19 @@ class Page:
         if mime not in SHOWN:
             raise RecordingError(f"{shown(url)} is {mime or 'of no type'} and no page", "Record an HTML page")
 
-    def settle(self, told: Callable[[str], None]) -> None:
+    def settle(self, tell: Callable[[str], None]) -> None:
         """Wait until nothing is under way. What never ends is told."""
         began = time.monotonic()
         while not self._activity.is_quiet(time.monotonic()):
             if time.monotonic() - began >= scaled(QUIET_WITHIN_S):
                 busy = [shown(each.url) for each in self._activity.requests.values()][:3]
                 why = f": {', '.join(busy)} is still under way" if busy else ": it asks for one thing after another"
-                told(f"the page was not quiet within {scaled(QUIET_WITHIN_S):g} s{why}. What has come is recorded")
+                tell(f"the page was not quiet within {scaled(QUIET_WITHIN_S):g} s{why}. What has come is recorded")
                 return
             self._listen(LISTEN_S)
         held = self._activity.held_open(time.monotonic())
         if held:
-            told(f"held open by the page or its server, and not waited for: {', '.join(map(shown, held[:3]))}")
+            tell(f"held open by the page or its server, and not waited for: {', '.join(map(shown, held[:3]))}")
 
     def wait(self, seconds: float) -> None:
         self._listen(seconds)

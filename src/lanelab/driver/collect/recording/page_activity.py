@@ -63,7 +63,7 @@ class Activity:
         self.heard_s = max(self.heard_s, self.began_s)
         key = event.get("requestId", "")
         if method == "Network.requestWillBeSent":
-            self._asked(session, key, event, now_s)
+            self._begin_request(session, key, event, now_s)
         elif method in ENDS:
             self.requests.pop(key, None)
             self.heard_s = now_s
@@ -83,7 +83,7 @@ class Activity:
         elif method in ("Browser.downloadWillBegin", "Page.downloadWillBegin"):
             self.download = event.get("url", "")
 
-    def _asked(self, session: str, key: str, event: Event, now_s: float) -> None:
+    def _begin_request(self, session: str, key: str, event: Event, now_s: float) -> None:
         url = event["request"]["url"]
         if url.startswith(LOADS):
             self.seen += 1

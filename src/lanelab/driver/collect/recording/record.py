@@ -60,7 +60,7 @@ class Recording:
     left_out: tuple[str, ...]
     screenshot: bytes  # PNG
     notes: tuple[str, ...] = ()  # for the user
-    own: tuple[str, ...] = ()  # hosts that the browser itself asked for something
+    hosts_of_browser: tuple[str, ...] = ()  # hosts that the browser itself asked for something
     log_bytes: int = 0
     whole_log: bool = True
 
@@ -116,7 +116,7 @@ def record(
         left_out=tuple(dict.fromkeys(left_out)),
         screenshot=seen.screenshot,
         notes=tuple(seen.notes),
-        own=exchanges_of_page.own,
+        hosts_of_browser=exchanges_of_page.hosts_of_browser,
         log_bytes=size,
         whole_log=log.whole,
     )

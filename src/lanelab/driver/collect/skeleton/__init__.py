@@ -12,14 +12,14 @@ LICENCE = "made by lanelab: no rights of others"
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class SkeletonSite:
     site: NewSite
     changed: tuple[str, ...]
 
 
 def add_skeleton(
     site: Site, name: str, archive: Path | None = None, *, keep_addresses: bool = False, replace: bool = False
-) -> Made:
+) -> SkeletonSite:
     """Return a site in the archive with the objects of `site`, and content of our own."""
     require_free(name, archive, replace=replace)
     stored = [bodies.read(site.content, each) for each in site.objects]
@@ -35,4 +35,4 @@ def add_skeleton(
         left_out=skeleton.changed,
     )
     site_of_skeleton = add_site(name, skeleton.exchanges, facts, archive, replace=replace, keep_secrets=True)
-    return Made(site_of_skeleton, skeleton.changed)
+    return SkeletonSite(site_of_skeleton, skeleton.changed)

@@ -124,8 +124,10 @@ def skeleton_of(site: Site, stored: Sequence[StoredObject], *, keep_addresses: b
     return Skeleton(tuple(order), f"{scheme}://{names[address]}", tuple(changed))
 
 
-def _pieces(plain: Sequence[StoredObject], found: Iterable[Reference], entry: int, names: Names) -> tuple[Piece, ...]:
-    how = {each.child: each for each in found}
+def _pieces(
+    plain: Sequence[StoredObject], references: Iterable[Reference], entry: int, names: Names
+) -> tuple[Piece, ...]:
+    how = {each.child: each for each in references}
     asks: dict[int, list[int]] = {number: [] for number in range(len(plain))}
     for each in how.values():
         asks[each.parent].append(each.child)

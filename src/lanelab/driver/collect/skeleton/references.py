@@ -57,12 +57,12 @@ def _url(each: SiteObject) -> str:
     return each.url
 
 
-def _above(found: Mapping[int, Reference], child: int, parent: int) -> bool:
+def _above(by_number: Mapping[int, Reference], child: int, parent: int) -> bool:
     """Return whether `child` is above `parent` already: no circle."""
-    while parent in found:
+    while parent in by_number:
         if parent == child:
             return True
-        parent = found[parent].parent
+        parent = by_number[parent].parent
     return parent == child
 
 
@@ -91,7 +91,7 @@ def _of(stored: StoredObject, parent: int, by_url: Mapping[str, int], how: Refer
     if mime in PAGES:
         reader = _Reader(parent, base, by_url)
         reader.feed(text)
-        yield from reader.found
+        yield from reader.references
     elif mime == "text/css":
         yield from of_css(text, parent, base, by_url)
     elif how is not None and how.type == "module":
@@ -115,13 +115,13 @@ def of_css(text: str, parent: int, base: str, by_url: Mapping[str, int], inline:
 
 
 def _by_script(
-    child: int, each: SiteObject, objects: Sequence[StoredObject], found: Mapping[int, Reference], entry: int
+    child: int, each: SiteObject, objects: Sequence[StoredObject], by_number: Mapping[int, Reference], entry: int
 ) -> Reference:
     """No tag names it, so a script did: the one that has the file's name, else the page's own."""
     kind = scripted_type(each)
     name = each.path.partition("?")[0].rstrip("/").rpartition("/")[2].encode("latin-1", "replace")
     if len(name) >= SHORTEST_NAME:
-        for parent, how in found.items():
+        for parent, how in by_number.items():
             if how.type in ("script", "module") and parent != child and name in objects[parent].body:
                 return Reference(child, parent, kind)
     return Reference(child, entry, kind, inline="script")
@@ -142,7 +142,7 @@ class _Reader(HTMLParser):
     def __init__(self, parent: int, base: str, by_url: Mapping[str, int]) -> None:
         super().__init__(convert_charrefs=True)
         self.parent, self.base, self.by_url = parent, base, by_url
-        self.found: list[Reference] = []
+        self.references: list[Reference] = []
         self._head, self._style, self._noscript = True, False, 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -158,7 +158,7 @@ class _Reader(HTMLParser):
         self._style = tag == "style"
         place = "head" if self._head else "body"
         if values.get("style"):
-            self.found += of_css(values["style"], self.parent, self.base, self.by_url, "style")
+            self.references += of_css(values["style"], self.parent, self.base, self.by_url, "style")
         if tag == "script":
             self._script(values, place)
         elif tag == "link":
@@ -193,7 +193,7 @@ class _Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self._style and not self._noscript:
-            self.found += of_css(data, self.parent, self.base, self.by_url, "style")
+            self.references += of_css(data, self.parent, self.base, self.by_url, "style")
 
     def _link(self, values: Mapping[str, str]) -> None:
         relations = values.get("rel", "").lower().split()
@@ -211,4 +211,4 @@ class _Reader(HTMLParser):
     def _add(self, link: str | None, kind: str, *, place: str = "body", mode: str = "plain", rel: str = "") -> None:
         child = _known(link, self.base, self.by_url) if link else None
         if child is not None:
-            self.found.append(Reference(child, self.parent, kind, place, mode, rel))
+            self.references.append(Reference(child, self.parent, kind, place, mode, rel))
