@@ -17,7 +17,7 @@ from lanelab.driver.run import start
 from lanelab.driver.site.composition import Part, composition_of, type_of
 from lanelab.driver.site.difference import difference
 from lanelab.driver.site.digest import digest_of
-from lanelab.driver.site.fidelity import percent, told
+from lanelab.driver.site.fidelity import percent, sentence_of
 from lanelab.driver.site.load import load_site
 from lanelab.driver.site.manifest import parse_manifest, read_manifest
 from lanelab.driver.site.remove import folders_of, remove
@@ -208,13 +208,13 @@ def test_a_fidelity_that_lacks_something_is_refused(key: str) -> None:
 
 
 def test_fidelity_in_words() -> None:
-    assert told(None, None) == "not verified"
-    assert told(FOUND, "1" * 64) == told(FOUND, None) == "100.0%"
-    assert told(FOUND, "2" * 64) == "100.0% (stale: the site has changed since)"
+    assert sentence_of(None, None) == "not verified"
+    assert sentence_of(FOUND, "1" * 64) == sentence_of(FOUND, None) == "100.0%"
+    assert sentence_of(FOUND, "2" * 64) == "100.0% (stale: the site has changed since)"
     recorded = replace(FOUND, archive="a" * 64)
-    assert told(recorded, None, "a" * 64) == told(recorded, None) == "100.0%"
-    assert told(recorded, None, "b" * 64) == "100.0% (stale: the site has changed since)"
-    assert told(FOUND, None, "a" * 64) == "100.0% (perhaps stale: it does not say of which recording)"
-    assert told(FOUND, "1" * 64, "a" * 64) == "100.0%"  # its objects were read, and are those of the score
+    assert sentence_of(recorded, None, "a" * 64) == sentence_of(recorded, None) == "100.0%"
+    assert sentence_of(recorded, None, "b" * 64) == "100.0% (stale: the site has changed since)"
+    assert sentence_of(FOUND, None, "a" * 64) == "100.0% (perhaps stale: it does not say of which recording)"
+    assert sentence_of(FOUND, "1" * 64, "a" * 64) == "100.0%"  # its objects were read, and are those of the score
     assert percent(99.99) == "99.9%"  # all but a little is not all
     assert percent(None) == "no score"

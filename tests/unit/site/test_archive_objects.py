@@ -77,7 +77,7 @@ def test_bodies_of_an_own_archive_are_not_decoded_again() -> None:
     nothing = Limits(total_bytes=len(PAGE))
     with pytest.raises(InputError):
         objects_of(exchanges, nothing)
-    assert objects_of(exchanges, nothing, own=True) == objects_of(exchanges)
+    assert objects_of(exchanges, nothing, by_lanelab=True) == objects_of(exchanges)
 
 
 def test_a_head_that_no_browser_takes_is_left_out() -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.site.composition import Composition, composition_of
 from lanelab.driver.site.digest import digest_of
-from lanelab.driver.site.fidelity import told
+from lanelab.driver.site.fidelity import sentence_of
 from lanelab.driver.site.load import read_site_manifest
 from lanelab.driver.site.manifest import Manifest
 from lanelab.driver.site.site import Site
@@ -57,7 +57,7 @@ def facts_of(name: str, manifest: Manifest) -> SiteFacts:
         origins=manifest.hosts,
         all_origins=bool(manifest.objects),
         composition=composition or {},
-        fidelity=told(manifest.fidelity, _known_digest(manifest), manifest.sha256),
+        fidelity=sentence_of(manifest.fidelity, _known_digest(manifest), manifest.sha256),
         score=manifest.fidelity.score if manifest.fidelity else None,
     )
 
@@ -83,7 +83,7 @@ def about(site: Site) -> AboutSite:
         origins=len(site.hosts),
         composition=composition_of(site.objects),
         digest=digest,
-        fidelity=told(manifest.fidelity, digest),
+        fidelity=sentence_of(manifest.fidelity, digest),
         score=facts.score if current else None,
         scripts_seed=site.scripts_seed,
     )

@@ -51,7 +51,7 @@ def percent(score: float | None) -> str:
 NOT_VERIFIED = "not verified"
 
 
-def told(fidelity: Fidelity | None, digest: str | None, archive: str | None = None) -> str:
+def sentence_of(fidelity: Fidelity | None, digest: str | None, archive: str | None = None) -> str:
     """Say how faithful a site is, for a list or a report. `digest`: the site's, where it is known; `archive`: the
     sha256 of its recording, by which a list knows without reading it that it is another one."""
     if fidelity is None:

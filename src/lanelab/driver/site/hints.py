@@ -74,13 +74,13 @@ def hinted(site: Site, *, preload: str, fetchpriority: str) -> Site:
     return replace(site, objects=tuple(objects))
 
 
-def with_links(body: bytes, told: Sequence[Hint], path: str) -> bytes:
+def with_links(body: bytes, hints: Sequence[Hint], path: str) -> bytes:
     """Return links that preload these, first in the head; behind the charset where a meta tag says that, since browsers
     look for it near the beginning."""
     page = Page.read(body)
     base = urljoin(f"{_ORIGIN}{path}", page.base or "")
     modules = {_joined(base, src) for src in _modules(page)}
-    links = [_link(each, modules) for each in told]
+    links = [_link(each, modules) for each in hints]
     meta = [each for each in page.elements("meta") if each.tag.has("charset") or each.tag.has("http-equiv")]
     first = next(iter([*(each for each in meta if each.in_head), *page.elements("head"), *page.elements("html")]), None)
     if first is None:

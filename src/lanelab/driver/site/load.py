@@ -67,7 +67,7 @@ def load_site(name: str, archive: Path | None = None) -> Site:
     manifest's."""
     archive = archive or sites_folder()
     manifest = read_site_manifest(name, archive)
-    folder = _made(name, archive / name, manifest)
+    folder = _folder_in_cache(name, archive / name, manifest)
     objects = _marked(manifest, _listed(folder))
     digest = digest_of(objects)
     if manifest.digest and digest != manifest.digest:
@@ -108,7 +108,7 @@ def _marked(manifest: Manifest, objects: Iterable[SiteObject]) -> tuple[SiteObje
     return tuple(replace(each, late=True) if each.url in late else each for each in objects)
 
 
-def _made(name: str, folder: Path, manifest: Manifest) -> Path:
+def _folder_in_cache(name: str, folder: Path, manifest: Manifest) -> Path:
     """Return the folder of the cache with this site, whole."""
     folder_of_site = build_folder() / CACHE / f"{name}-{_key(folder, manifest)}"
     if manifest.objects and manifest.generate is None:
@@ -145,22 +145,24 @@ def _archive_code() -> bytes:
     return digest.digest()
 
 
-def _listed(made: Path) -> tuple[SiteObject, ...]:
+def _listed(folder_of_site: Path) -> tuple[SiteObject, ...]:
     try:
-        return tuple(SiteObject.from_json(each) for each in json.loads((made / OBJECTS).read_text()))
+        return tuple(SiteObject.from_json(each) for each in json.loads((folder_of_site / OBJECTS).read_text()))
     except (OSError, ValueError, RecordError) as error:
-        remedy = f"Remove the folder {made}; it is made again when it is needed"
-        raise InputError(f"the list of the site's objects cannot be read: {made / OBJECTS}", remedy) from error
+        remedy = f"Remove the folder {folder_of_site}; it is made again when it is needed"
+        raise InputError(
+            f"the list of the site's objects cannot be read: {folder_of_site / OBJECTS}", remedy
+        ) from error
 
 
-def _make(name: str, folder: Path, manifest: Manifest, made: Path) -> None:
+def _make(name: str, folder: Path, manifest: Manifest, folder_of_site: Path) -> None:
     """Under a lock, aside, then renamed: whoever sees the folder sees all of it."""
-    cache = made.parent
+    cache = folder_of_site.parent
     try:
         cache.mkdir(parents=True, exist_ok=True)
         with (cache / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if made.is_dir():
+            if folder_of_site.is_dir():
                 return
             for leftover in cache.glob(f".{name}-*.making"):
                 shutil.rmtree(leftover)
@@ -170,7 +172,7 @@ def _make(name: str, folder: Path, manifest: Manifest, made: Path) -> None:
                 objects = bodies.store(aside / BODIES, objects_of(folder, manifest))
                 (aside / OBJECTS).write_text(json.dumps([each.to_json() for each in objects]))
                 aside.chmod(0o755)  # mkdtemp gives it to its owner alone
-                aside.rename(made)
+                aside.rename(folder_of_site)
             finally:
                 shutil.rmtree(aside, ignore_errors=True)
     except OSError as error:

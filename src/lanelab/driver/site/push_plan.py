@@ -83,7 +83,7 @@ def _named(site: Site, page: SiteObject, key: str) -> Iterator[str]:
         raise InputError(f"{site.name}: its page cannot be read: {error}", "Write paths", key=key) from None
     reader = _Reader(f"http://{site.entry_host}{page.path}")
     reader.feed(text)
-    for url in dict.fromkeys(reader.found):
+    for url in dict.fromkeys(reader.addresses):
         parts = urlsplit(url)
         if parts.scheme in ("http", "https") and parts.netloc.lower() == site.entry_host:
             yield (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -95,7 +95,7 @@ class _Reader(HTMLParser):
     def __init__(self, base: str) -> None:
         super().__init__(convert_charrefs=True)
         self.base = base
-        self.found: list[str] = []
+        self.addresses: list[str] = []
         self._noscript = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -118,6 +118,6 @@ class _Reader(HTMLParser):
     def _add(self, address: str | None) -> None:
         if address and address.strip():
             try:
-                self.found.append(urljoin(self.base, address.strip()))
+                self.addresses.append(urljoin(self.base, address.strip()))
             except ValueError:  # no address at all
                 return

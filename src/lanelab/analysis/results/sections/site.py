@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from lanelab.analysis.results.layout.model import Column, Part, Section, Words, table
 from lanelab.driver.site.description import SiteDescription
-from lanelab.driver.site.fidelity import ProtocolFidelity, percent, told
+from lanelab.driver.site.fidelity import ProtocolFidelity, percent, sentence_of
 from lanelab.driver.site.minify.effects import Effect
 from lanelab.driver.site.minify.report import MinifyReport, TypeChange
 
@@ -86,7 +86,7 @@ def _facts(site: SiteDescription) -> Iterator[tuple[str, str]]:
     for words, counts in (("methods", site.methods), ("statuses", site.statuses), ("encodings", site.encodings)):
         yield words, ", ".join(f"{name}: {count:,}" for name, count in counts.items())
     yield "digest", site.digest
-    yield "fidelity", told(site.fidelity, site.digest)
+    yield "fidelity", sentence_of(site.fidelity, site.digest)
     if site.fidelity:
         proof = site.fidelity
         yield "verified", f"{proof.at_utc} by lanelab {proof.lanelab}, {proof.browser}, {proof.server}"

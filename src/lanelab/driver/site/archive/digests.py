@@ -7,12 +7,12 @@ import hashlib
 ALGORITHMS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512")
 
 
-def agrees(said: str, *readings: bytes) -> bool | None:
+def agrees(written: str, *readings: bytes) -> bool | None:
     """Return whether it is the digest of one of these. None: it says nothing, or names what nobody here knows.
 
-    `said` is an algorithm, a colon and the digest as hexadecimal digits, base32 or base64: tools differ.
+    `written` is an algorithm, a colon and the digest as hexadecimal digits, base32 or base64: tools differ.
     """
-    name, _, text = said.strip().partition(":")
+    name, _, text = written.strip().partition(":")
     algorithm, text = name.lower().replace("-", ""), text.strip()
     if algorithm not in ALGORITHMS or not text:
         return None

@@ -39,4 +39,4 @@ class Limits:
 
 LIMITS = Limits()
 # Of what was within those limits when lanelab wrote it: requests and heads came on top.
-OWN = Limits(file_bytes=4_000 * MEGABYTE, total_bytes=4_000 * MEGABYTE, records=10_000_000, answers=5_000_000)
+OF_LANELAB = Limits(file_bytes=4_000 * MEGABYTE, total_bytes=4_000 * MEGABYTE, records=10_000_000, answers=5_000_000)

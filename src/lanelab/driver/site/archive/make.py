@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.site.archive.limits import OWN
+from lanelab.driver.site.archive.limits import OF_LANELAB
 from lanelab.driver.site.archive.objects import objects_of
 from lanelab.driver.site.archive.read_warc import read_warc
 from lanelab.driver.site.manifest import MANIFEST, Manifest
@@ -22,4 +22,4 @@ def make(folder: Path, manifest: Manifest) -> Iterator[StoredObject]:
     if hashlib.sha256(data).hexdigest() != manifest.sha256:
         remedy = f"Bring it back, or write its sha256 into {folder / MANIFEST}"
         raise InputError(f"the site's archive {file} was changed: another sha256 than the manifest has", remedy)
-    yield from objects_of(read_warc(data, str(file), OWN).exchanges, OWN, own=True).stored
+    yield from objects_of(read_warc(data, str(file), OF_LANELAB).exchanges, OF_LANELAB, by_lanelab=True).stored

@@ -46,15 +46,15 @@ _SNIFFED: tuple[tuple[Callable[[bytes], bool], str], ...] = (
 )
 
 
-def media_type(said: str, path: str, body: bytes) -> str:
-    """`said`: the Content-Type, empty where there is none. `body` decoded, or empty where it is encoded."""
-    match = _TYPE.fullmatch(said)
+def media_type(content_type: str, path: str, body: bytes) -> str:
+    """`content_type`: the Content-Type, empty where there is none. `body` decoded, or empty where it is encoded."""
+    match = _TYPE.fullmatch(content_type)
     return match[1].lower() if match else sniffed(path, body)
 
 
-def is_media_type(said: str) -> bool:
+def is_media_type(content_type: str) -> bool:
     """Return whether nothing else has to be looked at."""
-    return _TYPE.fullmatch(said) is not None
+    return _TYPE.fullmatch(content_type) is not None
 
 
 def sniffed(path: str, body: bytes) -> str:

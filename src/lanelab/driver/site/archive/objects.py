@@ -72,11 +72,11 @@ class Objects:
     exchanges: tuple[Exchange, ...]  # what the objects are made of: these and no others belong into its archive
 
 
-def objects_of(exchanges: Iterable[Exchange], limits: Limits = LIMITS, *, own: bool = False) -> Objects:
+def objects_of(exchanges: Iterable[Exchange], limits: Limits = LIMITS, *, by_lanelab: bool = False) -> Objects:
     """Return one object for each request. Of several answers to one request the best: a whole one above a part, and
-    above "not modified"; of equals the first. `own`: of an archive that lanelab wrote, when it had decoded every
+    above "not modified"; of equals the first. `by_lanelab`: of an archive that lanelab wrote, when it had decoded every
     body."""
-    bodies = _Bodies(limits, own=own)
+    bodies = _Bodies(limits, by_lanelab=by_lanelab)
     groups: dict[Key, list[tuple[Exchange, Address]]] = {}
     left_out: list[str] = []
     for each in exchanges:
@@ -106,7 +106,7 @@ class _Bodies:
     """Decodes them, so many bytes in sum."""
 
     limits: Limits
-    own: bool
+    by_lanelab: bool
     total: int = 0
 
     def decoded(self, headers: Headers, body: bytes) -> bytes:
@@ -183,7 +183,7 @@ def _stored(each: Exchange, address: Address, bodies: _Bodies) -> StoredObject:
     if len(body) > bodies.limits.record_bytes:
         raise NotServedError(f"it is larger than {bodies.limits.record_bytes:,} bytes")
     content_type = next(iter(values_of(headers, "content-type")), "")
-    plain = b"" if bodies.own and is_media_type(content_type) else bodies.decoded(headers, body)
+    plain = b"" if bodies.by_lanelab and is_media_type(content_type) else bodies.decoded(headers, body)
     archived = SiteObject(
         host=address.host,
         path=address.path,

@@ -117,12 +117,12 @@ class _Joined:
         answers: list[tuple[Record, Exchange]] = []
         for record in records:
             if record.kind in ("response", "resource") and (answer := self._guarded(record)):
-                exchange = requests.asked(record, answer, self)
+                exchange = requests.with_request(record, answer, self)
                 self._remember(record, exchange)
                 answers.append((record, exchange))
         for record in records:  # what they repeat may come later in the archive
             if record.kind == "revisit" and (answer := self._guarded(record)):
-                answers.append((record, requests.asked(record, answer, self)))
+                answers.append((record, requests.with_request(record, answer, self)))
         place = {id(record): number for number, record in enumerate(records)}  # each file counts its own from 1
         answers.sort(key=lambda each: place[id(each[0])])
         other = [f"{count} records of {scheme}:" for scheme, count in sorted(self.other.items())]
@@ -206,8 +206,8 @@ class _Joined:
         """What a record says of its payload names it for revisits where it is right, or where the digest of its block
         is: then its tool takes something else for the payload, and does so in the revisit, too."""
         right = id(record) not in self.changed or record.get("warc-block-digest")
-        said = _digest(record.get("warc-payload-digest")) if right else ""
-        digests = {said, f"sha1:{_sha1(exchange.body)}"} - {""}
+        digest_of_record = _digest(record.get("warc-payload-digest")) if right else ""
+        digests = {digest_of_record, f"sha1:{_sha1(exchange.body)}"} - {""}
         for digest in digests:
             self.by_digest.setdefault(digest, exchange)
         self.by_url.setdefault(record.url, exchange)
@@ -229,7 +229,7 @@ class _Requests:
                 else:
                     self._by_url[record.url][id(record)] = record
 
-    def asked(self, record: Record, exchange: Exchange, joined: _Joined) -> Exchange:
+    def with_request(self, record: Record, exchange: Exchange, joined: _Joined) -> Exchange:
         request = (
             self._of_answer.get(record.id)
             or self._by_id.get(record.get("warc-concurrent-to"))

@@ -15,14 +15,14 @@ NAMED = 8  # cookies of a host that are named
 
 def without_secrets(exchanges: Iterable[Exchange]) -> tuple[tuple[Exchange, ...], tuple[str, ...]]:
     """The exchanges, and words on what was taken out of them: names, never values."""
-    found: dict[tuple[str, str], set[str]] = {}
+    values_by_name: dict[tuple[str, str], set[str]] = {}
     clean = []
     for each in exchanges:
         host = _host(each.url)
         for names, fields in ((IN_REQUESTS, each.request_headers), (IN_ANSWERS, each.headers)):
             for name, value in fields:
                 if name.lower() in names:
-                    found.setdefault((host, name.lower()), set()).update(_cookies(name, value))
+                    values_by_name.setdefault((host, name.lower()), set()).update(_cookies(name, value))
         clean.append(
             replace(
                 each,
@@ -30,7 +30,7 @@ def without_secrets(exchanges: Iterable[Exchange]) -> tuple[tuple[Exchange, ...]
                 headers=_without(each.headers, IN_ANSWERS),
             )
         )
-    return tuple(clean), tuple(_words(*key, found[key]) for key in sorted(found))
+    return tuple(clean), tuple(_words(*key, values_by_name[key]) for key in sorted(values_by_name))
 
 
 def _without(fields: Headers, names: frozenset[str]) -> Headers:

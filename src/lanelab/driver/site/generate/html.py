@@ -56,11 +56,11 @@ def _parts(total: int, count: int) -> list[int]:
     return [each + (n < more) for n in range(count)]
 
 
-def _head(piece: Piece, asked: Sequence[Piece]) -> str:
-    included = "".join(_include(piece, each) for each in asked if _in_head(each))
-    rules = "".join(rules_for(piece, each) for each in asked if each.group.inline == "style")
+def _head(piece: Piece, children: Sequence[Piece]) -> str:
+    included = "".join(_include(piece, each) for each in children if _in_head(each))
+    rules = "".join(rules_for(piece, each) for each in children if each.group.inline == "style")
     style = f"<style>\n{rules}</style>\n" if rules else ""
-    icon = "" if any(each.group.rel == ICON for each in asked) else f'<link {ICON} href="data:,">\n'
+    icon = "" if any(each.group.rel == ICON for each in children) else f'<link {ICON} href="data:,">\n'
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>A generated page</title>\n'
         f"{icon}{included}{style}</head>\n<body>\n<h1>A generated page</h1>\n"
@@ -76,10 +76,10 @@ def _in_head(each: Piece) -> bool:
     return bool(each.group.rel) or (not each.group.inline and (each.group.place == "head" or each.type == "css"))
 
 
-def _tail(piece: Piece, asked: Sequence[Piece], *, styled: bool) -> str:
-    scripts = (each for each in asked if each.group.place == "body" and each.type in ("script", "module"))
+def _tail(piece: Piece, children: Sequence[Piece], *, styled: bool) -> str:
+    scripts = (each for each in children if each.group.place == "body" and each.type in ("script", "module"))
     included = "".join(_include(piece, each) for each in scripts if not _by_itself(each))
-    lines = "".join(asked_by_script(each) for each in asked if each.group.inline == "script")
+    lines = "".join(asked_by_script(each) for each in children if each.group.inline == "script")
     script = f"<script>\n(function () {{\n{ASK}{lines}}}());\n</script>\n" if lines else ""
     return f"{included}{script}{STYLED if styled else ''}</body>\n</html>\n"
 

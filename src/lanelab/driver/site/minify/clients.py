@@ -23,7 +23,7 @@ _NO_DEFERRED_SCRIPTS = ("*Firefox/1.*", "*Firefox/2.*", "*MSIE 5.*", "*MSIE 6.*"
 
 
 # What a browser that says nothing else is: the one that lanelab drives.
-_OWN = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36"
+_CHROMIUM = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36"
 
 
 def takes_data_uris(user_agent: str) -> bool:
@@ -43,7 +43,7 @@ def takes_deferred_scripts(user_agent: str) -> bool:
 
 
 def _is(user_agent: str, allowed: Iterable[str], refused: Iterable[str]) -> bool:
-    agent = user_agent or _OWN
+    agent = user_agent or _CHROMIUM
     if any(_pattern(each).fullmatch(agent) for each in refused):
         return False
     return any(_pattern(each).fullmatch(agent) for each in allowed)

@@ -67,10 +67,10 @@ def stored(work: Work, resource: Resource, picture: Picture, wanted: Wanted = (N
     """Return the rewritten image as an object of the site; notes it once."""
     if not picture.rewritten or picture.kind is None:
         return resource
-    before = len(work.resources.made)
+    before = len(work.resources.additions)
     name = name_of(resource.address, wanted if work.wish.has("resize_images") else (None, None))
     resource_of_picture = work.resources.add((resource,), name, FILTER_ID, picture.body, picture.kind.extension)
-    if len(work.resources.made) > before:
+    if len(work.resources.additions) > before:
         work.note(
             filter_of(kind_of(resource.body)),
             _what(resource, picture),

@@ -88,7 +88,7 @@ def rewrite(body: bytes, rules: ImageRules, wanted: Wanted = (None, None)) -> Re
     if kind is None:
         return Kept("it is no JPEG, PNG, GIF or WebP")
     try:
-        result = _made(body, kind, rules, wanted)
+        result = _rewritten(body, kind, rules, wanted)
     except codecs.Undecodable as error:
         return Kept(str(error))
     if isinstance(result, Rewritten) and len(result.body) >= len(body):
@@ -96,7 +96,7 @@ def rewrite(body: bytes, rules: ImageRules, wanted: Wanted = (None, None)) -> Re
     return result or Kept(f"no filter that is on changes a {kind.name}")
 
 
-def _made(body: bytes, kind: Kind, rules: ImageRules, wanted: Wanted) -> Rewritten | Kept | None:
+def _rewritten(body: bytes, kind: Kind, rules: ImageRules, wanted: Wanted) -> Rewritten | Kept | None:
     """Raises Undecodable."""
     image = codecs.decode(body)
     if codecs.frames_of(image) > 1 or (kind is Kind.PNG and codecs.is_animated_png(body)):
@@ -128,10 +128,10 @@ def preview(body: bytes, smallest: int, largest: int) -> bytes | None:
         image = codecs.decode(body)
         if kind_of(body) not in (Kind.JPEG, Kind.PNG) or not codecs.is_opaque(image) or codecs.is_turned(image):
             return None
-        made = codecs.to_jpeg(image, PREVIEW_QUALITY)
+        smaller = codecs.to_jpeg(image, PREVIEW_QUALITY)
     except codecs.Undecodable:
         return None
-    return made if len(made) < len(body) else None
+    return smaller if len(smaller) < len(body) else None
 
 
 def data_uri(body: bytes, kind: Kind) -> str:
@@ -167,8 +167,8 @@ def _recompressed(body: bytes, image: Image.Image, kind: Kind, rules: ImageRules
     if kind is Kind.JPEG:
         return _jpeg(body, image, box, rules)
     if kind is Kind.WEBP:
-        made = codecs.to_webp(image, rules.webp_quality) if rules.webp else None
-        return Rewritten(made, Kind.WEBP, box, "WebP, recompressed") if made else None
+        webp = codecs.to_webp(image, rules.webp_quality) if rules.webp else None
+        return Rewritten(webp, Kind.WEBP, box, "WebP, recompressed") if webp else None
     if kind is Kind.GIF:
         if not rules.gif_to_png:
             return None

@@ -77,9 +77,9 @@ def shorten(script: bytes) -> Shortened | Unchanged:
     return Shortened(shorter)
 
 
-def shortens_further(made: bytes) -> bool:
+def shortens_further(shortened: bytes) -> bool:
     """A sign that quotes or slashes were misread."""
-    return bytes(rjsmin.jsmin(made)) != made
+    return bytes(rjsmin.jsmin(shortened)) != shortened
 
 
 def looks_itself_up(script: bytes) -> bool:

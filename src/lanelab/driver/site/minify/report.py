@@ -59,9 +59,9 @@ class MinifyReport(Coded):
 
 
 def report_of(
-    site: str, filters: Iterable[str], generation: str, before: Sequence[StoredObject], made: Minified
+    site: str, filters: Iterable[str], generation: str, before: Sequence[StoredObject], minified: Minified
 ) -> MinifyReport:
-    after = _asked_for(before, made.objects)
+    after = _asked_for(before, minified.objects)
     changes = [_change(each, _of_type(before, each), _of_type(after, each)) for each in TYPES]
     return MinifyReport(
         site,
@@ -69,10 +69,10 @@ def report_of(
         generation,
         tuple(each for each in changes if each.before.objects or each.after.objects),
         _change("all", before, after),
-        made.effects,
+        minified.effects,
         tuple(
             ObjectLeft(each.object.url, each.object.mime, len(each.body), sent(each), each.object.late)
-            for each in made.objects
+            for each in minified.objects
         ),
     )
 
@@ -112,11 +112,11 @@ def _of_type(objects: Iterable[StoredObject], kind: str) -> list[StoredObject]:
     return [each for each in objects if type_of(each.object.mime) == kind]
 
 
-def write_minified(folder: Path, report: MinifyReport, made: Minified) -> None:
+def write_minified(folder: Path, report: MinifyReport, minified: Minified) -> None:
     """Write the minified objects and the report into a new folder."""
     try:
         folder.mkdir(parents=True)
-        for number, each in enumerate(made.objects):
+        for number, each in enumerate(minified.objects):
             file = folder / _file_name(number, each)
             file.write_bytes(each.body)
         (folder / REPORT).write_text(json.dumps(report.to_json(), indent=2) + "\n")

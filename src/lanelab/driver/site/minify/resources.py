@@ -102,21 +102,21 @@ class Resources:
     def __init__(self, objects: Iterable[StoredObject], generation: Generation) -> None:
         self.generation = generation
         self.originals = tuple(objects)
-        self.made: dict[Address, Resource] = {}
+        self.additions: dict[Address, Resource] = {}
         self.replaced: set[Address] = set()  # originals that a filter put something else in place of
         self.later: set[Address] = set()  # what a page asks for only when it has loaded
         self.scripts_later = False  # then also what scripts ask for
         pairs = ((Address(each.object.host.lower(), each.object.path), each) for each in self.originals)
-        self._found: Mapping[Address, StoredObject] = {
+        self._loadable: Mapping[Address, StoredObject] = {
             address: each
             for address, each in pairs
             if each.object.method == "GET" and each.object.status == 200 and not each.object.encoding
         }
 
     def find(self, address: Address) -> Resource | None:
-        if rewritten := self.made.get(address):
+        if rewritten := self.additions.get(address):
             return rewritten
-        each = self._found.get(address)
+        each = self._loadable.get(address)
         return Resource(each.object, each.body, (address,)) if each else None
 
     def add(self, sources: Sequence[Resource], name: str, filter_id: str, body: bytes, extension: str) -> Resource:
@@ -128,7 +128,7 @@ class Resources:
     def add_at(self, folder: Address, sources: Sequence[Resource], leaf: str, body: bytes) -> Resource:
         mime = MIMES[leaf.rpartition(".")[2]]
         first = sources[0]
-        made = replace(
+        new_object = replace(
             first.object,
             host=folder.host,
             path=folder.path + leaf,
@@ -140,8 +140,8 @@ class Resources:
             late=all(each.object.late for each in sources),
         )
         origins = tuple(dict.fromkeys(address for each in sources for address in each.sources))
-        resource = Resource(made, body, origins)
-        self.made[resource.address] = resource
+        resource = Resource(new_object, body, origins)
+        self.additions[resource.address] = resource
         return resource
 
     def _headers(self, sources: Sequence[Resource], mime: str) -> Headers:

@@ -139,38 +139,38 @@ def _shorten_inline(work: Work, place: int, text: str, edits: dict[int, list[Nod
     result = shorten(text.encode("latin-1"))
     if not isinstance(result, Shortened):
         return
-    made = result.body.decode("latin-1")
+    shortened = result.body.decode("latin-1")
     if work.page.xhtml and "<![CDATA[" in text:
-        made = f"{CDATA_BEGIN}{made}{CDATA_END}"
-    if len(made) < len(text):
-        edits[place] = [RawText(made)]
-        work.note(INLINE, "a script of the page was shortened", len(text), len(made))
+        shortened = f"{CDATA_BEGIN}{shortened}{CDATA_END}"
+    if len(shortened) < len(text):
+        edits[place] = [RawText(shortened)]
+        work.note(INLINE, "a script of the page was shortened", len(text), len(shortened))
 
 
-def _shortened(work: Work, found: Resource) -> Resource | None:
-    if found.address.rewritten:
+def _shortened(work: Work, file: Resource) -> Resource | None:
+    if file.address.rewritten:
         return None
-    result = shorten(found.body)
-    if looks_itself_up(found.body):
+    result = shorten(file.body)
+    if looks_itself_up(file.body):
         why = "it looks for scripts in the page, and would not find itself"
     elif isinstance(result, Shortened):
-        before = len(work.resources.made)
-        name = escape_segment(found.address.leaf)
-        resource = work.resources.add((found,), name, MINIFIED_ID, result.body, "js")
-        if len(work.resources.made) > before:
-            work.note(EXTERNAL, "shortened", found.size, resource.size, found.address)
+        before = len(work.resources.additions)
+        name = escape_segment(file.address.leaf)
+        resource = work.resources.add((file,), name, MINIFIED_ID, result.body, "js")
+        if len(work.resources.additions) > before:
+            work.note(EXTERNAL, "shortened", file.size, resource.size, file.address)
         return resource
     else:
         why = result.why
-    work.note(EXTERNAL, f"kept: {why}", found.size, found.size, found.address)
+    work.note(EXTERNAL, f"kept: {why}", file.size, file.size, file.address)
     return None
 
 
-def _foreign_text(work: Work, tag: StartTag, found: Resource) -> str | None:
+def _foreign_text(work: Work, tag: StartTag, file: Resource) -> str | None:
     """Why the file's characters would be others in the page; None: they are the same."""
-    if found.body.isascii():
+    if file.body.isascii():
         return None
-    charset = (tag.get("charset") or found.charset).lower()
+    charset = (tag.get("charset") or file.charset).lower()
     page = work.charset
     return None if page and charset in ("", page) else "its encoding may be another one than the page's"
 
@@ -216,28 +216,28 @@ def _can_be_one_of_many(work: Work, element: Element) -> bool:
     )
 
 
-def _kept_apart(found: Resource) -> str | None:
-    if found.address.rewritten and f".pagespeed.{MINIFIED_ID}." not in found.address.path:
+def _kept_apart(file: Resource) -> str | None:
+    if file.address.rewritten and f".pagespeed.{MINIFIED_ID}." not in file.address.path:
         return "it is a combination"
-    return not_combined(found.body)
+    return not_combined(file.body)
 
 
-def _charset(work: Work, tag: StartTag, found: Resource) -> str:
-    return (tag.get("charset") or found.charset or work.charset).lower()
+def _charset(work: Work, tag: StartTag, file: Resource) -> str:
+    return (tag.get("charset") or file.charset or work.charset).lower()
 
 
-def _fits(work: Work, run: _Run, tag: StartTag, found: Resource) -> bool:
+def _fits(work: Work, run: _Run, tag: StartTag, file: Resource) -> bool:
     """Return whether the run may take one more: of its encoding, not too large, and with a name that is not too
     long."""
     if not run.members:
         return True
     generation = work.wish.generation
-    folder, leaves = names_in_common_folder([*(each.address for _, each in run.members), found.address])
+    folder, leaves = names_in_common_folder([*(each.address for _, each in run.members), file.address])
     leaf = len(rewritten_leaf(joined_names(leaves), COMBINED_ID, b"", "js")) + generation.url_slack_bytes
     whole = len(f"{work.scheme}://{folder.host}{folder.path}") + leaf
     return (
-        run.charset == _charset(work, tag, found)
-        and (generation.combined_js_bytes is None or run.size + found.size <= generation.combined_js_bytes)
+        run.charset == _charset(work, tag, file)
+        and (generation.combined_js_bytes is None or run.size + file.size <= generation.combined_js_bytes)
         and leaf <= generation.url_segment_bytes
         and whole <= generation.url_bytes
     )
@@ -250,15 +250,15 @@ def _combine(work: Work, run: _Run, edits: dict[int, list[Node]]) -> None:
     body = combination([(each.address.path, _shortest(each.body) if shortens else each.body) for each in sources])
     folder, leaves = names_in_common_folder([file.address for file in sources])
     leaf = rewritten_leaf(joined_names(leaves), COMBINED_ID, body, "js")
-    made = work.resources.add_at(folder, sources, leaf, body)
+    combined = work.resources.add_at(folder, sources, leaf, body)
     for element, file in run.members:
-        work.use(file, made)
+        work.use(file, combined)
         edits |= {place: [] for place in work.page.whole(element.index)}
         edits[element.index] = [start_tag("script"), RawText(call_of(file.address.path)), end_tag("script")]
     first = run.members[0][0].index
-    edits[first] = [start_tag("script", ("src", work.written(made))), end_tag("script"), *edits[first]]
+    edits[first] = [start_tag("script", ("src", work.written(combined))), end_tag("script"), *edits[first]]
     what = f"{len(sources)} scripts became one"
-    work.note("combine_javascript", what, sum(each.size for each in sources), made.size, made.address)
+    work.note("combine_javascript", what, sum(each.size for each in sources), combined.size, combined.address)
 
 
 def _shortest(script: bytes) -> bytes:

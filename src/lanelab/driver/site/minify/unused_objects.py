@@ -26,7 +26,7 @@ def objects_left(
     """
     originals = {Address(each.object.host.lower(), each.object.path): each for each in resources.originals}
     kept = {address: pages.get(address, each) for address, each in originals.items()}
-    new_objects = {address: StoredObject(each.object, each.body) for address, each in resources.made.items()}
+    new_objects = {address: StoredObject(each.object, each.body) for address, each in resources.additions.items()}
     candidates = (resources.replaced - {entry} - set(pages)) & set(originals)
     wanted = _reached(kept, new_objects, candidates)
     left: list[StoredObject] = []
@@ -38,24 +38,24 @@ def objects_left(
             left.append(each if wanted[address] else _late(each))
         left += [
             new_objects.pop(new)
-            for new in _made_of(resources.made.values(), address)
+            for new in _results_of(resources.additions.values(), address)
             if new in wanted and new in new_objects
         ]
     return tuple(_with_late(left, resources, entry))
 
 
-def _with_late(found: Sequence[StoredObject], resources: Resources, entry: Address) -> Iterator[StoredObject]:
+def _with_late(objects: Sequence[StoredObject], resources: Resources, entry: Address) -> Iterator[StoredObject]:
     """A load may do without what filters have put off until after it."""
-    due = _due(found, resources.later, entry) if resources.scripts_later else None
-    for each in found:
+    due = _due(objects, resources.later, entry) if resources.scripts_later else None
+    for each in objects:
         address = Address(each.object.host.lower(), each.object.path)
         put_off = address in resources.later or (due is not None and address not in due)
         yield _late(each) if put_off and not each.object.late else each
 
 
-def _due(found: Iterable[StoredObject], later: set[Address], entry: Address) -> set[Address]:
+def _due(stored: Iterable[StoredObject], later: set[Address], entry: Address) -> set[Address]:
     """Return what markup and style sheets ask for, beginning with the entry."""
-    objects = {Address(each.object.host.lower(), each.object.path): each for each in found}
+    objects = {Address(each.object.host.lower(), each.object.path): each for each in stored}
     due, waiting = {entry}, [entry]
     while waiting:
         address = waiting.pop()
@@ -65,8 +65,8 @@ def _due(found: Iterable[StoredObject], later: set[Address], entry: Address) -> 
     return due
 
 
-def _made_of(made: Iterable[Resource], address: Address) -> list[Address]:
-    return [each.address for each in made if each.sources[0] == address]
+def _results_of(results: Iterable[Resource], address: Address) -> list[Address]:
+    return [each.address for each in results if each.sources[0] == address]
 
 
 def _late(each: StoredObject) -> StoredObject:
@@ -74,17 +74,17 @@ def _late(each: StoredObject) -> StoredObject:
 
 
 def _reached(
-    kept: Mapping[Address, StoredObject], made: Mapping[Address, StoredObject], candidates: set[Address]
+    kept: Mapping[Address, StoredObject], results: Mapping[Address, StoredObject], candidates: set[Address]
 ) -> dict[Address, bool]:
     """Find which results and candidates are referred to from what stays. True: by a reference in markup or a style
     sheet; False: a text holds its name."""
     wanted: dict[Address, bool] = {}
     waiting = [address for address in kept if address not in candidates]
-    open_ones = {**{each: kept[each] for each in candidates}, **made}
+    open_ones = {**{each: kept[each] for each in candidates}, **results}
     seen = set(waiting)
     while waiting:
         address = waiting.pop()
-        each = made[address] if address in made else kept[address]
+        each = results[address] if address in results else kept[address]
         exact, names = _mentions(each, address)
         for other in open_ones:
             certain = other in exact
@@ -134,4 +134,4 @@ def _page_references(page: Page, address: Address) -> set[Address]:
                 written.append(value)
         if tag.name == "style":
             written += css_references(page.text_in(element.index) or "")
-    return {found for each in written if each and (found := base.resolve(each))}
+    return {address_of_target for each in written if each and (address_of_target := base.resolve(each))}

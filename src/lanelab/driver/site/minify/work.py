@@ -51,11 +51,11 @@ class Work:
         resource = self.resources.find(address)
         return resource if resource and resource.cacheable else None
 
-    def keeps_hash(self, name: str, tag: StartTag, found: Resource) -> bool:
+    def keeps_hash(self, name: str, tag: StartTag, file: Resource) -> bool:
         """Whether the tag says the hash of what it loads: with another content a browser would refuse it."""
         if not tag.get("integrity"):
             return False
-        self.note(name, "kept: its tag says the hash of it", found.size, found.size, found.address)
+        self.note(name, "kept: its tag says the hash of it", file.size, file.size, file.address)
         return True
 
     def written(self, resource: Resource, base: Address | None = None) -> str:

@@ -42,8 +42,8 @@ def prepare(site: Site, variant: Variant) -> Site:
             fcntl.flock(lock, fcntl.LOCK_EX)
             objects = _read(file, site.content)
             if objects is None:
-                made = transform([bodies.read(site.content, each) for each in site.objects], site, variant)
-                objects = bodies.store(site.content, made)
+                new_objects = transform([bodies.read(site.content, each) for each in site.objects], site, variant)
+                objects = bodies.store(site.content, new_objects)
                 part = file.with_suffix(".part")
                 part.write_text(json.dumps([each.to_json() for each in objects]))
                 part.rename(file)
@@ -87,8 +87,8 @@ def _content(each: StoredObject) -> tuple[SiteObject, bytes]:
     return replace(each.object, late=False), each.body
 
 
-def _coded(made: StoredObject, stored: StoredObject) -> StoredObject:
-    return replace(stored, object=replace(stored.object, late=made.object.late))
+def _coded(transformed: StoredObject, stored: StoredObject) -> StoredObject:
+    return replace(stored, object=replace(stored.object, late=transformed.object.late))
 
 
 def _for_clear_http(stored: StoredObject) -> StoredObject:

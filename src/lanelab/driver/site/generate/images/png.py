@@ -31,8 +31,8 @@ def encode(seed: str, size: int, width: int, height: int, metadata: int) -> byte
         stream = _stream(seed, width, height, rows)
     head = SIGNATURE + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
     text = size - FRAME - len(stream) - CHUNK - len(KEYWORD)
-    said = chunk(b"tEXt", KEYWORD + comment(seed, text))
-    return head + said + chunk(b"IDAT", stream) + chunk(b"IEND", b"")
+    filler = chunk(b"tEXt", KEYWORD + comment(seed, text))
+    return head + filler + chunk(b"IDAT", stream) + chunk(b"IEND", b"")
 
 
 def chunk(kind: bytes, data: bytes) -> bytes:

@@ -32,8 +32,8 @@ def encode(seed: str, size: int, width: int, height: int, metadata: int) -> byte
     canvas = (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little")
     extended = _chunk(b"VP8X", bytes((HAS_XMP, 0, 0, 0)) + canvas)
     text = size - 12 - EXTENDED - len(data) - CHUNK
-    said = _chunk(b"XMP ", comment(seed, text))
-    return b"RIFF" + struct.pack("<I", size - 8) + b"WEBP" + extended + data + said
+    filler = _chunk(b"XMP ", comment(seed, text))
+    return b"RIFF" + struct.pack("<I", size - 8) + b"WEBP" + extended + data + filler
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:

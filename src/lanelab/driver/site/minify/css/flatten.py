@@ -55,8 +55,8 @@ def _imported(work: Work, each: Import, base: Address, charset: str, chain: tupl
     if sheet is None or not sheet.is_css or sheet.address in chain:
         return None
     text = without_bom(sheet.text)
-    own = sheet.charset or imports_of(text).charset.lower()
-    if not whole(text) or not same_characters(text, own, charset):
+    inner_charset = sheet.charset or imports_of(text).charset.lower()
+    if not whole(text) or not same_characters(text, inner_charset, charset):
         return None
     inner = _expanded(work, text, sheet.address, charset, (*chain, sheet.address))
     if inner is None:

@@ -36,11 +36,11 @@ class Token:
 
 
 def unescaped(text: str) -> str:
-    def plain(found: re.Match[str]) -> str:
-        if found[1]:
-            code = int(found[1], 16)
+    def plain(escape: re.Match[str]) -> str:
+        if escape[1]:
+            code = int(escape[1], 16)
             return chr(code) if 0 < code < 0x110000 else "�"
-        return found[3] or ""
+        return escape[3] or ""
 
     return ESCAPE.sub(plain, text)
 
@@ -61,7 +61,7 @@ class Reference:
 
 
 def located(text: str) -> list[Reference]:
-    found: list[Reference] = []
+    references: list[Reference] = []
     after_import = False
     word = ""
     functions: list[str] = []  # that are open here; "": brackets without a name
@@ -71,14 +71,14 @@ def located(text: str) -> list[Reference]:
             continue
         in_set = bool(functions) and functions[-1] in IMAGE_SETS
         if each.kind == "url" or (each.kind == "string" and (after_import or in_set)):
-            found.append(Reference(each.address, each.start, each.end, after_import))
+            references.append(Reference(each.address, each.start, each.end, after_import))
         if each.text == "(":
             functions.append(word)
         elif each.text in "){}" and functions:
             functions = functions[:-1] if each.text == ")" else []
         word = each.text.lower() if each.kind == "word" else ""
         after_import = each.kind == "at" and each.text.lower() == "@import"
-    return found
+    return references
 
 
 def references(text: str) -> list[str]:

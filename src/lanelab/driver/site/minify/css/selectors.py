@@ -34,7 +34,7 @@ class Compound:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PageElement:
     """An element of a page: its name, and those that it is in."""
 
     tag: str
@@ -56,23 +56,23 @@ class Found:
 class Elements:
     """The elements of a page, by what a selector asks for first."""
 
-    found: list[Found]
+    all: list[PageElement]
     by_name: dict[str, list[int]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, page: Page) -> "Elements":
-        elements = cls([Found(name, around=tuple(range(place))) for place, name in enumerate(IMPLIED)])
+        elements = cls([PageElement(name, around=tuple(range(place))) for place, name in enumerate(IMPLIED)])
         around = list(range(len(IMPLIED)))
         for node in page.nodes:
             if isinstance(node, StartTag):
-                elements.found.append(_element(node, tuple(around)))
+                elements.all.append(_element(node, tuple(around)))
                 if node.name not in VOID and not node.self_closing:
-                    around.append(len(elements.found) - 1)
+                    around.append(len(elements.all) - 1)
             elif isinstance(node, EndTag):
-                opened = [place for place in around[len(IMPLIED) :] if elements.found[place].tag == node.name]
+                opened = [place for place in around[len(IMPLIED) :] if elements.all[place].tag == node.name]
                 if opened:
                     del around[around.index(opened[-1]) :]
-        for place, each in enumerate(elements.found):
+        for place, each in enumerate(elements.all):
             keys = (each.tag, "*", *(f".{name}" for name in each.classes), *((f"#{each.id}",) if each.id else ()))
             for key in keys:
                 elements.by_name.setdefault(key, []).append(place)
@@ -85,18 +85,18 @@ class Elements:
             return True
         last, *before = reversed(steps)
         return any(
-            self.found[place].fits(last[1]) and self._stands(place, last[0], before)
+            self.all[place].fits(last[1]) and self._stands(place, last[0], before)
             for place in self.by_name.get(_key(last[1]), [])
         )
 
     def _stands(self, place: int, sign: str, before: list[tuple[str, Compound]]) -> bool:
         """Return whether elements of these stand before or around this one. Any around it does for a parent, and any in
         the page for a neighbour, whatever is around that one. The innermost that fits leaves most for the others."""
-        candidates = list(self.found[place].around)
+        candidates = list(self.all[place].around)
         for next_sign, compound in before:
             if sign in ("+", "~"):
-                candidates = list(range(len(self.found)))
-            fitting = [index for index, other in enumerate(candidates) if self.found[other].fits(compound)]
+                candidates = list(range(len(self.all)))
+            fitting = [index for index, other in enumerate(candidates) if self.all[other].fits(compound)]
             if not fitting:
                 return False
             if sign not in ("+", "~"):
@@ -105,10 +105,10 @@ class Elements:
         return True
 
 
-def _element(tag: StartTag, around: tuple[int, ...]) -> Found:
+def _element(tag: StartTag, around: tuple[int, ...]) -> PageElement:
     values: Mapping[str, str] = {each.name: each.value or "" for each in tag.attributes}
     classes = frozenset(values.get("class", "").lower().split())
-    return Found(tag.name, values.get("id", "").lower(), classes, frozenset(values), around)
+    return PageElement(tag.name, values.get("id", "").lower(), classes, frozenset(values), around)
 
 
 def _key(compound: Compound) -> str:

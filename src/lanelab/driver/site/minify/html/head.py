@@ -39,7 +39,7 @@ def convert_meta_tags(work: Work) -> None:
     """The charset that a meta tag names goes into Content-Type, unless that has one. The tag stays."""
     kind, charset = _content_type(work)
     for each in work.page.elements("meta"):
-        found_kind, meta = _said(each.tag)
+        found_kind, meta = _type_and_charset(each.tag)
         if each.in_noscript or charset or not (meta or found_kind):
             continue
         if found_kind and found_kind not in PAGES:
@@ -62,7 +62,7 @@ def _content_type(work: Work) -> tuple[str, str]:
     return kind.strip(), charset.strip()
 
 
-def _said(tag: StartTag) -> tuple[str, str]:
+def _type_and_charset(tag: StartTag) -> tuple[str, str]:
     """Return the media type and the charset that a meta tag says; "" for what it does not."""
     if (tag.get("http-equiv") or "").strip().lower() == "content-type":
         kind, _, rest = (tag.get("content") or "").partition(";")

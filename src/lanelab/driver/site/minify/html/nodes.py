@@ -142,18 +142,18 @@ class StartTag(Tag):
         attribute = self.attribute(name)
         return self._spliced(attribute, "") if attribute else self
 
-    def with_written(self, found: Attribute, value: str | None, quote: str) -> "StartTag":
+    def with_written(self, attribute: Attribute, value: str | None, quote: str) -> "StartTag":
         """Return the tag with the value of an attribute as it is to be written."""
-        lead = self._lead(found)
-        name = self.raw[found.start + len(lead) :][: len(found.name)]
-        return self._spliced(found, f"{lead}{name}" if value is None else f"{lead}{name}={quote}{value}{quote}")
+        lead = self._lead(attribute)
+        name = self.raw[attribute.start + len(lead) :][: len(attribute.name)]
+        return self._spliced(attribute, f"{lead}{name}" if value is None else f"{lead}{name}={quote}{value}{quote}")
 
-    def _lead(self, found: Attribute) -> str:
-        text = self.raw[found.start : found.end]
+    def _lead(self, attribute: Attribute) -> str:
+        text = self.raw[attribute.start : attribute.end]
         return text[: len(text) - len(text.lstrip(SPACE + "/"))]
 
-    def _spliced(self, found: Attribute, text: str) -> "StartTag":
-        before, after = self.raw[: found.start] + text, self.raw[found.end :]
+    def _spliced(self, attribute: Attribute, text: str) -> "StartTag":
+        before, after = self.raw[: attribute.start] + text, self.raw[attribute.end :]
         # Behind a value without quotes a slash, or another name, would become part of it.
         if after.lstrip(SPACE).startswith("="):
             return StartTag(f"{before} /{after}")  # a name that begins so, and would give the one before it a value
