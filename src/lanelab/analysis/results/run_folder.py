@@ -6,10 +6,10 @@ A run is read in one transaction, so that what is read belongs together. What tr
 import datetime
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NotRequired, TypedDict, cast
+from typing import TypedDict, cast
 
 from lanelab.analysis.results.model import (
     Arm,
@@ -28,6 +28,7 @@ from lanelab.analysis.results.model import (
 )
 from lanelab.analysis.statistics.looks import Look
 from lanelab.driver.base.coded import parsed
+from lanelab.driver.experiment import model as experiment
 from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.link.results import SelfTestData
 from lanelab.driver.record.load_places import USERS, place_named
@@ -48,28 +49,6 @@ class PlanText(TypedDict):
     timeout_s: float
     compared: Sequence[tuple[str, str]]
     not_compared: Sequence[str]
-
-
-class PublishedText(TypedDict):
-    source: str
-    axis: float | None
-    points: Sequence[tuple[str, str, float]]
-
-
-class FigureText(TypedDict):
-    """A figure as it is stored."""
-
-    title: NotRequired[str | None]
-    x: NotRequired[str | None]
-    y: NotRequired[str | None]
-    series: NotRequired[str | None]
-    facet: NotRequired[str | None]
-    kind: NotRequired[str | None]
-    scale: NotRequired[str | None]
-    only: NotRequired[Mapping[str, Sequence[str]] | None]
-    published: NotRequired[PublishedText | None]
-    every_s: NotRequired[float | None]
-    limit_ms: NotRequired[float | None]
 
 
 LOCK = "in-use"  # held by the lanelab that writes
@@ -169,26 +148,24 @@ def _plan(text: str, cells: dict[str, Cell]) -> Plan:
 
 
 def _figures(text: str) -> tuple[Figure, ...]:
-    declared = json.loads(text) if text else []
-    return tuple(map(_figure, parsed(list[FigureText], declared, "the figures of the run")))
+    return tuple(_figure(experiment.Figure.from_json(kept)) for kept in (json.loads(text) if text else ()))
 
 
-def _figure(declared: FigureText) -> Figure:
-    published: PublishedText = declared.get("published") or {"source": "", "axis": None, "points": []}
+def _figure(kept: experiment.Figure) -> Figure:
     return Figure(
-        title=declared.get("title") or "",
-        x=declared.get("x") or "",
-        y=declared.get("y") or "",
-        series=declared.get("series") or "",
-        facet=declared.get("facet") or "",
-        kind=declared.get("kind") or "",
-        scale=declared.get("scale") or "",
-        only=tuple((name, tuple(values)) for name, values in (declared.get("only") or {}).items()),
-        published=tuple((series, x, value) for series, x, value in published["points"]),
-        every_s=declared.get("every_s"),
-        limit_ms=declared.get("limit_ms"),
-        published_axis=published["axis"],
-        published_source=published["source"],
+        title=kept.title,
+        x=kept.x or "",
+        y=kept.y,
+        series=kept.series or "",
+        facet=kept.facet or "",
+        kind=kept.kind,
+        scale=kept.scale,
+        only=kept.only,
+        published=kept.published.points if kept.published else (),
+        every_s=kept.every_s,
+        limit_ms=kept.limit_ms,
+        published_axis=kept.published.axis if kept.published else None,
+        published_source=kept.published.source if kept.published else "",
     )
 
 
