@@ -11,8 +11,8 @@ from rich.console import Console
 from lanelab.analysis.results import export, pooled_places, tables
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.report.page import page
-from lanelab.analysis.results.report.sentences import sentences
 from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.sections.findings import findings, warnings
 from lanelab.analysis.results.sections.of_run import results_on_terminal
 from tests.kit.made_run import ARMS, Made, make_run
 
@@ -21,7 +21,8 @@ NONE_FAIL = lambda _trial, _attempt: False  # noqa: E731
 
 
 def said(run: Run) -> str:
-    return " ".join(sentences(run, tables.rows(run), tables.comparisons(run)))
+    rows, compared = tables.rows(run), tables.comparisons(run)
+    return " ".join([*findings(run, rows, compared), *warnings(run, rows, compared)])
 
 
 def shown(run: Run) -> str:

@@ -10,8 +10,8 @@ from rich.console import Console
 from lanelab.analysis.results import conditions, export, tables
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.report import page
-from lanelab.analysis.results.report.sentences import sentences
 from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.sections.findings import warnings
 from lanelab.analysis.results.sections.of_run import results_on_terminal
 from tests.kit.made_run import PROVENANCE, Made, change, make_run, self_test, stamp
 
@@ -65,7 +65,7 @@ def test_emulated_processors_are_told_everywhere(folder: Path) -> None:
     (caveat,) = conditions.caveats(run)
     assert caveat.startswith(ALL)
     assert ALL in shown(run)
-    assert sentences(run, tables.rows(run), tables.comparisons(run))[0] == caveat
+    assert warnings(run, tables.rows(run), tables.comparisons(run))[0] == caveat
     assert ALL in page(run).replace("&#x27;", "'").replace("&#39;", "'")
     assert export.results(run)["caveats"] == [caveat]
     assert {row["emulated"] for row in export.trial_rows(run)} == {True}

@@ -1,78 +1,32 @@
 """What `lanelab explain` says of cells, of two arms and of trials that stand apart."""
 
 import dataclasses
-import datetime
 import math
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 
 import pytest
+from rich.console import Console
 
 from lanelab.analysis.results.comparisons import NOT_INTERLEAVED
 from lanelab.analysis.results.explain import explain
 from lanelab.analysis.results.layout.data import data_of
-from lanelab.analysis.results.model import Arm, Cell, Failure, Flag, LinkCase, Plan, Run, Trial
+from lanelab.analysis.results.layout.terminal import on_terminal
+from lanelab.analysis.results.model import Failure, Run
 from lanelab.analysis.results.refusals import Refusal
+from lanelab.analysis.results.sections.explained import explained_sections
 from lanelab.analysis.statistics import Change, compare
-from lanelab.analysis.statistics.looks import Look
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.parts import Part, Parts, Stretch
-
-BEGAN = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC)
-ARMS = (Arm(1, "HTTP", {"tls": "off", "connections_per_host": 6}), Arm(2, "HTTP/2", {"tls": "1.3"}))
-HTTP = {"connect": 100, "wait": 300, "transmission": 940, "slow_start": 60, "idle": 20}
-HTTP2 = {"connect": 100, "tls": 105, "wait": 200, "transmission": 930, "slow_start": 130, "idle": 60}
-FACTS = {1: {"connections_used": 6, "bytes_down": 1_175_000, "retransmissions": 0},
-         2: {"connections_used": 1, "bytes_down": 1_160_000, "retransmissions": 2}}  # fmt: skip
-
-
-def link(number: int, rtt: str) -> LinkCase:
-    return LinkCase(number, rtt, Link.parse({"rtt": rtt, "rate": "10mbit"}).to_mapping())
-
-
-def measures(parts: Mapping[str, float], arm: int, more: float = 0) -> dict[str, float]:
-    named = {part.measure: parts.get(part.value, 0.0) + (more if part is Part.RECOVERY else 0) for part in Part}
-    return {**named, "plt_ms": sum(named.values()), **FACTS[arm]}
-
-
-def run(rounds: int = 6, rtts: Sequence[str] = ("100ms",), slow: int = 0, with_parts: bool = True) -> Run:
-    """`slow`: the trial that lost a packet for half a second."""
-    links = tuple(link(number, rtt) for number, rtt in enumerate(rtts, 1))
-    cells = tuple(
-        Cell(2 * at + number, f"c{at}{number}", "dummy", case, arm)
-        for at, case in enumerate(links)
-        for number, arm in enumerate(ARMS, 1)
-    )
-    trials: list[Trial] = []
-    for number in range(1, rounds + 1):
-        for cell in cells:
-            trial = len(trials) + 1
-            scale = Link.parse(cell.link.settings).rtt.milliseconds / 100
-            parts = {name: ms * (1 if name == "transmission" else scale) for name, ms in
-                     (HTTP if cell.arm.number == 1 else HTTP2).items()}  # fmt: skip
-            parts["idle"] += number  # something differs from round to round
-            made = measures(parts, cell.arm.number, more=500 if trial == slow else 0)
-            kept = made if with_parts else {"plt_ms": made["plt_ms"]}
-            flags = (Flag("router-waited", "for 20% of the load"),) if trial == slow else ()
-            trials.append(Trial(trial, 1, 1, cell, number, 1, BEGAN, 2.0, True, kept, made["plt_ms"], (), flags))
-    return Run(Path("run"), "page_load", "r", "", "finished", "", "", {}, (), links, ARMS, cells, tuple(trials), (),
-               (), (), plan_of(cells))  # fmt: skip
-
-
-def plan_of(cells: Sequence[Cell]) -> Plan:
-    """Every arm with the first of its site and link."""
-    first = {cell.group: cell for cell in reversed(cells)}
-    pairs = tuple((first[cell.group], cell) for cell in cells if first[cell.group] != cell)
-    return Plan("interleaved", (Look(100, 0.05),), 60.0, pairs)
-
-
-def nothing(_trial: int) -> Parts | None:
-    return None
+from tests.kit import made_parts
+from tests.kit.made_parts import nothing
+from tests.kit.made_parts import run_with_parts as run
 
 
 def text(of: Run, *what: str, trial: int | None = None) -> str:
-    return "\n".join(" ".join(each) for each in explain(of, what, nothing, trial).paragraphs())
+    console = Console(width=10_000)
+    with console.capture() as capture:
+        console.print(on_terminal(explained_sections(explain(of, what, nothing, trial))))
+    return " ".join(capture.get().split())
 
 
 def test_a_cell_is_told_by_its_largest_parts_and_what_bounds_it() -> None:
@@ -91,7 +45,7 @@ def test_a_cell_is_told_by_its_largest_parts_and_what_bounds_it() -> None:
 def test_what_bounds_a_load_is_its_largest_kind_of_time(
     parts: Mapping[str, float], bound: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(globals(), "HTTP", {"transmission": 300.0, "idle": 0.0, **parts})
+    monkeypatch.setattr(made_parts, "HTTP", {"transmission": 300.0, "idle": 0.0, **parts})
     (cell,) = explain(run(), ["dummy, 100ms, HTTP"], nothing).cells
     assert cell.bound == bound
     words = {"round trips": "(10.0 round trips)", "loss": "a lost packet", "browser": "nothing was in flight"}
@@ -309,5 +263,5 @@ def test_names_that_the_run_does_not_have_are_refused(what: list[str], words: st
 def test_a_run_without_parts_says_why_and_what_to_do() -> None:
     absent = Parts((), "there is no capture of the client")
     with pytest.raises(InputError, match="there is no capture of the client") as refused:
-        explain(run(with_parts=False), [], lambda _: absent)
+        explain(run(has_parts=False), [], lambda _: absent)
     assert "capture: client" in str(refused.value.remedy)

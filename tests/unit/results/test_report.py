@@ -24,10 +24,10 @@ from lanelab.analysis.results.load_view import load_view
 from lanelab.analysis.results.model import Figure
 from lanelab.analysis.results.refusals import Refusal
 from lanelab.analysis.results.report import page, save_figures, write_report
-from lanelab.analysis.results.report.sentences import sentences
 from lanelab.analysis.results.report.waterfall import MOST_ROWS, waterfall
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.sections.cells import columns
+from lanelab.analysis.results.sections.findings import findings, warnings
 from lanelab.analysis.results.sections.of_run import results_on_terminal
 from lanelab.analysis.results.sections.seen import Seen
 from lanelab.analysis.results.trial_table import trial_section
@@ -108,9 +108,9 @@ def test_a_run_without_trials_that_count_says_so(tmp_path: Path) -> None:
 def test_too_few_rounds_are_not_called_no_difference(tmp_path: Path, links: int, rounds: int, said: str) -> None:
     made = Made(links=Made().links[:links], rounds=rounds, fails=lambda _trial, _attempt: False)
     run = read_run(make_run(tmp_path / "run", made))
-    found = sentences(run, tables.rows(run), tables.comparisons(run))
-    assert said in found
-    assert not any("no difference" in sentence for sentence in found)
+    rows, compared = tables.rows(run), tables.comparisons(run)
+    assert said in findings(run, rows, compared)
+    assert not any("no difference" in each for each in [*findings(run, rows, compared), *warnings(run, rows, compared)])
 
 
 def test_the_terminal_shows_every_run(folder: Path) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 from lanelab.analysis.results import tables
 from lanelab.analysis.results.drawing import draw, figures_of
 from lanelab.analysis.results.report.page import page
-from lanelab.analysis.results.report.sections import title_of
-from lanelab.analysis.results.report.sentences import findings, warnings
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.sections.cells import groups, place
+from lanelab.analysis.results.sections.findings import findings, warnings
+from lanelab.analysis.results.sections.head import title_of
 from lanelab.analysis.results.sections.seen import Seen
 from tests.kit.made_run import ARMS, Made, make_run
 

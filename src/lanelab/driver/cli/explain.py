@@ -1,29 +1,30 @@
 """lanelab explain: why load times are what they are."""
 
-import textwrap
 from pathlib import Path
 
 import click
 
 from lanelab.analysis.results.explain import explain as explained_of
 from lanelab.analysis.results.layout.data import data_of
+from lanelab.analysis.results.layout.markdown import markdown
+from lanelab.analysis.results.layout.terminal import on_terminal
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.runs import find_run
+from lanelab.analysis.results.sections.explained import explained_sections
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.common import json_option, run_argument
-from lanelab.driver.cli.output import print_json
+from lanelab.driver.cli.output import console, print_json
 from lanelab.driver.record.evidence.parts import Parts
 from lanelab.driver.run.folder.trial_content import read_record
-
-WIDTH = 120
 
 
 @click.command("explain")
 @run_argument
 @click.argument("what", metavar="[CELL | ARM [ARM]]", nargs=-1)
 @click.option("--trial", type=click.IntRange(min=1), metavar="N", help="One trial beside the others of its cell")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown, for a page or a paper")
 @json_option
-def explain(name: str, what: tuple[str, ...], *, trial: int | None, as_json: bool) -> None:
+def explain(name: str, what: tuple[str, ...], *, trial: int | None, as_markdown: bool, as_json: bool) -> None:
     """Say why load times are what they are: of what they are made, and where arms differ.
 
     With one name: that cell, or that arm on each link. With two arms: why the second is faster or slower than the
@@ -44,19 +45,13 @@ def explain(name: str, what: tuple[str, ...], *, trial: int | None, as_json: boo
     if as_json:
         print_json(data_of(explained))
         return
-    paragraphs = (_shown(sentences) for sentences in explained.paragraphs())
-    click.echo("\n\n".join(paragraphs))
+    sections = explained_sections(explained)
+    if as_markdown:
+        click.echo(markdown(sections), nl=False)
+    else:
+        console().print(on_terminal(sections))
 
 
 def _parts(folder: Path, trial: int) -> Parts | None:
     page = read_record(folder, trial).page_load
     return page.parts if page else None
-
-
-def _shown(sentences: list[str]) -> str:
-    """Return the first sentence, and the others below it."""
-    first, *others = sentences
-    return "\n".join([
-        textwrap.fill(first, WIDTH, subsequent_indent="  "),
-        *(textwrap.fill(each, WIDTH, initial_indent="  ", subsequent_indent="  ") for each in others),
-    ])  # fmt: skip

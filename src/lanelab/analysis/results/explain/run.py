@@ -30,16 +30,6 @@ class Explained:
     not_told: tuple[str, ...] = ()  # what cannot be explained, and why
     cautions: tuple[str, ...] = ()  # what keeps all of it from being believed
 
-    def paragraphs(self) -> list[list[str]]:
-        return [
-            *([list(self.cautions)] if self.cautions else []),
-            *(each.sentences() for each in self.cells),
-            *([list(self.links)] if self.links else []),
-            *(each.sentences() for each in self.differences),
-            *(each.sentences() for each in self.outliers),
-            *([["Not explained:", *self.not_told]] if self.not_told else []),
-        ]
-
 
 def explain(run: Run, what: Sequence[str], parts_of: PartsOf, trial: int | None = None) -> Explained:
     """Explain a run. `what` is nothing for all comparisons, a cell or an arm, or two arms. InputError where no trial

@@ -7,13 +7,17 @@ from lanelab.analysis.results.layout.model import (
     NONE,
     OUTPUTS,
     Fold,
+    Head,
     Part,
     Points,
     Section,
     Table,
+    Tree,
+    Verbatim,
     Words,
     cell_words,
     shown,
+    tree_lines,
 )
 from lanelab.analysis.results.text import visible
 
@@ -23,6 +27,11 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 def markdown(sections: Iterable[Section | None], level: int = 2) -> str:
     """Return one below the other, each with its title at this level."""
     return "\n\n".join(text for section in sections if section for text in section_markdown(section, level)) + "\n"
+
+
+def head_markdown(head: Head) -> str:
+    paragraphs = (head.kind, head.lead, " ".join(filter(None, [head.date, head.state and f"({head.state})"])))
+    return "\n\n".join([f"# {plain(head.title)}", *map(plain, filter(None, paragraphs)), *parts_markdown(head.parts)])
 
 
 def section_markdown(section: Section, level: int = 2) -> Iterator[str]:
@@ -45,6 +54,11 @@ def parts_markdown(parts: Iterable[Part], level: int = 3) -> Iterator[str]:
             yield table_markdown(part)
         elif isinstance(part, Points):
             yield "\n".join(f"- {plain(item.text)}" for item in part.items)
+        elif isinstance(part, Tree):
+            yield "\n".join(f"{'  ' * depth}- {plain(line)}" for depth, line in tree_lines(part.value))
+        elif isinstance(part, Verbatim):
+            fence = max(["```", *(f"{ticks}`" for ticks in re.findall("`{3,}", part.text))], key=len)
+            yield f"{fence}\n{visible(part.text.rstrip())}\n{fence}"
         elif isinstance(part, Fold):
             yield f"{'#' * level} {plain(part.title.text)}"
             yield from parts_markdown(part.parts, level + 1)

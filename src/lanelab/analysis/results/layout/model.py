@@ -5,9 +5,9 @@ for terminals, pages and Markdown, and its data as JSON.
     Section("results", "Results", (table(COLUMNS, rows), Words("All of this run.", "muted")))
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, cast
 
 from lanelab.analysis.results.layout.markup import Html
 
@@ -80,6 +80,24 @@ class Points:
 
     items: tuple[Words, ...]
     where: Where = ""
+    style: str = ""  # its class on a page
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """JSON of any depth: names with what they stand for."""
+
+    value: Mapping[str, object]
+    where: Where = "long"
+    style: str = "tree"  # its class on a page
+
+
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """A file as it is, line by line."""
+
+    text: str
+    where: Where = "long"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +118,7 @@ class Drawing:
     draw: Callable[[], Html | None]
 
 
-Part = Words | Table | Points | Fold | Drawing | Html  # Html: markup, for pages alone
+Part = Words | Table | Points | Tree | Verbatim | Fold | Drawing | Html  # Html: markup, for pages alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +129,18 @@ class Section:
     title: str
     parts: tuple[Part, ...]
     short: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a report begins with, before all sections."""
+
+    kind: str  # of report
+    title: str
+    lead: str
+    date: str
+    parts: tuple[Part, ...]
+    state: str = ""  # that readers have to know; "": it is finished
 
 
 def table(  # noqa: PLR0913 - most tables have a title and groups at most
@@ -160,6 +190,35 @@ def shown(part: Part, output: Literal["page", "terminal", "markdown"]) -> bool:
     if isinstance(part, Html | Drawing):
         return output == "page"
     return output in OUTPUTS[part.where]
+
+
+MOST_IN_LINE = 12  # entries of a list without names
+
+
+def in_line(value: object) -> str | None:
+    """Return JSON that fits into a line, as text; None where it has to be taken apart."""
+    if isinstance(value, Mapping):
+        return None if value else "none"
+    if isinstance(value, list | tuple):
+        is_short = len(value) <= MOST_IN_LINE and not any(isinstance(one, Mapping | list | tuple) for one in value)
+        return (", ".join(map(_plain, value)) or "none") if is_short else None
+    return _plain(value)
+
+
+def _plain(value: object) -> str:
+    if value in (None, ""):
+        return NONE
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def tree_lines(value: object, depth: int = 0) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a tree, each with how deep it is."""
+    named = value.items() if isinstance(value, Mapping) else ((None, one) for one in cast(Iterable[object], value))
+    for name, below in named:
+        words = in_line(below)
+        yield depth, ": ".join(filter(None, [name, words])) if words is not None else f"{name or NONE}:"
+        if words is None:
+            yield from tree_lines(below, depth + 1)
 
 
 OUTPUTS: dict[Where, tuple[str, ...]] = {

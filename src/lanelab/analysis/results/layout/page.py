@@ -1,7 +1,8 @@
 """Results on a page."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import cast
 
 from lanelab.analysis.results.layout.markup import Html, el, join
 from lanelab.analysis.results.layout.model import (
@@ -12,13 +13,17 @@ from lanelab.analysis.results.layout.model import (
     Drawing,
     Fold,
     Group,
+    Head,
     Part,
     Points,
     Row,
     Section,
     Table,
+    Tree,
+    Verbatim,
     Words,
     cell_words,
+    in_line,
     shown,
 )
 
@@ -26,11 +31,28 @@ CLASSES = {"": None, "good": "good", "bad": "bad", "warn": "warn", "muted": "not
 VERDICTS = "verdicts"  # a table whose cells a narrow page puts below each other, each with its title
 
 
+def head_on_page(head: Head) -> Html:
+    badge = [" ", el("span", head.state, class_="badge")] if head.state else None
+    return el(
+        "header",
+        el("p", head.kind, class_="eyebrow"),
+        el("h1", head.title),
+        el("p", head.lead, class_="lead") if head.lead else None,
+        el("p", head.date, badge, class_="date"),
+        parts_on_page(head.parts),
+    )
+
+
 def on_page(section: Section | None) -> Html | None:
     """Lay out a section; None where there is nothing to show."""
     if section is None or not any(shown(part, "page") for part in section.parts):
         return None
-    return el("section", el("h2", section.title), *parts_on_page(section.parts), id=section.name)
+    return section_on_page(section.name, section.title, *parts_on_page(section.parts))
+
+
+def section_on_page(name: str, title: str, *children: object) -> Html:
+    """Lay out what pages alone have, and is drawn for them."""
+    return el("section", el("h2", title), *children, id=name)
 
 
 def parts_on_page(parts: Iterable[Part]) -> list[Html]:
@@ -42,20 +64,36 @@ def _part(part: Part) -> Html:
         return part
     if isinstance(part, Drawing):
         return part.draw() or Html()
-    if isinstance(part, Words):
-        return el("p", _inside(part), class_=CLASSES[part.mood])
-    if isinstance(part, Points):
-        return el("ul", [el("li", _inside(item), class_=CLASSES[item.mood]) for item in part.items])
     if isinstance(part, Fold):
         inside = parts_on_page(part.parts)
         content = el("noscript", inside) if part.is_large else inside
         return el("details", el("summary", _inside(part.title)), content, open=part.is_open)
-    return join(el("h3", part.title) if part.title else None, scroll(table_on_page(part)))
+    if isinstance(part, Table):
+        return join(el("h3", part.title) if part.title else None, scroll(table_on_page(part)))
+    return _text(part)
+
+
+def _text(part: Words | Points | Tree | Verbatim) -> Html:
+    if isinstance(part, Words):
+        return el("p", _inside(part), class_=CLASSES[part.mood])
+    if isinstance(part, Points):
+        items = [el("li", _inside(item), class_=CLASSES[item.mood]) for item in part.items]
+        return el("ul", items, class_=part.style or None)
+    return _tree(part.value, part.style) if isinstance(part, Tree) else el("pre", el("code", part.text))
 
 
 def scroll(table: Html) -> Html:
     """Wide content scrolls within itself, not the page."""
     return el("div", table, class_="scroll", tabindex=0)
+
+
+def _tree(value: object, style: str) -> Html:
+    if (words := in_line(value)) is not None:
+        return el("span", words)
+    if isinstance(value, Mapping):
+        pairs = [el("div", el("dt", str(key)), el("dd", _tree(below, style))) for key, below in value.items()]
+        return el("dl", pairs, class_=style)
+    return el("ul", [el("li", _tree(one, style)) for one in cast(Iterable[object], value)])
 
 
 def _inside(words: Words) -> Html | str:

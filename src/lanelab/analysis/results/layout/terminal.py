@@ -19,9 +19,12 @@ from lanelab.analysis.results.layout.model import (
     Row,
     Section,
     Table,
+    Tree,
+    Verbatim,
     Words,
     cell_words,
     shown,
+    tree_lines,
 )
 
 STYLES = {"": "", "good": "green", "bad": "red", "warn": "yellow", "muted": "dim", "strong": "bold"}
@@ -51,6 +54,10 @@ def parts_on_terminal(parts: Iterable[Part]) -> list[RenderableType]:
             lines += [*between, *([Text(part.title, style="bold")] if part.title else []), fitted(part)]
         elif isinstance(part, Points):
             lines += [Text(item.text, style=STYLES[item.mood]) for item in part.items]
+        elif isinstance(part, Tree):
+            lines += [Text(f"{'  ' * depth}{line}") for depth, line in tree_lines(part.value)]
+        elif isinstance(part, Verbatim):
+            lines.append(Text(part.text))
         elif isinstance(part, Fold):
             lines += [Text(part.title.text, style="bold"), *parts_on_terminal(part.parts)]
     return lines

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lanelab.analysis.results.layout.markup import Html, el, join
-from lanelab.analysis.results.layout.model import Section, Words, text_table
-from lanelab.analysis.results.layout.page import on_page
+from lanelab.analysis.results.layout.markup import Html, el
+from lanelab.analysis.results.layout.model import Head, Points, Section, Words, text_table, words
+from lanelab.analysis.results.layout.page import head_on_page, on_page
 from lanelab.analysis.results.report.atomic_files import write_whole
 from lanelab.analysis.results.report.page import document
-from lanelab.analysis.results.report.sections import section
 from lanelab.driver.site.fidelity import Fidelity, ProtocolFidelity, percent
 
 PAGE = "fidelity.html"
@@ -36,23 +35,20 @@ def write_fidelity(
     differences: Sequence[tuple[str, Sequence[str]]] = (),
 ) -> Path:
     """Write the page into this folder; returns where it is."""
+    sections = (
+        _evidence(fidelity),
+        _lists("differences", "What differed", differences),
+        _lists("problems", "Why there is no score", [(each.protocol, each.problems) for each in fidelity.protocols]),
+        _pictures(recorded, pictures),
+        _lists(
+            "not-reproduced",
+            "What the server does not reproduce",
+            [(each.protocol, each.not_reproduced) for each in fidelity.protocols],
+        ),
+    )
     body = el(
         "body",
-        el(
-            "main",
-            _header(name, title, fidelity),
-            _evidence(fidelity),
-            _lists("differences", "What differed", differences),
-            _lists(
-                "problems", "Why there is no score", [(each.protocol, each.problems) for each in fidelity.protocols]
-            ),
-            _pictures(recorded, pictures),
-            _lists(
-                "not-reproduced",
-                "What the server does not reproduce",
-                [(each.protocol, each.not_reproduced) for each in fidelity.protocols],
-            ),
-        ),
+        el("main", head_on_page(_head(name, title, fidelity)), [on_page(section) for section in sections]),
         el("footer", f"Made by lanelab {fidelity.lanelab}. Nothing on this page is loaded from elsewhere."),
     )
     target = folder / PAGE
@@ -60,26 +56,21 @@ def write_fidelity(
     return target
 
 
-def _header(name: str, title: str, fidelity: Fidelity) -> Html:
-    return el(
-        "header",
-        el("p", "lanelab: fidelity of a site", class_="eyebrow"),
-        el("h1", name),
-        el("p", title, class_="lead"),
-        el("p", f"{fidelity.at_utc}, {fidelity.browser}, {fidelity.server}, digest {fidelity.digest}", class_="date"),
-        el(
-            "ul",
-            el("li", f"Score: {fidelity.words}, the least of its protocols."),
-            [el("li", f"{each.protocol}: {percent(each.score)}") for each in fidelity.protocols],
-            class_="said",
-        ),
+def _head(name: str, title: str, fidelity: Fidelity) -> Head:
+    scores = (f"{each.protocol}: {percent(each.score)}" for each in fidelity.protocols)
+    return Head(
+        "lanelab: fidelity of a site",
+        name,
+        title,
+        f"{fidelity.at_utc}, {fidelity.browser}, {fidelity.server}, digest {fidelity.digest}",
+        (Points(words([f"Score: {fidelity.words}, the least of its protocols.", *scores]), style="said"),),
     )
 
 
-def _evidence(fidelity: Fidelity) -> Html | None:
+def _evidence(fidelity: Fidelity) -> Section:
     note = "Counts are sums over all loads; a score is the least of requests, bytes, stability and picture."
     evidence = text_table(EVIDENCE, map(_row, fidelity.protocols), right=EVIDENCE[1:])
-    return on_page(Section("evidence", "By protocol", (evidence, Words(note, "muted"))))
+    return Section("evidence", "By protocol", (evidence, Words(note, "muted")))
 
 
 EVIDENCE = (
@@ -96,33 +87,29 @@ def _row(each: ProtocolFidelity) -> tuple[str, ...]:
     return each.protocol, percent(each.score), *numbers, f"{each.always:,} of {each.ever:,}", picture
 
 
-def _lists(name: str, title: str, of_protocols: Sequence[tuple[str, Sequence[str]]]) -> Html | None:
-    parts = [
-        join(el("p", el("b", protocol)), el("ul", [el("li", line) for line in lines]))
-        for protocol, lines in of_protocols
-        if lines
+def _lists(name: str, title: str, of_protocols: Sequence[tuple[str, Sequence[str]]]) -> Section:
+    lists = [
+        part for protocol, lines in of_protocols if lines for part in (Words(protocol, "strong"), Points(words(lines)))
     ]
-    return section(name, title, parts) if parts else None
+    return Section(name, title, tuple(lists))
 
 
-def _pictures(recorded: bytes | None, pictures: Sequence[ComparedPicture]) -> Html:
+def _pictures(recorded: bytes | None, pictures: Sequence[ComparedPicture]) -> Section:
+    note = "Of each protocol the load that differs most. In the third picture, what differs is red."
     if recorded is None:
         note = "The recording has no picture of the page, so the replay's are compared with nothing."
-        shown = [_figure(each.protocol, [("replayed", each.loaded)]) for each in pictures]
-        return section("pictures", "Pictures", el("p", note, class_="note"), shown)
-    note = "Of each protocol the load that differs most. In the third picture, what differs is red."
     figures = []
     for each in pictures:
-        columns = [("recorded", recorded), ("replayed", each.loaded)]
-        columns += [("difference", each.difference)] if each.difference is not None else []
-        words = each.protocol if each.share is None else f"{each.protocol}: {each.share:.2%} of the pixels differ"
-        figures.append(_figure(words, columns))
-    return section("pictures", "Pictures", el("p", note, class_="note"), figures)
+        columns = [("recorded", recorded), ("replayed", each.loaded), ("difference", each.difference)]
+        shown = [(label, png) for label, png in columns if png and (recorded or label == "replayed")]
+        share = f": {each.share:.2%} of the pixels differ" if recorded and each.share is not None else ""
+        figures.append(_figure(f"{each.protocol}{share}", shown))
+    return Section("pictures", "Pictures", (Words(note, "muted"), *figures))
 
 
-def _figure(words: str, columns: Sequence[tuple[str, bytes]]) -> Html:
+def _figure(caption: str, columns: Sequence[tuple[str, bytes]]) -> Html:
     shown = [el("div", el("p", label, class_="note"), _image(label, png)) for label, png in columns]
-    return el("figure", el("figcaption", el("b", words)), el("div", shown, class_="side-by-side"))
+    return el("figure", el("figcaption", el("b", caption)), el("div", shown, class_="side-by-side"))
 
 
 def _image(label: str, png: bytes) -> Html:

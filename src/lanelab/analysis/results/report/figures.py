@@ -12,10 +12,10 @@ from lanelab.analysis.results.courses import COURSE, drawing_of, table_of, usual
 from lanelab.analysis.results.drawing import Drawing, figures_of
 from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.layout.model import Fold, Words, text_table
-from lanelab.analysis.results.layout.page import parts_on_page, scroll
+from lanelab.analysis.results.layout.page import parts_on_page, scroll, section_on_page
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.published_points import about_published
-from lanelab.analysis.results.report import loads, sections
+from lanelab.analysis.results.report import loads
 from lanelab.analysis.results.report.atomic_files import write_whole
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.driver.base.amounts import counted, form_for
@@ -44,7 +44,7 @@ def figures(run: Run, drawn: Sequence[loads.Drawn]) -> Html | None:
             made += [packets] if packets else []
     if not made:
         return None
-    return sections.section("figures", form_for(len(made), "Figure"), made)
+    return section_on_page("figures", form_for(len(made), "Figure"), made)
 
 
 _ABOUT = {

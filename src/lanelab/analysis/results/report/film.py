@@ -5,10 +5,9 @@ from collections.abc import Sequence
 
 from lanelab.analysis.results.film import Film, Frame
 from lanelab.analysis.results.layout.markup import Html, el, join
-from lanelab.analysis.results.layout.page import scroll
+from lanelab.analysis.results.layout.page import scroll, section_on_page
 from lanelab.analysis.results.load_view import round_step
 from lanelab.analysis.results.numbers import milliseconds
-from lanelab.analysis.results.report.sections import section
 from lanelab.analysis.results.report.waterfall import Scale, grid, panel
 
 MOMENTS = 10  # about as many pictures in a row
@@ -34,7 +33,7 @@ def films(shown: Sequence[tuple[str, Film]], end: float) -> Html | None:
     pictures = [
         el("figure", el("figcaption", name), _image(jpeg, f"The page after its load: {name}")) for name, jpeg in screens
     ]
-    return section(
+    return section_on_page(
         "filmstrips",
         "How the page appeared",
         el("p", NOTE, class_="note") if strips else None,

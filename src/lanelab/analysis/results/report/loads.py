@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from lanelab.analysis.results import axes, tables
 from lanelab.analysis.results.film import FILMSTRIP, SCREENSHOT, Film, film_of
 from lanelab.analysis.results.layout.markup import Html, el
+from lanelab.analysis.results.layout.page import section_on_page
 from lanelab.analysis.results.load_parts import LoadView
 from lanelab.analysis.results.load_view import CAPTURE, load_view, timeline_of
 from lanelab.analysis.results.model import Cell, Run, Trial
 from lanelab.analysis.results.numbers import seconds
 from lanelab.analysis.results.report.film import films, progress_strip
 from lanelab.analysis.results.report.part_strip import part_strip
-from lanelab.analysis.results.report.sections import section
 from lanelab.analysis.results.report.sequence import sequence
 from lanelab.analysis.results.report.waterfall import waterfall
 from lanelab.driver.run.folder.trial_content import read_record, unchanged_artifacts
@@ -99,7 +99,7 @@ def loads(drawn: list[Drawn]) -> Html | None:
     ]
     note = NOTE + (CONNECTIONS if any(each.view.lanes for each in drawn) else "")
     note += ON_THE_LINK if any(each.view.by_gateway for each in drawn) else ""
-    return section("waterfalls", "Waterfalls", el("p", note), made)
+    return section_on_page("waterfalls", "Waterfalls", el("p", note), made)
 
 
 def filmstrips(drawn: Sequence[Drawn]) -> Html | None:
@@ -150,4 +150,4 @@ def side_by_side(drawn: list[Drawn]) -> Html | None:
         class_="reveal",
         hidden=True,
     )
-    return section("side-by-side", "Side by side", chooser, without, guess, el("div", class_="pair"))
+    return section_on_page("side-by-side", "Side by side", chooser, without, guess, el("div", class_="pair"))

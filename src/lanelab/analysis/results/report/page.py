@@ -13,12 +13,12 @@ from pathlib import Path
 
 from lanelab.analysis.results import palette
 from lanelab.analysis.results.layout.markup import Html, el, join
-from lanelab.analysis.results.layout.page import on_page
+from lanelab.analysis.results.layout.page import head_on_page, on_page, parts_on_page
 from lanelab.analysis.results.model import Run
-from lanelab.analysis.results.report import figures, loads, provenance, sections
+from lanelab.analysis.results.report import figures, loads
 from lanelab.analysis.results.report.atomic_files import write_whole
-from lanelab.analysis.results.report.sentences import findings, warnings
 from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.sections.head import head, tiles
 from lanelab.analysis.results.sections.of_run import sections_of
 from lanelab.analysis.results.sections.seen import Seen
 from lanelab.driver.run.folder import format as run_format
@@ -43,10 +43,10 @@ def page(run: Run) -> str:
     def those(*names: str) -> list[Html]:
         return [of_run.pop(name) for name in names if name in of_run]
 
-    alarms = [*warnings(run, seen.rows, seen.compared), *seen.machines.warnings()]
+    begin = head(seen)
     parts = [
-        sections.header(run, findings(run, seen.rows, seen.compared), alarms),
-        sections.tiles(run, seen.rows),
+        head_on_page(begin),
+        *parts_on_page([tiles(seen)]),
         *those("claims"),
         None if nothing else figures.figures(run, drawn),
         *those("results", "load", "comparisons", "beds", "machines", "gateway", "sites"),
@@ -55,9 +55,6 @@ def page(run: Run) -> str:
         loads.loads(drawn),
         *those("failures", "witnesses", "machine", "proofs", "links", "noise"),
         *of_run.values(),
-        provenance.provenance(run),
-        provenance.experiment(run),
-        provenance.reading(run),
     ]
     present = [part for part in parts if part]
     skip = el("a", "Skip to the contents", href="#contents", class_="skip")
@@ -68,7 +65,7 @@ def page(run: Run) -> str:
         el("main", present[0], guess if drawn else None, present[1], contents(present), present[2:]),
         el("footer", _footer(run)),
     )
-    return document(f"{sections.title_of(run)} - lanelab report", body, images=any(each.film for each in drawn))
+    return document(f"{begin.title} - lanelab report", body, images=any(each.film for each in drawn))
 
 
 def document(title: str, body: Html, *, images: bool = False, style: str = "", script: str = "") -> str:

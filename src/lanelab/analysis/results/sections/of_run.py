@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from rich.console import RenderableType
 
-from lanelab.analysis.results.layout.markdown import markdown, plain
+from lanelab.analysis.results.layout.markdown import head_markdown, markdown
 from lanelab.analysis.results.layout.model import Section
 from lanelab.analysis.results.layout.terminal import on_terminal
 from lanelab.analysis.results.model import Run
@@ -21,9 +21,11 @@ from lanelab.analysis.results.sections.doubts import (
     witnesses_section,
 )
 from lanelab.analysis.results.sections.gateway import gateway_section
+from lanelab.analysis.results.sections.head import head
 from lanelab.analysis.results.sections.links import proofs_section, self_tests_section
 from lanelab.analysis.results.sections.load import load_section
 from lanelab.analysis.results.sections.machines import machines_section
+from lanelab.analysis.results.sections.provenance import experiment_section, provenance_section, reading_section
 from lanelab.analysis.results.sections.seen import Seen
 
 SECTIONS: Sequence[Callable[[Seen], Section | None]] = (
@@ -42,6 +44,9 @@ SECTIONS: Sequence[Callable[[Seen], Section | None]] = (
     noise_section,
     sites_section,
     conditions_section,
+    provenance_section,
+    experiment_section,
+    reading_section,
 )
 
 
@@ -57,4 +62,5 @@ def results_on_terminal(run: Run) -> RenderableType:
 
 def results_markdown(run: Run) -> str:
     """Write all results as Markdown."""
-    return f"# {plain(run.name)}\n\n{markdown(sections_of(Seen(run)))}"
+    seen = Seen(run)
+    return f"{head_markdown(head(seen))}\n\n{markdown(sections_of(seen))}"

@@ -4,19 +4,19 @@ one record of each server."""
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from lanelab.analysis.results.layout.markup import Html, el
-from lanelab.analysis.results.layout.model import Fold, Part, Section, Table, Where, Words, text_table, words
+from lanelab.analysis.results.layout.model import Fold, Part, Section, Table, Tree, Where, Words, text_table, words
 from lanelab.analysis.results.model import Arm, Run
 from lanelab.analysis.results.numbers import span
-from lanelab.analysis.results.report.provenance import provenance_parts, tree
-from lanelab.analysis.results.report.sections import date_words, section
 from lanelab.analysis.results.sections.doubts import failure_parts
+from lanelab.analysis.results.sections.head import date_words
 from lanelab.analysis.results.sections.links import self_test_parts
+from lanelab.analysis.results.sections.provenance import experiment_fold, provenance_parts
 from lanelab.analysis.results.study.facts import browsers, built, machine, program, routers, servers
 from lanelab.analysis.results.study.run import ReadStudyRun
 from lanelab.driver.base.amounts import counted, form_for
 from lanelab.driver.run.study.study import Study
 
+VERBATIM = "The experiment file, verbatim"
 METHOD_HEADS = ("figure", "site", "links", "arms", "rounds", "beds", "trials", "took")
 
 
@@ -143,7 +143,8 @@ def _by_figure(
     return Section(name, title, (*folds, *words([] if folds else ["No figure has begun."], "muted", "page")))
 
 
-def provenance(read: ReadStudyRun) -> Html:
+def provenance_section(read: ReadStudyRun) -> Section:
+    """Lay out where the numbers come from."""
     about = read.about
     facts = {
         "study": about.study.name,
@@ -154,22 +155,16 @@ def provenance(read: ReadStudyRun) -> Html:
         "seed": about.seed,
         "experiments (SHA-256)": {f"figure {each.figure}": each.experiment_sha256 for each in about.figures},
     }
-    begun = _begun(read)
     runs = [
-        el("details", el("summary", f"Figure {number}: {_sessions(run)}"), el("noscript", provenance_parts(run)),
-           _experiment(run))
-        for number, run in begun.items()
+        Fold(Words(f"Figure {number}: {_sessions(run)}"), (*provenance_parts(run), experiment_fold(run, VERBATIM)),
+             is_large=True)
+        for number, run in _begun(read).items()
     ]  # fmt: skip
-    return section("provenance", "Provenance", tree(facts), runs)
+    return Section("provenance", "Provenance", (Tree(facts), *runs))
 
 
 def _sessions(run: Run) -> str:
     return f"{date_words(run.created_utc)}, {counted(len(run.sessions), 'session')}, {run.state}"
-
-
-def _experiment(run: Run) -> Html:
-    text = el("pre", el("code", run.experiment or "not in the run folder"))
-    return el("details", el("summary", "The experiment file, verbatim"), text)
 
 
 def _begun(read: ReadStudyRun) -> dict[int, Run]:

@@ -8,7 +8,7 @@ from lanelab.analysis.results.comparisons import ComparisonRow
 from lanelab.analysis.results.courses import drawing_of
 from lanelab.analysis.results.drawing import figures_of
 from lanelab.analysis.results.layout.markup import Html, el, join
-from lanelab.analysis.results.layout.model import Column, Table, Words, table
+from lanelab.analysis.results.layout.model import Column, Fold, Part, Points, Section, Table, Words, table, words
 from lanelab.analysis.results.layout.page import parts_on_page
 from lanelab.analysis.results.marks import Mark
 from lanelab.analysis.results.model import Figure, Run, Trial
@@ -16,8 +16,8 @@ from lanelab.analysis.results.numbers import NONE, change_words, shown
 from lanelab.analysis.results.report import loads
 from lanelab.analysis.results.report.figures import SEQUENCE, picture
 from lanelab.analysis.results.report.part_strip import part_strip
-from lanelab.analysis.results.report.sections import STATES, section
 from lanelab.analysis.results.report.waterfall import waterfall
+from lanelab.analysis.results.sections.head import STATES
 from lanelab.analysis.results.study.claim_verdicts import StudyVerdict
 from lanelab.analysis.results.study.numbers import CellNumbers, cell_numbers, drawn_figures
 from lanelab.driver.base.amounts import counted
@@ -30,25 +30,22 @@ WITHIN = (
 )
 
 
-def figure_section(figure: StudyFigure, run: Run | None, verdicts: Sequence[StudyVerdict]) -> Html:
-    """Write the section of a figure. `run` is None where it has not begun."""
+def figure_section(figure: StudyFigure, run: Run | None, verdicts: Sequence[StudyVerdict]) -> Section:
+    """Lay out a figure for a page. `run` is None where it has not begun."""
     name, title = f"figure-{figure.number}", f"Figure {figure.number}. {figure.title}"
-    caption = el("p", figure.caption) if figure.caption else None
+    caption = words([figure.caption])
     if run is None:
-        return section(name, title, caption, el("p", "This figure has not been measured yet.", class_="muted"))
+        return Section(name, title, (*caption, Words("This figure has not been measured yet.", "muted")))
     numbers = cell_numbers(run)
-    return section(
-        name,
-        title,
-        caption,
-        el("p", _state(run), class_="note"),
-        _claims(verdicts),
-        _charts(run, name),
-        _folded(
-            "Numbers of every cell", join(el("p", WITHIN, class_="note"), *parts_on_page([numbers_table(numbers)]))
-        ),
+    parts = (
+        *caption,
+        Words(_state(run), "muted"),
+        *([Points(tuple(map(_claim, verdicts)), style="claims")] if verdicts else []),
+        *_charts(run, name),
+        Fold(Words("Numbers of every cell"), (Words(WITHIN, "muted"), numbers_table(numbers)), is_large=True),
         _cells(run, name, numbers),
     )
+    return Section(name, title, parts)
 
 
 def _state(run: Run) -> str:
@@ -58,32 +55,28 @@ def _state(run: Run) -> str:
     return f"Measured now: {counts}. Click a point to see its trials.{state}"
 
 
-def _claims(verdicts: Sequence[StudyVerdict]) -> Html | None:
-    if not verdicts:
-        return None
-    items = [
-        el(
-            "li",
-            el("b", each.judged.verdict, class_=MOODS[each.judged.verdict]),
-            " ",
-            el("a", each.judged.claim.says, href=f"#{each.address}"),
-            f": published {published_words(each.judged.claim)}; measured {measured_words(each.judged)}",
-            el("span", each.judged.detail, class_="detail") if each.judged.detail else None,
-        )
-        for each in verdicts
-    ]
-    return el("ul", items, class_="claims")
+def _claim(each: StudyVerdict) -> Words:
+    judged = each.judged
+    numbers = f"published {published_words(judged.claim)}; measured {measured_words(judged)}"
+    on_page = join(
+        el("b", judged.verdict, class_=MOODS[judged.verdict]),
+        " ",
+        el("a", judged.claim.says, href=f"#{each.address}"),
+        f": {numbers}",
+        el("span", judged.detail, class_="detail") if judged.detail else None,
+    )
+    return Words(f"{judged.verdict}: {judged.claim.says} {numbers} {judged.detail}".rstrip(), page=on_page)
 
 
-def _charts(run: Run, name: str) -> list[Html]:
+def _charts(run: Run, name: str) -> list[Part]:
     """Return those of the experiment, and below what every report has besides."""
     own = [figure for figure in drawn_figures(run) if figure.kind != SEQUENCE]
     further = [figure for figure in figures_of(run) if figure not in own and figure.kind != SEQUENCE]
     shown = _pictures(run, own, f"{name}-c", name)
     more = _pictures(run, further, f"{name}-m", name)
-    if not shown:
-        shown = [el("p", "No trial counts yet, so there is nothing to draw.", class_="muted")]
-    return shown + ([_folded("Change, and what the time went to", join(*more))] if more else [])
+    nothing = words([] if shown else ["No trial counts yet, so there is nothing to draw."], "muted")
+    folded = [Fold(Words("Change, and what the time went to"), tuple(more), is_large=True)] if more else []
+    return [*shown, *nothing, *folded]
 
 
 def _pictures(run: Run, figures: Sequence[Figure], prefix: str, name: str) -> list[Html]:
@@ -99,12 +92,6 @@ def _pictures(run: Run, figures: Sequence[Figure], prefix: str, name: str) -> li
 
 def _address(name: str, cell: object) -> str:
     return f"{name}-cell-{cell}"
-
-
-def _folded(words: str, content: Html) -> Html:
-    """Content that the page's script parses when it is opened, and a browser without script at once: it is most of
-    the page, and seldom looked at."""
-    return el("details", el("summary", words), el("noscript", content))
 
 
 # --- the numbers of cells

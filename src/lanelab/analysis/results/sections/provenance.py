@@ -1,58 +1,38 @@
-"""Where the numbers come from: whatever the run noted, nested as it is; the experiment; how to read the page."""
+"""Where the numbers come from: whatever the run noted, nested as it is; the experiment; how to read the results."""
 
 from collections.abc import Mapping
 
-from lanelab.analysis.results.layout.markup import Html, el, join
+from lanelab.analysis.results.layout.model import Fold, Part, Section, Tree, Verbatim, Words
 from lanelab.analysis.results.model import Run
-from lanelab.analysis.results.report.sections import section
+from lanelab.analysis.results.sections.seen import Seen
 from lanelab.driver.record.metrics import PAGE_LOAD
 from lanelab.driver.run.folder.format import ABOUT_SITES, CLAIMS
 
-LARGE = 12  # entries from which a part is folded
 _ELSEWHERE = ("figures", "plan", "name", "description", "state", ABOUT_SITES, CLAIMS)
 
 
-def provenance(run: Run) -> Html:
-    return section("provenance", "Provenance", provenance_parts(run))
+def provenance_section(seen: Seen) -> Section:
+    return Section("provenance", "Provenance", provenance_parts(seen.run))
 
 
-def provenance_parts(run: Run) -> Html:
-    """Return whatever was noted when the run began, and in each of its sessions."""
+def provenance_parts(run: Run) -> tuple[Part, ...]:
+    """Lay out whatever was noted when the run began, and in each of its sessions."""
     facts = {key.replace("_", " "): value for key, value in run.meta.items() if key not in _ELSEWHERE}
-    sessions = [
-        el(
-            "details",
-            el("summary", f"Session {s.number}: {s.started_utc} to {s.ended_utc or '…'}, {s.ending or 'not ended'}"),
-            tree(s.provenance),
-        )
+    folds: dict[str, Mapping[str, object]] = {
+        f"Session {s.number}: {s.started_utc} to {s.ended_utc or '…'}, {s.ending or 'not ended'}": s.provenance
         for s in run.sessions
-    ]
-    arms = el("details", el("summary", "Every setting of the arms"), tree({a.name: a.settings for a in run.arms}))
-    links = el("details", el("summary", "Every setting of the links"), tree({x.label: x.settings for x in run.links}))
-    return join(tree(facts), sessions, arms, links)
+    }
+    folds["Every setting of the arms"] = {arm.name: arm.settings for arm in run.arms}
+    folds["Every setting of the links"] = {link.label: link.settings for link in run.links}
+    return (Tree(facts), *(Fold(Words(title), (Tree(value),)) for title, value in folds.items()))
 
 
-def tree(value: object) -> Html:
-    """Any JSON: mappings as lists of terms, short lists in a line."""
-    if isinstance(value, Mapping):
-        pairs = [el("div", el("dt", str(key)), el("dd", tree(below))) for key, below in value.items()]
-        return el("dl", pairs, class_="tree")
-    if isinstance(value, list | tuple):
-        if all(not isinstance(one, Mapping | list | tuple) for one in value) and len(value) <= LARGE:
-            return el("span", ", ".join(_plain(one) for one in value) or "none")
-        return el("ul", [el("li", tree(one)) for one in value])
-    return el("span", _plain(value))
+def experiment_section(seen: Seen) -> Section:
+    return Section("experiment", "The experiment file", (experiment_fold(seen.run, "Verbatim"),))
 
 
-def _plain(value: object) -> str:
-    if value is None:
-        return "-"
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def experiment(run: Run) -> Html:
-    text = el("pre", el("code", run.experiment or "not in the run folder"))
-    return section("experiment", "The experiment file", el("details", el("summary", "Verbatim"), text))
+def experiment_fold(run: Run, title: str) -> Fold:
+    return Fold(Words(title), (Verbatim(run.experiment or "not in the run folder"),))
 
 
 READING = {
@@ -81,7 +61,7 @@ READING = {
 OF_PAGE_LOADS = ("Trial", "Page load time", "Of bound", "Waterfalls", "What the time went to")
 
 
-def reading(run: Run) -> Html:
-    shown = {term: words for term, words in READING.items() if run.workload == PAGE_LOAD or term not in OF_PAGE_LOADS}
-    terms = [(el("dt", term), el("dd", meaning)) for term, meaning in shown.items()]
-    return section("reading", "How to read this", el("dl", terms, class_="reading"))
+def reading_section(seen: Seen) -> Section:
+    of_loads = seen.run.workload == PAGE_LOAD
+    terms = {term: " ".join(text.split()) for term, text in READING.items() if of_loads or term not in OF_PAGE_LOADS}
+    return Section("reading", "How to read this", (Tree(terms, style="reading"),))

@@ -19,12 +19,6 @@ MOST_CELLS = 4
 MORE_THAN_TOLD = "more than can be told, since loads timed out"
 
 
-def sentences(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -> list[str]:
-    """Return all of them. What takes the meaning from the numbers comes first."""
-    doubts, found = warnings(run, rows, compared), findings(run, rows, compared)
-    return [*doubts, *found] if conditions.caveats(run) else [*found, *doubts]
-
-
 def findings(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -> list[str]:
     """Return what was found, the most important first."""
     if nothing := tables.nothing_counts(run):
