@@ -4,11 +4,12 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 from lanelab.analysis.results.between_beds import results
 from lanelab.analysis.results.between_machines import Logs, changes_by_machine, mean_of
-from lanelab.analysis.results.layout.data import Fields, fields_of
+from lanelab.analysis.results.layout.data import LEFT_OUT, Fields, fields_of, key
 from lanelab.analysis.results.model import Machine, Run
 from lanelab.analysis.results.numbers import change_words, listed, probability
 from lanelab.analysis.statistics import ENOUGH, Change
@@ -20,17 +21,23 @@ from lanelab.driver.base.amounts import counted, form_for
 Asked = tuple[str, Logs]  # what was compared where, and its changes
 
 
+def _ends(change: Change) -> Fields:
+    return fields_of(change, "confidence", "p", "looks")
+
+
 @dataclass(frozen=True, slots=True)
 class Disagreement:
     """A machine whose change is another than that of the rest."""
 
     where: str
     machine: str
-    change: Change
+    change: Change = field(metadata=key("change", _ends))
     others: tuple[str, ...]
-    of_others: Change
-    p: float  # with all machines and comparisons in mind
-    mutual: bool  # there are two machines: which of them is off cannot be said
+    of_others: Change = field(metadata=key("change_of_others", _ends))
+    p: float = field(metadata=key("p_adjusted"))  # with all machines and comparisons in mind
+    mutual: bool = field(metadata=LEFT_OUT)  # there are two machines: which of them is off cannot be said
+
+    ALSO: ClassVar = ("words",)
 
     def words(self) -> str:
         return (
@@ -38,39 +45,20 @@ class Disagreement:
             f"{form_for(len(self.others), 'has', 'have')} {_change(self.of_others)} (p {_p(self.p)})."
         )
 
-    def to_json(self) -> Fields:
-        return {
-            "where": self.where,
-            "machine": self.machine,
-            "change": fields_of(self.change, "confidence", "p", "looks"),
-            "others": self.others,
-            "change_of_others": fields_of(self.of_others, "confidence", "p", "looks"),
-            "p_adjusted": self.p,
-            "words": self.words(),
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
     found: tuple[Disagreement, ...]
-    tested: int  # comparisons in which at least two machines have enough rounds
+    tested: int = field(metadata=key("comparisons"))  # in which at least two machines have enough rounds
     tests: int  # of machines, in all comparisons together
-    untested: int  # comparisons
+    untested: int = field(metadata=key("comparisons_with_too_few_rounds"))
+
+    ALSO: ClassVar = ("machines_that_disagree", "words")
 
     @property
-    def machines(self) -> list[str]:
+    def machines_that_disagree(self) -> list[str]:
         """Return those that disagree."""
         return list(dict.fromkeys(each.machine for each in self.found))
-
-    def to_json(self) -> Fields:
-        return {
-            "machines_that_disagree": self.machines,
-            "comparisons": self.tested,
-            "comparisons_with_too_few_rounds": self.untested,
-            "tests": self.tests,
-            "words": self.words(),
-            "found": self.found,
-        }
 
     @property
     def headline(self) -> str:
@@ -96,7 +84,7 @@ class Agreement:
 
     def _headline(self, where: str) -> str:
         many = Counter(each.machine for each in self.found if not each.where.startswith(OVER_ALL))
-        often = sorted(self.machines, key=lambda name: -many[name])
+        often = sorted(self.machines_that_disagree, key=lambda name: -many[name])
         if all(each.mutual for each in self.found):
             places = f"in {many[often[0]]} of {where}" if many else f"over all together, and in none of {where} alone"
             return f"The two machines disagree {places}; which of them is off cannot be said."

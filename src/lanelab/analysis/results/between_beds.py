@@ -13,9 +13,10 @@ simulation how often it does.
 import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
-from lanelab.analysis.results.layout.data import Fields
+from lanelab.analysis.results.layout.data import LEFT_OUT, key, spread
 from lanelab.analysis.results.model import Arm, Cell, Run, Trial
 from lanelab.analysis.results.refusals import refusals
 from lanelab.analysis.statistics import one_bed
@@ -47,39 +48,39 @@ class Between:
     value: float | None  # the geometric mean of the beds; None where that of a bed is infinite, or not above 0
     low: float | None  # None below three beds
     high: float | None
-    within: float | None  # standard deviation of what one bed gave, as a share; None where no bed has two
-    between: float | None  # the beds' own, without what trials add to it; None where it cannot be told
+    # standard deviation of what one bed gave, as a share; None where no bed has two
+    within: float | None = field(metadata=key("sd_within_beds"))
+    # the beds' own, without what trials add to it; None where it cannot be told
+    between: float | None = field(metadata=key("sd_between_beds"))
+
+    ALSO: ClassVar = ("confidence",)
+
+    @property
+    def confidence(self) -> float | None:
+        return LEVEL if self.low is not None else None
 
     @property
     def excludes_1(self) -> bool:
         return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
 
-    def to_json(self) -> Fields:
-        return {
-            "beds": self.beds,
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "confidence": LEVEL if self.low is not None else None,
-            "sd_within_beds": self.within,
-            "sd_between_beds": self.between,
-        }
+
+NAMES = spread(lambda cell: cell.names)
 
 
 @dataclass(frozen=True, slots=True)
 class CellRow:
-    cell: Cell
-    made: Between
+    cell: Cell = field(metadata=NAMES)
+    made: Between = field(metadata=spread())
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
     """An arm against a base, on the same site and link."""
 
-    cell: Cell
-    base: Arm
-    made: Between
-    left_out: int  # rounds whose two trials were made on different beds
+    cell: Cell = field(metadata=NAMES)
+    base: Arm = field(metadata=key("base", lambda arm: arm.name))
+    made: Between = field(metadata=spread())
+    left_out: int = field(metadata=key("rounds_left_out"))  # rounds whose two trials were made on different beds
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,28 +90,20 @@ class BedsOfRun:
     beds: int
     cells: tuple[CellRow, ...]
     changes: tuple[ChangeRow, ...]
-    within: float | None  # pooled over cells
-    between: float | None
-    p: float | None
-    machines: int = 1  # beds of one machine are not independent of one another
+    within: float | None = field(metadata=key("sd_within_beds"))  # pooled over cells
+    between: float | None = field(metadata=key("sd_between_beds"))
+    p: float | None = field(metadata=key("p_alike"))
+    machines: int = field(default=1, metadata=LEFT_OUT)  # beds of one machine are not independent of one another
+
+    ALSO: ClassVar = ("words",)
+
+    def words(self) -> list[str]:
+        """Return what the beds say; nothing where those of machines say it."""
+        return [] if self.machines > 1 else sentences(self)
 
     @property
     def has_intervals(self) -> bool:
         return any(row.made.low is not None for row in self.cells)
-
-    def to_json(self) -> Fields:
-        return {
-            "beds": self.beds,
-            "sd_within_beds": self.within,
-            "sd_between_beds": self.between,
-            "p_alike": self.p,
-            "words": [] if self.machines > 1 else sentences(self),  # those of machines say it then
-            "cells": [{**row.cell.names, **row.made.to_json()} for row in self.cells],
-            "changes": [
-                {**row.cell.names, "base": row.base.name, "rounds_left_out": row.left_out, **row.made.to_json()}
-                for row in self.changes
-            ],
-        }
 
 
 # --- of a run

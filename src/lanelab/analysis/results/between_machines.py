@@ -7,10 +7,11 @@ Absolute times of several machines are several numbers. What is shown over all o
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 from lanelab.analysis.results.between_beds import CellRow, ChangeRow, Result, between, by_bed, hodges_lehmann, results
-from lanelab.analysis.results.layout.data import Fields, fields_of
+from lanelab.analysis.results.layout.data import Fields, fields_of, key, spread
 from lanelab.analysis.results.model import Arm, Cell, Machine, Run
 from lanelab.analysis.statistics.paired import log_ratios
 from lanelab.analysis.statistics.two_samples import TwoSamples, shift
@@ -18,22 +19,24 @@ from lanelab.analysis.statistics.two_samples import TwoSamples, shift
 Logs = Mapping[int, Mapping[int, float]]  # machine -> round -> logarithm of a ratio
 
 
+def _rounds(ratio: TwoSamples) -> Fields:
+    others = fields_of(ratio, "n_first", "n_other", "value")
+    return {"rounds": [ratio.n_other, ratio.n_first], "ratio": ratio.value, **others}
+
+
 @dataclass(frozen=True, slots=True)
 class Speed:
     """Says how many times as long a machine takes as another one, over all cells that both have."""
 
-    machine: Machine
-    against: Machine
-    ratio: TwoSamples  # of rounds
+    machine: Machine = field(metadata=key("machine", lambda machine: machine.name))
+    against: Machine = field(metadata=key("against", lambda machine: machine.name))
+    ratio: TwoSamples = field(metadata=spread(_rounds))  # of rounds
+
+    ALSO: ClassVar = ("differs",)
 
     @property
     def differs(self) -> bool:
         return self.ratio.is_enough and not self.ratio.low <= 1 <= self.ratio.high
-
-    def to_json(self) -> Fields:
-        both = {"machine": self.machine.name, "against": self.against.name, "differs": self.differs}
-        rounds, others = [self.ratio.n_other, self.ratio.n_first], fields_of(self.ratio, "n_first", "n_other", "value")
-        return {**both, "rounds": rounds, "ratio": self.ratio.value, **others}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ lies within it, and differ by more where the whole of it lies beyond: two one-si
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from lanelab.analysis.results import conditions as conditions_of
 from lanelab.analysis.results import tables
-from lanelab.analysis.results.layout.data import Fields, fields_of
+from lanelab.analysis.results.layout.data import key, spread
 from lanelab.analysis.results.model import Cell, Run
 from lanelab.analysis.results.numbers import values_of
 from lanelab.analysis.results.refusals import refusals
@@ -45,30 +45,24 @@ class CellPair:
 class CellRow:
     """The primary metric of a cell in both runs."""
 
-    cell: Cell
+    cell: Cell = field(metadata=spread(lambda cell: cell.identity))
     first: Estimate
     other: Estimate
     ratio: TwoSamples  # of the other run to the first
     verdict: Verdict
-
-    def to_json(self) -> dict[str, Any]:
-        return {**_names(self.cell), **fields_of(self, "cell")}
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
     """The change of an arm against a base, in both runs."""
 
-    cell: Cell
+    cell: Cell = field(metadata=spread(lambda cell: cell.identity))
     base: str
     first: Change
     other: Change
-    points: TwoSamples  # the change in the other run minus that in the first, in percentage points
+    # the change in the other run minus that in the first, in percentage points
+    points: TwoSamples = field(metadata=key("difference_points"))
     verdict: Verdict
-
-    def to_json(self) -> dict[str, Any]:
-        others = fields_of(self, "cell", "points")
-        return {**_names(self.cell), **others, "difference_points": self.points}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,23 +86,19 @@ class Against:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "run": run_json(self.other),
+            "run": about_run(self.other),
             "words": sentences(self),
             "cells": self.cells,
             "changes": self.changes,
-            "unlike": [{**_names(pair.first), "settings": list(pair.settings)} for pair in self.unlike],
-            "refused": [_names(cell) for cell in self.refused],
-            "only_in_first": [_names(cell) for cell in self.only_first],
-            "only_in_other": [_names(cell) for cell in self.only_other],
+            "unlike": [{**pair.first.identity, "settings": list(pair.settings)} for pair in self.unlike],
+            "refused": [cell.identity for cell in self.refused],
+            "only_in_first": [cell.identity for cell in self.only_first],
+            "only_in_other": [cell.identity for cell in self.only_other],
             "conditions": [{"name": name, "first": one, "other": other} for name, one, other in self.conditions],
         }
 
 
-def _names(cell: Cell) -> Fields:
-    return {**cell.names, "cell": cell.id}
-
-
-def run_json(run: Run) -> dict[str, Any]:
+def about_run(run: Run) -> dict[str, Any]:
     return {"folder": str(run.folder), "name": run.name, "state": run.state, "created_utc": run.created_utc}
 
 
@@ -160,9 +150,9 @@ def _differing(cell: Cell, other: Cell) -> Iterable[str]:
         ("link", cell.link.settings, other.link.settings),
         ("arm", cell.arm.settings, other.arm.settings),
     ):
-        for key in dict.fromkeys([*one, *two]):
-            if one.get(key) != two.get(key):
-                yield f"{what} {key}: {_written(one.get(key))} and {_written(two.get(key))}"
+        for name in dict.fromkeys([*one, *two]):
+            if one.get(name) != two.get(name):
+                yield f"{what} {name}: {_written(one.get(name))} and {_written(two.get(name))}"
 
 
 def _written(value: object) -> str:

@@ -262,7 +262,7 @@ def everything(run: Run, *, requests: bool = False) -> dict[str, Any]:
         "description": run.description,
         "state": run.state,
         "created_utc": run.created_utc,
-        "meta": {key: _json(value) for key, value in run.meta.items()},
+        "meta": {key: _parsed(value) for key, value in run.meta.items()},
         "experiment": run.experiment,
         "sessions": [
             {"session": s.number, "started_utc": s.started_utc, "ended_utc": s.ended_utc, "ending": s.ending,
@@ -278,7 +278,7 @@ def everything(run: Run, *, requests: bool = False) -> dict[str, Any]:
         "versions": {digest: dict(versions) for digest, versions in run.versions.items()},
         **results(run),
     }  # fmt: skip
-    exported["trials"] = list(_trials_json(run, requests=requests))
+    exported["trials"] = list(_exported_trials(run, requests=requests))
     return exported
 
 
@@ -306,7 +306,7 @@ def results(run: Run) -> dict[str, Any]:
     return data
 
 
-def _trials_json(run: Run, *, requests: bool) -> Iterator[Fields]:
+def _exported_trials(run: Run, *, requests: bool) -> Iterator[Fields]:
     records, names = {number: _without_tables(record) for number, record in each_record(run.folder)}, _measured(run)
     named = {machine.number: machine.name for machine in run.machines}
     for number, name, t_ms, value in each_series(run.folder):
@@ -336,7 +336,7 @@ def _without_tables(record: TrialRecord) -> dict[str, Any]:
     return {name: value for name, value in record.to_json().items() if name not in IN_TABLES}
 
 
-def _json(text: str) -> Any:  # noqa: ANN401 - JSON
+def _parsed(text: str) -> Any:  # noqa: ANN401 - JSON
     """A meta value is text; where that is JSON, its value."""
     if text[:1] not in "[{":
         return text

@@ -7,9 +7,10 @@ longer for. The two have opposite signs. docs/reference/gateway.md has the reaso
 
 import statistics
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
-from lanelab.analysis.results.layout.data import Fields
+from lanelab.analysis.results.layout.data import Fields, key
 from lanelab.analysis.results.numbers import difference, milliseconds
 from lanelab.analysis.statistics import Change
 from lanelab.analysis.statistics.signed_rank import signed_rank
@@ -18,13 +19,18 @@ LAG, LAG_6, TURNAROUND = "start_lag_ms", "start_lag_6_ms", "turnaround_ms"
 SHOWN = {LAG: "1st request", LAG_6: "6th request", TURNAROUND: "turnaround"}
 
 
+def _both(medians: Mapping[str, tuple[float, float]]) -> Fields:
+    return {name: {"native": native, "gateway": gateway} for name, (native, gateway) in medians.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class Terms:
     """The terms of a pair of arms, from the rounds that have all of it in both."""
 
-    medians: Mapping[str, tuple[float, float]]  # of each measure that both have: natively, through the gateway
-    together: Change  # what the terms make of the difference in load time
-    left: Change  # what they leave of it
+    # of each measure that both have: natively, through the gateway
+    medians: Mapping[str, tuple[float, float]] = field(metadata=key("medians_ms", _both))
+    together: Change = field(metadata=key("together_ms"))  # what the terms make of the difference in load time
+    left: Change = field(metadata=key("left_ms"))  # what they leave of it
 
     @property
     def agree(self) -> bool | None:
@@ -33,13 +39,7 @@ class Terms:
             return None
         return self.left.low <= 0 <= self.left.high
 
-    def to_json(self) -> Fields:
-        return {
-            "medians_ms": {name: {"native": one, "gateway": two} for name, (one, two) in self.medians.items()},
-            "together_ms": self.together,
-            "left_ms": self.left,
-            "agree": self.agree,
-        }
+    ALSO: ClassVar = ("agree",)
 
     def sentence(self) -> str:
         measured = ", ".join(

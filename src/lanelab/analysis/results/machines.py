@@ -3,32 +3,32 @@ other runs. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from lanelab.analysis.results.agreement import Agreement, agreement
 from lanelab.analysis.results.between_beds import ENOUGH_BEDS, CellRow, ChangeRow, results
 from lanelab.analysis.results.between_beds import percent as share_words
 from lanelab.analysis.results.between_machines import Levels, Speed, changes, levels, medians, speeds
-from lanelab.analysis.results.layout.data import Fields, fields_of
+from lanelab.analysis.results.layout.data import Fields, fields_of, key, spread
 from lanelab.analysis.results.model import Arm, Cell, Machine, Run
 from lanelab.analysis.results.numbers import listed
 from lanelab.driver.base.amounts import counted
+
+
+def _facts(machine: Machine) -> Fields:
+    return {"machine": machine.number, "name": machine.name, "facts": machine.facts}
 
 
 @dataclass(frozen=True, slots=True)
 class MachineRow:
     """The part of one machine in the run."""
 
-    machine: Machine
+    machine: Machine = field(metadata=spread(_facts))
     beds: int
     trials: int
     failed: int
-    refused: tuple[str, ...]  # labels of links that it was refused for
-
-    def to_json(self) -> Fields:
-        names = {"machine": self.machine.number, "name": self.machine.name, "facts": self.machine.facts}
-        return {**names, **fields_of(self, "machine", "refused"), "links_refused": self.refused}
+    refused: tuple[str, ...] = field(metadata=key("links_refused"))  # labels of links that it was refused for
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +100,12 @@ class MachinesOfRun:
             "words": self.sentences(),
             "versions_that_differ": self.versions,
             "trials_from_other_runs": self.origins,
-            "cells": [self._row_json(row) for row in self.cells],
-            "changes": [{**self._row_json(row), "base": row.base.name, "rounds_left_out": row.left_out}
+            "cells": [self._row(row) for row in self.cells],
+            "changes": [{**self._row(row), "base": row.base.name, "rounds_left_out": row.left_out}
                         for row in self.changes],
         }  # fmt: skip
 
-    def _row_json(self, row: CellRow | ChangeRow) -> Fields:
+    def _row(self, row: CellRow | ChangeRow) -> Fields:
         made = row.made
         machines = [{"machine": self.name(one.bed), **fields_of(one, "bed")} for one in made.beds]
         return {**row.cell.names, "machines": machines, "value": made.value, "low": made.low, "high": made.high}

@@ -92,6 +92,11 @@ class Cell:
         """Its names, as JSON has them."""
         return {"site": self.site, "link": self.link.label, "arm": self.arm.name}
 
+    @property
+    def identity(self) -> dict[str, str]:
+        """Its names and its id."""
+        return {**self.names, "cell": self.id}
+
     def __str__(self) -> str:
         return f"{self.site}, {self.link.label}, {self.arm.name}"
 

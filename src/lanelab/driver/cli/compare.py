@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from lanelab.analysis.results.compare_runs import Against, against, run_json, status
+from lanelab.analysis.results.compare_runs import Against, about_run, against, status
 from lanelab.analysis.results.conditions import differing
 from lanelab.analysis.results.layout.data import data_of
 from lanelab.analysis.results.layout.terminal import on_terminal
@@ -48,7 +48,7 @@ def compare(names: tuple[str, ...], *, within: str, check: bool, as_json: bool) 
     comparison = _compared(runs, margin)
     verdict = status(comparison)
     if as_json:
-        print_json(data_of({"first": run_json(runs[0]), "within": margin, "verdict": verdict, "compared": comparison}))
+        print_json(data_of({"first": about_run(runs[0]), "within": margin, "verdict": verdict, "compared": comparison}))
     else:
         _show(comparison)
     if check and verdict != "agree":

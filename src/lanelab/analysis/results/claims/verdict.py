@@ -1,10 +1,10 @@
 """What is said of a claim, and with what right. Data only: judge.py makes it, reports show it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
-from lanelab.analysis.results.layout.data import Fields, fields_of
+from lanelab.analysis.results.layout.data import key
 from lanelab.driver.experiment.claim import Claim, Place
 
 
@@ -16,16 +16,12 @@ class Verdict(StrEnum):
     NOT_TESTED = "not tested"
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(NamedTuple):
     """An interval of an effect, in the effect's own scale: a ratio, or a value as it is stored. Ends may be
     infinite."""
 
     low: float
     high: float
-
-    def to_json(self) -> Sequence[float]:
-        return (self.low, self.high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +38,18 @@ class Effect:
     p_direction: float  # one-sided: where it does not go as far as `at_least` on the published side
     p_reversed: float  # the same on the other side
     p_outside: float  # two-sided: where it lies inside the region
-    unit: str = "bed"  # what `beds` counts: with several machines they are machines
-
-    def to_json(self) -> Fields:
-        return {**fields_of(self, "unit"), "beds_are": f"{self.unit}s"}
+    # what `beds` counts: with several machines they are machines
+    unit: str = field(default="bed", metadata=key("beds_are", lambda unit: f"{unit}s"))
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedPlace:
-    place: Place
+    place: Place = field(metadata=key("place", lambda place: place.words))
     verdict: Verdict
     detail: str  # "magnitude refuted", "reversed", why it was not tested, …; "" where there is nothing to add
     effect: Effect | None  # None where it was not tested
     trials: tuple[int, ...]  # those behind it
     rounds_needed: int | None  # of an inconclusive one: so many in all would probably settle it
-
-    def to_json(self) -> Fields:
-        return {**fields_of(self), "place": self.place.words}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +62,4 @@ class Judged:
     p: float | None  # of the verdict that was given; None where none was
     places: tuple[JudgedPlace, ...]
     why: str  # from the decomposition: where the time went that makes the effect; "" where nothing is known
-    changed: bool  # whether the claim was edited after the run began
-
-    def to_json(self) -> Fields:
-        return {**fields_of(self, "changed"), "changed_after_the_run": self.changed}
+    changed: bool = field(metadata=key("changed_after_the_run"))  # whether the claim was edited after the run began

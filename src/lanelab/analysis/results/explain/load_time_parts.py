@@ -2,9 +2,10 @@
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
-from lanelab.analysis.results.layout.data import Fields
+from lanelab.analysis.results.layout.data import key, spread
 from lanelab.analysis.results.model import Cell, Run, Trial
 from lanelab.analysis.results.numbers import kilobytes, listed, seconds
 from lanelab.analysis.results.tables import median_trial
@@ -30,12 +31,14 @@ BOUNDS: Mapping[str, tuple[Part, ...]] = {
 class MadeOf:
     """A cell: its parts in ms, and what else is known of its trials; all medians of trials that have parts."""
 
-    cell: Cell
+    cell: Cell = field(metadata=spread(lambda cell: cell.identity))
     trials: int
-    nearest: int  # the number of the trial that is nearest to the median
+    nearest: int = field(metadata=key("nearest_trial"))  # the number of the trial that is nearest to the median
     plt_ms: float
-    parts: Mapping[Part, float]
+    parts: Mapping[Part, float] = field(metadata=key("parts_ms"))
     facts: Mapping[str, float]
+
+    ALSO: ClassVar = ("bound", "sentences")
 
     @property
     def link(self) -> Link:
@@ -64,15 +67,6 @@ class MadeOf:
             f"The time went to {self._parts()}.",
             self._bound(),
         ]
-
-    def to_json(self) -> Fields:
-        cell = self.cell
-        return {
-            **cell.names, "cell": cell.id,
-            "trials": self.trials, "nearest_trial": self.nearest, "plt_ms": self.plt_ms,
-            "parts_ms": {part.value: self.parts[part] for part in Part},
-            "facts": dict(self.facts), "bound": self.bound, "sentences": self.sentences(),
-        }  # fmt: skip
 
     def _parts(self) -> str:
         told = [part for part in Part if self.parts[part] >= max(LEAST_MS, LEAST_SHARE * self.plt_ms)]

@@ -1,12 +1,12 @@
 """The verdicts of a study: each claim of its figures under the published claim that it is about. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lanelab.analysis.results.claims.claim_family import together, wrong_by_chance
 from lanelab.analysis.results.claims.verdict import Judged
 from lanelab.analysis.results.claims.words import counts_words
-from lanelab.analysis.results.layout.data import Fields
+from lanelab.analysis.results.layout.data import LEFT_OUT, key, spread
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.run.study.study import PublishedClaim, Study
 
@@ -15,17 +15,15 @@ from lanelab.driver.run.study.study import PublishedClaim, Study
 class StudyVerdict:
     """One claim of a figure's experiment, judged."""
 
-    figure: int  # 0: of a run by itself
-    judged: Judged
-    adjusted_p: float | None  # for all claims of the study or the run together; None where no verdict was given
+    figure: int = field(metadata=LEFT_OUT)  # 0: of a run by itself
+    judged: Judged = field(metadata=spread())
+    # for all claims of the study or the run together; None where no verdict was given
+    adjusted_p: float | None = field(metadata=key("p_adjusted"))
 
     @property
     def address(self) -> str:
         """Its id on a page. Names of claims are unique within a figure."""
         return f"claim-{f'{self.figure}-' if self.figure else ''}{self.judged.claim.name}"
-
-    def to_json(self) -> Fields:
-        return {**self.judged.to_json(), "p_adjusted": self.adjusted_p}
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ where settings differ, as they do between variants. Nothing is paired between ru
 """
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lanelab.analysis.results.claims.verdict import Verdict
 from lanelab.analysis.results.claims.words import effects_of, interval_words, measured_words, verdict_words
 from lanelab.analysis.results.compare_runs import Against, against
 from lanelab.analysis.results.conditions import differing
-from lanelab.analysis.results.layout.data import Fields
+from lanelab.analysis.results.layout.data import Fields, key
 from lanelab.analysis.results.numbers import NONE
 from lanelab.analysis.results.study.claim_verdicts import JudgedStudy, StudyVerdict
 from lanelab.analysis.results.study.run import ReadStudyRun
@@ -54,19 +54,19 @@ class ClaimPair:
             return "inconclusive in both"
         return "agree" if len(verdicts) == 1 else "differ"
 
+    def to_json(self) -> Fields:
+        names = {"name": self.name, "says": self.says, "figure": self.figure, "told": self.words}
+        return {**names, "first": _side(self.first), "other": _side(self.other)}
+
 
 @dataclass(frozen=True, slots=True)
 class FigurePair:
     """A figure in both runs; `against` is None where they cannot be compared, and `why_not` says why."""
 
-    number: int
+    number: int = field(metadata=key("figure"))
     title: str
-    against: Against | None
+    against: Against | None = field(metadata=key("compared"))
     why_not: str
-
-    def to_json(self) -> Fields:
-        names = {"figure": self.number, "title": self.title}
-        return {**names, "compared": self.against, "why_not": self.why_not}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +97,11 @@ class StudyComparison:
     def to_json(self) -> Fields:
         return {
             "study": self.first.about.study.name,
-            "first": _run_json(self.first),
-            "other": _run_json(self.other),
+            "first": _about(self.first),
+            "other": _about(self.other),
             "verdicts_agree": self.all_agree,
             "caveats": self.caveats(),
-            "claims": [_pair_json(pair) for pair in self.claims],
+            "claims": self.claims,
             "figures": self.figures,
             "conditions": [{"name": name, "first": one, "other": two} for name, one, two in self.conditions],
         }
@@ -159,6 +159,12 @@ def verdict_cells(verdict: StudyVerdict | None) -> tuple[str, str, str]:
     return verdict_words(judged.verdict, judged.detail), measured_words(judged), interval
 
 
+def _side(verdict: StudyVerdict | None) -> Fields:
+    words, effect, interval = verdict_cells(verdict)
+    given = verdict.judged.verdict if verdict else None
+    return {"verdict": given, "words": words, "effect": effect, "interval_95": interval}
+
+
 def is_same(first: ReadStudyRun, other: ReadStudyRun) -> bool:
     """Whether both are one run, wherever their folders are. An artifact has a copy of its run."""
     ours, theirs = ({run.meta.get(ID) for run in read.runs.values() if run} - {None, ""} for read in (first, other))
@@ -171,16 +177,7 @@ def names_of(made: StudyComparison) -> tuple[str, str]:
     return (one, two) if one and two and one != two else ("first", "other")
 
 
-def _run_json(read: ReadStudyRun) -> Fields:
+def _about(read: ReadStudyRun) -> Fields:
     about = read.about
     noted = {"variant": about.variant, "created_utc": about.created_utc, "lanelab": about.lanelab}
     return {"folder": str(read.folder), **noted}
-
-
-def _pair_json(pair: ClaimPair) -> Fields:
-    sides = {}
-    for side, verdict in (("first", pair.first), ("other", pair.other)):
-        told, effect, interval = verdict_cells(verdict)
-        kind = str(verdict.judged.verdict) if verdict else None
-        sides[side] = {"verdict": kind, "words": told, "effect": effect, "interval_95": interval}
-    return {"name": pair.name, "says": pair.says, "figure": pair.figure, "told": pair.words, **sides}
