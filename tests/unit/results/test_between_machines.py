@@ -189,7 +189,7 @@ def test_a_machine_that_disagrees_is_named_with_its_change_and_the_others(tmp_pa
     run = run_of(tmp_path, off, rounds=30)
     agreed = made(run).agreement
     assert agreed is not None
-    assert agreed.machines == ["cedar"]
+    assert agreed.machines_that_disagree == ["cedar"]
     assert all(each.others == ("alder", "birch") for each in agreed.found)
     for shows in (printed(run), page(run), json.dumps(export.results(run))):
         assert "cedar disagrees with the other machines in 6 of 6 comparisons" in shows
@@ -199,7 +199,7 @@ def test_machines_that_differ_in_speed_alone_agree(tmp_path: Path) -> None:
     run = run_of(tmp_path, rounds=24, seed=8)
     agreed = made(run).agreement
     assert agreed is not None
-    assert (agreed.machines, agreed.tested, agreed.untested) == ([], 6, 0)
+    assert (agreed.machines_that_disagree, agreed.tested, agreed.untested) == ([], 6, 0)
     assert "No machine is shown to disagree" in printed(run)
 
 
