@@ -22,7 +22,7 @@ from lanelab.driver.base.paths import PROJECT, SOURCES, build_folder
 from lanelab.driver.run.events import Event, Notice
 from lanelab.driver.run.sweep import children, dask_cluster, own_scheduler
 from lanelab.driver.run.sweep.address import SchedulerAddress, address_of
-from lanelab.driver.run.sweep.cluster import Away, Finished, Happening, Joined, Left, Told
+from lanelab.driver.run.sweep.cluster import Away, Finished, Happening, Joined, Left, WorkerEvent
 from lanelab.driver.run.sweep.dask_cluster import DaskCluster
 from lanelab.driver.run.sweep.keys import make_keys
 from lanelab.driver.run.sweep.own_scheduler import OwnScheduler
@@ -33,7 +33,7 @@ from tests.kit.wait import wait_until
 
 JOBS = "tests.kit.dask_jobs"
 PATIENCE_S = 90.0  # of a busy machine; nothing here waits so long otherwise
-Kind = TypeVar("Kind", Joined, Left, Finished, Told, Away)
+Kind = TypeVar("Kind", Joined, Left, Finished, WorkerEvent, Away)
 # A scheduler as a user has one who has no lanelab.
 STRANGER = f"""
 import sys
@@ -129,9 +129,9 @@ def test_events_reach_the_controller_whose_job_it_is_and_no_other(watched: Watch
         other.next(Joined)
         worker = watched.next(Joined).worker
         watched.do(worker, do="tell")
-        assert watched.next(Told) == Told(worker, Notice("seven"))
+        assert watched.next(WorkerEvent) == WorkerEvent(worker, Notice("seven"))
         other.do(worker, do="about")
-        assert not [each for each in other.seen if isinstance(each, Told)]
+        assert not [each for each in other.seen if isinstance(each, WorkerEvent)]
 
 
 @pytest.mark.usefixtures("lent")

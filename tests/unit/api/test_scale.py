@@ -41,7 +41,7 @@ def test_users_come_as_fast_as_before() -> None:
     assert load
     assert load.users == (Stage(1, 0), Stage(200, 240))
     assert fifth.timeout.seconds == 300
-    assert fifth.pairs.made[0][0] == fifth.cells[0]
+    assert fifth.pairs.cells[0][0] == fifth.cells[0]
     assert {cell.id for cell in whole.cells}.isdisjoint(cell.id for cell in fifth.cells)
 
 
@@ -91,7 +91,7 @@ def test_links_are_named_after_the_scaled_load() -> None:
     named = {case.label: case.load.users[0].target for case in half.links if case.load}
     assert named == {f"{rtt}, {users} users": users for rtt in ("20ms", "100ms") for users in (1, 5, 500)}
     assert {cell.link.label for cell in half.cells} == set(named)
-    assert {cell.link.label for pair in half.pairs.made for cell in pair} == set(named)
+    assert {cell.link.label for pair in half.pairs.cells for cell in pair} == set(named)
     assert {cell.link.to_mapping()["users"] for cell in half.cells} == {"1", "5", "500"}
     whole = read(SEVERAL.replace("[1, 10, 1000]", "[1, 5, 500]"))
     assert [cell.label for cell in half.cells] == [cell.label for cell in whole.cells]

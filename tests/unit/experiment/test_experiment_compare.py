@@ -19,14 +19,14 @@ cells:
 
 
 def pairs(experiment: Experiment) -> list[str]:
-    return [f"{arm.link.label}: {arm.arm.name} to {base.arm.name}" for base, arm in experiment.pairs.made]
+    return [f"{arm.link.label}: {arm.arm.name} to {base.arm.name}" for base, arm in experiment.pairs.cells]
 
 
 def test_every_arm_is_compared_with_the_first() -> None:
     experiment = read(GRID)
-    assert len(experiment.pairs.made) == 8
-    assert {base.arm.name for base, _ in experiment.pairs.made} == {"http"}
-    assert all((base.site, base.link) == (arm.site, arm.link) for base, arm in experiment.pairs.made)
+    assert len(experiment.pairs.cells) == 8
+    assert {base.arm.name for base, _ in experiment.pairs.cells} == {"http"}
+    assert all((base.site, base.link) == (arm.site, arm.link) for base, arm in experiment.pairs.cells)
     assert experiment.pairs.left_out == ()
 
 
@@ -38,7 +38,7 @@ def test_where_the_first_is_not_there_the_next_one_takes_its_place() -> None:
 
 def test_one_arm_alone_has_nothing_to_be_compared_with() -> None:
     pairs = read("sites: dummy\nlinks: {rtt: [1ms, 2ms]}\narms: {http: {}}\n").pairs
-    assert (pairs.made, pairs.left_out) == ((), ())
+    assert (pairs.cells, pairs.left_out) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_the_file_names_the_pairs(written: str) -> None:
 
 def test_several_pairs() -> None:
     experiment = read(f"{GRID}compare: [{{of: [https, h2], to: http}}, {{of: h2, to: https}}]\n")
-    assert len(experiment.pairs.made) == 12
+    assert len(experiment.pairs.cells) == 12
     assert pairs(experiment)[:3] == ["20ms: https to http", "20ms: h2 to http", "20ms: h2 to https"]
 
 

@@ -55,8 +55,8 @@ def test_a_steady_number_of_users_is_something_that_cells_can_differ_in() -> Non
 
 def test_only_cells_with_the_same_load_are_compared() -> None:
     found = read("{kind: load, generator: wrk, connections: [1, 10]}", site="dummy/a")
-    assert all(base.link == arm.link for base, arm in found.pairs.made)
-    assert len(found.pairs.made) == 2
+    assert all(base.link == arm.link for base, arm in found.pairs.cells)
+    assert len(found.pairs.cells) == 2
 
 
 def test_a_figure_can_be_over_the_load() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lanelab.driver.base import errors
 from lanelab.driver.base.errors import BedError, InputError, LanelabError
-from lanelab.driver.run.channel.bed_start import own
+from lanelab.driver.run.channel.bed_start import handle_of
 from lanelab.driver.run.channel.protocol import Channel, error_from_message, error_to_message
 
 
@@ -96,12 +96,12 @@ def test_a_kernel_that_watches_no_process_is_named(monkeypatch: pytest.MonkeyPat
     """Before Linux 5.3, or in a container that forbids it."""
     monkeypatch.setattr(os, "pidfd_open", refuse(number))
     with pytest.raises(BedError, match="pidfd_open") as caught:
-        own(os.getppid())
+        handle_of(os.getppid())
     assert "Linux 5.3" in caught.value.remedy
 
 
 def test_a_bed_whose_controller_has_ended_ends_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "pidfd_open", refuse(errno.ESRCH))
     with pytest.raises(SystemExit) as caught:
-        own(os.getppid())
+        handle_of(os.getppid())
     assert caught.value.code == 0

@@ -123,7 +123,7 @@ def test_other_versions_are_told_cell_by_cell(tmp_path: Path) -> None:
     one = made_run(tmp_path, "one")
     other = made_run(tmp_path, "other", versions={"chromium": "141", "kernel": "6.1.176"})
     made = merged(tmp_path, one, other)
-    (told,) = made.told
+    (told,) = made.differences
     assert "20ms" in told
     assert "chromium (140.0.7339.80, 141)" in told
     assert len({trial.versions for trial in read_run(made.folder).trials}) == 2

@@ -31,7 +31,7 @@ def test_what_retries_have_used_up_is_told_from_what_going_on_makes() -> None:
         (refused, 2): [REFUSED, REFUSED, FAILED],
     }
     short = lacking(experiment, history)
-    found = {one.cell.id: (one.counted, one.asked, one.again) for one in short}
+    found = {one.cell.id: (one.counted, one.wanted, one.again) for one in short}
     assert found == {used_up: (1, 2, 0), refused: (1, 2, 1), never: (0, 2, 2)}
     told = sentences(experiment, history, {used_up: {"timeout": 2}})
     assert told[0] == "fewer than 2 trials count in 3 of 4 cells:"

@@ -76,7 +76,7 @@ def test_what_is_compared_comes_from_one_round_on_one_bed_with_the_same_versions
         assert frozenset(cell.id for _, cell, _ in taken.trials) in groups
         assert len({(trial.round, trial.bed, trial.versions) for trial, _, _ in taken.trials}) == 1
         assert {trial.versions for trial, _, _ in taken.trials} == {OURS}
-        assert all(trial.asked == asked(COUNTED)[cell.id] for trial, cell, _ in taken.trials)
+        assert all(trial.trial_key == asked(COUNTED)[cell.id] for trial, cell, _ in taken.trials)
 
 
 @PATIENT

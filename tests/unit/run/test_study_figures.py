@@ -13,9 +13,9 @@ from lanelab.driver.record.reasons import Reason
 from lanelab.driver.run.events import unheard
 from lanelab.driver.run.folder.content import attempt_of
 from lanelab.driver.run.study.figures import (
-    Asked,
     Standing,
     State,
+    Wishes,
     chosen,
     chosen_variant,
     figure_seed,
@@ -88,13 +88,13 @@ def test_a_trial_whose_retries_are_used_up_is_not(experiment: Experiment) -> Non
 
 
 def test_trials_replace_what_the_experiment_says_and_limit_the_beds(experiment: Experiment) -> None:
-    more = Asked(trials=7, beds=3).of(experiment)
+    more = Wishes(trials=7, beds=3).of(experiment)
     assert (more.repeat.trials, more.repeat.max, more.beds) == (7, 7, 3)
-    assert Asked(trials=2).of(Asked(beds=2).of(experiment)).beds == 2
-    assert Asked(trials=1).of(Asked(beds=2).of(experiment)).beds == 1
-    assert Asked().of(experiment) == experiment
+    assert Wishes(trials=2).of(Wishes(beds=2).of(experiment)).beds == 2
+    assert Wishes(trials=1).of(Wishes(beds=2).of(experiment)).beds == 1
+    assert Wishes().of(experiment) == experiment
     with pytest.raises(InputError, match="--beds"):
-        Asked(trials=2, beds=3).of(experiment)
+        Wishes(trials=2, beds=3).of(experiment)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_trials_replace_what_the_experiment_says_and_limit_the_beds(experiment: 
 def test_too_few_rounds_for_verdicts_are_known_beforehand(
     experiment: Experiment, trials: int, beds: int, enough: bool
 ) -> None:
-    asked = Asked(trials, beds).of(experiment)
+    asked = Wishes(trials, beds).of(experiment)
     assert too_few_for_verdicts({1: asked}) == ([] if enough else [1])
 
 
@@ -137,7 +137,7 @@ variants: {period: {links: {initial_window: 3}}, today: {}}
 
 def test_a_scale_that_cannot_be_is_told_as_such_before_there_is_a_folder(tmp_path: Path) -> None:
     study = read_study_folder(str(write_study(tmp_path, {**texts(), "two.yaml": LOAD_FIGURE})))
-    asked = AskedStudy(Asked(scale=0.1), None, (), None, tmp_path / "run", BedOptions())
+    asked = AskedStudy(Wishes(scale=0.1), None, (), None, tmp_path / "run", BedOptions())
     with pytest.raises(ArgumentError, match="'1 users' and '10 users'") as raised:
         begin_study(study, asked, unheard)
     assert raised.value.key == "scale"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lanelab.driver.base.errors import InputError, StoreError
-from lanelab.driver.run.study.figures import Asked
+from lanelab.driver.run.study.figures import Wishes
 from lanelab.driver.run.study.read import StudyFolder, read_study_folder
 from lanelab.driver.run.study.run_folder import begin_with, changed_since, create, opened
 from lanelab.driver.run.study.study import StudyRun
@@ -18,12 +18,12 @@ def _read(tmp_path: Path) -> StudyFolder:
     return read_study_folder(str(write_study(tmp_path)))
 
 
-def about(read: StudyFolder, asked: Asked | None = None) -> StudyRun:
-    return begin_with(read, "today", asked or Asked(), seed=7, bed={"router": "auto", "pinned": {}}, lanelab="0.1.0")
+def about(read: StudyFolder, asked: Wishes | None = None) -> StudyRun:
+    return begin_with(read, "today", asked or Wishes(), seed=7, bed={"router": "auto", "pinned": {}}, lanelab="0.1.0")
 
 
 def test_it_holds_the_study_as_it_was(read: StudyFolder, tmp_path: Path) -> None:
-    folder, begun = tmp_path / "run", about(read, Asked(trials=3))
+    folder, begun = tmp_path / "run", about(read, Wishes(trials=3))
     create(folder, begun, read)
     assert StudyRun.from_json(json.loads((folder / "study.json").read_text())) == begun
     for name, text in texts().items():

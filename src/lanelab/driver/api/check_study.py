@@ -18,7 +18,7 @@ from lanelab.driver.run.events import Notice
 from lanelab.driver.run.start import RUNS
 from lanelab.driver.run.study.archive import ROOT
 from lanelab.driver.run.study.check import PAGE, Unpacked, its_sites, opened
-from lanelab.driver.run.study.figures import Asked, chosen
+from lanelab.driver.run.study.figures import Wishes, chosen
 from lanelab.driver.run.study.read import StudyFolder, read_study_folder
 from lanelab.driver.run.study.run_folder import COPIES, sha256
 
@@ -49,7 +49,7 @@ class StudyCheck:
     ) -> bool:
         """Run those of the figures that are not finished. Return whether one could not be run."""
         about, here = self.there.about, self.unpacked.here
-        instead = Asked(trials or about.trials, beds or about.beds, about.scale)
+        instead = Wishes(trials or about.trials, beds or about.beds, about.scale)
         asked = AskedStudy(instead, about.variant or None, figures, about.seed, here, bed)
         with its_sites(self.unpacked, run_programs=run_programs) as sites:
             for site in sites:

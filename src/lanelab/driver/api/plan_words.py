@@ -82,11 +82,11 @@ def _comparisons(experiment: Experiment) -> list[str]:
     """Return how many there are. What is compared with nothing is named."""
     pairs = experiment.pairs
     if experiment.order == "sequential":
-        return ["compared: nothing, since arms are not interleaved"] if pairs.made else []
-    if not pairs.made:
+        return ["compared: nothing, since arms are not interleaved"] if pairs.cells else []
+    if not pairs.cells:
         return []
-    bases = list(dict.fromkeys(base.arm.name for base, _ in pairs.made))
-    number = len(pairs.made)
+    bases = list(dict.fromkeys(base.arm.name for base, _ in pairs.cells))
+    number = len(pairs.cells)
     words = f"compared: {counted(number, 'pair')} of cells, by round, with {', '.join(bases)}"
     left_out = pairs.left_out[:PAIRS_SHOWN]
     more = len(pairs.left_out) - len(left_out)

@@ -63,7 +63,7 @@ class Plan:
             "self_tests": self.made.self_tests,
             "beds": {"least": self.made.beds, "most": self.made.most_beds},
             "looks": [{"trials": look.trials, "confidence": 1 - look.alpha} for look in self.experiment.repeat.looks],
-            "compared": [[base.id, arm.id] for base, arm in self.experiment.pairs.made],
+            "compared": [[base.id, arm.id] for base, arm in self.experiment.pairs.cells],
             "not_compared": list(self.experiment.pairs.left_out),
             "blocks": [list(rounds) for rounds in blocks(self.experiment.repeat, self.experiment.beds)],
             "order": self.experiment.order,

@@ -26,7 +26,7 @@ from lanelab.driver.run.events import Listener, Notice
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.study.events import FigureBegun, FigureEnded, FigureFailed, StudyBegun
 from lanelab.driver.run.study.figures import (
-    Asked,
+    Wishes,
     chosen,
     chosen_variant,
     figure_seed,
@@ -44,7 +44,7 @@ from lanelab.driver.run.study.study_progress import costs, standings_of
 class AskedStudy:
     """The wishes with which a run of a study begins."""
 
-    instead: Asked
+    instead: Wishes
     variant: str | None
     figures: Sequence[int]
     seed: int | None

@@ -33,7 +33,7 @@ def merge(names: tuple[str, ...], *, out: Path | None) -> None:
         stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
         out = RUNS / f"{stamp}-merged"
     merged = merge_runs(folders, out, VERSION, note)
-    for sentence in merged.told:
+    for sentence in merged.differences:
         note(f"mind: {sentence}")
     note(merged.sentence())
     note(f"run folder {merged.folder}")

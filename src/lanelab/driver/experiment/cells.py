@@ -106,14 +106,14 @@ def _listed(
 
 def _links_of(
     written: Written,
-    own: Mapping[int, list[RequestedLink]],
+    requested: Mapping[int, list[RequestedLink]],
     links: Sequence[LinkCase],
     case_of: Mapping[Link, LinkCase],
 ) -> list[LinkCase]:
     cases: list[LinkCase] = []
     for element in written.elements():
         if element.is_mapping:
-            cases += [case_of[one.link] for one in own[id(element.node)]]
+            cases += [case_of[one.link] for one in requested[id(element.node)]]
         else:
             cases.append(find_link(element, links))
     return cases

@@ -100,9 +100,9 @@ def _refuse_what_cancels(contrast: Contrast, one: CellPair, other: CellPair, her
             raise _plain(contrast.written, left, changed, base, here)
 
 
-def _plain(written: Written, left: Cell, own: Cell | None, base: Cell | None, here: str) -> InputError:
+def _plain(written: Written, left: Cell, subject: Cell | None, base: Cell | None, here: str) -> InputError:
     what = f"both have the trials of {left.arm.name} at {here}, which cancel out"
-    arms = f"of: {own.arm.name}, to: {base.arm.name}" if own and base else "of: …, to: …"
+    arms = f"of: {subject.arm.name}, to: {base.arm.name}" if subject and base else "of: …, to: …"
     return written.error(what, f"Write change: {{{arms}}}")
 
 

@@ -20,7 +20,7 @@ _FOR = re.compile(r"(every|any|all but ([0-9]+))(?: ([a-z_]+))?")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Subject:
     """The subject of a claim, as the file has it."""
 
     kind: ClaimKind
@@ -86,63 +86,65 @@ def read_quantifier(written: Written | None) -> Quantified:
     return Quantified("every" if match[1] == "every" else "any", 0, dimension)
 
 
-def places_of(asked: Asked, quantifier: Quantified, where: Where, cells: Sequence[Cell]) -> tuple[Place, ...]:
+def places_of(subject: Subject, quantifier: Quantified, where: Where, cells: Sequence[Cell]) -> tuple[Place, ...]:
     """Return every place that the claim has to be checked at, in the experiment's order."""
-    _refuse_one_value(asked, quantifier, where)
-    places = _places(asked, where, cells)
+    _refuse_one_value(subject, quantifier, where)
+    places = _places(subject, where, cells)
     _refuse_several(quantifier, where, [place[0][0] for place in places])
     if quantifier.exceptions >= len(places) > 0:
         what = f"there are {len(places)} places, so all but {quantifier.exceptions} are none"
         raise where.says_for.error(what, "Write fewer exceptions")
-    return tuple(Place(_words_of(asked, place), tuple(_point(asked, *point) for point in place)) for place in places)
+    return tuple(
+        Place(_words_of(subject, place), tuple(_point(subject, *point) for point in place)) for place in places
+    )
 
 
-def _places(asked: Asked, where: Where, cells: Sequence[Cell]) -> list[list[CellPair]]:
-    points = _points(asked, where, cells)
-    if contrast := asked.contrast:
-        others = _points(replace(asked, of=contrast.of, to=contrast.to, contrast=None), where, cells)
+def _places(subject: Subject, where: Where, cells: Sequence[Cell]) -> list[list[CellPair]]:
+    points = _points(subject, where, cells)
+    if contrast := subject.contrast:
+        others = _points(replace(subject, of=contrast.of, to=contrast.to, contrast=None), where, cells)
         return paired(contrast, points, others)
-    if not asked.over:
+    if not subject.over:
         return [[point] for point in points]
-    places = _gathered(asked, where, points)
-    return [_around(asked.at, asked.over, place) for place in places] if asked.at else places
+    places = _gathered(subject, where, points)
+    return [_around(subject.at, subject.over, place) for place in places] if subject.at else places
 
 
-def _refuse_one_value(asked: Asked, quantifier: Quantified, where: Where) -> None:
+def _refuse_one_value(subject: Subject, quantifier: Quantified, where: Where) -> None:
     """What `for` names cannot differ from place to place."""
     name = quantifier.dimension
-    if name and name == asked.over:
-        what = f"one place of a {asked.kind} over {name} has all values of {name}"
+    if name and name == subject.over:
+        what = f"one place of a {subject.kind} over {name} has all values of {name}"
         raise where.says_for.error(what, "Write what else its places differ in, or leave it out")
     if name in (one for one, values in where.chosen if len(values) == 1):
         what = f"where chooses one {name}, and this is about several"
         raise where.says_for.error(what, "Leave one of the two out")
-    if asked.contrast and name in asked.contrast.names:
+    if subject.contrast and name in subject.contrast.names:
         what = f"at chooses one {name}, and this is about several"
         raise where.says_for.error(what, "Write what else its places differ in, or leave it out")
 
 
-def _points(asked: Asked, where: Where, cells: Sequence[Cell]) -> list[CellPair]:
+def _points(subject: Subject, where: Where, cells: Sequence[Cell]) -> list[CellPair]:
     """Return every cell of the arm there, with that of the other arm."""
-    bases = {(cell.site, cell.link.label): cell for cell in cells if cell.arm.name == asked.to}
-    subjects = [cell for cell in cells if cell.arm.name == asked.of and where.takes(cell)]
-    if asked.contrast:
-        subjects = [cell for cell in subjects if asked.contrast.takes(cell)]
+    bases = {(cell.site, cell.link.label): cell for cell in cells if cell.arm.name == subject.to}
+    subjects = [cell for cell in cells if cell.arm.name == subject.of and where.takes(cell)]
+    if subject.contrast:
+        subjects = [cell for cell in subjects if subject.contrast.takes(cell)]
     if not subjects:
-        problem = where.where or (asked.contrast.written if asked.contrast else where.entry)
-        raise problem.error(f"no cell of the arm {asked.of!r} has all of this", "Write values that go together")
-    if asked.to is None:
+        problem = where.where or (subject.contrast.written if subject.contrast else where.entry)
+        raise problem.error(f"no cell of the arm {subject.of!r} has all of this", "Write values that go together")
+    if subject.to is None:
         return [(cell, None) for cell in subjects]
     lacking = next((cell for cell in subjects if (cell.site, cell.link.label) not in bases), None)
     if lacking:
-        what = f"at {lacking.site}, {lacking.link.label} there is no {asked.to} to compare {asked.of} with"
+        what = f"at {lacking.site}, {lacking.link.label} there is no {subject.to} to compare {subject.of} with"
         raise where.entry.error(what, "Leave that place out with where, or add the cell")
     return [(cell, bases[cell.site, cell.link.label]) for cell in subjects]
 
 
-def _gathered(asked: Asked, where: Where, points: Sequence[CellPair]) -> list[list[CellPair]]:
+def _gathered(subject: Subject, where: Where, points: Sequence[CellPair]) -> list[list[CellPair]]:
     """Return points that differ in the setting alone that the claim is over, in its order."""
-    over = asked.over or ""
+    over = subject.over or ""
     groups: dict[tuple[object, ...], list[CellPair]] = {}
     for cell, base in points:
         if dimension_of(cell, over) is None:
@@ -206,18 +208,18 @@ def _place_words(cell: Cell, without: str | None = None) -> str:
     return ", ".join([cell.site, *rest])
 
 
-def _words_of(asked: Asked, place: Sequence[CellPair]) -> str:
+def _words_of(subject: Subject, place: Sequence[CellPair]) -> str:
     """Name a place; of a contrast in two places both, without what they have in common."""
     first, last = place[0][0], place[-1][0]
-    words = _place_words(first, without=asked.over)
-    if not asked.contrast or (first.site, first.link.label) == (last.site, last.link.label):
+    words = _place_words(first, without=subject.over)
+    if not subject.contrast or (first.site, first.link.label) == (last.site, last.link.label):
         return words
     return f"{words} against {last.link.label if first.site == last.site else _place_words(last)}"
 
 
-def _point(asked: Asked, cell: Cell, base: Cell | None) -> Point:
+def _point(subject: Subject, cell: Cell, base: Cell | None) -> Point:
     words = f"{cell.site}, {cell.link.label}"
-    return Point(words, cell.id, base.id if base else None, number_of(cell, asked.over) if asked.over else None)
+    return Point(words, cell.id, base.id if base else None, number_of(cell, subject.over) if subject.over else None)
 
 
 def number_of(cell: Cell, name: str) -> float:

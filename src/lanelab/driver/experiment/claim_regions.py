@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lanelab.driver.base.settings.source import Written
 from lanelab.driver.experiment.claim_numbers import Margin, read_margin, read_percent, read_share, read_value
-from lanelab.driver.experiment.claim_places import Asked
+from lanelab.driver.experiment.claim_places import Subject
 from lanelab.driver.record.metrics import Metric
 
 SIDES = {"lower": -1, "decreasing": -1, "higher": 1, "increasing": 1}
@@ -22,53 +22,53 @@ class Region:
     equivalent: bool = False
 
 
-def read_region(entry: Written, keys: Mapping[str, Written], asked: Asked, at_least: float) -> Region:
+def read_region(entry: Written, keys: Mapping[str, Written], subject: Subject, at_least: float) -> Region:
     ways = [key for key in ("published", "expect", "equivalent") if key in keys]
     if len(ways) != 1:
         what = f"it has both {' and '.join(ways)}" if ways else "it does not say what was published"
         raise entry.error(what, "Write one of published, expect and equivalent")
     if "margin" in keys and ways != ["published"]:
         raise keys["margin"].error(f"it means nothing with {ways[0]}", "Leave it out")
-    if "at_least" in keys and (ways == ["equivalent"] or asked.kind == "value"):
+    if "at_least" in keys and (ways == ["equivalent"] or subject.kind == "value"):
         what = "equivalent" if ways == ["equivalent"] else "value"
         raise keys["at_least"].error(f"it means nothing with {what}: there is no direction", "Leave it out")
     if at_least >= 1:
         raise keys["at_least"].error("no effect would be large enough", "Write a share below 100%, like 5%")
     if ways == ["equivalent"]:
-        return _equivalent(keys["equivalent"], asked)
+        return _equivalent(keys["equivalent"], subject)
     if ways == ["expect"]:
-        return _expected(keys["expect"], asked, at_least)
+        return _expected(keys["expect"], subject, at_least)
     if "margin" not in keys:
         raise entry.error("published has no margin", "Write how far from it still counts, before the run, like 8pp")
-    region = _published_value(keys, asked) if asked.kind == "value" else _published_change(keys, asked, at_least)
-    if region.low == region.high and not asked.metric.whole:
-        what = f"no interval of {asked.metric.words} is so narrow: a margin of 0 is for counts"
-        raise keys["margin"].error(what, f"Write one like {'5%' if asked.kind == 'value' else '8pp'}")
+    region = _published_value(keys, subject) if subject.kind == "value" else _published_change(keys, subject, at_least)
+    if region.low == region.high and not subject.metric.whole:
+        what = f"no interval of {subject.metric.words} is so narrow: a margin of 0 is for counts"
+        raise keys["margin"].error(what, f"Write one like {'5%' if subject.kind == 'value' else '8pp'}")
     return region
 
 
-def _equivalent(written: Written, asked: Asked) -> Region:
-    if asked.kind == "value":
+def _equivalent(written: Written, subject: Subject) -> Region:
+    if subject.kind == "value":
         raise written.error("a value is equivalent to nothing", "Write published and a margin")
     share = read_share(written)
     return Region(low=1 - share, high=1 + share, equivalent=True)
 
 
-def _expected(written: Written, asked: Asked, at_least: float) -> Region:
-    words = ("decreasing", "increasing") if asked.kind == "trend" else ("lower", "higher")
+def _expected(written: Written, subject: Subject, at_least: float) -> Region:
+    words = ("decreasing", "increasing") if subject.kind == "trend" else ("lower", "higher")
     word = written.text().strip()
-    if asked.kind == "value":
+    if subject.kind == "value":
         raise written.error("a value is neither higher nor lower than anything", "Write published and a margin")
     if word not in words:
-        what = f"{word[:40]!r} is not what a {asked.kind} may be expected to be"
+        what = f"{word[:40]!r} is not what a {subject.kind} may be expected to be"
         raise written.error(what, f"Write {' or '.join(words)}")
     side = SIDES[word]
     return Region(side=side, low=1 + at_least) if side > 0 else Region(side=side, high=1 - at_least)
 
 
-def _published_value(keys: Mapping[str, Written], asked: Asked) -> Region:
+def _published_value(keys: Mapping[str, Written], subject: Subject) -> Region:
     """A margin that reaches 0 would count every smaller value. Of a count, 0 is a value like another."""
-    metric: Metric = asked.metric
+    metric: Metric = subject.metric
     values = _ends(keys["published"], [read_value(one, metric) for one in keys["published"].elements()])
     margin = read_margin(keys["margin"], metric, of_change=False)
     low, high = values[0], values[-1]
@@ -78,18 +78,16 @@ def _published_value(keys: Mapping[str, Written], asked: Asked) -> Region:
     return Region(published=values, low=max(0.0, reached), high=high + margin.amount + high * margin.share)
 
 
-def _published_change(keys: Mapping[str, Written], asked: Asked, at_least: float) -> Region:
+def _published_change(keys: Mapping[str, Written], subject: Subject, at_least: float) -> Region:
     """The margin may not reach 0: then the region would hold effects of both directions, and of none."""
     written = keys["published"]
     values = _ends(written, [1 + read_percent(one) for one in written.elements()])
-    margin: Margin = read_margin(keys["margin"], asked.metric, of_change=True)
+    margin: Margin = read_margin(keys["margin"], subject.metric, of_change=True)
     low, high = values[0] - margin.points, values[-1] + margin.points
     if low <= 1 <= high:
         spans = values[0] <= 1 <= values[-1]
-        where, subject = (written, "with its margin it") if spans else (keys["margin"], "with it what was published")
-        what = (
-            f"{subject} reaches from {100 * (low - 1):+g}% to {100 * (high - 1):+g}%, so no effect at all would count"
-        )
+        where, words = (written, "with its margin it") if spans else (keys["margin"], "with it what was published")
+        what = f"{words} reaches from {100 * (low - 1):+g}% to {100 * (high - 1):+g}%, so no effect at all would count"
         raise where.error(what, "Write less, or claim that there is no effect: equivalent: 5%")
     if low <= 0:
         raise keys["margin"].error("it reaches to -100% and below", "Write less")

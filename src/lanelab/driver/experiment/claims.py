@@ -13,7 +13,7 @@ from lanelab.driver.base.settings.setting import Table
 from lanelab.driver.base.settings.source import Written, read_yaml
 from lanelab.driver.experiment.claim import Claim, ClaimKind
 from lanelab.driver.experiment.claim_contrasts import read_contrast
-from lanelab.driver.experiment.claim_places import Asked, Where, places_of, read_quantifier
+from lanelab.driver.experiment.claim_places import Subject, Where, places_of, read_quantifier
 from lanelab.driver.experiment.claim_regions import read_region
 from lanelab.driver.experiment.courses import read_load_place
 from lanelab.driver.experiment.dimensions import DIMENSIONS
@@ -70,14 +70,14 @@ def read_claims(written: Written, about: About) -> tuple[Claim, ...]:
     for name, (entry, _) in entries.items():
         with entry.placed({}):
             read_name(name)
-    subjects = {name: _asked(entry, keys, about) for name, (entry, keys) in entries.items()}
+    subjects = {name: _subject(entry, keys, about) for name, (entry, keys) in entries.items()}
     claims = []
     for name, (entry, keys) in entries.items():
         claims.append(_read(name, entry, keys, _resolved(name, subjects, entries), about.cells))
     return tuple(claims)
 
 
-def _asked(entry: Written, keys: Mapping[str, Written], about: About) -> Asked:
+def _subject(entry: Written, keys: Mapping[str, Written], about: About) -> Subject:
     """Return what the claim is about, before it is looked up in other claims."""
     kinds = [kind for kind in KINDS if kind in keys]
     if len(kinds) != 1:
@@ -95,7 +95,7 @@ def _asked(entry: Written, keys: Mapping[str, Written], about: About) -> Asked:
     if kind in FOLLOWING and len(references) != 1:
         what = f"a {kind} is one of another claim"
         raise keys[kind].error(what, "Write change_of: or value_of: with a claim's name")
-    return Asked(
+    return Subject(
         kind=kind,
         of=of,
         to=to,
@@ -108,15 +108,15 @@ def _asked(entry: Written, keys: Mapping[str, Written], about: About) -> Asked:
     )
 
 
-def _resolved(name: str, asked: Mapping[str, Asked], entries: Mapping[str, object]) -> Asked:
+def _resolved(name: str, subjects: Mapping[str, Subject], entries: Mapping[str, object]) -> Subject:
     """Give trends and contrasts the arms and the metric of the claims that they name."""
-    one = asked[name]
+    one = subjects[name]
     if one.claim is None:
         return one
-    first = _followed(one.claim, one.claim_kind, asked, entries)
+    first = _followed(one.claim, one.claim_kind, subjects, entries)
     contrast = one.contrast
     if contrast:
-        other = _followed(contrast.other, one.claim_kind, asked, entries) if contrast.other else first
+        other = _followed(contrast.other, one.claim_kind, subjects, entries) if contrast.other else first
         if contrast.other and other.metric != first.metric:
             what = f"one is about {first.metric.words}, the other about {other.metric.words}"
             raise contrast.other.error(what, "Name a claim about the same metric")
@@ -124,31 +124,31 @@ def _resolved(name: str, asked: Mapping[str, Asked], entries: Mapping[str, objec
     return replace(one, of=first.of, to=first.to, metric=first.metric, contrast=contrast)
 
 
-def _followed(written: Written, kind: str, asked: Mapping[str, Asked], entries: Mapping[str, object]) -> Asked:
+def _followed(written: Written, kind: str, subjects: Mapping[str, Subject], entries: Mapping[str, object]) -> Subject:
     """Return the claim of that name."""
     name = written.text().strip()
-    if name not in asked:
+    if name not in subjects:
         remedy = f"{near_miss(name, entries)}There are {', '.join(entries)}"
         raise written.error(f"there is no claim {name[:60]!r}", remedy)
-    if asked[name].kind != kind:
-        raise written.error(f"the claim {name} is about a {asked[name].kind}", f"Name a claim that has {kind}:")
-    return asked[name]
+    if subjects[name].kind != kind:
+        raise written.error(f"the claim {name} is about a {subjects[name].kind}", f"Name a claim that has {kind}:")
+    return subjects[name]
 
 
-def _read(name: str, entry: Written, keys: Mapping[str, Written], asked: Asked, cells: Sequence[Cell]) -> Claim:
+def _read(name: str, entry: Written, keys: Mapping[str, Written], subject: Subject, cells: Sequence[Cell]) -> Claim:
     plain = CLAIM.values_of(keys)
     at_least = plain["at_least"].fraction
-    region = read_region(entry, keys, asked, at_least)
+    region = read_region(entry, keys, subject, at_least)
     quantifier = read_quantifier(keys.get("for"))
     where = _where(entry, keys, cells)
     return Claim(
         name=name,
         says=plain["says"] or name,
         source=plain["source"] or "",
-        kind=asked.kind,
-        of=asked.words,
-        metric=asked.metric.name,
-        over=asked.over,
+        kind=subject.kind,
+        of=subject.words,
+        metric=subject.metric.name,
+        over=subject.over,
         published=region.published,
         margin=keys["margin"].text().strip() if "margin" in keys else "",
         because=plain["because"] or "",
@@ -159,7 +159,7 @@ def _read(name: str, entry: Written, keys: Mapping[str, Written], asked: Asked, 
         equivalent=region.equivalent,
         quantifier=quantifier.kind,
         exceptions=quantifier.exceptions,
-        places=places_of(asked, quantifier, where, cells),
+        places=places_of(subject, quantifier, where, cells),
     )
 
 

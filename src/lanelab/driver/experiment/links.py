@@ -29,7 +29,7 @@ class RequestedLink:
     link: Link
     label: str | None
     profile: str | None
-    own: frozenset[str]  # fields that are set beside the profile
+    fields_beside_profile: frozenset[str]  # fields that are set beside the profile
 
 
 def read_links(written: Written) -> list[RequestedLink]:
@@ -163,7 +163,7 @@ def _label(requested: RequestedLink, keys: Sequence[str]) -> str:
     mapping = stated(requested.link)
     shown = [key for key in keys if key in mapping and key not in ("path", *_follow(mapping))]
     if requested.profile:
-        shown = [key for key in shown if SETTINGS[key].setting.name in requested.own]
+        shown = [key for key in shown if SETTINGS[key].setting.name in requested.fields_beside_profile]
     elif not shown:
         plain = Link.parse({}).to_mapping()
         usual = [key for key in (*_FIRST, *_DELAYS, *_MOVES) if key not in _follow(mapping)]

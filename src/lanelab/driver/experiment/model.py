@@ -88,7 +88,7 @@ class Repeat:
 class Pairs:
     """Says which cells are compared with which. They differ in their arm only."""
 
-    made: tuple[tuple[Cell, Cell], ...]  # (base, arm)
+    cells: tuple[tuple[Cell, Cell], ...]  # (base, arm)
     left_out: tuple[str, ...] = ()  # sentences: what is compared with nothing, and why
 
 

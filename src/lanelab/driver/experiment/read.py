@@ -97,7 +97,7 @@ def _parse(
         combined = combined.with_cells(over_loads(combined.cells, loads))
     pairs = _read_pairs(entries, combined, plain["order"], repeat)
     if "figures" in entries:
-        figures = read_figures(entries["figures"], combined.cells, workload, {cell for _, cell in pairs.made})
+        figures = read_figures(entries["figures"], combined.cells, workload, {cell for _, cell in pairs.cells})
     else:
         figures = default_figures(combined.cells, workload)
     recorders = _read_recorders(entries, workload)
@@ -278,7 +278,7 @@ def _read_pairs(entries: Mapping[str, Written], combined: Combined, order: str, 
     if order == "sequential" and "compare" in entries:
         what = "with order: sequential arms are not interleaved, so they cannot be compared"
         raise entries["compare"].error(what, "Leave compare out, or write order: interleaved")
-    if repeat.of == "change" and (order == "sequential" or not pairs.made):
+    if repeat.of == "change" and (order == "sequential" or not pairs.cells):
         what = (
             "with order: sequential there are none"
             if order == "sequential"

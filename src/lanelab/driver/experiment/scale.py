@@ -125,7 +125,7 @@ def _cell(cell: Cell, cases: Cases) -> Cell:
 
 
 def _pairs(pairs: Pairs, cells: Collection[Cell], cases: Cases) -> Pairs:
-    pairs_of_cells = tuple((_cell(base, cases), _cell(arm, cases)) for base, arm in pairs.made)
+    pairs_of_cells = tuple((_cell(base, cases), _cell(arm, cases)) for base, arm in pairs.cells)
     places = {f"{cell.site}, {cell.link.label}: ": f"{cell.site}, {cases[cell.link].label}: " for cell in cells}
     return Pairs(pairs_of_cells, tuple(_with_place(sentence, places) for sentence in pairs.left_out))
 

@@ -74,9 +74,9 @@ class CurrentBed:
         self.number = self._note(bed)
         self._links = LinkKeeper(bed, self.number, self._store, self._tell, accept=self._store.accepts_links)
         self._count += 1
-        own = bed.facts()
-        self._note_versions(bed, own)
-        facts = {**own, "bed": self.number, "bring_up_s": bed.info.bring_up_s, "began_utc": utc_now()}
+        report = bed.facts()
+        self._note_versions(bed, report)
+        facts = {**report, "bed": self.number, "bring_up_s": bed.info.bring_up_s, "began_utc": utc_now()}
         self._store.add_provenance(self._numbered("bed"), facts)
         self._tell(BedUp(self.number, bed.info.router, bed.info.kernel, bed.info.bring_up_s))
         if self._count == 1:

@@ -51,7 +51,7 @@ def _require_equal(first: SourceRun, other: SourceRun) -> None:
     differ = sorted(name for name in sites[0].keys() | sites[1].keys() if sites[0].get(name) != sites[1].get(name))
     if differ:
         raise InputError(f"{both}: what is served of {_some(differ)} differs", "Merge runs of the same sites")
-    targets = first.asked(), other.asked()
+    targets = first.trial_keys_by_cell(), other.trial_keys_by_cell()
     differ = [
         " · ".join(mine[cell]) for cell in mine if len(targets[0].get(cell, set()) | targets[1].get(cell, set())) > 1
     ]

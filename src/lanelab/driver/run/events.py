@@ -258,16 +258,16 @@ class TrialStored(Event):
         return f"{self.site}, {self.link}, {self.arm}, round {self.round}"
 
     def to_json(self) -> dict[str, Json]:
-        made = Event.to_json(self)
-        value, failures = made.pop("value"), made.pop("failures")
-        return {**made, "status": "ok" if self.ok else "failed", self.metric: value, "failures": failures}
+        data_with_metric = Event.to_json(self)
+        value, failures = data_with_metric.pop("value"), data_with_metric.pop("failures")
+        return {**data_with_metric, "status": "ok" if self.ok else "failed", self.metric: value, "failures": failures}
 
     @classmethod
     def from_json(cls, data: object, where: str = "") -> Self:
-        own = dict(data) if isinstance(data, Mapping) else {}
-        own.pop("status", None)
-        own["value"] = own.pop(str(own.get("metric")), None)
-        return super(TrialStored, cls).from_json(own, where)
+        fields = dict(data) if isinstance(data, Mapping) else {}
+        fields.pop("status", None)
+        fields["value"] = fields.pop(str(fields.get("metric")), None)
+        return super(TrialStored, cls).from_json(fields, where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,12 +360,12 @@ _BY_KIND = {each.kind: each for each in EVENTS}
 
 def read_event(data: object) -> Event:
     """Return the event that this JSON stands for. Raises RecordError for one that this lanelab does not know."""
-    own = dict(data) if isinstance(data, Mapping) else {}
-    kind = own.pop("event", None)
+    fields = dict(data) if isinstance(data, Mapping) else {}
+    kind = fields.pop("event", None)
     if kind == TrialStored.kind:
-        failures = own.get("failures")
+        failures = fields.get("failures")
         listed = failures if isinstance(failures, list | tuple) else ()
-        return class_of_trial([str(each.get("reason")) for each in listed]).from_json(own)
+        return class_of_trial([str(each.get("reason")) for each in listed]).from_json(fields)
     if kind not in _BY_KIND:
         raise RecordError(f"there is no event {kind!r}", key="event")
-    return _BY_KIND[kind].from_json(own)
+    return _BY_KIND[kind].from_json(fields)

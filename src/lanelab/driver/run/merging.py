@@ -44,12 +44,16 @@ class Merged:
     beds: int = 0
     machines: int = 0
     state: str = FINISHED
-    told: list[str] = field(default_factory=list)  # what differs
+    differences: list[str] = field(default_factory=list)  # what differs
 
     def sentence(self) -> str:
-        said = f"merged {self.runs} runs: {counted(self.trials, 'trial')} in {counted(self.rounds, 'round')} on "
-        said += f"{counted(self.beds, 'bed')} of {counted(self.machines, 'machine')}"
-        return f"{said}; {counted(self.twice, 'trial')} that several of them have came in once" if self.twice else said
+        sentence = f"merged {self.runs} runs: {counted(self.trials, 'trial')} in {counted(self.rounds, 'round')} on "
+        sentence += f"{counted(self.beds, 'bed')} of {counted(self.machines, 'machine')}"
+        return (
+            f"{sentence}; {counted(self.twice, 'trial')} that several of them have came in once"
+            if self.twice
+            else sentence
+        )
 
 
 def merge(folders: Sequence[Path], out: Path, lanelab: str, tell: Callable[[str], None] = lambda _: None) -> Merged:
@@ -63,7 +67,7 @@ def merge(folders: Sequence[Path], out: Path, lanelab: str, tell: Callable[[str]
         if aside.exists():
             _throw_away(aside)
         try:
-            made = _merge_aside(sources, aside, lanelab, tell)
+            merged = _merge_aside(sources, aside, lanelab, tell)
             aside.rename(out)
         except BaseException as error:
             shutil.rmtree(aside, ignore_errors=True)
@@ -73,8 +77,8 @@ def merge(folders: Sequence[Path], out: Path, lanelab: str, tell: Callable[[str]
                 what = f"cannot make the run folder {out}: {error.strerror}"
                 raise StoreError(what, "Name a folder that you may write to: --out DIR") from error
             raise
-        made.folder = out
-    return made
+        merged.folder = out
+    return merged
 
 
 def _throw_away(aside: Path) -> None:
@@ -88,10 +92,10 @@ def _throw_away(aside: Path) -> None:
 
 def _merge_aside(sources: Sequence[SourceRun], aside: Path, lanelab: str, tell: Callable[[str], None]) -> Merged:
     first = sources[0]
-    made = Merged(aside, len(sources))
-    made.state = FINISHED if all(each.meta.get("state") == FINISHED for each in sources) else "stopped"
+    merged = Merged(aside, len(sources))
+    merged.state = FINISHED if all(each.meta.get("state") == FINISHED for each in sources) else "stopped"
     text = (first.folder / run_format.EXPERIMENT).read_text()
-    store = Store.made(aside, text, lambda database: _fill(database, first, sources, lanelab))
+    store = Store.new(aside, text, lambda database: _fill(database, first, sources, lanelab))
     try:
         store.begin_session(
             {"lanelab": {"version": lanelab}, "merged": [_provenance(each) for each in sources]}, this_machine()
@@ -100,19 +104,19 @@ def _merge_aside(sources: Sequence[SourceRun], aside: Path, lanelab: str, tell: 
         taker = Taker(store, first.links())
         for source in sources:
             tell(f"taking {source.count()} trials of {source.folder}")
-            _take(source, taker, placed, made)
-        made.trials, made.rounds = len(placed.rounds), placed.last
-        made.beds, made.machines = store.last_bed(), len(store.machines())
-        made.told = _differences(sources, store)
-        plan: dict[str, object] = {**first.plan, "repeat": {"trials": made.rounds}}
-        plan["looks"] = [[look.trials, look.alpha] for look in only_look(made.rounds)]
+            _take(source, taker, placed, merged)
+        merged.trials, merged.rounds = len(placed.rounds), placed.last
+        merged.beds, merged.machines = store.last_bed(), len(store.machines())
+        merged.differences = _differences(sources, store)
+        plan: dict[str, object] = {**first.plan, "repeat": {"trials": merged.rounds}}
+        plan["looks"] = [[look.trials, look.alpha] for look in only_look(merged.rounds)]
         store.set_meta("plan", json.dumps(plan))
-        store.set_meta("state", made.state)
+        store.set_meta("state", merged.state)
         store.end_session(FINISHED)
         _keep_files(first.folder, aside)
     finally:
         store.close()
-    return made
+    return merged
 
 
 def _fill(database: sqlite3.Connection, first: SourceRun, sources: Sequence[SourceRun], lanelab: str) -> None:
@@ -173,14 +177,14 @@ class Placed:
         return Wanted(trial.trial, trial.identity, trial.cell, number, attempt)
 
 
-def _take(source: SourceRun, taker: Taker, placed: Placed, made: Merged) -> None:
+def _take(source: SourceRun, taker: Taker, placed: Placed, merged: Merged) -> None:
     origin = taker.from_run(source)
     rounds: dict[int, list[SourceTrial]] = {}
     for trial in source.trials():
         rounds.setdefault(trial.round, []).append(trial)
     for _, trials in sorted(rounds.items()):
         number, new = placed.of_round(trials)
-        made.twice += len(trials) - len(new)
+        merged.twice += len(trials) - len(new)
         wanted = [placed.add(trial, number) for trial in sorted(new, key=lambda each: each.trial)]
         for some in _chunks(wanted, AT_ONCE):
             origin.take(some)
@@ -196,9 +200,9 @@ def _chunks(wanted: Sequence[Wanted], size: int) -> Iterable[Sequence[Wanted]]:
 
 def _differences(sources: Sequence[SourceRun], store: Store) -> list[str]:
     """Sentences about what is not the same in all runs and does not keep them apart."""
-    told = []
+    sentences = []
     if len({source.meta.get(run_format.CLAIMS_DIGEST, "") for source in sources}) > 1:
-        told.append(f"claims differ: those of {sources[0].folder.name} are judged")
+        sentences.append(f"claims differ: those of {sources[0].folder.name} are judged")
     names = {digest: data for source in sources for digest, data in source.versions().items()}
     order = [*names, *({digest for digests in store.versions_by_cell().values() for digest in digests} - names.keys())]
     cells = sources[0].cells()
@@ -209,15 +213,15 @@ def _differences(sources: Sequence[SourceRun], store: Store) -> list[str]:
             by_versions.setdefault(tuple(sorted(digests, key=order.index)), []).append(f"{link} · {arm}")
     for several, labels in by_versions.items():
         known = [names.get(digest, {}) for digest in several]
-        told.append(f"{_labels(labels)} have trials of {len(several)} versions: {_differing(known)}")
-    return told
+        sentences.append(f"{_labels(labels)} have trials of {len(several)} versions: {_differing(known)}")
+    return sentences
 
 
 def _differing(known: Sequence[Mapping[str, str]]) -> str:
     names = sorted({name for one, other in itertools.combinations(known, 2) for name in one.keys() | other.keys()})
     differ = [(name, dict.fromkeys(one.get(name, "none") for one in known)) for name in names]
-    said = [f"{name} ({', '.join(values)})" for name, values in differ if len(values) > 1]
-    return "; ".join(said) or "of some nothing is known"
+    names_and_values = [f"{name} ({', '.join(values)})" for name, values in differ if len(values) > 1]
+    return "; ".join(names_and_values) or "of some nothing is known"
 
 
 def _labels(labels: Sequence[str], most: int = 4) -> str:

@@ -79,7 +79,7 @@ def trials_missing(experiment: Experiment, history: History, reasons: Reasons, f
             link=one.cell.link.label,
             arm=one.cell.arm.name,
             counted=one.counted,
-            asked=one.asked,
+            asked=one.wanted,
             again=one.again,
             reasons=dict(reasons.get(one.cell.id, {})),
         )

@@ -31,10 +31,10 @@ def reuse(begun: BegunRun, store: Path, versions: Versions, tell: Listener) -> R
     folders: dict[str, Path] = {}
     says: dict[str, str] = {}
     for folder in found_in(store):
-        found = _available(begun, folder, set(keys_wanted.values()), tell)
-        if found is None:
+        available_of_run = _available(begun, folder, set(keys_wanted.values()), tell)
+        if available_of_run is None:
             continue
-        one, theirs = found
+        one, theirs = available_of_run
         if one.run in folders:
             tell(NotReused(f"{folder} is a copy of {folders[one.run]}"))
             continue
@@ -50,7 +50,7 @@ def reuse(begun: BegunRun, store: Path, versions: Versions, tell: Listener) -> R
 
 
 def _available(
-    begun: BegunRun, folder: Path, asked: set[str], tell: Listener
+    begun: BegunRun, folder: Path, trial_keys: set[str], tell: Listener
 ) -> tuple[Available, dict[str, dict[str, str]]] | None:
     """What of a run could be reused, and the versions of these trials; None: it is this run, or cannot be read."""
     try:
@@ -63,7 +63,7 @@ def _available(
                 )
                 tell(NotReused(what))
                 return None
-            trials = list(source.trials(asked))
+            trials = list(source.trials(trial_keys))
             beds = {number: facts.uid for number, facts in source.beds().items()}
             known = source.versions()
             one = Available(source.id, source.is_of_fixed_number, beds, trials)

@@ -74,7 +74,7 @@ class Plan:
 def components(experiment: Experiment) -> list[Component]:
     """The cells that are compared with one another, directly or by others; each cell is in one."""
     joined: dict[str, set[str]] = {cell.id: {cell.id} for cell in experiment.cells}
-    for base, arm in experiment.pairs.made:
+    for base, arm in experiment.pairs.cells:
         both = joined[base.id] | joined[arm.id]
         for cell in both:
             joined[cell] = both
@@ -88,14 +88,14 @@ class Planner:
     def __init__(
         self,
         experiment: Experiment,
-        asked: Mapping[str, str],
+        trial_keys: Mapping[str, str],
         versions: Collection[str],
         begun: Collection[tuple[str, int]],
         used: Iterable[str] = (),
     ) -> None:
         """Begin without a plan. `versions`: digests of those that this run may have. `begun`: cells and rounds that
         have trials here. `used`: identities of trials that are here already."""
-        self._experiment, self._asked, self._versions = experiment, asked, frozenset(versions)
+        self._experiment, self._trial_keys, self._versions = experiment, trial_keys, frozenset(versions)
         self._begun, self._used = begun, set(used)
         self._block_of_bed: dict[str, int] = {}
         self._plan = Plan()
@@ -103,26 +103,26 @@ class Planner:
 
     def plan(self, available: Iterable[Available], says_of: Mapping[str, str] | None = None) -> Plan:
         """Plan what is reused. `says_of` has words for trials of other versions, by their digest."""
-        by_asked: dict[str, dict[Round, list[SourceTrial]]] = defaultdict(lambda: defaultdict(list))
+        by_key: dict[str, dict[Round, list[SourceTrial]]] = defaultdict(lambda: defaultdict(list))
         fixed = {}
         for run in available:
             fixed[run.run] = run.is_of_fixed_number
             for trial in run.trials:
                 if trial.bed in run.beds:
-                    by_asked[trial.asked][run.run, run.beds[trial.bed], trial.round].append(trial)
+                    by_key[trial.trial_key][run.run, run.beds[trial.bed], trial.round].append(trial)
         for component in components(self._experiment):
-            self._plan_component(component, by_asked, fixed, says_of or {})
+            self._plan_component(component, by_key, fixed, says_of or {})
         self._plan.taken.sort(key=lambda each: each.round)
         return self._plan
 
     def _plan_component(
         self,
         component: Component,
-        by_asked: Mapping[str, Mapping[Round, Sequence[SourceTrial]]],
+        by_key: Mapping[str, Mapping[Round, Sequence[SourceTrial]]],
         fixed: Mapping[str, bool],
         says_of: Mapping[str, str],
     ) -> None:
-        of_cell = {cell.id: by_asked.get(self._asked[cell.id], {}) for cell in component}
+        of_cell = {cell.id: by_key.get(self._trial_keys[cell.id], {}) for cell in component}
         rounds = list(dict.fromkeys(place for cell in component for place in of_cell[cell.id]))
         places = self._rounds_that_lack(component)
         self._plan.wanted += len(places) * len(component)
@@ -174,7 +174,7 @@ class Planner:
     def _whole(
         self,
         component: Component,
-        found: Mapping[str, Sequence[SourceTrial]],
+        trials_of: Mapping[str, Sequence[SourceTrial]],
         place: Round,
         fixed: Mapping[str, bool],
         says_of: Mapping[str, str],
@@ -183,7 +183,7 @@ class Planner:
         results."""
         results = {}
         for cell in component:
-            fresh = [trial for trial in found[cell.id] if trial.is_result and trial.identity not in self._used]
+            fresh = [trial for trial in trials_of[cell.id] if trial.is_result and trial.identity not in self._used]
             if fresh:
                 results[cell.id] = fresh[0]
         versions = {trial.versions for trial in results.values()}
@@ -204,7 +204,7 @@ class Planner:
             result = results[cell.id]
             before = [
                 trial
-                for trial in found[cell.id]
+                for trial in trials_of[cell.id]
                 if trial.attempt < result.attempt
                 and trial.cell == result.cell
                 and trial.versions == result.versions

@@ -196,7 +196,7 @@ class Runner:
             attempt=self._agenda.attempts(planned) + 1,
             wall_s=time.monotonic() - started,
             record=record,
-            asked=self._asked.of(planned.cell),
+            trial_key=self._asked.of(planned.cell),
             versions=prepared.versions,
         )
         self._store.add_trial(stored)

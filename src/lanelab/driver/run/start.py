@@ -32,7 +32,7 @@ AUTHORITY = "authority"
 
 @dataclass(frozen=True, slots=True)
 class BegunRun:
-    """All that a runner needs besides a bed."""
+    """A run that has begun: what its runner needs besides a bed."""
 
     experiment: Experiment
     sites: ServedSites
@@ -166,7 +166,7 @@ def _plan(experiment: Experiment) -> dict[str, object]:
         "repeat": _repeat(experiment),
         "looks": [[look.trials, look.alpha] for look in experiment.repeat.looks],
         "timeout_s": experiment.timeout.seconds,
-        "compared": [[base.id, arm.id] for base, arm in experiment.pairs.made],
+        "compared": [[base.id, arm.id] for base, arm in experiment.pairs.cells],
         "not_compared": list(experiment.pairs.left_out),
     }
 

@@ -61,8 +61,8 @@ def versions_of(experiment: Experiment, programs: Programs, bed: Bed, facts: Bed
     versions = {**known_here(programs), **of_facts(bed.settings.substrate, facts)}
     there = {node: [program for program in wanted if node in program.nodes] for node in NODES}
     with ThreadPoolExecutor(len(NODES), "versions") as pool:  # each asks a second's worth of programs
-        asked = {node: pool.submit(_asked, bed, node, programs_there) for node, programs_there in there.items()}
-    for node, answer in asked.items():
+        answers = {node: pool.submit(_versions_on, bed, node, programs_there) for node, programs_there in there.items()}
+    for node, answer in answers.items():
         versions |= {f"{node} {name}": words for name, words in answer.result().items()}
     return versions
 
@@ -70,19 +70,21 @@ def versions_of(experiment: Experiment, programs: Programs, bed: Bed, facts: Bed
 def of_facts(substrate: str, facts: BedReport) -> dict[str, str]:
     """Read versions from what a bed says of itself. Pure."""
     router = facts["router"]
-    found = {
+    versions = {
         "substrate": substrate,
         "router": router["kind"],
         "router kernel": router["kernel"],
         "router tc": router["programs"]["tc"],
     }
-    for node, own in (("client", facts["client"]), ("server", facts["server"])):
-        found[f"{node} kernel"] = own["kernel"]
-        found[f"{node} network settings"] = digest_of({"sysctls": own["sysctls"], "offloads": own["offloads"]})
-    return found
+    for node, node_report in (("client", facts["client"]), ("server", facts["server"])):
+        versions[f"{node} kernel"] = node_report["kernel"]
+        versions[f"{node} network settings"] = digest_of(
+            {"sysctls": node_report["sysctls"], "offloads": node_report["offloads"]}
+        )
+    return versions
 
 
-def _asked(bed: Bed, node: str, wanted: Iterable[Program]) -> dict[str, str]:
+def _versions_on(bed: Bed, node: str, wanted: Iterable[Program]) -> dict[str, str]:
     words = ["sh", "-c", LOOK, "sh"]
     names = []
     for program in wanted:
@@ -101,13 +103,13 @@ def _asked(bed: Bed, node: str, wanted: Iterable[Program]) -> dict[str, str]:
 
 def looked(text: str) -> dict[str, str]:
     """Read versions from what LOOK writes. Pure."""
-    found = {}
+    versions = {}
     for line in text.splitlines():
         match = LOOKED.match(line)
         if match:
             size = f" ({match['size']} bytes)" if match["size"] else ""
-            found[match["name"]] = f"{match['words'].strip()}{size}".strip()
-    return found
+            versions[match["name"]] = f"{match['words'].strip()}{size}".strip()
+    return versions
 
 
 def _library(name: str) -> str:

@@ -18,7 +18,7 @@ from lanelab.driver.cli.progress import watching
 from lanelab.driver.cli.study.report import tell_report, tell_unwritten
 from lanelab.driver.cli.sweep_options import sweep_options
 from lanelab.driver.experiment.keys import MOST_TRIALS
-from lanelab.driver.run.study.figures import Asked
+from lanelab.driver.run.study.figures import Wishes
 from lanelab.driver.run.study.read import read_study_folder
 
 
@@ -95,7 +95,7 @@ def run_study(  # noqa: PLR0913 - an option each
         if resumed:
             folder, about = study_to_go_on_with(resumed, tell)
         else:
-            request = AskedStudy(Asked(trials, beds, scale), variant, figures, seed, out, made)
+            request = AskedStudy(Wishes(trials, beds, scale), variant, figures, seed, out, made)
             read = read_study_folder(name or "")
             tell_unwritten(read.folder, read.study)
             folder, about = begin_study(read, request, tell)

@@ -96,11 +96,11 @@ class SpreadEstimate:
     most_seconds: float
 
 
-def estimate_spread(experiment: Experiment, made: Estimate, workers: int) -> SpreadEstimate:
+def estimate_spread(experiment: Experiment, estimate: Estimate, workers: int) -> SpreadEstimate:
     """Time where `workers` beds, all like this one, make portions at the same time. Each bed has its self-tests, and a
     portion is never divided. Raises InputError where the experiment cannot be spread."""
     require_portions(experiment)
-    trial_s = {one.cell.id: one.trial_s for one in made.cells}
+    trial_s = {one.cell.id: one.trial_s for one in estimate.cells}
     first = portions_of_round(experiment, 0, 1, 1)  # each round has the same ones, in another order
     lengths = [sum(trial_s[cell.id] for cell in portion.cells) + PORTION_S for portion in first]
     fewest, most = experiment.repeat.looks[0].trials, experiment.repeat.max
@@ -108,7 +108,7 @@ def estimate_spread(experiment: Experiment, made: Estimate, workers: int) -> Spr
     def seconds(rounds: int) -> float:
         portions = len(lengths) * rounds
         beds = min(beds_used(experiment, rounds), math.ceil(portions / workers))  # of each worker
-        bed_s = BED_S + made.self_tests * (SELF_TEST_S + AGAIN_S)
+        bed_s = BED_S + estimate.self_tests * (SELF_TEST_S + AGAIN_S)
         return beds * bed_s + _spread_s(lengths, rounds, min(workers, portions))
 
     return SpreadEstimate(workers, len(lengths) * fewest, len(lengths) * most, seconds(fewest), seconds(most))

@@ -13,7 +13,7 @@ class Lacking:
 
     cell: Cell
     counted: int
-    asked: int
+    wanted: int
     again: int  # rounds that the run tries again when it goes on: their link was refused, or their bed lost
 
 

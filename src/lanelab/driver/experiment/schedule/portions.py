@@ -66,7 +66,7 @@ class Spread:
         self._opened = 0  # the last round whose portions are among those below
         self._waiting: list[PlannedPortion] = []  # in order
         self._under_way: dict[tuple[int, str], PlannedPortion] = {}
-        self._made: Counter[tuple[str, tuple[str, ...]]] = Counter()  # by machine and cells
+        self._number_done: Counter[tuple[str, tuple[str, ...]]] = Counter()  # by machine and cells
 
     def _all_rounds(self) -> Iterator[tuple[int, int]]:
         """Number and block of each."""
@@ -99,7 +99,7 @@ class Spread:
         """Rank the bed's own block first, then the round; of a round what this machine has made least often, so that
         every machine can say something of every comparison."""
         cells = tuple(sorted(cell.id for cell in portion.cells))
-        return bool(block) and portion.block != block, portion.round, self._made[machine, cells]
+        return bool(block) and portion.block != block, portion.round, self._number_done[machine, cells]
 
     def _open_next_round(self) -> bool:
         """Open another round, and return whether there was one that may begin now."""
@@ -139,7 +139,7 @@ class Spread:
     def finish(self, portion: PlannedPortion, machine: str) -> None:
         """All its attempts are stored. What is still needed, since the bed was to blame, is made again."""
         self._under_way.pop(portion.key)
-        self._made[machine, tuple(sorted(cell.id for cell in portion.cells))] += 1
+        self._number_done[machine, tuple(sorted(cell.id for cell in portion.cells))] += 1
         self._put_back(portion)
 
     def lose(self, portion: PlannedPortion) -> None:

@@ -82,7 +82,7 @@ class Results:
     def is_enough(self, phase: Sequence[Cell], look: Look) -> bool:
         repeat, statistics = self._experiment.repeat, self._statistics
         if repeat.of == "change":
-            pairs = [(base.id, arm.id) for base, arm in self._experiment.pairs.made]
+            pairs = [(base.id, arm.id) for base, arm in self._experiment.pairs.cells]
             return not unknown_changes(pairs, self._values, repeat, look, statistics, self._made_on)
         values = {cell.id: self._values.get(cell.id, {}) for cell in phase}
         return not unknown_cells(values, repeat, look, statistics)

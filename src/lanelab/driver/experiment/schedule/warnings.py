@@ -14,7 +14,7 @@ CHROMIUMS_DEPTH = 3
 FEW_TRIALS = 5  # below this the interval of a median says next to nothing
 
 
-def warnings(experiment: Experiment, made: Estimate) -> list[str]:
+def warnings(experiment: Experiment, estimate: Estimate) -> list[str]:
     """Return a sentence for each thing that is allowed, and perhaps not what was meant."""
     warned = []
     repeat = experiment.repeat
@@ -25,17 +25,17 @@ def warnings(experiment: Experiment, made: Estimate) -> list[str]:
         warned.append("2 beds: one difference between beds tells next to nothing; write beds: 3 or more")
     warned += _of_comparisons(experiment)
     warned += claim_warnings(experiment)
-    return warned if experiment.workload == LOAD else [*warned, *_of_page_loads(experiment, made)]
+    return warned if experiment.workload == LOAD else [*warned, *_of_page_loads(experiment, estimate)]
 
 
-def _of_page_loads(experiment: Experiment, made: Estimate) -> list[str]:
+def _of_page_loads(experiment: Experiment, estimate: Estimate) -> list[str]:
     """Warn about browsers and what is between them and the servers."""
     warned = []
-    each_own = [one for one in made.cells if one.cell.arm.addresses == "per-origin"]
+    each_own = [one for one in estimate.cells if one.cell.arm.addresses == "per-origin"]
     alone = sorted({one.cell.site for one in each_own if one.load.hosts == 1})
     if alone:
         warned.append(f"addresses: per-origin changes nothing for {', '.join(alone)}, which has one origin")
-    slow = [one for one in made.cells if one.plt_s > experiment.timeout.seconds / 2]
+    slow = [one for one in estimate.cells if one.plt_s > experiment.timeout.seconds / 2]
     if slow:
         worst = max(slow, key=lambda one: one.plt_s)
         warned.append(f"{worst.cell.label} may take {worst.plt_s:.0f} s or more, and timeout is {experiment.timeout}")
@@ -44,11 +44,11 @@ def _of_page_loads(experiment: Experiment, made: Estimate) -> list[str]:
     for coding in OVER_TLS:
         if _with_tls_only(coding, experiment):
             warned.append(f"{coding} is in arms with TLS only: those without it move more bytes")
-    alone = sorted({one.cell.arm.name for one in made.cells if _never_ahead(one)})
+    alone = sorted({one.cell.arm.name for one in estimate.cells if _never_ahead(one)})
     if alone:
         what = f"pipelining can do nothing in {', '.join(alone)}: the page has no more objects than"
         warned.append(f"{what} connections_per_host allows connections, and a free one is taken first")
-    deep = sorted({one.cell.arm.name for one in made.cells if _deeper_than_chromium(one)})
+    deep = sorted({one.cell.arm.name for one in estimate.cells if _deeper_than_chromium(one)})
     if deep:
         warned.append(f"{', '.join(deep)}: Chromium's pipelines were {CHROMIUMS_DEPTH} requests deep at most")
     if len({cell.arm.via for cell in experiment.cells}) > 1 and not _same_but_for_the_way(experiment):
@@ -60,7 +60,7 @@ def _of_page_loads(experiment: Experiment, made: Estimate) -> list[str]:
 
 
 def _of_comparisons(experiment: Experiment) -> list[str]:
-    number, rounds = len(experiment.pairs.made), experiment.repeat.max
+    number, rounds = len(experiment.pairs.cells), experiment.repeat.max
     if experiment.order == "sequential" and len(experiment.cells) > 1:
         compared = ", so none are compared" if number else ""
         return [f"order: sequential lets drift of the machine look like a difference between cells{compared}"]

@@ -50,7 +50,7 @@ def serve_nodes(bed: BedProcess) -> None:
     threading.Thread(target=accept, name="node-helper", daemon=True).start()
 
 
-def own(controller_pid: int) -> int:
+def handle_of(controller_pid: int) -> int:
     """Return a pidfd of the controller. The bed ends with that process, whichever of its threads started the bed."""
     try:
         controller = os.pidfd_open(controller_pid)
@@ -108,7 +108,7 @@ def main() -> None:
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
     try:
         configuration.load()
-        substrate, bed = make_bed(channel, own(int(sys.argv[2])))
+        substrate, bed = make_bed(channel, handle_of(int(sys.argv[2])))
         bed.serve(channel, bed.for_controller)
         substrate.close()
     except LanelabError as error:

@@ -74,14 +74,14 @@ def trial_copies(database: sqlite3.Connection, folder: Path, trials: Iterable[in
 
 def _trial_copy(database: sqlite3.Connection, folder: Path, trial: int) -> TrialCopy:
     require_unchanged(database, folder, number=trial)
-    number, bed, cell, in_round, attempt, wall_s, text, asked, versions, origin = database.execute(
+    number, bed, cell, in_round, attempt, wall_s, text, trial_key, versions, origin = database.execute(
         _TRIAL, (trial,)
     ).fetchone()
     query = "SELECT name, bytes, sha256 FROM artifacts WHERE trial = ? ORDER BY name"
     artifacts = tuple(Artifact(*row) for row in database.execute(query, (trial,)))
     whole = whole_record(database, trial, text)
     where = (number, bed, cell, in_round, attempt, wall_s)
-    return TrialCopy(*where, whole, artifacts, asked, versions, origin)
+    return TrialCopy(*where, whole, artifacts, trial_key, versions, origin)
 
 
 def self_test_copies(database: sqlite3.Connection, after: int = 0) -> list[SelfTestCopy]:

@@ -33,7 +33,7 @@ class TrialRow:
     attempt: int
     wall_s: float
     record: TrialRecord
-    asked: str
+    trial_key: str
     versions: str
     origin: str
 
@@ -54,7 +54,7 @@ def insert_trial(database: sqlite3.Connection, row: TrialRow, artifacts: Listed)
         "wall_s": row.wall_s,
         "status": "ok" if record.ok else "failed",
         "record": json.dumps({key: value for key, value in data.items() if key not in IN_TABLES}),
-        "asked": row.asked,
+        "asked": row.trial_key,
         "versions": row.versions,
         "origin": row.origin,
     }

@@ -33,7 +33,7 @@ class SourceTrial:
     cell: str  # identifier
     round: int
     attempt: int
-    asked: str
+    trial_key: str
     versions: str
     ok: bool
     is_result: bool  # it counts, or it timed out
@@ -88,12 +88,12 @@ class SourceRun:
         """Return all rows of a table, as they are."""
         return self._database.execute(f"SELECT * FROM {name}").fetchall()  # noqa: S608 - a name of the format's
 
-    def asked(self) -> dict[str, set[str]]:
+    def trial_keys_by_cell(self) -> dict[str, set[str]]:
         """Return the digests of what was asked for in each cell that has trials."""
         by_cell: dict[str, set[str]] = {}
         query = "SELECT DISTINCT id, asked FROM trials JOIN cells USING (cell) WHERE asked != ''"
-        for cell, asked in self._database.execute(query):
-            by_cell.setdefault(cell, set()).add(asked)
+        for cell, trial_key in self._database.execute(query):
+            by_cell.setdefault(cell, set()).add(trial_key)
         return by_cell
 
     def cells(self) -> dict[str, tuple[str, str]]:
@@ -106,19 +106,19 @@ class SourceRun:
         query = "SELECT label, settings FROM links ORDER BY link"
         return {label: json.loads(text) for label, text in self._database.execute(query)}
 
-    def trials(self, asked: Iterable[str] | None = None) -> Iterator[SourceTrial]:
+    def trials(self, trial_keys: Iterable[str] | None = None) -> Iterator[SourceTrial]:
         """Yield all of them by number, or those with one of these digests."""
-        wanted = None if asked is None else set(asked)
+        wanted = None if trial_keys is None else set(trial_keys)
         query = """
             SELECT trial, bed, id, round, attempt, asked, versions, origin, status, group_concat(reason)
             FROM trials JOIN cells USING (cell) LEFT JOIN failures USING (trial) GROUP BY trial ORDER BY trial
         """
         for row in self._database.execute(query):
-            trial, bed, cell, number, attempt, its_asked, versions, origin, status, reasons = row
-            if wanted is None or its_asked in wanted:
+            trial, bed, cell, number, attempt, trial_key, versions, origin, status, reasons = row
+            if wanted is None or trial_key in wanted:
                 ok, identity = status == "ok", origin or f"{self.id}/{trial}"
                 result = ok or timed_out((reasons or "").split(","))
-                yield SourceTrial(trial, identity, bed, cell, number, attempt, its_asked, versions, ok, result)
+                yield SourceTrial(trial, identity, bed, cell, number, attempt, trial_key, versions, ok, result)
 
     def count(self) -> int:
         (number,) = self._database.execute("SELECT count(*) FROM trials").fetchone()

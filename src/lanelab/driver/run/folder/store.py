@@ -55,7 +55,7 @@ class Stored:
     attempt: int
     wall_s: float
     record: TrialRecord
-    asked: str = ""  # digest of what was asked for: driver/run/trial_keys.py
+    trial_key: str = ""  # digest of what was asked for: driver/run/trial_keys.py
     versions: str = ""  # digest of the versions that it was made with
     origin: str = ""  # the run that made it, where that is another one
 
@@ -77,10 +77,10 @@ class Store(Content):
     @classmethod
     def create(cls, folder: Path, text: str, meta: Mapping[str, str], cells: Sequence[Cell]) -> "Store":
         """Make a new run folder. It has its database only when that is whole."""
-        return cls.made(folder, text, lambda database: insert_plan(database, meta, cells))
+        return cls.new(folder, text, lambda database: insert_plan(database, meta, cells))
 
     @classmethod
-    def made(cls, folder: Path, text: str, fill: Callable[[sqlite3.Connection], None]) -> "Store":
+    def new(cls, folder: Path, text: str, fill: Callable[[sqlite3.Connection], None]) -> "Store":
         """Return the store with whatever `fill` puts into it, within one transaction: what is known of the run, its
         links, arms and cells."""
         with writing(f"make the run folder {folder}"):
@@ -237,7 +237,7 @@ class Store(Content):
         """Store a whole trial: its artifacts get their final name, then one transaction makes it part of the run."""
         record, cell = stored.record, self._cells[stored.cell.id]
         numbers = (stored.trial, self.session, stored.bed, cell, stored.round, stored.attempt)
-        row = TrialRow(*numbers, stored.wall_s, record, stored.asked, stored.versions, stored.origin)
+        row = TrialRow(*numbers, stored.wall_s, record, stored.trial_key, stored.versions, stored.origin)
         with writing(f"store trial {stored.trial}"):
             scratch = self.folder / SCRATCH / f"{stored.trial:06d}"
             self._store([(row, scratch, artifacts_in(scratch))])

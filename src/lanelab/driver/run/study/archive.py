@@ -208,11 +208,11 @@ def _write(archive: Path, path: Path, size: int, file: IO[bytes]) -> str:
     return digest.hexdigest()
 
 
-def _verify(archive: Path, folder: Path, found: Mapping[str, str]) -> None:
-    if SUMS not in found:
+def _verify(archive: Path, folder: Path, digests: Mapping[str, str]) -> None:
+    if SUMS not in digests:
         raise ArtifactError(f"{archive} has no {SUMS}", "Name the file that lanelab study artifact wrote")
     listed = _sums(archive, folder / SUMS)
-    files = {name: digest for name, digest in found.items() if name != SUMS}
+    files = {name: digest for name, digest in digests.items() if name != SUMS}
     if missing := sorted(listed.keys() - files.keys()):
         raise ArtifactError(f"{archive}: {missing[0]} is missing, and {SUMS} lists it", _DAMAGED)
     if unknown := sorted(files.keys() - listed.keys()):

@@ -103,13 +103,13 @@ def stage_run(folder: Path, about: StudyRun, into: Path, private: Private, *, ca
             _copy_files(source, copy)
 
 
-def _copy_files(own: Path, copy: Path) -> None:
+def _copy_files(original: Path, copy: Path) -> None:
     """Copy the files of every trial, without what a killed run has left beside them."""
     with closing(sqlite3.connect(f"{(copy / run_format.DATABASE).resolve().as_uri()}?mode=ro", uri=True)) as opened:
         for trial, name in opened.execute("SELECT trial, name FROM artifacts"):
             file = Path(run_format.ARTIFACTS) / f"{trial:06d}" / name
             (copy / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(own / file, copy / file)
+            shutil.copyfile(original / file, copy / file)
 
 
 def _artifact_lines(database: Path) -> Iterator[str]:

@@ -90,13 +90,13 @@ def _about(archive: Path, inner: Path) -> ArtifactAbout:
 def its_sites(unpacked: Unpacked, *, run_programs: bool) -> Iterator[list[str]]:
     """Inside, the archive of sites is that of the artifact. Gives what was chosen for each site. One that is here with
     the same digest is taken from here; the bytes are the same, and nothing of others' has to be run."""
-    own = {name: _is_here(unpacked, name) for name in unpacked.sites}
+    is_here = {name: _is_here(unpacked, name) for name in unpacked.sites}
     before, chosen = configuration.current(), unpacked.folder / CHOSEN
     sentences = []
     with writing(f"write {chosen}"):
         shutil.rmtree(chosen, ignore_errors=True)
         chosen.mkdir()
-        for name, here in own.items():
+        for name, here in is_here.items():
             source = sites_folder() / name if here else unpacked.folder / UNPACKED / SITES / name
             if not here:
                 _check_folder(source, name, run_programs=run_programs)

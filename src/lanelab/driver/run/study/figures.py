@@ -20,7 +20,7 @@ State = Literal["not begun", "unfinished", "finished"]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Wishes:
     """The wishes of the user in place of what the experiments say; None: what they say."""
 
     trials: int | None = None

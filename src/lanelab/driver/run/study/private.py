@@ -60,8 +60,8 @@ class Private:
         return self.hide(text)
 
 
-def private_of(facts: Iterable[Any], own: Iterable[Path], names: Iterable[str]) -> Private:
-    """`facts`: provenance, and whatever else may name the user's paths; `own`: further folders."""
+def private_of(facts: Iterable[Any], further: Iterable[Path], names: Iterable[str]) -> Private:
+    """`facts`: provenance, and whatever else may name the user's paths; `further`: further folders."""
     folders: set[str] = set()
     for data in facts:
         for text in _texts(data):
@@ -69,7 +69,7 @@ def private_of(facts: Iterable[Any], own: Iterable[Path], names: Iterable[str]) 
                 str(PurePosixPath(word).parent) for word in re.split(r"[\s=,;'\"]+", text) if word[:1] == "/"
             )
     # The user's own are private wherever they lie, as a home below /var is.
-    kept = {folder for folder in folders if not _is_common(folder)} | {str(path) for path in own} - {"/"}
+    kept = {folder for folder in folders if not _is_common(folder)} | {str(path) for path in further} - {"/"}
     return Private(tuple(sorted(kept, key=lambda each: (-len(each), each))), tuple(sorted(filter(None, names))))
 
 

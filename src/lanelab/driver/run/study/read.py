@@ -202,10 +202,10 @@ def _read_differences(entries: Mapping[str, Written]) -> list[Difference]:
     return [Difference(**plain) for plain in every]
 
 
-def _check_variants(study: Study, own: Sequence[str], where: Written) -> None:
-    if set(own) == set(study.variants):
+def _check_variants(study: Study, variants: Sequence[str], where: Written) -> None:
+    if set(variants) == set(study.variants):
         return
-    has = f"the experiment has {_listed(own)}, and {STUDY_FILE} {_listed(list(study.variants))}"
+    has = f"the experiment has {_listed(variants)}, and {STUDY_FILE} {_listed(list(study.variants))}"
     raise where.error(has, "Both must have the same variants: each variant of a study runs all of its figures")
 
 

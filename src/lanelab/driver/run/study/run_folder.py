@@ -24,7 +24,7 @@ from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.read import STUDY_FILE
 from lanelab.driver.run.folder.store import LOCK, lock_folder
 from lanelab.driver.run.start import RUNS
-from lanelab.driver.run.study.figures import Asked
+from lanelab.driver.run.study.figures import Wishes
 from lanelab.driver.run.study.read import StudyFolder, parse_figure
 from lanelab.driver.run.study.study import STUDY_RUN_FILE, STUDY_RUN_FORMAT, FigureRun, Study, StudyRun
 
@@ -50,7 +50,9 @@ class OpenStudyRun:
         return self.folder / next(each.folder for each in self.about.figures if each.figure == number)
 
 
-def begin_with(read: StudyFolder, variant: str, asked: Asked, *, seed: int, bed: JsonObject, lanelab: str) -> StudyRun:
+def begin_with(
+    read: StudyFolder, variant: str, wishes: Wishes, *, seed: int, bed: JsonObject, lanelab: str
+) -> StudyRun:
     """Return what a run begins with. `bed`: how beds are made; `lanelab`: its version."""
     return StudyRun(
         format=STUDY_RUN_FORMAT,
@@ -59,9 +61,9 @@ def begin_with(read: StudyFolder, variant: str, asked: Asked, *, seed: int, bed:
         created_utc=utc_now(),
         lanelab=lanelab,
         seed=seed,
-        trials=asked.trials,
-        beds=asked.beds,
-        scale=asked.scale,
+        trials=wishes.trials,
+        beds=wishes.beds,
+        scale=wishes.scale,
         bed=parsed(KeptBed, bed, "how beds are made"),
         figures=tuple(
             FigureRun(figure.number, f"figure-{figure.number}", sha256(read.texts[figure.number]))
@@ -117,7 +119,7 @@ def _write_whole(folder: Path, text: str) -> None:
 def opened(folder: Path, about: StudyRun) -> Iterator[OpenStudyRun]:
     """Open the study's run, kept from others. StoreError where its copies are not those that it began with."""
     with _locked(folder):
-        copies, asked = folder / COPIES / about.study.name, Asked(about.trials, about.beds, about.scale)
+        copies, wishes = folder / COPIES / about.study.name, Wishes(about.trials, about.beds, about.scale)
         files, experiments = {figure.number: figure for figure in about.study.figures}, {}
         for begun in about.figures:
             figure = files[begun.figure]
@@ -125,7 +127,7 @@ def opened(folder: Path, about: StudyRun) -> Iterator[OpenStudyRun]:
             if sha256(text) != begun.experiment_sha256:
                 what = f"{copies / figure.file} is not the experiment that this run began with"
                 raise StoreError(what, "Put it back as it was, or begin a new run")
-            experiments[figure.number] = asked.of(parse_figure(figure, text, copies, about.variant))
+            experiments[figure.number] = wishes.of(parse_figure(figure, text, copies, about.variant))
         yield OpenStudyRun(folder, about, experiments)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import distributed
 
 LIKE = "Write it like tls://HOST:PORT or tcp://HOST:PORT, or name the file of an invitation"
-OWN = "Name an address of this machine and a port that is free"
+NAME_FREE_PORT = "Name an address of this machine and a port that is free"
 LISTEN = "--listen"
 
 
@@ -102,7 +102,7 @@ def require_own(text: str) -> None:
             tried.bind(where)
     except OSError as error:
         why = error.strerror or str(error)
-        raise InputError(f"this machine cannot listen at {text}: {why}", OWN, key=LISTEN) from error
+        raise InputError(f"this machine cannot listen at {text}: {why}", NAME_FREE_PORT, key=LISTEN) from error
 
 
 def is_loopback(host: str) -> bool:

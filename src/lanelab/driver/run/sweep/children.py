@@ -21,7 +21,7 @@ from lanelab.driver.base.paths import SOURCES
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from lanelab.driver.run.sweep.children import main; main()"
 END_WITHIN_S = 10.0
 
-Said = TypeVar("Said", bound=Coded)
+Message = TypeVar("Message", bound=Coded)
 
 
 class Child:
@@ -49,7 +49,7 @@ class Child:
     def pid(self) -> int:
         return self._process.pid
 
-    def next_said(self, kind: type[Said]) -> Said | None:
+    def next_said(self, kind: type[Message]) -> Message | None:
         """Return what it says next; None once it has ended."""
         line = next(iter(self._process.stdout or ()), None)
         return None if line is None else kind.from_json(json.loads(line))

@@ -48,7 +48,7 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class WorkerEvent:
     """An event of a worker, for whoever watches."""
 
     worker: str
@@ -62,7 +62,7 @@ class Away:
     why: str
 
 
-Happening = Joined | Left | Finished | Told | Away
+Happening = Joined | Left | Finished | WorkerEvent | Away
 
 
 class Cluster(Protocol):

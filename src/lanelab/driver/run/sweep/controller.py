@@ -21,7 +21,7 @@ from lanelab.driver.record.reasons import Reason
 from lanelab.driver.run.events import Listener
 from lanelab.driver.run.runner import StopRequest
 from lanelab.driver.run.start import BegunRun
-from lanelab.driver.run.sweep.cluster import Away, Cluster, Finished, Happening, JobName, Joined, Left, Told
+from lanelab.driver.run.sweep.cluster import Away, Cluster, Finished, Happening, JobName, Joined, Left, WorkerEvent
 from lanelab.driver.run.sweep.deliveries import Deliveries
 from lanelab.driver.run.sweep.enrolment import Enrolment
 from lanelab.driver.run.sweep.events import (
@@ -131,7 +131,7 @@ class Controller:
                 (_, then), one = self._jobs.pop(job, (worker, None)), self._members.get(worker)
                 if then and one:
                     then(one, happening)
-            case Told(worker, event):
+            case WorkerEvent(worker, event):
                 name = self._members[worker].name if worker in self._members else worker
                 self._tell(OnWorker(worker, name, event))
             case Away(why):

@@ -1,7 +1,7 @@
 """Workers that come and go, by Dask.
 
     cluster = connect(where)             where: SchedulerAddress, of lanelab.driver.run.sweep.address or own_scheduler
-    cluster.wait(1.0)                    -> Joined, Left, Finished, Told, Away
+    cluster.wait(1.0)                    -> Joined, Left, Finished, WorkerEvent, Away
     cluster.start(worker, "play", {…})   -> number of the job
     cluster.close()
 
@@ -31,7 +31,7 @@ from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.run.channel.protocol import error_from_message
 from lanelab.driver.run.events import read_event
 from lanelab.driver.run.sweep.address import SchedulerAddress, divided
-from lanelab.driver.run.sweep.cluster import Away, Finished, Happening, JobName, JobOrder, Joined, Left, Told
+from lanelab.driver.run.sweep.cluster import Away, Finished, Happening, JobName, JobOrder, Joined, Left, WorkerEvent
 from lanelab.driver.run.sweep.dask_settings import CONNECT_S, WORKER_LIFE_S, be_quiet
 from lanelab.driver.run.sweep.probe import require_scheduler
 from lanelab.driver.run.sweep.worker.process import topic_of
@@ -246,7 +246,7 @@ class DaskCluster:
         for identifier, worker in self._workers.items():
             if worker.address == message["worker"]:
                 with contextlib.suppress(RecordError):  # a worker of another lanelab is refused when it qualifies
-                    self._happened.put(Told(identifier, read_event(message["event"])))
+                    self._happened.put(WorkerEvent(identifier, read_event(message["event"])))
 
     def _submit(self, number: int, identifier: str, name: JobName, payload: Coded) -> None:
         worker = self._workers.get(identifier)

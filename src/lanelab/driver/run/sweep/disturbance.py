@@ -69,9 +69,9 @@ def _medians(pieces: Sequence[Sequence[float]]) -> tuple[float, ...]:
     return tuple(round(WorkTimes(tuple(times)).median_ms, 4) for times in pieces)
 
 
-def require_little(found: Disturbance, *, accept: bool) -> None:
+def require_little(disturbance: Disturbance, *, accept: bool) -> None:
     """Raises InputError where beds disturb one another more than is taken, unless the user accepts it."""
-    if found.worst > LIMIT and not accept:
-        what = f"{found.words}, and {LIMIT:g} is the most that is taken"
+    if disturbance.worst > LIMIT and not accept:
+        what = f"{disturbance.words}, and {LIMIT:g} is the most that is taken"
         remedy = "Ask for fewer beds, end what else this machine does, or write --accept-disturbance"
         raise InputError(what, remedy)

@@ -169,8 +169,10 @@ class Enrolment:
             what = "`until` asks for medians over several machines, whose absolute times differ: `of: change` does not"
             self._tell(MachineDiffers(member.machine, what))
 
-    def _note_worker(self, member: Member, made: Qualification) -> None:
-        self._workers[member.name] = WorkerFacts(member.machine, made.processors, made.versions, made.refused)
+    def _note_worker(self, member: Member, qualification: Qualification) -> None:
+        self._workers[member.name] = WorkerFacts(
+            member.machine, qualification.processors, qualification.versions, qualification.refused
+        )
         self._store.add_provenance("workers", encoded(self._workers))
 
 

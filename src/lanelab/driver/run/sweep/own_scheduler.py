@@ -22,7 +22,7 @@ from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import ClusterError, InputError, StoreError
 from lanelab.driver.base.programs.building import dashboard as dashboard_packages
 from lanelab.driver.run.events import Listener
-from lanelab.driver.run.sweep.address import LISTEN, OWN, SchedulerAddress, divided, listening
+from lanelab.driver.run.sweep.address import LISTEN, NAME_FREE_PORT, SchedulerAddress, divided, listening
 from lanelab.driver.run.sweep.children import Child
 from lanelab.driver.run.sweep.events import SchedulerRestarted
 from lanelab.driver.run.sweep.keys import VERSION, Invitation, make_keys, read_invitation, write_private
@@ -124,7 +124,7 @@ class _Keeper:
         why = message.error if message else f"its process ended: {child.last_words()}"
         what = f"the run's scheduler cannot listen at {where}: {why}"
         if self._listen:
-            raise InputError(what, OWN, key=LISTEN)
+            raise InputError(what, NAME_FREE_PORT, key=LISTEN)
         raise ClusterError(what, f"Its log: {self._log}. With --listen {LOCAL}:PORT it takes another port")
 
     def keep(self, port: int) -> None:

@@ -42,7 +42,7 @@ class ScratchRun:
         self._folder = context.scratch / "run"
         self._store: Store | None = None
         self._runner: Runner | None = None
-        self._told = 0  # the last self-test that the controller knows
+        self._last_delivered = 0  # the last self-test that the controller knows
         self.stop = StopRequest()
         self.machine: MachineFacts = this_machine(context.machine)
 
@@ -64,7 +64,7 @@ class ScratchRun:
             shutil.rmtree(self._folder, ignore_errors=True)
             meta = self._assigned.order.meta
             store = Store.create(self._folder, self._experiment.text, meta, self._experiment.cells)
-            self._store, self._told = store, 0
+            self._store, self._last_delivered = store, 0
             Authority.make(store.folder / AUTHORITY)
             store.begin_session({}, self.machine)
         return self._store
@@ -151,8 +151,8 @@ class ScratchRun:
         if self._store is None:
             return [], {}
         try:
-            tests, beds = self._store.self_test_copies(self._told), self._store.beds()
-            self._told = self._store.last_self_test()
+            tests, beds = self._store.self_test_copies(self._last_delivered), self._store.beds()
+            self._last_delivered = self._store.last_self_test()
         except sqlite3.Error:  # of a disk that is full or broken: what went wrong first is what has to be told
             return [], {}
         named = {test.bed for test in tests} | {trial.bed for trial in trials}

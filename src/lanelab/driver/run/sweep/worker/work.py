@@ -119,7 +119,7 @@ class Work:
         if refused := self._run.measured([planned.cell for planned in trials]):
             return self._refused(portion, refused)
         for _ in range(BEDS_LOST_IN_A_ROW):
-            attempts, given_up = self._made(runner, store, portion, trials)
+            attempts, given_up = self._attempts(runner, store, portion, trials)
             copies = store.copies(attempts)
             try:
                 if given_up:
@@ -137,7 +137,7 @@ class Work:
             raise InputError(f"the portion has a cell that the experiment does not have: {unknown[0]}", SAME)
         return [PlannedTrial(cells[cell], portion.round) for cell in portion.cells]
 
-    def _made(
+    def _attempts(
         self, runner: Runner, store: Store, portion: Portion, trials: Sequence[PlannedTrial]
     ) -> tuple[list[int], Sequence[PlannedTrial]]:
         """Make the trials: their numbers, and what could not be begun."""
