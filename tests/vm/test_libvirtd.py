@@ -109,7 +109,7 @@ def test_one_whose_folder_was_removed_is_replaced(build: Path) -> None:
     route_to(uri, build, 8)
     first = libvirt.ours()
     shutil.rmtree(build / "vm")
-    libvirt.ensure(libvirt.OWN, "qemu", print)
+    libvirt.ensure(libvirt.PRIVATE, "qemu", print)
     assert libvirt.ours() != first
     make_pool(uri, build)
     route_to(uri, build, 8)
@@ -119,7 +119,7 @@ def test_what_it_knows_it_knows_again(build: Path) -> None:
     uri = start()
     make_pool(uri, build)
     libvirt.stop(print)
-    libvirt.ensure(libvirt.OWN, "qemu", print)
+    libvirt.ensure(libvirt.PRIVATE, "qemu", print)
     assert (libvirt.virsh(uri, "pool-list", "--name") or "").split() == ["default"]
 
 

@@ -13,7 +13,7 @@ from lanelab.driver.arm.servers.layout import MAPPED, lay_out, type_by_name
 from lanelab.driver.arm.servers.nginx import log as nginx_log
 from lanelab.driver.arm.servers.nginx.installation import BROTLI
 from lanelab.driver.arm.servers.nginx.installation import read as read_installation
-from lanelab.driver.arm.servers.resolver import asked, configuration
+from lanelab.driver.arm.servers.resolver import configuration, queries_in
 from lanelab.driver.base.errors import InputError, MissingProgram, RecordError
 from lanelab.driver.bed.addresses import ADDRESSES, LINK_NETWORK, origin_addresses
 from lanelab.driver.record.evidence.server import Query
@@ -190,7 +190,7 @@ def test_lists_who_else_was_asked_for() -> None:
         "Nov 20 15:21:01 dnsmasq[9]: query[type=65] www.site.test from 10.10.1.2\n"
         "Nov 20 15:21:01 dnsmasq[9]: query[AAAA] x.test from 10.10.1.2\n"
     )
-    assert asked(log) == (Query("www.site.test", "type=65"), Query("x.test", "AAAA"))
+    assert queries_in(log) == (Query("www.site.test", "type=65"), Query("x.test", "AAAA"))
 
 
 def test_the_resolver_knows_the_names_of_the_site_alone() -> None:

@@ -123,7 +123,7 @@ def test_the_script_puts_a_folder_in_the_place_of_all_that_libvirtd_writes() -> 
 
 
 def test_one_with_machines_stays_and_one_without_any_is_ended(one_of_ours: list[str]) -> None:
-    libvirt.ensure(libvirt.OWN, "qemu", told)
+    libvirt.ensure(libvirt.PRIVATE, "qemu", told)
     assert one_of_ours == []
     libvirt.ensure(None, "qemu", told)
     assert one_of_ours == ["stop", "start qemu"]
@@ -132,7 +132,7 @@ def test_one_with_machines_stays_and_one_without_any_is_ended(one_of_ours: list[
 def test_one_whose_folder_is_gone_is_ended(one_of_ours: list[str], build: Path) -> None:
     libvirt._link().unlink()
     libvirt._link().symlink_to(build / "removed")
-    libvirt.ensure(libvirt.OWN, "qemu", told)
+    libvirt.ensure(libvirt.PRIVATE, "qemu", told)
     assert one_of_ours == ["stop", "start qemu"]
 
 
@@ -154,7 +154,7 @@ def test_machines_are_asked_for_only_where_they_are(monkeypatch: pytest.MonkeyPa
     started: list[str] = []
     monkeypatch.setattr(libvirt, "_start", lambda driver, _: started.append(driver))
     monkeypatch.setattr(libvirt, "answers", lambda home: home == libvirt.SYSTEM)
-    libvirt.ensure(libvirt.OWN, "qemu", told)
+    libvirt.ensure(libvirt.PRIVATE, "qemu", told)
     assert started == ["qemu"]
     libvirt.ensure(libvirt.SYSTEM, "qemu", told)
     assert started == ["qemu"]

@@ -149,7 +149,7 @@ def test_a_second_lanelab_is_told_who_is_busy() -> None:
 # --- the machines -------------------------------------------------------------------------------------------------
 
 
-def know(*names: str, home: str = libvirt.OWN) -> None:
+def know(*names: str, home: str = libvirt.PRIVATE) -> None:
     """What Vagrant and the Vagrantfile leave when machines were made."""
     for name in names:
         file = vagrant.dotfiles() / "machines" / name / "libvirt" / "id"
@@ -276,7 +276,7 @@ def test_machines_that_exist_keep_what_they_were_made_with(
     monkeypatch.setattr(inventory, "write", lambda _: None)
     machines.up(told)
     assert vagrants_words()[0] == "up qemu"
-    assert asked == [(libvirt.OWN, "qemu")]
+    assert asked == [(libvirt.PRIVATE, "qemu")]
 
 
 def test_without_machines_there_is_nothing_to_shut_down(vagrants_words: Callable[[], list[str]]) -> None:

@@ -55,24 +55,24 @@ def test_an_arm_that_says_nothing_is_apache_and_chromium_as_they_come() -> None:
     arm = Arm.parse("plain", {})
     assert (arm.server, arm.protocol, arm.tls, arm.scheme) == ("apache", "http/1.1", "off", "http")
     assert (arm.keepalive, arm.keepalive_requests, str(arm.keepalive_timeout)) == (True, 100, "5s")
-    assert arm.own == ApacheSettings("event", 3, 25, 400)
+    assert arm.of_server == ApacheSettings("event", 3, 25, 400)
     assert (arm.user_agent, arm.connections_per_host, arm.browser_flags) == (None, 6, ())
     assert arm.changed() == {}
 
 
 def test_numbers_of_processes_are_those_of_the_mpm() -> None:
     arm = Arm.parse("a", {"mpm": "prefork"})
-    assert arm.own == ApacheSettings("prefork", 5, 1, 256)
+    assert arm.of_server == ApacheSettings("prefork", 5, 1, 256)
     assert arm.changed() == {"mpm": "prefork"}
 
 
 def test_settings_of_another_server_may_be_among_the_defaults() -> None:
     shared: dict[str, object] = {"mpm": "prefork", "worker_connections": 64}
     nginx = Arm.parse("a", {"server": "nginx"}, shared)
-    assert nginx.own == NginxSettings("auto", 64)
+    assert nginx.of_server == NginxSettings("auto", 64)
     assert nginx.changed() == {"server": "nginx", "worker_connections": 64}
     assert "mpm" not in nginx.settings()
-    assert Arm.parse("a", {}, shared).own == ApacheSettings("prefork", 5, 1, 256)
+    assert Arm.parse("a", {}, shared).of_server == ApacheSettings("prefork", 5, 1, 256)
 
 
 def test_defaults_lie_below_and_are_left_out_where_they_mean_nothing() -> None:

@@ -41,8 +41,8 @@ class BedOptions:
         return cls(substrate, given, kept["router"], kept["pinned"], accept)
 
     def to_json(self) -> dict[str, Json]:
-        made: dict[str, Json] = {"router": self.router, "pinned": dict(self.cpus), "substrate": self.substrate}
-        return {**made, **self.given, **({"accept_links": True} if self.accept_links else {})}
+        usual: dict[str, Json] = {"router": self.router, "pinned": dict(self.cpus), "substrate": self.substrate}
+        return {**usual, **self.given, **({"accept_links": True} if self.accept_links else {})}
 
     @property
     def is_default(self) -> bool:
@@ -53,9 +53,9 @@ class BedOptions:
         """Whether a run that goes on may be given these: links may be accepted for a session, all else is as it was."""
         return replace(self, accept_links=False).is_default
 
-    def going_on(self, asked: "BedOptions") -> "BedOptions":
-        """Return the options that a run began with, in a session that is given `asked`."""
-        return replace(self, accept_links=self.accept_links or asked.accept_links)
+    def going_on(self, session_options: "BedOptions") -> "BedOptions":
+        """Return the options that a run began with, in a session that is given `session_options`."""
+        return replace(self, accept_links=self.accept_links or session_options.accept_links)
 
     @property
     def kind(self) -> SubstrateKind[Any]:

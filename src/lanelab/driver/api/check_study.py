@@ -50,7 +50,7 @@ class StudyCheck:
         """Run those of the figures that are not finished. Return whether one could not be run."""
         about, here = self.there.about, self.unpacked.here
         instead = Wishes(trials or about.trials, beds or about.beds, about.scale)
-        asked = AskedStudy(instead, about.variant or None, figures, about.seed, here, bed)
+        request = AskedStudy(instead, about.variant or None, figures, about.seed, here, bed)
         with its_sites(self.unpacked, run_programs=run_programs) as sites:
             for site in sites:
                 means.tell(Notice(f"site {site}"))
@@ -62,7 +62,7 @@ class StudyCheck:
                     what = f"the run in {here} has begun with other trials or beds"
                     raise InputError(what, "Go on with the same, or name another folder", key="--out")
             else:
-                _, begun = begin_study(study, asked, means.tell)
+                _, begun = begin_study(study, request, means.tell)
             remedy = f"Go on with the same command and --out {self.unpacked.folder}"
             played = play_study(here, begun, figures, bed, means, remedy)
             write_study_report(here)

@@ -14,21 +14,21 @@ PAIRS_SHOWN = 6
 CELLS_SHOWN = 12  # of a round's order
 
 
-def summary(experiment: Experiment, made: Estimate, first: FirstBuild) -> list[str]:
+def summary(experiment: Experiment, estimate: Estimate, first: FirstBuild) -> list[str]:
     repeat = experiment.repeat
     cells = counted(len(experiment.cells), "cell")
     if repeat.ci is None:
-        trials = f"{cells} x {repeat.max} trials = {made.trials} trials"
-        time, disk = minutes(made.seconds + first.seconds), size(made.disk_bytes)
+        trials = f"{cells} x {repeat.max} trials = {estimate.trials} trials"
+        time, disk = minutes(estimate.seconds + first.seconds), size(estimate.disk_bytes)
     else:
         trials = (
-            f"{cells} x {repeat.looks[0].trials} to {repeat.max} trials = {made.trials} to {made.most_trials}, "
+            f"{cells} x {repeat.looks[0].trials} to {repeat.max} trials = {estimate.trials} to {estimate.most_trials}, "
             f"until each {repeat.of} is known to {repeat.ci}"
         )
-        time = f"{minutes(made.seconds + first.seconds)} to {minutes(made.most_seconds + first.seconds)}"
-        disk = f"{size(made.disk_bytes)} to {size(made.most_disk_bytes)}"
-    links = counted(made.self_tests, "link")
-    each = " on each bed" if made.most_beds > 1 else ""
+        time = f"{minutes(estimate.seconds + first.seconds)} to {minutes(estimate.most_seconds + first.seconds)}"
+        disk = f"{size(estimate.disk_bytes)} to {size(estimate.most_disk_bytes)}"
+    links = counted(estimate.self_tests, "link")
+    each = " on each bed" if estimate.most_beds > 1 else ""
     return [
         f"{experiment.name}: {trials}",
         *([_looks(experiment)] if repeat.ci else []),
@@ -36,7 +36,7 @@ def summary(experiment: Experiment, made: Estimate, first: FirstBuild) -> list[s
         *([_variant(experiment)] if experiment.variant else []),
         *(_scale(experiment) if experiment.scale != 1 else []),
         *_comparisons(experiment),
-        *([_beds(experiment, made)] if made.most_beds > 1 else []),
+        *([_beds(experiment, estimate)] if estimate.most_beds > 1 else []),
         f"time:  about {time}, without failures (self-tests of {links}{each}{_build_words(first)} included)",
         f"disk:  about {disk}",
     ]
@@ -93,19 +93,19 @@ def _comparisons(experiment: Experiment) -> list[str]:
     return [words, *(f"  not compared: {one}" for one in left_out), *([f"  and {more} more"] if more else [])]
 
 
-def _beds(experiment: Experiment, made: Estimate) -> str:
+def _beds(experiment: Experiment, estimate: Estimate) -> str:
     lengths = sorted(
         {last - first + 1 for first, last in blocks(experiment.repeat, experiment.beds)[: experiment.beds]}
     )
     rounds = "every round" if lengths == [1] else f"every {' or '.join(map(str, lengths))} rounds"
-    number = str(made.beds) if made.beds == made.most_beds else f"{made.beds} to {made.most_beds}"
+    number = str(estimate.beds) if estimate.beds == estimate.most_beds else f"{estimate.beds} to {estimate.most_beds}"
     return f"beds:  {number}, a fresh one for {rounds}"
 
 
-def spread_words(spread: SpreadEstimate, made: Estimate) -> list[str]:
+def spread_words(spread: SpreadEstimate, estimate: Estimate) -> list[str]:
     """Return what it takes on several beds at once."""
     portions, time = str(spread.portions), minutes(spread.seconds)
-    faster = f"{made.seconds / spread.seconds:.1f}"
+    faster = f"{estimate.seconds / spread.seconds:.1f}"
     if spread.most_portions > spread.portions:
         portions, time = f"{portions} to {spread.most_portions}", f"{time} to {minutes(spread.most_seconds)}"
     words = f"on {spread.workers} beds at once, all as fast as one alone: {portions} portions, about {time}"

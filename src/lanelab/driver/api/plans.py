@@ -26,15 +26,15 @@ class Plan:
     """Cells, order, time and disk of an experiment."""
 
     experiment: Experiment
-    made: Estimate
+    estimate: Estimate
     first: FirstBuild  # what has to be built before
     warnings: tuple[str, ...]
     spread: SpreadEstimate | None = None  # on several beds at once
 
     def words(self) -> list[str]:
         """Return what it comes to, for a person."""
-        spread = spread_words(self.spread, self.made) if self.spread else []
-        return [*summary(self.experiment, self.made, self.first), *spread]
+        spread = spread_words(self.spread, self.estimate) if self.spread else []
+        return [*summary(self.experiment, self.estimate, self.first), *spread]
 
     def to_json(self) -> dict[str, object]:
         """Return everything that the table says, and all settings."""
@@ -52,16 +52,16 @@ class Plan:
                     "expected_trial_s": round(one.trial_s, 3),
                     "disk_bytes_per_trial": one.disk_bytes,
                 }
-                for one in self.made.cells
+                for one in self.estimate.cells
             ],
             "links": {case.label: case.link.to_mapping() for case in self.experiment.links},
             "arms": {arm.name: arm.settings() for arm in self.experiment.arms},
-            "trials": {"least": self.made.trials, "most": self.made.most_trials},
-            "seconds": {"least": round(self.made.seconds, 1), "most": round(self.made.most_seconds, 1)},
-            "disk_bytes": {"least": self.made.disk_bytes, "most": self.made.most_disk_bytes},
+            "trials": {"least": self.estimate.trials, "most": self.estimate.most_trials},
+            "seconds": {"least": round(self.estimate.seconds, 1), "most": round(self.estimate.most_seconds, 1)},
+            "disk_bytes": {"least": self.estimate.disk_bytes, "most": self.estimate.most_disk_bytes},
             "first_build": asdict(self.first),
-            "self_tests": self.made.self_tests,
-            "beds": {"least": self.made.beds, "most": self.made.most_beds},
+            "self_tests": self.estimate.self_tests,
+            "beds": {"least": self.estimate.beds, "most": self.estimate.most_beds},
             "looks": [{"trials": look.trials, "confidence": 1 - look.alpha} for look in self.experiment.repeat.looks],
             "compared": [[base.id, arm.id] for base, arm in self.experiment.pairs.cells],
             "not_compared": list(self.experiment.pairs.left_out),
@@ -97,12 +97,12 @@ def plan(
     return Plan(experiment, estimate, still_to_build([experiment]), warned, spread)
 
 
-def _disk_warnings(made: Estimate) -> list[str]:
+def _disk_warnings(estimate: Estimate) -> list[str]:
     folder = build_folder()
     while not folder.exists():
         folder = folder.parent
     free = shutil.disk_usage(folder).free
-    if made.most_disk_bytes <= free:
+    if estimate.most_disk_bytes <= free:
         return []
-    what = f"it may need {size(made.most_disk_bytes)} of disk, and {size(free)} are free"
+    what = f"it may need {size(estimate.most_disk_bytes)} of disk, and {size(free)} are free"
     return [f"{what}: capture: {{snaplen: 96B}} or capture: off needs far less"]

@@ -94,13 +94,13 @@ def resume(
 
 
 def play_to_end(
-    begun: BegunRun, asked: BedOptions, means: Means, programs: Programs | None = None, source: str = ""
+    begun: BegunRun, session_options: BedOptions, means: Means, programs: Programs | None = None, source: str = ""
 ) -> TrialsMissing | None:
-    """Play a session of the run on beds as it began with, and end the use of its folder. `asked`: what this
+    """Play a session of the run on beds as it began with, and end the use of its folder. `session_options`: what this
     session was given; `source`: the file that the experiment is of, where it is not the run's copy. Which cells lack
     trials afterwards."""
     try:
-        bed = BedOptions.from_json(json.loads(begun.store.meta("bed"))).going_on(asked)
+        bed = BedOptions.from_json(json.loads(begun.store.meta("bed"))).going_on(session_options)
         return play(begun, programs or ready(begun.experiment, bed, means.sweep), bed, means)
     except InputError as error:  # what only programs of the bed can judge
         raise error_at_its_line(error, begun.experiment.text, source or str(begun.store.folder / EXPERIMENT)) from error

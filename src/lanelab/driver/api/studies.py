@@ -61,23 +61,23 @@ class Played:
     failed: list[int] = field(default_factory=list)
 
 
-def begin_study(read: StudyFolder, asked: AskedStudy, tell: Listener) -> tuple[Path, StudyRun]:
+def begin_study(read: StudyFolder, request: AskedStudy, tell: Listener) -> tuple[Path, StudyRun]:
     """A new run, once it is known that it can be made: no folder is made for one that cannot run."""
     study = read.study
     with argument("variant"):
-        variant = chosen_variant(study, asked.variant)
-    wanted = chosen(study, asked.figures)
+        variant = chosen_variant(study, request.variant)
+    wanted = chosen(study, request.figures)
     each = read.experiments(variant)
     with argument("scale"):
-        scaled = {number: asked.instead.scaled(one) for number, one in each.items()}
+        scaled = {number: request.instead.scaled(one) for number, one in each.items()}
     with argument("beds"):
-        experiments = {number: asked.instead.repeated(one) for number, one in scaled.items()}
+        experiments = {number: request.instead.repeated(one) for number, one in scaled.items()}
     _tell_too_few({number: one for number, one in experiments.items() if not wanted or number in wanted}, tell)
     for number in wanted or experiments:
-        ready(experiments[number], asked.bed)
-    seed = secrets.randbelow(LARGEST_SEED + 1) if asked.seed is None else asked.seed
-    about = begin_with(read, variant, asked.instead, seed=seed, bed=asked.bed.to_json(), lanelab=VERSION)
-    folder = asked.out or new_folder(study.name, variant)
+        ready(experiments[number], request.bed)
+    seed = secrets.randbelow(LARGEST_SEED + 1) if request.seed is None else request.seed
+    about = begin_with(read, variant, request.instead, seed=seed, bed=request.bed.to_json(), lanelab=VERSION)
+    folder = request.out or new_folder(study.name, variant)
     create(folder, about, read)
     return folder, about
 
@@ -91,15 +91,15 @@ def study_to_go_on_with(name: str, tell: Listener) -> tuple[Path, StudyRun]:
 
 
 def play_study(
-    folder: Path, about: StudyRun, figures: Sequence[int], asked: BedOptions, means: Means, go_on: str = ""
+    folder: Path, about: StudyRun, figures: Sequence[int], session_options: BedOptions, means: Means, go_on: str = ""
 ) -> Played:
     """Run every figure of these (none named: all) that is not finished. One that fails does not keep the others from
-    being run. `asked`: what this session was given; `go_on`: how to go on after a stop."""
+    being run. `session_options`: what this session was given; `go_on`: how to go on after a stop."""
     wanted = chosen(about.study, figures)
     only = "".join(f" --figure {number}" for number in wanted)
     try:
         with opened(folder, about) as run:
-            return _play_figures(run, wanted, BedOptions.from_json(about.bed).going_on(asked), means)
+            return _play_figures(run, wanted, BedOptions.from_json(about.bed).going_on(session_options), means)
     except (Interrupted, KeyboardInterrupt) as error:
         remedy = go_on or f"Go on with: lanelab study run --resume {folder}{only}"
         raise Interrupted(STOPPED, remedy) from error

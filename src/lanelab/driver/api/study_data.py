@@ -90,12 +90,12 @@ def _total(experiments: Mapping[int, Experiment], estimates: Mapping[int, Estima
 
 
 def study_json(
-    read: StudyFolder, variant: str, experiments: Mapping[int, Experiment], made: Mapping[int, Estimate]
+    read: StudyFolder, variant: str, experiments: Mapping[int, Experiment], estimates: Mapping[int, Estimate]
 ) -> dict[str, object]:
     data = read.study.to_json()
     figures = []
     for figure in read.study.figures:
-        cost = made[figure.number]
+        cost = estimates[figure.number]
         figures.append(
             {
                 **figure.to_json(),

@@ -39,7 +39,7 @@ class BedLine:
     failed: int = 0
     round: int = 0  # of its portion; 0: it has none
     cells: int = 0
-    made: int = 0  # trials of its portion that count, not stored yet
+    counted: int = 0  # trials of its portion that count, not stored yet
     is_fit: bool = False
     began: float = 0.0  # its portion
     paces: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=PORTIONS_SEEN))
@@ -48,10 +48,10 @@ class BedLine:
         """Return the pace of portions that are stored, with the time that it takes to get them here; before the first,
         that of this one's trials."""
         trials, seconds = (sum(values) for values in zip(*self.paces, strict=True)) if self.paces else (0, 0.0)
-        if not trials and self.made:
-            trials, seconds = self.made, now - self.began
+        if not trials and self.counted:
+            trials, seconds = self.counted, now - self.began
         per_s = trials / seconds if trials and seconds > 0 else None
-        return Pace(max(self.cells - self.made, 0) if self.round else 0, per_s)
+        return Pace(max(self.cells - self.counted, 0) if self.round else 0, per_s)
 
 
 class SweepProgress:
@@ -97,7 +97,7 @@ class SweepProgress:
                 bed.is_fit = False
                 self._ends_portion(bed, f"refused: {in_short(event.why)}")
             case PortionBegun():
-                bed.round, bed.cells, bed.made, bed.began = event.round, event.cells, 0, self._clock()
+                bed.round, bed.cells, bed.counted, bed.began = event.round, event.cells, 0, self._clock()
                 self._does(bed, "beginning a portion")
             case PortionStored():
                 self._stored(bed, event)
@@ -111,7 +111,7 @@ class SweepProgress:
             bed.now, bed.since = what, self._clock()
 
     def _ends_portion(self, bed: BedLine, what: str) -> None:
-        bed.round = bed.cells = bed.made = 0
+        bed.round = bed.cells = bed.counted = 0
         self._does(bed, what)
 
     def _stored(self, bed: BedLine, event: PortionStored) -> None:
@@ -125,14 +125,14 @@ class SweepProgress:
             self._usual = bed.pace(self._clock()).per_s
         self._ends_portion(bed, "waiting for work")
 
-    def _on_worker(self, bed: BedLine, told: Event) -> None:
-        match told:
+    def _on_worker(self, bed: BedLine, event: Event) -> None:
+        match event:
             case BedUp() | LinkTestBegun() if not bed.is_fit:
-                self._does(bed, _QUALIFYING + (told.activity or "a bed is up"))
+                self._does(bed, _QUALIFYING + (event.activity or "a bed is up"))
             case TrialEnded(failures=()):
-                bed.made += 1
-            case _ if told.activity:
-                self._does(bed, told.activity)
+                bed.counted += 1
+            case _ if event.activity:
+                self._does(bed, event.activity)
 
     # --- how far it is
 
@@ -149,7 +149,7 @@ class SweepProgress:
     @property
     def eta(self) -> str:
         now = self._clock()
-        done = sum(bed.made for bed in self.beds.values())
+        done = sum(bed.counted for bed in self.beds.values())
         paces = [bed.pace(now) for bed in self.beds.values() if bed.is_fit]
         seconds = remaining_s(self.trials - self.done - done, paces, self._usual)
         return in_words(seconds)
@@ -181,7 +181,7 @@ class SweepProgress:
         return [*shown[: max(most - 1, 0)], (f"… {len(shown) - max(most - 1, 0)} more machines", "", "")]
 
     def _now(self, bed: BedLine) -> str:
-        portion = f"round {bed.round}, {bed.made} of {bed.cells} made, " if bed.round else ""
+        portion = f"round {bed.round}, {bed.counted} of {bed.cells} made, " if bed.round else ""
         return f"{portion}{bed.now}, {in_words(self._clock() - bed.since)}"
 
 

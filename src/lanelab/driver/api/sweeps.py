@@ -58,15 +58,15 @@ class SweepOptions:
         """Return whether no bed is on this machine."""
         return self.is_asked_for and not self.workers
 
-    def check(self, made: BedOptions) -> None:
+    def check(self, options: BedOptions) -> None:
         """Raises InputError where options do not go together."""
         if self.cluster and (self.workers or self.listen):
             what = "--cluster is a scheduler that there is, and --workers and --listen make one"
             raise ArgumentError(what, "Leave one of them out", key="cluster")
-        if self.is_asked_for and not made.traits.same_machine:
-            what = f"each worker makes its own beds on its machine, and here is --substrate {made.substrate}"
+        if self.is_asked_for and not options.traits.same_machine:
+            what = f"each worker makes its own beds on its machine, and here is --substrate {options.substrate}"
             raise InputError(what, "Leave --substrate and --inventory out, or --workers, --listen and --cluster")
-        if self.is_asked_for and made.cpus:
+        if self.is_asked_for and options.cpus:
             raise ArgumentError("each bed has processors of its own", "Leave --pin out", key="pin")
         if not self.is_asked_for and (self.insecure or self.accept_disturbance or self.dashboard):
             what = "--insecure, --accept-disturbance and --dashboard are for runs on several beds"
@@ -90,13 +90,13 @@ ONE_BED = SweepOptions()
 
 
 def play_sweep(
-    sweep: SweepOptions, begun: BegunRun, made: BedOptions, store: Path | None, tell: Listener, stop: StopRequest
+    sweep: SweepOptions, begun: BegunRun, options: BedOptions, store: Path | None, tell: Listener, stop: StopRequest
 ) -> None:
     """Make the trials that the run still lacks, on all the workers that there are. `store`: other runs, whose trials
     are reused."""
     own_alone = bool(sweep.workers) and not sweep.listen
     patience = Patience(OWN_START_S, OWN_START_S) if own_alone else Patience(None, AWAY_S)
-    with _connected(sweep, begun, made, tell) as cluster:
+    with _connected(sweep, begun, options, tell) as cluster:
         if cluster.dashboard:
             tell(Notice(f"Dask's pages: {cluster.dashboard}"))
         controller = Controller(begun, cluster, tell, stop, KNOWN, patience)
@@ -106,7 +106,7 @@ def play_sweep(
 
 
 @contextmanager
-def _connected(sweep: SweepOptions, begun: BegunRun, made: BedOptions, tell: Listener) -> Iterator[Cluster]:
+def _connected(sweep: SweepOptions, begun: BegunRun, options: BedOptions, tell: Listener) -> Iterator[Cluster]:
     """The cluster that the options name; what was started for it ends with it."""
 
     with ExitStack() as stack:
@@ -124,7 +124,7 @@ def _connected(sweep: SweepOptions, begun: BegunRun, made: BedOptions, tell: Lis
         if sweep.workers:
             divided = _own_processors(sweep, begun.store, tell)
             allowed = frozenset(KINDS)  # the experiment is the user's own
-            lent = Lent(sweep.workers, allowed=allowed, router=made.router)
+            lent = Lent(sweep.workers, allowed=allowed, router=options.router)
             # What becomes of its workers the controller tells, which sees those of other machines too.
             stack.enter_context(Supervisor(here.where, lent, processors=divided))
         yield stack.enter_context(dask_cluster.connect(here.where, dashboard=here.dashboard))

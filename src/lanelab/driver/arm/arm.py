@@ -62,7 +62,7 @@ class Arm(BrowserSettings, ProxySettings, ContentSettings):
         values["server_directives"] = server.directives.parse(values["server_directives"], "server_directives")
         of_server = {setting.name: values[setting.name] for setting in server.settings}
         common = {setting.name: values[setting.name] for setting in settings if setting.name not in of_server}
-        arm = cls(name=name, own=server.own_kind(**of_server), **common)
+        arm = cls(name=name, of_server=server.own_kind(**of_server), **common)
         _check(arm)
         return arm
 
@@ -97,7 +97,7 @@ class Arm(BrowserSettings, ProxySettings, ContentSettings):
     def settings(self) -> dict[str, Json]:
         """Every effective setting, as JSON; two arms with the same ones do the same."""
         names = [setting.name for setting in settings_with(self.server)]
-        return {name: shown(getattr(self.own if name in OWNERS else self, name)) for name in names}
+        return {name: shown(getattr(self.of_server if name in OWNERS else self, name)) for name in names}
 
     def common(self) -> Values:
         """Return the settings that arms have with every server, as they are."""

@@ -45,7 +45,7 @@ OWNERS = {
     for server in SERVERS.values()
     for setting in server.settings
 }
-_OWN = tuple(
+_OF_SERVERS = tuple(
     replace(setting, help=f"with `server: {'` or `'.join(OWNERS[setting.name])}` alone: {setting.help}")
     for setting in {each.name: each for server in SERVERS.values() for each in server.settings}.values()
 )
@@ -54,7 +54,7 @@ ARM = Table(
         _SERVER,
         *map(_wire, _beyond(WireSettings, StreamSettings)),
         *rows_of(StreamSettings),
-        *_OWN,
+        *_OF_SERVERS,
         *_beyond(ProxySettings, WireSettings),
         *rows_of(ContentSettings),
         _BROWSER,

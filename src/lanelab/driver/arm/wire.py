@@ -37,20 +37,20 @@ class OwnSettings:
     """The settings that only one server has. A server's own class derives from it."""
 
 
-Own = TypeVar("Own", bound=OwnSettings)
+Kind = TypeVar("Kind", bound=OwnSettings)
 
 
-def own_settings(arm: "WireSettings", kind: type[Own]) -> Own:
+def own_settings(arm: "WireSettings", kind: type[Kind]) -> Kind:
     """Return those that only the arm's server has, which are of this kind."""
-    if not isinstance(arm.own, kind):
+    if not isinstance(arm.of_server, kind):
         raise TypeError(f"the arm is for {arm.server}")
-    return arm.own
+    return arm.of_server
 
 
 @dataclass(frozen=True, kw_only=True)
 class WireSettings(StreamSettings):
     server: str  # its row is in fields.py, since nothing here knows which servers there are
-    own: OwnSettings
+    of_server: OwnSettings
     behind: str = ""  # of an arm as a server behind a proxy sees it: what the proxy speaks to it
     # fmt: off
     protocol: str = field(metadata={ROW: Setting(

@@ -36,11 +36,11 @@ def bed_options_of(values: dict[str, Any]) -> BedOptions:
 
 
 def bed_options(command: Decorated) -> Decorated:
-    """How the bed is made; the command gets `made: BedOptions`."""
+    """How the bed is made; the command gets `options: BedOptions`."""
 
     def with_options(*args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - a click callback
         options = bed_options_of(arguments)
-        return command(*args, made=options, **arguments)
+        return command(*args, options=options, **arguments)
 
     with_options.__name__, with_options.__doc__ = command.__name__, command.__doc__
     with_options.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]

@@ -28,14 +28,14 @@ STANDARD = Stdio(0, 1, 2)
 
 
 @contextlib.contextmanager
-def open_bed(link: Link, made: BedOptions) -> Iterator[Bed]:
+def open_bed(link: Link, options: BedOptions) -> Iterator[Bed]:
     """A bed with that link; leaving it ends the bed."""
     try:
-        made.require([link])
+        options.require([link])
     except InputError as error:
         raise as_typed(error) from None
-    prepare(made.needs(programs(*BED)))
-    with paths.bed_folder() as folder, Bed(made.settings(folder)) as bed:
+    prepare(options.needs(programs(*BED)))
+    with paths.bed_folder() as folder, Bed(options.settings(folder)) as bed:
         try:
             bed.set_link(link)
         except InputError as error:
@@ -78,7 +78,7 @@ def group() -> None:
 @click.argument("node", type=click.Choice(NODE_NAMES), default="client", metavar="[NODE]")
 @bed_options
 @link_options
-def shell(link: Link, node: str, made: BedOptions) -> None:
+def shell(link: Link, node: str, options: BedOptions) -> None:
     """A shell on a node of a new bed. Leaving the shell removes the bed.
 
     \b
@@ -86,9 +86,9 @@ def shell(link: Link, node: str, made: BedOptions) -> None:
       lanelab bed shell                                   (on the client; try: ping server)
       lanelab bed shell router --profile 3g               (try: tc -s qdisc)
     """
-    program = os.environ.get("SHELL", "") if made.traits.same_machine else ""
-    command = Command([program if shutil.which(program) else "sh"], env=_node_environment(node), cwd=_folder(made))
-    with open_bed(link, made) as bed:
+    program = os.environ.get("SHELL", "") if options.traits.same_machine else ""
+    command = Command([program if shutil.which(program) else "sh"], env=_node_environment(node), cwd=_folder(options))
+    with open_bed(link, options) as bed:
         note(f"a shell on the {node}; the nodes are called client, router and server. Leave it to remove the bed.")
         status = _run_on(link, bed, lambda terminal: bed.exec(node, command, STANDARD, terminal or Terminal()))
     sys.exit(status)
@@ -99,7 +99,7 @@ def shell(link: Link, node: str, made: BedOptions) -> None:
 @bed_options
 @link_options
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
-def execute(link: Link, node: str, made: BedOptions, command: tuple[str, ...]) -> None:
+def execute(link: Link, node: str, options: BedOptions, command: tuple[str, ...]) -> None:
     """Run COMMAND on a node of a new bed; its exit status is that of COMMAND.
 
     \b
@@ -107,8 +107,8 @@ def execute(link: Link, node: str, made: BedOptions, command: tuple[str, ...]) -
       lanelab bed exec client --rtt 100ms -- ping -c 3 server
       lanelab bed exec router --profile cable -- tc -s qdisc
     """
-    request = Command(command, env=_node_environment(node), cwd=_folder(made))
-    with open_bed(link, made) as bed:
+    request = Command(command, env=_node_environment(node), cwd=_folder(options))
+    with open_bed(link, options) as bed:
         status = _run_on(link, bed, lambda terminal: bed.exec(node, request, STANDARD, terminal))
     sys.exit(status)
 
@@ -117,7 +117,7 @@ def execute(link: Link, node: str, made: BedOptions, command: tuple[str, ...]) -
 @bed_options
 @link_options
 @click.argument("script", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- SCRIPT...")
-def run(link: Link, made: BedOptions, script: tuple[str, ...]) -> None:
+def run(link: Link, options: BedOptions, script: tuple[str, ...]) -> None:
     """Run SCRIPT beside a new bed: outside its nodes, but with the helper `node NAME COMMAND…` on its PATH.
 
     The script sees this machine's files. Its network is the bed's management network: the nodes' addresses there are
@@ -130,7 +130,7 @@ def run(link: Link, made: BedOptions, script: tuple[str, ...]) -> None:
       lanelab bed run --rtt 50ms -- sh -c 'node server python3 -m http.server 80 & sleep 1; node client curl -s server'
     """
     argv = [_script_path(script[0]), *script[1:]]
-    with open_bed(link, made) as bed:
+    with open_bed(link, options) as bed:
         status = _run_on(link, bed, lambda _terminal: bed.script(argv, STANDARD), terminal=False)
     sys.exit(status)
 
@@ -154,9 +154,9 @@ def _node_environment(node: str) -> dict[str, str]:
     return environment
 
 
-def _folder(made: BedOptions) -> str:
+def _folder(options: BedOptions) -> str:
     """Where commands begin: here, or at the root of another machine, which need not have this folder."""
-    if not made.traits.same_machine:
+    if not options.traits.same_machine:
         return "/"
     try:
         return os.getcwd()  # noqa: PTH109 - as the shell knows it

@@ -84,13 +84,13 @@ def _compared(runs: list[Run], margin: float) -> list[Against]:
     return [against(first, other, margin, differing(first, other)) for other in others]
 
 
-def _show(made: list[Against]) -> None:
+def _show(comparisons: list[Against]) -> None:
 
-    letters = [chr(ord("A") + number) if number < 26 else str(number + 1) for number in range(len(made) + 1)]
-    for letter, run in zip(letters, [made[0].first, *(each.other for each in made)], strict=True):
+    letters = [chr(ord("A") + number) if number < 26 else str(number + 1) for number in range(len(comparisons) + 1)]
+    for letter, run in zip(letters, [comparisons[0].first, *(each.other for each in comparisons)], strict=True):
         begun = run.created_utc[:16].replace("T", " ")
         note(f"{letter}: {run.folder}, {run.name}, {run.state}, begun {begun} UTC, {len(run.ok)} trials count")
     out = console()
-    for letter, each in zip(letters[1:], made, strict=True):
+    for letter, each in zip(letters[1:], comparisons, strict=True):
         out.print()
         out.print(on_terminal([against_section(each, (letters[0], letter))]))

@@ -48,7 +48,7 @@ def plan(file: Path, *, variant: str | None, workers: int | None, scale: float |
     experiment, out = planned.experiment, console()
     rows = (
         (str(number), one.cell.site, one.cell.link.label, one.cell.arm.name, seconds(one.plt_s), size(one.disk_bytes))
-        for number, one in enumerate(planned.made.cells, 1)
+        for number, one in enumerate(planned.estimate.cells, 1)
     )
     columns = ("cell", "site", "link", "arm", "expected load", "disk per trial")
     out.print(table(columns, rows, right=("cell", "expected load", "disk per trial")))

@@ -14,7 +14,7 @@ def stopping() -> Iterator[StopRequest]:
     is nothing to finish."""
     stop, interrupted = StopRequest(), False
 
-    def asked(_number: int, _frame: FrameType | None) -> None:
+    def handle(_number: int, _frame: FrameType | None) -> None:
         nonlocal interrupted
         if stop.asked or not stop.under_way:
             interrupted = True
@@ -25,7 +25,7 @@ def stopping() -> Iterator[StopRequest]:
 
     numbers = [signal.SIGINT, signal.SIGTERM]
     watched = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
-    before = {number: signal.signal(number, asked) for number in watched}
+    before = {number: signal.signal(number, handle) for number in watched}
     try:
         yield stop
     finally:

@@ -79,7 +79,7 @@ def show(link: Link, *, router: str, as_json: bool) -> None:
 @bed_options
 @json_option
 @link_options
-def test(link: Link, *, thorough: bool, made: BedOptions, as_json: bool) -> None:
+def test(link: Link, *, thorough: bool, options: BedOptions, as_json: bool) -> None:
     """Bring up a bed with this link and measure it from inside. Fails when it is not what was asked for.
 
     \b
@@ -89,7 +89,7 @@ def test(link: Link, *, thorough: bool, made: BedOptions, as_json: bool) -> None
       lanelab link test direct                                (no router: what it carries is told)
       lanelab link test --rtt 100ms --rate 1mbit --loss 1%
     """
-    with open_bed(link, made) as bed:
+    with open_bed(link, options) as bed:
         info = bed.info
         if not as_json:
             note(f"bed up in {info.bring_up_s:.1f} s, router {info.router} {info.kernel}; measuring")

@@ -65,7 +65,7 @@ def run(  # noqa: PLR0913 - an option each
     *,
     reused: Path | None,
     variant: str | None,
-    made: BedOptions,
+    options: BedOptions,
     sweep: SweepOptions,
     open_report: bool,
     as_json: bool,
@@ -94,17 +94,17 @@ def run(  # noqa: PLR0913 - an option each
     if (file is None) == (resumed is None):
         what = "name an experiment file, or with --resume the folder of a run to go on with, and not both"
         raise InputError(what, "Write: lanelab run FILE, or: lanelab run --resume DIR")
-    if resumed and (out or seed is not None or beds is not None or scale or variant or not made.may_go_on):
+    if resumed and (out or seed is not None or beds is not None or scale or variant or not options.may_go_on):
         what = "a run that goes on keeps its folder, its seed and how its beds are made"
-        options = "--out, --seed, --beds, --scale, --variant, --substrate, --inventory, --router and --pin"
-        raise InputError(what, f"Leave {options} out")
+        refused = "--out, --seed, --beds, --scale, --variant, --substrate, --inventory, --router and --pin"
+        raise InputError(what, f"Leave {refused} out")
     with watching(as_json=as_json, many_beds=sweep.is_asked_for) as tell, stopping() as stop:
         if resumed:
             done = resume(
                 resumed,
                 on_event=tell,
                 stop=stop,
-                accept_links=made.accept_links,
+                accept_links=options.accept_links,
                 reuse=reused,
                 sweep=sweep,
                 command=sys.argv[1:],
@@ -120,7 +120,7 @@ def run(  # noqa: PLR0913 - an option each
                 scale=scale,
                 variant=variant,
                 reuse=reused,
-                bed=made,
+                bed=options,
                 sweep=sweep,
                 command=sys.argv[1:],
             )

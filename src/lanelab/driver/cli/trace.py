@@ -29,7 +29,7 @@ def list_traces(*, as_json: bool) -> None:
     """List the traces that come with lanelab. Each was made by a model (docs/moving-links.md)."""
     traces = {name: trace_from(name, None, Path(), key="trace") for name in library()}
     if as_json:
-        print_json([_told(name, trace) for name, trace in traces.items()])
+        print_json([_facts(name, trace) for name, trace in traces.items()])
         return
     rows = ((name, trace.what, trace.note(), LIBRARY[name].title) for name, trace in traces.items())
     console().print(table(("trace", "of", "values", "what"), rows))
@@ -48,7 +48,7 @@ def show(trace: str, *, as_json: bool) -> None:
     """
     curve = trace_from(trace, None, Path(), key="trace")
     if as_json:
-        print_json({**_told(curve.name, curve), "steps": [list(step) for step in curve.steps]})
+        print_json({**_facts(curve.name, curve), "steps": [list(step) for step in curve.steps]})
         return
     out = console()
     out.print(f"{curve.name}: {curve.what}, {curve.note()}", markup=False, soft_wrap=True)
@@ -90,7 +90,7 @@ def import_trace(file: str, out_file: str, step: str | None) -> None:
     note(f"{out_file}: {curve.note()}")
 
 
-def _told(name: str, trace: Trace) -> dict[str, object]:
+def _facts(name: str, trace: Trace) -> dict[str, object]:
     recipe = LIBRARY.get(name)
     return {
         "name": name, "of": trace.what, "length_s": trace.length_us / 1e6, "steps": len(trace.steps),

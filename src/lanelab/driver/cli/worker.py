@@ -89,11 +89,11 @@ def _permissions(allowed: tuple[str, ...]) -> frozenset[str]:
 def _stopping(supervisor: Supervisor) -> Iterator[None]:
     """End the beds in order at Ctrl-C and SIGTERM."""
 
-    def asked(_number: int, _frame: FrameType | None) -> None:
+    def handle(_number: int, _frame: FrameType | None) -> None:
         threading.Thread(target=supervisor.stop, name="stop").start()  # a handler must not wait for a lock
 
     numbers = [each for each in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(each) != signal.SIG_IGN]
-    before = {number: signal.signal(number, asked) for number in numbers}
+    before = {number: signal.signal(number, handle) for number in numbers}
     try:
         yield
     finally:

@@ -143,7 +143,7 @@ class Page(ABC):
         """Begin to trace what the browser does. Raises BrowserError."""
 
     @abstractmethod
-    def vitals(self, asked: VitalsAsked) -> Vitals | None:
+    def vitals(self, request: VitalsAsked) -> Vitals | None:
         """Return right after `load` what the browser kept of it (vitals.py), and what a click came to. None: the load
         failed. Raises BrowserError."""
 

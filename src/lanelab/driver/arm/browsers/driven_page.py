@@ -106,12 +106,12 @@ class LedPage(Page):
         self._navigate_s = time.monotonic() - started
         self._after_load()
 
-    def vitals(self, asked: VitalsAsked) -> Vitals | None:
+    def vitals(self, request: VitalsAsked) -> Vitals | None:
         """The page's own measures are read before: they are of the load, and not of what comes after it."""
         if self._failures:
             return None
         self._measure()
-        return ask(self._hand(), asked)
+        return ask(self._hand(), request)
 
     def knows_selector(self, text: str) -> bool:
         return is_selector(self._hand(), text)

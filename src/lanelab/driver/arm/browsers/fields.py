@@ -119,8 +119,8 @@ class BrowserSettings(WireSettings):
     # fmt: on
 
 
-def without_arm(**own: object) -> BrowserSettings:
-    """Return what a browser reads that no arm starts: the defaults, but for `own`. It speaks to servers by itself."""
+def without_arm(**changes: object) -> BrowserSettings:
+    """Return what a browser reads that no arm starts: the defaults, with `changes`. It speaks to servers by itself."""
     usual = {setting.name: setting.default_value() for setting in rows_of(BrowserSettings)}
-    values: Values = {**usual, "via": "browser", "server": "", "own": OwnSettings(), **own}
+    values: Values = {**usual, "via": "browser", "server": "", "of_server": OwnSettings(), **changes}
     return BrowserSettings(**values)

@@ -55,7 +55,7 @@ def _entry(request: Request, started: datetime.datetime) -> JsonObject:
         "pageref": PAGE,
         "startedDateTime": _stamp(started + datetime.timedelta(milliseconds=request.started_ms)),
         "time": round(sum(max(value, 0) for name, value in timings.items() if name != "ssl"), 3),
-        "request": _asked(request, version),
+        "request": _request(request, version),
         "response": _answered(request, version),
         "cache": {},
         "timings": timings,
@@ -76,7 +76,7 @@ def _entry(request: Request, started: datetime.datetime) -> JsonObject:
     return entry
 
 
-def _asked(request: Request, version: str) -> JsonObject:
+def _request(request: Request, version: str) -> JsonObject:
     return {
         "method": request.method,
         "url": request.url,

@@ -51,21 +51,21 @@ class Hand(Protocol):
         """Move the mouse there, press and release it: input as a user's. Raises BrowserError."""
 
 
-def ask(hand: Hand, asked: VitalsAsked) -> Vitals:
+def ask(hand: Hand, request: VitalsAsked) -> Vitals:
     """Return what vitals.js tells: `read`, and of a click `clicked` and `events`. Raises BrowserError."""
     hand.evaluate(
         resources.files("lanelab.driver.arm.browsers").joinpath("vitals.js").read_text().rstrip().removesuffix(";")
     )
-    answers: Vitals = {"read": hand.evaluate(f"lanelab_vitals.read({json.dumps(asked.after_ms)})")}
-    if asked.click is None:
+    answers: Vitals = {"read": hand.evaluate(f"lanelab_vitals.read({json.dumps(request.after_ms)})")}
+    if request.click is None:
         return answers
-    aimed = read_answer(Aim, hand.evaluate(f"lanelab_vitals.aim({json.dumps(asked.click)})"), "lanelab_vitals.aim")
+    aimed = read_answer(Aim, hand.evaluate(f"lanelab_vitals.aim({json.dumps(request.click)})"), "lanelab_vitals.aim")
     if "problem" in aimed:
-        raise _failed(f"the selector {asked.click!r} {aimed['problem']}")
+        raise _failed(f"the selector {request.click!r} {aimed['problem']}")
     answers["clicked"] = aimed
     if not aimed.get("untold"):
         hand.click(aimed["x"], aimed["y"])
-        answers["events"] = _events(hand, asked.click)
+        answers["events"] = _events(hand, request.click)
     return answers
 
 

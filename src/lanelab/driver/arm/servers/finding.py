@@ -8,7 +8,7 @@ from lanelab.driver.bed.node import Node
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class InstalledProgram:
     """A program, and the line that says its version."""
 
     program: str
@@ -24,16 +24,16 @@ def look_for(node: Node, look: str) -> str:
     return node.run(["sh", "-c", look], check=False).stdout
 
 
-def found(words: str, version: re.Pattern[str], node: str, title: str) -> Found:
+def program_in(words: str, version: re.Pattern[str], node: str, title: str) -> InstalledProgram:
     """The program is in the first line, and its version in one of the others. Raises MissingProgram."""
     program, _, rest = words.partition("\n")
     match = version.search(rest)
     if not program or match is None:
         raise MissingProgram(f"on {node}, {title} cannot be found", "Run: ./lanelab doctor")
-    return Found(program, match)
+    return InstalledProgram(program, match)
 
 
-def require_version(program: Found, oldest: tuple[int, ...], node: str, name: str) -> None:
+def require_version(program: InstalledProgram, oldest: tuple[int, ...], node: str, name: str) -> None:
     """Raises MissingProgram. `name`: what it calls itself, with its version."""
     if program.number < oldest:
         wanted = ".".join(map(str, oldest))

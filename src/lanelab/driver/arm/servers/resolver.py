@@ -122,10 +122,10 @@ class Resolver:
         data = self._node.read(self._log)[self._seen :]
         whole = data[: data.rfind(b"\n") + 1]
         self._seen += len(whole)
-        return asked(whole.decode(errors="replace"))
+        return queries_in(whole.decode(errors="replace"))
 
 
-def asked(log: str) -> tuple[Query, ...]:
+def queries_in(log: str) -> tuple[Query, ...]:
     """Return the queries in a log of dnsmasq's. Pure."""
     matches = (_QUERY.search(line) for line in log.splitlines())
     return tuple(Query(line["name"], line["type"]) for line in matches if line and line["client"] != ADDRESS)

@@ -175,7 +175,7 @@ def read_yaml(text: str, source: str, example: str, *, scale: int = 1) -> Writte
 
 @functools.lru_cache(maxsize=4)
 def _composed(text: str) -> yaml.Node | None:
-    """The nodes of a text. A file is read once for each of its variants, and nobody changes nodes."""
+    """Return the nodes of a text. A file is read once for each of its variants, and nobody changes nodes."""
     return yaml.compose(text, Loader=yaml.BaseLoader)
 
 

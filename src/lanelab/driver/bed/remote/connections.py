@@ -25,7 +25,7 @@ _STATE_AT, _PORT_AT = 1, 4  # in inet_diag_msg
 _QUEUE_AT = _HEADER.size + 4 + 48 + 4  # inet_diag_msg: four bytes, socket id, expires
 _QUEUE = struct.Struct("=I")
 
-Found = Iterator[tuple[int, int, int]]  # state, local port; how many, or of listening ones how many wait there
+Counts = Iterator[tuple[int, int, int]]  # state, local port; how many, or of listening ones how many wait there
 
 
 def counted(
@@ -57,7 +57,7 @@ def has_diagnosis() -> bool:
     return True
 
 
-def _of_the_kernel(ports: Collection[int]) -> Found:
+def _of_the_kernel(ports: Collection[int]) -> Counts:
     """It looks through the connections of the whole machine for each family of addresses, which costs milliseconds. So
     it is asked only of those at whose addresses somebody listens, and that costs nothing."""
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, SOCK_DIAG) as kernel:
@@ -69,13 +69,13 @@ def _of_the_kernel(ports: Collection[int]) -> Found:
                 yield from _dump(kernel, family, CONNECTED)
 
 
-def _dump(kernel: socket.socket, family: int, states: Collection[int]) -> Found:
+def _dump(kernel: socket.socket, family: int, states: Collection[int]) -> Counts:
     request = _REQUEST.pack(family, socket.IPPROTO_TCP, 0, sum(1 << state for state in states))
     kernel.sendall(_HEADER.pack(_HEADER.size + len(request), BY_FAMILY, DUMP, 1, 0) + request)
     yield from _answers(kernel)
 
 
-def _answers(kernel: socket.socket) -> Found:
+def _answers(kernel: socket.socket) -> Counts:
     while True:
         data = kernel.recv(RECEIVE)
         alike = _alike(data)
@@ -109,7 +109,7 @@ def _alike(data: bytes) -> list[tuple[int, int, int]]:
     return [(state, 256 * one + two, count) for (state, one, two), count in counts.items()]
 
 
-def _of_proc(proc: Path) -> Found:
+def _of_proc(proc: Path) -> Counts:
     """Slower by far: the kernel writes each connection as a line."""
     for name in ("tcp", "tcp6"):
         path = proc / "net" / name

@@ -95,9 +95,9 @@ class End:
             self.over = True
         *words, self._heard = (self._heard + data).split(b"\n")
         for word in words:
-            self.told(word.decode())
+            self.obey(word.decode())
 
-    def told(self, word: str) -> None:
+    def obey(self, word: str) -> None:
         if word == "begin":
             self.began = time.monotonic()
         elif word == "end":
@@ -126,12 +126,12 @@ class Sender(End):
         self.selector.register(self._echo, selectors.EVENT_READ, self._answer)
         say({"ready": True})
 
-    def told(self, word: str) -> None:
+    def obey(self, word: str) -> None:
         if word == "start":
             for number in range(self._count):
                 self._begin(number)
             say({"flowing": True})
-        super().told(word)
+        super().obey(word)
 
     def _begin(self, number: int) -> None:
         flow = socket.socket()
@@ -262,12 +262,12 @@ class Receiver(End):
             self._send(now)
             self._sent_in_load += self.is_loading
 
-    def told(self, word: str) -> None:
+    def obey(self, word: str) -> None:
         if word == "begin":
             self._before, self._last = list(self._bytes), time.monotonic()
         elif word == "end":
             self._heard_flow()
-        super().told(word)
+        super().obey(word)
 
     def seen(self) -> ReceiverReport:
         return {

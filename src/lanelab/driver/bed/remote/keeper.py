@@ -100,19 +100,19 @@ class _Questions:
         self._connection = connection
         self._neighbours = Neighbours([])
 
-    def answer(self, asked: Question) -> object:
+    def answer(self, question: Question) -> object:
         answers: dict[str, Callable[[], object]] = {
-            "facts": lambda: facts(asked["programs"], self._connection),
+            "facts": lambda: facts(question["programs"], self._connection),
             "clock": time.time,
-            "set-clock": lambda: set_clock(asked["ahead_s"]),
-            "listen": lambda: self._listen(asked["devices"]),
-            "call": lambda: self._neighbours.send(asked["token"]),
+            "set-clock": lambda: set_clock(question["ahead_s"]),
+            "listen": lambda: self._listen(question["devices"]),
+            "call": lambda: self._neighbours.send(question["token"]),
             "heard": self._neighbours.heard,
-            "refuses-macvlan": lambda: refuses_macvlan(asked["device"]),
+            "refuses-macvlan": lambda: refuses_macvlan(question["device"]),
         }
-        if asked["op"] not in answers:
-            raise OSError("there is no question '" + asked["op"] + "'")
-        return answers[asked["op"]]()
+        if question["op"] not in answers:
+            raise OSError("there is no question '" + question["op"] + "'")
+        return answers[question["op"]]()
 
     def _listen(self, devices: list[str]) -> None:
         self._neighbours.close()
@@ -142,24 +142,24 @@ def _say(message: Answer) -> None:
         data = data[os.write(LINE_OUT, data) :]
 
 
-def hold(asked: Order) -> None:
+def hold(order: Order) -> None:
     """Keep a node for as long as the controller is heard."""
-    interfaces = Interfaces(cable["on"] for cable in asked["cables"])
+    interfaces = Interfaces(cable["on"] for cable in order["cables"])
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, _end)
     os.environ.clear()
-    os.environ.update(PATH=SYSTEM_PATH, HOME="/run", LANG="C.UTF-8", LANELAB_BED=asked["marker"])
+    os.environ.update(PATH=SYSTEM_PATH, HOME="/run", LANG="C.UTF-8", LANELAB_BED=order["marker"])
     node: _Node | None = None
     try:
         interfaces.take()
         guard = Guard(interfaces)
-        node = _Node(asked, [guard.fileno(), *interfaces.locks])
+        node = _Node(order, [guard.fileno(), *interfaces.locks])
         guard.take_over(node.network, node.cables)
-        node.plug(asked["cables"])
+        node.plug(order["cables"])
         _say({"ok": None})
         node.go()
         _let_go_of_stdio()
-        node.watch(asked["silence_s"])
+        node.watch(order["silence_s"])
     finally:
         if node:
             node.end()
@@ -180,11 +180,11 @@ def _let_go_of_stdio() -> None:
 class _Node:
     """The namespaces of a node and the agent in them, from outside."""
 
-    def __init__(self, asked: Order, not_its: list[int]) -> None:
+    def __init__(self, order: Order, not_its: list[int]) -> None:
         self._socket, theirs = socket.socketpair()
         self._beats, beat = os.pipe()
         self.network = -1
-        self.cables = [cable["name"] for cable in asked["cables"]]
+        self.cables = [cable["name"] for cable in order["cables"]]
         parent = os.getpid()
         self._pid = os.fork()
         if self._pid == 0:
@@ -194,7 +194,7 @@ class _Node:
                 namespaces.die_with_parent(parent)
                 for fd in (self._socket.fileno(), self._beats, *not_its):
                     os.close(fd)
-                _inside(asked, theirs, beat)
+                _inside(order, theirs, beat)
             finally:
                 os._exit(1)
         theirs.close()
@@ -252,19 +252,19 @@ class _Node:
             remove_cables(self.network, self.cables)
 
 
-def _inside(asked: Order, keeper: socket.socket, beat: int) -> None:
+def _inside(order: Order, keeper: socket.socket, beat: int) -> None:
     """In the child: make the namespaces, and be the agent in them."""
     try:
         # The launcher and init close all that they have, so the socket to the keeper is ours alone.
         spaces = namespaces.CLONE_NEWNET | namespaces.CLONE_NEWIPC | namespaces.CLONE_NEWUTS
         enclosure.enter(spaces)
         namespaces.mount_sys()
-        socket.sethostname(asked["name"])
+        socket.sethostname(order["name"])
         Path(enclosure.BED_STATE).mkdir()
         os.chdir("/")
         os.umask(0o022)
-        if asked["cpus"]:
-            os.sched_setaffinity(0, asked["cpus"])
+        if order["cpus"]:
+            os.sched_setaffinity(0, order["cpus"])
         namespaces.precise_timers()
         network = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
         socket.send_fds(keeper, [b"+"], [network])

@@ -114,19 +114,19 @@ class LastAnswer(Answer, Played):
 class Way:
     """One direction of the link in this router's kernel."""
 
-    def __init__(self, netlink: Netlink, told: WaySettings, settings: Settings) -> None:
-        self._netlink, self._told, self._frame = netlink, told, settings["frame"]
+    def __init__(self, netlink: Netlink, way: WaySettings, settings: Settings) -> None:
+        self._netlink, self._way, self._frame = netlink, way, settings["frame"]
         self._gate, self._classes = settings["gate"], settings["classes"]
-        self._leave = socket.if_nametoindex(told["leave"])
+        self._leave = socket.if_nametoindex(way["leave"])
         self._netem = netlink.netem(self._leave)
         self._open = True
-        self.rates = Steps(told["rates"], told["rates_us"])
-        self.delays = Steps(told["delays"], told["delays_us"])
-        self._rate_bps, self._added_ns = told["rate_bps"] or 0, [0, 0]  # by the trace, by the radio
-        if told["queue"]:
-            self._queue = socket.if_nametoindex(told["queue"])
+        self.rates = Steps(way["rates"], way["rates_us"])
+        self.delays = Steps(way["delays"], way["delays_us"])
+        self._rate_bps, self._added_ns = way["rate_bps"] or 0, [0, 0]  # by the trace, by the radio
+        if way["queue"]:
+            self._queue = socket.if_nametoindex(way["queue"])
             self._kicks = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
-            self._kicks.bind((told["queue"], 0))
+            self._kicks.bind((way["queue"], 0))
             self._kicks.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, self._classes["player"])
 
     def set_rate(self, bps: int) -> None:
@@ -139,8 +139,8 @@ class Way:
         if not self._open:  # HTB has saved up while nothing passed: what it spends with this burst is lost
             self._change_htb(bps // 8, 0)
             self._set_gate(is_open=True)
-        burst = bps // 8 * self._told["burst_ns"] // 1_000_000_000
-        self._change_htb(bps // 8, min(self._told["extra"], burst // self._frame))
+        burst = bps // 8 * self._way["burst_ns"] // 1_000_000_000
+        self._change_htb(bps // 8, min(self._way["extra"], burst // self._frame))
         if not faster:
             self._apply_delay()
 
@@ -166,17 +166,17 @@ class Way:
             self._apply_delay()
 
     def _apply_delay(self) -> None:
-        pace = self._told["pace_ppb"]
+        pace = self._way["pace_ppb"]
         rate = None if pace is None else self._rate_bps * pace // (8 * PPB)
-        self._netlink.change_netem(self._leave, self._netem, self._told["delay_ns"] + sum(self._added_ns), rate)
+        self._netlink.change_netem(self._leave, self._netem, self._way["delay_ns"] + sum(self._added_ns), rate)
 
     def rest(self) -> None:
         """Set the link as it is between trials."""
         self.rates.again()
         self.delays.again()
         self._added_ns = [0, 0]
-        if self._told["rates"]:
-            self.set_rate(self._told["rate_bps"] or 0)
+        if self._way["rates"]:
+            self.set_rate(self._way["rate_bps"] or 0)
         self._apply_delay()
 
 
@@ -185,7 +185,7 @@ class Player:
 
     def __init__(self, settings: Settings) -> None:
         netlink = Netlink()
-        self.ways = {name: Way(netlink, told, settings) for name, told in settings["ways"].items()}
+        self.ways = {name: Way(netlink, way, settings) for name, way in settings["ways"].items()}
         radio = settings["radio"]
         leave = {name: way["leave"] for name, way in settings["ways"].items()}
         self.radio = RadioStates(radio, self.ways, leave) if radio else None

@@ -27,12 +27,12 @@ class Delayed(Protocol):
 class RadioStates:
     """A radio: its waits and timers are as `player_settings` says."""
 
-    def __init__(self, told: dict[str, int], ways: Mapping[str, Delayed], leave: dict[str, str]) -> None:
+    def __init__(self, radio: dict[str, int], ways: Mapping[str, Delayed], leave: dict[str, str]) -> None:
         """`leave` names the device where a direction leaves the router."""
-        self._told, self._ways = told, ways
+        self._radio, self._ways = radio, ways
         # A packet for one direction comes in where the other direction leaves.
         self._comes = {_watch(leave[other]): name for name, other in (("down", "up"), ("up", "down"))}
-        self._look_ns = min(LOOK_NS, told["inactive_ns"] // LOOKS)
+        self._look_ns = min(LOOK_NS, radio["inactive_ns"] // LOOKS)
         self._state, self._since_ns = CONNECTED, 0
         self._due_ns: float = 0
         self._waits_in, self._until_ns = "", 0
@@ -61,11 +61,11 @@ class RadioStates:
 
     def _rest(self, state: str, now_ns: int) -> None:
         self._change(state, now_ns)
-        self._due_ns = now_ns + self._told["release_ns"] if state == LOW else float("inf")
+        self._due_ns = now_ns + self._radio["release_ns"] if state == LOW else float("inf")
         self._tell(self._wait_ns(), self._wait_ns())
 
     def _wait_ns(self) -> int:
-        return self._told["resume_ns" if self._state == LOW else "promotion_ns"]
+        return self._radio["resume_ns" if self._state == LOW else "promotion_ns"]
 
     def _tell(self, down_ns: int, up_ns: int) -> None:
         self._ways["down"].add_delay(down_ns, by_radio=True)
@@ -86,7 +86,7 @@ class RadioStates:
         elif self._state == CONNECTED and now_ns >= self._due_ns:
             if came:
                 self._since_ns = now_ns
-            elif now_ns - self._since_ns >= self._told["inactive_ns"]:
+            elif now_ns - self._since_ns >= self._radio["inactive_ns"]:
                 self._rest(LOW, now_ns)
                 return
             self._due_ns = now_ns + self._look_ns

@@ -73,8 +73,8 @@ class Reader:
         self._proc, self._sys = proc, system
         self._tick = 1 / os.sysconf("SC_CLK_TCK")
         # As this /proc counts: it may be that of another process namespace.
-        self._own = int(str((proc / "self").readlink()))
-        self._root = self._parent(owner or self._own) or owner or self._own
+        self._pid = int(str((proc / "self").readlink()))
+        self._root = self._parent(owner or self._pid) or owner or self._pid
         self._cgroups = self._cgroup_folders()
 
     def _text(self, name: str) -> str | None:
@@ -85,7 +85,7 @@ class Reader:
 
     def started_by(self) -> int:
         """Return the process that started this one."""
-        return self._parent(self._own)
+        return self._parent(self._pid)
 
     def _parent(self, pid: int) -> int:
         text = self._text(f"{pid}/stat")
@@ -145,8 +145,8 @@ class Reader:
             if controllers and "cpu" not in controllers.split(","):
                 continue
             for top in (mounts / "cpu",) if controllers else (mounts, mounts / "unified"):
-                own = top / path.strip("/")
-                folders += [folder for folder in (own, *own.parents) if folder.is_relative_to(top)]
+                group = top / path.strip("/")
+                folders += [folder for folder in (group, *group.parents) if folder.is_relative_to(top)]
         return list(dict.fromkeys(folders))
 
     def thermal(self) -> int | None:

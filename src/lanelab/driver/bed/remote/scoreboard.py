@@ -33,8 +33,8 @@ class Scoreboard:
 
     def __init__(self, folder: Path, proc: Path = Path("/proc")) -> None:
         """Look for the scoreboard of a server with this `folder`."""
-        counts = _told(folder / FILE)
-        self.pid, self.most_workers, self._told = counts["pid"], counts["most_workers"], counts
+        counts = _read_counts(folder / FILE)
+        self.pid, self.most_workers, self._counts = counts["pid"], counts["most_workers"], counts
         self._bytes = counts["slots_at"] + counts["slot_bytes"] * counts["server_limit"] * counts["thread_limit"]
         if not 0 < self._bytes <= MOST_BYTES:
             raise Unreadable(f"it would have {self._bytes} bytes")
@@ -46,7 +46,7 @@ class Scoreboard:
     def read(self) -> dict[str, int] | None:
         """Return workers by what they do. None: httpd has ended."""
         try:
-            data = os.pread(self._memory, self._bytes, self._told["address"])
+            data = os.pread(self._memory, self._bytes, self._counts["address"])
         except ProcessLookupError:
             return None
         except OSError as error:
@@ -56,7 +56,7 @@ class Scoreboard:
         return self._counted(data)
 
     def _counted(self, data: bytes) -> dict[str, int]:
-        counts = self._told
+        counts = self._counts
         if len(data) != self._bytes:
             raise Unreadable(f"it ends after {len(data)} bytes of {self._bytes}")
         limits = _LIMITS.unpack_from(data)
@@ -69,7 +69,7 @@ class Scoreboard:
 
     def _of_live_processes(self, data: bytes, statuses: bytes) -> bytes:
         """The rest is left over from processes that have ended, or are of such as take no more connections."""
-        counts, threads, live = self._told, self._told["thread_limit"], []
+        counts, threads, live = self._counts, self._counts["thread_limit"], []
         for process in range(counts["server_limit"]):
             at = counts["processes_at"] + process * counts["process_bytes"]
             (pid,) = _INT.unpack_from(data, at + counts["pid_at"])
@@ -83,7 +83,7 @@ class Scoreboard:
         os.close(self._memory)
 
 
-def _told(path: Path) -> dict[str, int]:
+def _read_counts(path: Path) -> dict[str, int]:
     try:
         counts = json.loads(path.read_bytes())
     except ValueError as error:
@@ -100,15 +100,15 @@ def _told(path: Path) -> dict[str, int]:
     return {key: counts[key] for key in KEYS}
 
 
-def _require_places(told: dict[str, int], path: Path) -> None:
+def _require_places(counts: dict[str, int], path: Path) -> None:
     """Everything lies where it can lie."""
     sound = (
-        told["server_limit"] > 0 < told["thread_limit"]
-        and 0 < told["most_workers"] <= told["server_limit"] * told["thread_limit"]
-        and told["status_at"] < told["slot_bytes"]
-        and max(told["pid_at"] + _INT.size, told["quiescing_at"] + 1) <= told["process_bytes"]
-        and told["processes_at"] >= _LIMITS.size
-        and told["slots_at"] >= told["processes_at"] + told["process_bytes"] * told["server_limit"]
+        counts["server_limit"] > 0 < counts["thread_limit"]
+        and 0 < counts["most_workers"] <= counts["server_limit"] * counts["thread_limit"]
+        and counts["status_at"] < counts["slot_bytes"]
+        and max(counts["pid_at"] + _INT.size, counts["quiescing_at"] + 1) <= counts["process_bytes"]
+        and counts["processes_at"] >= _LIMITS.size
+        and counts["slots_at"] >= counts["processes_at"] + counts["process_bytes"] * counts["server_limit"]
     )
     if not sound:
         raise Unreadable(f"{path} contradicts itself")

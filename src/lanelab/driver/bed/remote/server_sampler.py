@@ -39,7 +39,7 @@ class Settings(TypedDict):
 
 
 class RoleUse(Use):
-    """All that a role uses. None: not read now, or the kernel does not tell."""
+    """The whole use of a role. None: not read now, or the kernel does not tell."""
 
     files: int | None
     memory: int | None
@@ -78,14 +78,14 @@ class Seldom:
 class Reader:
     """Reads one node."""
 
-    def __init__(self, asked: Settings, proc: Path = Path("/proc"), *, diagnosis: bool | None = None) -> None:
-        folders = asked["folders"]
+    def __init__(self, settings: Settings, proc: Path = Path("/proc"), *, diagnosis: bool | None = None) -> None:
+        folders = settings["folders"]
         self._roles = Roles(folders, proc)
         self._pids: dict[str, list[str]] = {}
-        self._counters = node_counters.Counters(asked["network"], proc)
+        self._counters = node_counters.Counters(settings["network"], proc)
         self.absent: dict[str, str] = {}
         self._diagnosis = connections.has_diagnosis() if diagnosis is None else diagnosis
-        ports, behind, proc_of = frozenset(asked["ports"]), frozenset(asked["ports_behind"]), proc
+        ports, behind, proc_of = frozenset(settings["ports"]), frozenset(settings["ports_behind"]), proc
         self._connections = Seldom(
             lambda: connections.counted(ports, proc_of, behind=behind, diagnosis=self._diagnosis)
         )
@@ -177,12 +177,12 @@ class Clock:
 
 def serve(reader: Reader, out: Callable[[object], None]) -> None:
     out({"before": reader.sample(BEFORE), "most_workers": reader.most_workers, "absent": reader.absent})
-    if _told(None) != "begin":
+    if _next_word(None) != "begin":
         return
     began_s, began_cpu_s = time.monotonic(), time.process_time()
     clock = Clock(began_s)
     out({"began_s": began_s})
-    while not _told(clock.wait_s(time.monotonic())):
+    while not _next_word(clock.wait_s(time.monotonic())):
         second = clock.take(time.monotonic())
         if second is not None:
             out(reader.sample(second))
@@ -196,7 +196,7 @@ def _due(clock: Clock, began_s: float) -> int:
     return int((time.monotonic() - began_s - LATE_S) / EVERY_S) + 1 - clock.next
 
 
-def _told(within_s: float | None) -> str:
+def _next_word(within_s: float | None) -> str:
     """A word of the bed process; "": none came in time. When it has gone this is the end too."""
     ready, _, _ = select.select([0], [], [], within_s)
     return (os.read(0, 64).decode().strip() or "end") if ready else ""

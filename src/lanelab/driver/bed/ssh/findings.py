@@ -63,5 +63,5 @@ class Find:
     def __init__(self, node: str, host: str, findings: list[HostFinding]) -> None:
         self._node, self._host, self._findings = node, host, findings
 
-    def __call__(self, state: State, what: str, found: str, remedy: str = "") -> None:
-        self._findings.append(HostFinding(state, what, found, remedy, node=self._node, host=self._host))
+    def __call__(self, state: State, what: str, text: str, remedy: str = "") -> None:
+        self._findings.append(HostFinding(state, what, text, remedy, node=self._node, host=self._host))

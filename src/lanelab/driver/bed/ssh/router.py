@@ -35,10 +35,10 @@ class SshKernelRouter(Router):
     compensation_us = KernelRouter.compensation_us
     proven = KernelRouter.proven
 
-    def __init__(self, node: SshNode, kernel: str, own: Lines) -> None:
+    def __init__(self, node: SshNode, kernel: str, with_addresses: Lines) -> None:
         self._node = node
         self.kernel = kernel
-        self._own = own
+        self._with_addresses = with_addresses
 
     @staticmethod
     def cables() -> dict[str, str]:
@@ -50,7 +50,7 @@ class SshKernelRouter(Router):
         return self._node
 
     def finish(self) -> None:
-        run_ip(self._own(router_lines()), node=self._node)
+        run_ip(self._with_addresses(router_lines()), node=self._node)
         for host in HOSTS:
             settle_cable(self._node, host.router_port.device)
         try:
@@ -69,8 +69,8 @@ class SshUmlRouter(Router):
     compensation_us = uml.UmlRouter.compensation_us
     proven = uml.UmlRouter.proven
 
-    def __init__(self, node: SshNode, program: str, log: Path, own: Lines) -> None:
-        self._outer, self._program, self._log, self._own = node, program, log, own
+    def __init__(self, node: SshNode, program: str, log: Path, with_addresses: Lines) -> None:
+        self._outer, self._program, self._log, self._with_addresses = node, program, log, with_addresses
         self._inner: FarNode | None = None
         self._agent: AgentConnection | None = None
         self.kernel = ""
@@ -97,7 +97,7 @@ class SshUmlRouter(Router):
             "kernel": self._program,
             "devices": [*self.cables().values(), "to-router"],
             "address": BED_ROUTER_MANAGEMENT.address,
-            "inside": {"ip_lines": self._own(uml.inside_lines())},
+            "inside": {"ip_lines": self._with_addresses(uml.inside_lines())},
         }
         files = remote_files()
         folders = sorted({f"{STATE}/router/{Path(name).parent}" for name in files})
@@ -126,7 +126,7 @@ class SshUmlRouter(Router):
         """Plug in what the sockets need: the cables up, and a veth to this node for the agent inside."""
         ours = BED_ROUTER_MANAGEMENT.device
         lines = ["link set dev lo up", f"link add to-router type veth peer name {ours}", "link set dev to-router up"]
-        run_ip([*lines, *self._own(bed_router_lines())], node=self._outer)
+        run_ip([*lines, *self._with_addresses(bed_router_lines())], node=self._outer)
         disable_offloads("to-router", self._outer)
         disable_offloads(ours, self._outer)
         for device in self.cables().values():

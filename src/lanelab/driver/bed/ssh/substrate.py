@@ -81,9 +81,9 @@ class SshSubstrate(Substrate):
         node = self._nodes["router"]
         if router is SshUmlRouter:
             program = facts["programs"][check.UML]
-            self._router = SshUmlRouter(node, program, settings.folder / "router-console.log", self._own)
+            self._router = SshUmlRouter(node, program, settings.folder / "router-console.log", self._with_addresses)
         else:
-            self._router = SshKernelRouter(node, facts["kernel"], self._own)
+            self._router = SshKernelRouter(node, facts["kernel"], self._with_addresses)
         with ThreadPoolExecutor(len(NODE_NAMES)) as pool:
             list(pool.map(self._set_up, NODE_NAMES))
 
@@ -121,7 +121,7 @@ class SshSubstrate(Substrate):
         else:
             ports = {"router": (HOSTS_OF[name].port.device, HOSTS_OF[name].port.mac)}
         cables: list[Cable] = [
-            {"on": device, "name": ports[other][0], "mac": self._own([ports[other][1]])[0]}
+            {"on": device, "name": ports[other][0], "mac": self._with_addresses([ports[other][1]])[0]}
             for other, device in interfaces.items()
         ]
         marker = os.environ.get("LANELAB_BED", "")
@@ -137,7 +137,7 @@ class SshSubstrate(Substrate):
         self._nodes[name] = SshNode(name, agent)
         threading.Thread(target=self._keep_beating, args=[agent], name=f"beat-{name}", daemon=True).start()
 
-    def _own(self, lines: list[str]) -> list[str]:
+    def _with_addresses(self, lines: list[str]) -> list[str]:
         """Return lines with this bed's own addresses of Ethernet."""
         return [re.sub(r"\b02:00:0a:0[ab]\b", self._prefix, line) for line in lines]
 
@@ -152,7 +152,7 @@ class SshSubstrate(Substrate):
         host = HOSTS_OF[name]
         settle_cable(node, host.port.device)
         lines = [line for line in host_lines(host) if host.management.device not in line]
-        run_ip(self._own(lines), node=node)
+        run_ip(self._with_addresses(lines), node=node)
 
     def _keep_beating(self, agent: AgentConnection) -> None:
         """Say that we are here. A thread for each: one that is full of data holds up no other."""

@@ -22,7 +22,7 @@ from lanelab.driver.base.paths import build_folder
 from lanelab.driver.base.programs.find_program import search_path
 from lanelab.driver.bed.vagrant import host
 
-SYSTEM, OWN = "qemu:///system", "own"  # where machines are
+SYSTEM, PRIVATE = "qemu:///system", "own"  # where machines are
 RUN = Path("/run/lanelab-libvirtd")
 PROGRAM = Path(__file__).parent / "libvirtd"
 POOL = "default"  # where Vagrant keeps disks
@@ -90,10 +90,10 @@ def ensure(home: str | None, driver: str, tell: Tell) -> None:
     if daemon and daemon.runs() and not ours():
         what = f"virtual machines of another build folder are up ({daemon.folder}; process {daemon.pid})"
         raise VmError(what, "Their networks have the same names and addresses: lanelab vm halt there, then this again")
-    if home == OWN and answers(OWN):
+    if home == PRIVATE and answers(PRIVATE):
         return
     stop(tell)  # one without its folder or without machines, or what is left of one that was killed
-    if home != OWN and answers(SYSTEM):
+    if home != PRIVATE and answers(SYSTEM):
         return
     if home == SYSTEM:
         raise no_answer()

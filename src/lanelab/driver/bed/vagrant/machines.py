@@ -141,18 +141,18 @@ def _can_be_asked() -> bool:
     return False
 
 
-def _choose_driver(made: box.Box | None, tell: Tell) -> accelerator.Driver:
-    driver = accelerator.choose(made)
+def _choose_driver(image: box.Box | None, tell: Tell) -> accelerator.Driver:
+    driver = accelerator.choose(image)
     slow = "; emulated machines are slow, and timings in them mean nothing" if driver.name == settings.EMULATED else ""
     tell(f"driver: {driver.name} ({driver.why}){slow}")
     return driver
 
 
-def _give_to_vagrant(made: box.Box, tell: Tell) -> None:
+def _give_to_vagrant(image: box.Box, tell: Tell) -> None:
     """Vagrant keeps a copy."""
-    if box.key_in_vagrant() != made.key:
+    if box.key_in_vagrant() != image.key:
         tell(f"giving the box to Vagrant as {box.NAME}")
-        words = ["box", "add", "--force", "--name", box.NAME, str(made.file)]
+        words = ["box", "add", "--force", "--name", box.NAME, str(image.file)]
         vagrant.run(words, tell, what="giving the box to Vagrant")
 
 

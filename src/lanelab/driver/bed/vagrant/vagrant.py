@@ -53,10 +53,10 @@ REMEDIES = {
 
 
 @dataclass(frozen=True)
-class Made:
+class Origin:
     """Says what the machines that exist were made in and with, as the Vagrantfile notes it."""
 
-    home: str  # libvirt.SYSTEM or libvirt.OWN
+    home: str  # libvirt.SYSTEM or libvirt.PRIVATE
     driver: str = ""  # kvm or qemu
 
 
@@ -90,14 +90,14 @@ def known() -> list[str]:
     return [name for name in MACHINES if (dotfiles() / "machines" / name / settings.provider() / "id").exists()]
 
 
-def made_in() -> Made | None:
+def made_in() -> Origin | None:
     """Return what libvirt's machines were made in and with; None where there are none."""
     if not known():
         return None
     try:
-        return Made(*note().read_text().split())
+        return Origin(*note().read_text().split())
     except (FileNotFoundError, TypeError):
-        return Made("qemu:///system")
+        return Origin("qemu:///system")
 
 
 def note() -> Path:

@@ -43,9 +43,10 @@ def _site(named: str) -> Site:
     return load_site(named)
 
 
-def _rows(found: Difference) -> Iterator[tuple[str | Text, ...]]:
-    yield from ((Text("removed", style="red"), each, "") for each in found.removed)
-    yield from ((Text("added", style="green"), each, "") for each in found.added)
+def _rows(difference: Difference) -> Iterator[tuple[str | Text, ...]]:
+    yield from ((Text("removed", style="red"), each, "") for each in difference.removed)
+    yield from ((Text("added", style="green"), each, "") for each in difference.added)
     yield from (
-        (Text("changed", style="yellow"), f"{each.method} {each.url}", "\n".join(each.what)) for each in found.changed
+        (Text("changed", style="yellow"), f"{each.method} {each.url}", "\n".join(each.what))
+        for each in difference.changed
     )

@@ -8,7 +8,7 @@ from lanelab.driver.cli.output import note
 from lanelab.driver.collect.importers.registry import import_from
 from lanelab.driver.collect.new_site import Facts, NewSite, add_site, require_free
 
-TOLD = 10  # words on what was left out that are printed; the manifest has all
+MOST_SHOWN = 10  # words on what was left out that are printed; the manifest has all
 
 
 @click.command("import")
@@ -49,20 +49,20 @@ def import_site(  # noqa: PLR0913 - each is an option
         left_out=imported.left_out,
         of_one_load=imported.of_one_load,
     )
-    for words in imported.doubtful[:TOLD]:
+    for words in imported.doubtful[:MOST_SHOWN]:
         note(f"doubtful: {words}")
-    if len(imported.doubtful) > TOLD:
-        note(f"doubtful: {len(imported.doubtful) - TOLD:,} more")
+    if len(imported.doubtful) > MOST_SHOWN:
+        note(f"doubtful: {len(imported.doubtful) - MOST_SHOWN:,} more")
     tell(add_site(name, imported.exchanges, facts, replace=replace, keep_secrets=keep_secrets))
 
 
 def tell(site: NewSite) -> None:
     """Tell a person what came of it."""
     left_out = site.manifest.left_out
-    for words in left_out[:TOLD]:
+    for words in left_out[:MOST_SHOWN]:
         note(f"left out: {words}")
-    if len(left_out) > TOLD:
-        note(f"left out: {len(left_out) - TOLD:,} more; lanelab site show --json {site.folder.name} has all")
+    if len(left_out) > MOST_SHOWN:
+        note(f"left out: {len(left_out) - MOST_SHOWN:,} more; lanelab site show --json {site.folder.name} has all")
     parts = site.manifest.composition or {}
     size = sum(part.bytes for part in parts.values())
     click.echo(f"{site.folder.name}: {site.objects:,} objects with {size:,} bytes, entry {site.manifest.entry}")

@@ -37,18 +37,18 @@ def minify_site(
     Changes nothing. Without --out the minified objects are forgotten.
     """
 
-    asked = parse_minify(filters, "--filters")
-    if asked is None:
+    choice = parse_minify(filters, "--filters")
+    if choice is None:
         raise InputError("nothing is to be minified", "Name a set or filters", key="--filters")
     site = load_site(name)
-    wish = replace(asked, user_agent=user_agent or site.user_agent or "")
+    wish = replace(choice, user_agent=user_agent or site.user_agent or "")
     require_programs(wish)
     before = _plain(site, scheme)
-    made = minify(before, site.entry_host, site.entry_path, wish)
-    report = report_of(name, wish.filters, wish.generation.name, before, made)
+    minified = minify(before, site.entry_host, site.entry_path, wish)
+    report = report_of(name, wish.filters, wish.generation.name, before, minified)
     if out is not None:
-        write_minified(out, report, made)
-        note(f"wrote {len(made.objects)} objects to {out}")
+        write_minified(out, report, minified)
+        note(f"wrote {len(minified.objects)} objects to {out}")
     if as_json:
         print_json(report.to_json())
     else:

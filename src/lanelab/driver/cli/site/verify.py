@@ -60,7 +60,7 @@ def verify_site(  # noqa: PLR0913 - an option each
     out: Path | None,
     *,
     no_store: bool,
-    made: BedOptions,
+    options: BedOptions,
     as_json: bool,
 ) -> None:
     """Load the site NAME at full speed over each protocol, and tell how faithful that was to its recording.
@@ -71,7 +71,7 @@ def verify_site(  # noqa: PLR0913 - an option each
     wish = wished(protocols, loads, server)
     manifest, archived = read_site_manifest(name), sites_folder() / name
     folder = _folder(out, name)
-    site = _play(name, wish, folder / RUN, made)
+    site = _play(name, wish, folder / RUN, options)
     verification = verified(folder / RUN, site, archived, wish, manifest.sha256)
     pictures = [
         ComparedPicture(
@@ -103,17 +103,17 @@ def _folder(out: Path | None, name: str) -> Path:
     return build_folder() / "verify" / f"{stamp}-{name}"
 
 
-def _play(name: str, wish: Wish, run: Path, made: BedOptions) -> Site:
+def _play(name: str, wish: Wish, run: Path, options: BedOptions) -> Site:
     """Make the run; gives the site that it loaded."""
 
     # Nothing is timed here, so a link that is slower than it should be on a busy machine does no harm.
-    made = replace(made, accept_links=True)
+    options = replace(options, accept_links=True)
     text = experiment_text(name, read_site_manifest(name), wish)
     experiment = parse_experiment(text, "the experiment that verifies", site_names())
-    programs = ready(experiment, made)
-    begun = start.begin(experiment, VERSION, run, None, made.to_json())
+    programs = ready(experiment, options)
+    begun = start.begin(experiment, VERSION, run, None, options.to_json())
     with watching(as_json=False) as tell, stopping() as stop:
-        play_to_end(begun, made, Means(tell, stop, command=sys.argv[1:]), programs)
+        play_to_end(begun, options, Means(tell, stop, command=sys.argv[1:]), programs)
     return begun.sites.archived[name]
 
 

@@ -45,7 +45,7 @@ def check(  # noqa: PLR0913 - an option each
     there_already: str | None,
     *,
     run_programs: bool,
-    made: BedOptions,
+    options: BedOptions,
 ) -> None:
     """Run the study of an artifact on this machine, and compare: each claim's verdict, and each cell's median.
 
@@ -62,7 +62,7 @@ def check(  # noqa: PLR0913 - an option each
       lanelab study check artifact.tar.gz --no-run latest
     """
 
-    if there_already and (trials or beds or run_programs or not made.is_default):
+    if there_already and (trials or beds or run_programs or not options.is_default):
         raise InputError("nothing is run", "Leave --trials, --beds and the options of beds out", key="--no-run")
     check = open_check(archive, out)
     note(f"every file of {archive} is as its digest says; unpacked into {check.unpacked.folder}")
@@ -74,7 +74,7 @@ def check(  # noqa: PLR0913 - an option each
         here = check.unpacked.here
         with watching(as_json=False) as tell, stopping() as stop:
             means = Means(tell, stop, command=sys.argv[1:])
-            failed = check.run(wanted, made, means, trials=trials, beds=beds, run_programs=run_programs)
+            failed = check.run(wanted, options, means, trials=trials, beds=beds, run_programs=run_programs)
     comparison = check.compare(here, wanted)
     show(comparison)
     note(f"the comparison is {check.write(comparison)}")

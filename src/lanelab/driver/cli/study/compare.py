@@ -44,11 +44,11 @@ def compare_runs_of_study(first: str, other: str, *, markdown: Path | None, as_j
         show(comparison)
 
 
-def show(made: StudyComparison) -> None:
+def show(comparison: StudyComparison) -> None:
     """Print both runs on a terminal."""
 
-    out, names = console(), names_of(made)
-    for name, read in zip(names, (made.first, made.other), strict=True):
+    out, names = console(), names_of(comparison)
+    for name, read in zip(names, (comparison.first, comparison.other), strict=True):
         variant = f", variant {read.about.variant}" if read.about.variant else ""
         note(f"{name}: {read.folder}{variant}, begun {read.about.created_utc}")
-    out.print(on_terminal(study_sections(made)))
+    out.print(on_terminal(study_sections(comparison)))

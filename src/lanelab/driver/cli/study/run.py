@@ -59,7 +59,7 @@ def run_study(  # noqa: PLR0913 - an option each
     scale: float | None,
     seed: int | None,
     out: Path | None,
-    made: BedOptions,
+    options: BedOptions,
     sweep: SweepOptions,
     allow_missing: bool,
 ) -> None:
@@ -86,20 +86,20 @@ def run_study(  # noqa: PLR0913 - an option each
         what = "each figure of a study is a run of its own, with keys of its own, so nobody can join all of them"
         raise InputError(what, "Use --workers, or --cluster with a scheduler that stays", key="--listen")
     given = any(value is not None for value in (variant, trials, beds, scale, seed, out))
-    if resumed and (given or not made.may_go_on):
+    if resumed and (given or not options.may_go_on):
         what = "a run that goes on keeps its variant, its trials, its folder, its seed and how its beds are made"
-        options = "--variant, --trials, --beds, --scale, --seed, --out, --substrate, --inventory, --router and --pin"
-        raise InputError(what, f"Leave {options} out; --figure and --accept-links may be given")
-    sweep.check(made)
+        refused = "--variant, --trials, --beds, --scale, --seed, --out, --substrate, --inventory, --router and --pin"
+        raise InputError(what, f"Leave {refused} out; --figure and --accept-links may be given")
+    sweep.check(options)
     with watching(as_json=False, many_beds=sweep.is_asked_for) as tell, stopping() as stop:
         if resumed:
             folder, about = study_to_go_on_with(resumed, tell)
         else:
-            request = AskedStudy(Wishes(trials, beds, scale), variant, figures, seed, out, made)
+            request = AskedStudy(Wishes(trials, beds, scale), variant, figures, seed, out, options)
             read = read_study_folder(name or "")
             tell_unwritten(read.folder, read.study)
             folder, about = begin_study(read, request, tell)
-        played = play_study(folder, about, figures, made, Means(tell, stop, sweep, command=sys.argv[1:]))
+        played = play_study(folder, about, figures, options, Means(tell, stop, sweep, command=sys.argv[1:]))
     note(f"the study's run is in {folder}")
     tell_report(folder)
     if played.failed:

@@ -88,7 +88,7 @@ class Exchange:
 
     def __init__(self, event: WillBeSent) -> None:
         self.id = event["requestId"]
-        self.asked: RequestData = event["request"]
+        self.request: RequestData = event["request"]
         self.type = event.get("type", "Other")
         self.initiator = (event.get("initiator") or {}).get("type", "other")
         self.started = event["timestamp"]
@@ -106,7 +106,7 @@ class Exchange:
 
     @property
     def key(self) -> tuple[str, str]:
-        return self.asked["method"], self.asked["url"]
+        return self.request["method"], self.request["url"]
 
     @property
     def connection(self) -> int | None:
@@ -126,7 +126,7 @@ class Reading:
         self._early: dict[str, tuple[str, ...]] = {}  # by request id
         self._load: float | None = None
         self._takers: Mapping[str, Callable[[Any], None]] = {
-            "Network.requestWillBeSent": self._asked,
+            "Network.requestWillBeSent": self._begin,
             "Network.requestWillBeSentExtraInfo": self._sent_extra,
             "Network.responseReceived": self._answered,
             "Network.responseReceivedExtraInfo": self._got_extra,
@@ -143,7 +143,7 @@ class Reading:
         if taker:
             taker(parameters)
 
-    def _asked(self, event: WillBeSent) -> None:
+    def _begin(self, event: WillBeSent) -> None:
         if event["request"]["url"].startswith(NOT_REQUESTS):
             return
         previous = self._open.get(event["requestId"])
@@ -256,22 +256,22 @@ def describe(exchange: Exchange, start: float, load: float | None) -> Request:
     kept = exchange.from_memory or exchange.joined
     cached = kept or response.get("fromDiskCache", False) or response.get("fromPrefetchCache", False)
     # Chromium shows the sent headers of a cached answer's first delivery: nothing was sent now.
-    sent = exchange.sent_headers or response.get("requestHeaders") or exchange.asked.get("headers", {})
+    sent = exchange.sent_headers or response.get("requestHeaders") or exchange.request.get("headers", {})
     extra = exchange.got_headers
     got = (extra["headers"] if extra else None) or response.get("headers", {})
     head = extra.get("headersText") if extra else None
     wire = exchange.wire if exchange.wire is not None else exchange.wire_so_far
     remote = response.get("remoteIPAddress")
     return Request(
-        url=exchange.asked["url"] + exchange.asked.get("urlFragment", ""),
-        method=exchange.asked["method"],
+        url=exchange.request["url"] + exchange.request.get("urlFragment", ""),
+        method=exchange.request["method"],
         status=_status(exchange, response),
         type=exchange.type,
         mime=response.get("mimeType", ""),
         protocol=response.get("protocol"),
         connection=None if cached else exchange.connection,
         reused=False,  # see mark_reused
-        priority=exchange.asked.get("initialPriority", ""),
+        priority=exchange.request.get("initialPriority", ""),
         remote=f"{remote}:{response.get('remotePort', 0)}" if remote else None,
         from_cache=bool(cached),
         started_ms=_ms(exchange.started - start),
@@ -288,7 +288,7 @@ def describe(exchange: Exchange, start: float, load: float | None) -> Request:
         initiator=exchange.initiator,
         before_load=load is None or exchange.started <= load,
         wire=None,
-        link_preload=exchange.asked.get("isLinkPreload", False),
+        link_preload=exchange.request.get("isLinkPreload", False),
         early_links=exchange.early_links,
         by_early_links=response.get("fromEarlyHints", False),
     )

@@ -105,8 +105,8 @@ class SocketCreated(OfRequest):
 
 
 def messages(log: Iterable[Entry], target: str | None = None) -> Iterable[tuple[str, Any]]:
-    """The method and the parameters of each event; with `target`, only what that page said. Which of the types above
-    the parameters have, the method says."""
+    """Yield the method and the parameters of each event, with `target` those of that page alone. The method says which
+    of the types above the parameters have."""
     for entry in log:
         event = json.loads(entry["message"])
         if target is None or event.get("webview") in (None, target):

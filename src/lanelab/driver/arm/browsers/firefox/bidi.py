@@ -109,9 +109,9 @@ class BiDi:
 
 
 def _refused(method: str, message: Message) -> BrowserError:
-    said = f"{message.get('error')}: {message.get('message')}"
-    what = f"Firefox refused {method}: {said}"
-    if any(words in said for words in _GONE):
+    reason = f"{message.get('error')}: {message.get('message')}"
+    what = f"Firefox refused {method}: {reason}"
+    if any(words in reason for words in _GONE):
         return BrowserError(what, reason=Reason.BROWSER_CRASHED)
     if method == "browsingContext.navigate":
         return BrowserError(f"the page did not come: {message.get('message')}", reason=Reason.NAVIGATION_FAILED)

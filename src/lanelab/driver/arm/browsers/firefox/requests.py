@@ -94,11 +94,11 @@ def document_error(noted: Sequence[Noted]) -> str | None:
     return None
 
 
-def _mark_reused(made: Iterable[Request]) -> tuple[Request, ...]:
+def _mark_reused(requests: Iterable[Request]) -> tuple[Request, ...]:
     """Note whether another request of this page was on the connection before."""
     seen: set[int] = set()
     marked = []
-    for request in made:
+    for request in requests:
         marked.append(replace(request, reused=request.connection in seen))
         if request.connection is not None:
             seen.add(request.connection)

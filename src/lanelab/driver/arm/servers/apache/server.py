@@ -54,8 +54,10 @@ class Apache(Server):
 
     def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:
         arm, installed = assignment.arm, installation.installation(node)
-        own = {name: f"{place.folder}/{name}.so" for name in (REPLAY, SPDY)}
-        modules = configuration.Modules(installed.modules_folder, installed.modules, own[REPLAY], own[SPDY])
+        modules_built = {name: f"{place.folder}/{name}.so" for name in (REPLAY, SPDY)}
+        modules = configuration.Modules(
+            installed.modules_folder, installed.modules, modules_built[REPLAY], modules_built[SPDY]
+        )
         logs = assignment.log_requests
         text = configuration.configuration(
             arm,

@@ -134,5 +134,5 @@ def question(arm: WireSettings) -> bytes:
 
 def version_of(jars: Iterable[str]) -> str:
     """Return the version as it calls itself, by the jar that it is in: Jetty/12.0.16."""
-    found = next(match for match in map(_NAMED.fullmatch, sorted(jars)) if match)
-    return f"{'Tomcat' if found['which'] == 'tomcat-embed-core' else 'Jetty'}/{found['version']}"
+    jar = next(match for match in map(_NAMED.fullmatch, sorted(jars)) if match)
+    return f"{'Tomcat' if jar['which'] == 'tomcat-embed-core' else 'Jetty'}/{jar['version']}"

@@ -9,7 +9,7 @@ from io import BytesIO
 from pathlib import Path
 
 from lanelab.driver.arm.servers.back_ends import configuration, fields, log
-from lanelab.driver.arm.servers.finding import found, look_for
+from lanelab.driver.arm.servers.finding import look_for, program_in
 from lanelab.driver.arm.servers.server import Assignment, Content, Place, Server, SetUp
 from lanelab.driver.arm.wire import WireSettings
 from lanelab.driver.base.errors import InputError, MissingProgram, ServerError
@@ -30,7 +30,7 @@ def find_java(node: Node) -> str:
 
 def read_java(words: str, node: str) -> str:
     """Read from what LOOK writes where it is. Pure."""
-    program = found(words, _VERSION, node, "java")
+    program = program_in(words, _VERSION, node, "java")
     if int(program.version["number"]) < OLDEST:
         what = f"on {node}, Java {program.version['number']} is too old: lanelab needs {OLDEST} or later"
         raise MissingProgram(what, "Debian 12 and later have one")

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from lanelab.driver.arm.servers import answers
 from lanelab.driver.arm.servers.caddy import configuration, fields, log
-from lanelab.driver.arm.servers.finding import found, look_for, require_version
+from lanelab.driver.arm.servers.finding import look_for, program_in, require_version
 from lanelab.driver.arm.servers.from_files import FromFiles
 from lanelab.driver.arm.servers.server import Assignment, Place, SetUp
 from lanelab.driver.arm.wire import own_settings
@@ -32,7 +32,7 @@ def installation(node: Node) -> Installation:
 
 def read_installation(words: str, node: str) -> Installation:
     """Read the installation from what LOOK writes. Pure."""
-    program = found(words, _VERSION, node, "Caddy")
+    program = program_in(words, _VERSION, node, "Caddy")
     name = f"Caddy/{program.version['number']}"
     require_version(program, OLDEST, node, name)
     return Installation(program.program, name)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from lanelab.driver.arm.servers import answers
-from lanelab.driver.arm.servers.finding import found, look_for
+from lanelab.driver.arm.servers.finding import look_for, program_in
 from lanelab.driver.arm.servers.from_files import FromFiles
 from lanelab.driver.arm.servers.h2o import configuration, fields, log
 from lanelab.driver.arm.servers.server import Assignment, Place, SetUp
@@ -36,7 +36,7 @@ def installation(node: Node) -> Installation:
 
 def read_installation(words: str, node: str) -> Installation:
     """Read the installation from what LOOK writes. Pure."""
-    program = found(words, _VERSION, node, "h2o")
+    program = program_in(words, _VERSION, node, "h2o")
     name = f"h2o/{program.version['number']}"
     if program.number < OLDEST or not _MRUBY.search(words):
         what = f"on {node}, {name} is too old or has no mruby: lanelab needs 2.2 or later, with mruby"

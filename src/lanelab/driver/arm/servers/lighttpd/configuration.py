@@ -169,7 +169,7 @@ def _entry(each: Answer, place: Place) -> str:
 
 
 def _lua(text: str) -> str:
-    return '"' + re.sub(r'[\\"\r\n]', lambda found: f"\\{ord(found[0]):03d}", text) + '"'
+    return '"' + re.sub(r'[\\"\r\n]', lambda match: f"\\{ord(match[0]):03d}", text) + '"'
 
 
 def _quoted(text: str) -> str:

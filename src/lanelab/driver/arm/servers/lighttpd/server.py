@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from lanelab.driver.arm.servers import answers
-from lanelab.driver.arm.servers.finding import found, look_for, require_version
+from lanelab.driver.arm.servers.finding import look_for, program_in, require_version
 from lanelab.driver.arm.servers.from_files import FromFiles
 from lanelab.driver.arm.servers.lighttpd import configuration, fields, log
 from lanelab.driver.arm.servers.server import Assignment, Place, SetUp
@@ -40,7 +40,7 @@ def installation(node: Node) -> Installation:
 
 def read_installation(words: str, node: str) -> Installation:
     """Read the installation from what LOOK writes. Pure."""
-    program = found(words, _VERSION, node, "lighttpd")
+    program = program_in(words, _VERSION, node, "lighttpd")
     require_version(program, OLDEST, node, program.version["name"])
     absent = [name for name in MODULES if f"{name}.so" not in words.split()]
     if absent:

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from lanelab.driver.arm.servers.finding import found, look_for, require_version
+from lanelab.driver.arm.servers.finding import look_for, program_in, require_version
 from lanelab.driver.arm.servers.nginx.configuration import Build
 from lanelab.driver.bed.node import Node
 
@@ -35,7 +35,7 @@ def installation(node: Node) -> Installation:
 
 def read(words: str, node: str) -> Installation:
     """Read the installation from what LOOK writes. Pure."""
-    program = found(words, _VERSION, node, "nginx")
+    program = program_in(words, _VERSION, node, "nginx")
     require_version(program, OLDEST, node, program.version["name"])
     last = words.strip().splitlines()[-1]
     return Installation(

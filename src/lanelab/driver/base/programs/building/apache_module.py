@@ -37,9 +37,9 @@ def module(name: str, *, sanitize: bool = False, out: TextIO | None = None) -> P
         log.run(["make", f"-j{len(os.sched_getaffinity(0))}", "-C", sources(name), *wanted], environment=environment())
         if not (folder / f"{name}.so").is_file():
             raise log.failure(f"it made no {name}.so")
-        for made in folder.iterdir():
-            if made.is_dir():  # what was compiled on the way
-                single_build.remove(made)
+        for product in folder.iterdir():
+            if product.is_dir():  # what was compiled on the way
+                single_build.remove(product)
 
     key = _key(name, apache, sanitize=sanitize)
     title = f"building {name} for {apache.splitlines()[0]}{' with sanitizers' if sanitize else ''}"

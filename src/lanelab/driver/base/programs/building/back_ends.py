@@ -42,10 +42,10 @@ def back_end(name: str, *, out: TextIO | None = None) -> Path:
         single_build.remove(jars)
         single_build.remove(classes)
 
-    made = single_build.made_once(
+    build = single_build.made_once(
         f"building the back end {name}", _folder(), _key(name), make, about_s=BUILDING_S, out=out
     )
-    return made / f"{name}.zip"
+    return build / f"{name}.zip"
 
 
 def is_built(name: str) -> bool:
@@ -75,11 +75,11 @@ def _fetch(name: str, jars: Path, log: single_build.Log) -> None:
         f"-Dmaven.repo.local={repository}",
     ]
     log.run([*maven, "-f", SOURCES / name / "pom.xml", *COPY_JARS, f"-DoutputDirectory={jars}"], environment=os.environ)
-    found = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in jars.iterdir()}
+    digests = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in jars.iterdir()}
     lines = (SOURCES / name / "jars.sha256").read_text().splitlines()
     wanted = {jar: digest for digest, jar in map(str.split, lines)}
-    if found != wanted:
-        odd = ", ".join(sorted(jar for jar in {*found, *wanted} if found.get(jar) != wanted.get(jar)))
+    if digests != wanted:
+        odd = ", ".join(sorted(jar for jar in {*digests, *wanted} if digests.get(jar) != wanted.get(jar)))
         raise log.failure(f"what Maven's repository has is not what native/servlet/{name}/jars.sha256 says: {odd}")
 
 

@@ -21,8 +21,10 @@ def gateway_program(name: str = PROGRAM, *, out: TextIO | None = None) -> Path:
             [go.program, "build", "-o", folder / name, f"./cmd/{name}"], environment=go.environment(), folder=GATEWAY
         )
 
-    made = single_build.made_once(f"building {title}", _folder(name), _key(name, go), make, about_s=BUILDING_S, out=out)
-    return made / name
+    build = single_build.made_once(
+        f"building {title}", _folder(name), _key(name, go), make, about_s=BUILDING_S, out=out
+    )
+    return build / name
 
 
 def is_built(name: str = PROGRAM) -> bool:

@@ -52,18 +52,18 @@ class Go:
 
 def toolchain(*, out: TextIO | None = None) -> Go:
     """Return the system's Go where go.mod accepts it, else the locked one, which is installed on first use."""
-    own = systems_go()
-    if own:
-        return own
+    go_of_system = systems_go()
+    if go_of_system:
+        return go_of_system
     program = _installed(out) / "go" / "bin" / "go"
     return Go(program, version_of(program))
 
 
 def toolchain_here() -> Go | None:
     """Return the toolchain without installing anything. None: it would have to be."""
-    own = systems_go()
-    if own or not single_build.is_made(*_installed_at()):
-        return own
+    go_of_system = systems_go()
+    if go_of_system or not single_build.is_made(*_installed_at()):
+        return go_of_system
     folder, key = _installed_at()
     program = folder / key / "go" / "bin" / "go"
     return Go(program, version_of(program))

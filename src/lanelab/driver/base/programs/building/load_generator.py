@@ -21,8 +21,8 @@ def load_generator(*, out: TextIO | None = None) -> Path:
         log.run(argv, environment=go.environment(), folder=LOAD)
 
     what = "building the load generator k6 (downloads 100 MB, takes 1 GB)"
-    made = single_build.made_once(what, program_folder(), _key(go), make, about_s=BUILDING_S, out=out)
-    return made / PROGRAM
+    build = single_build.made_once(what, program_folder(), _key(go), make, about_s=BUILDING_S, out=out)
+    return build / PROGRAM
 
 
 def is_built() -> bool:
