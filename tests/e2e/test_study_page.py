@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from lanelab.analysis.results.study.report import write_study_report
+from lanelab.analysis.results.study.page import write_study_report
 from tests.kit.made_run import Made
 from tests.kit.made_study import make_study_run
 from tests.kit.reader import Reader, pages_of, reader

@@ -26,7 +26,7 @@ from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.trial.load_settings import LoadSettings, Stage
 from lanelab.driver.trial.server_load.capacity import derive
 from lanelab.driver.trial.server_load.finish import measures_of
-from tests.kit.made_run import PROVENANCE, digest_all, stamp
+from tests.kit.made_run import PROVENANCE, digest_all, kept_figure, stamp
 
 TEXT = "name: ramp\n"
 WORKERS = {"HTTP": 100.0, "SPDY": 600.0}  # users that each can carry
@@ -103,7 +103,8 @@ def _write(database: sqlite3.Connection, rounds: int, claims: Sequence[Claim]) -
             "compared": [[cell_id("HTTP"), cell_id("SPDY")]], "not_compared": []}  # fmt: skip
     meta = {
         "format": run_format.VERSION, "workload": "load", "name": "ramp", "description": "", "seed": "7",
-        "created_utc": stamp(0), "lanelab": "0.1.0", "state": "finished", "figures": json.dumps(FIGURES),
+        "created_utc": stamp(0), "lanelab": "0.1.0", "state": "finished",
+        "figures": json.dumps([kept_figure(figure) for figure in FIGURES]),
         "plan": json.dumps(plan), "experiment_sha256": hashlib.sha256(TEXT.encode()).hexdigest(),
         run_format.VARIANT: "",
         run_format.CLAIMS: json.dumps([claim.to_json() for claim in claims]),

@@ -235,7 +235,7 @@ class _Writer:
             "format": run_format.VERSION,
             "workload": "page_load", "name": made.name, "description": made.description,
             "created_utc": stamp(0), "seed": "7", "lanelab": "0.1.0", "state": made.state,
-            "figures": json.dumps(list(made.figures)),
+            "figures": json.dumps([kept_figure(figure) for figure in made.figures]),
             "plan": json.dumps(self.plan()), "experiment_sha256": hashlib.sha256(made.text.encode()).hexdigest(),
             run_format.ID: made.id or hashlib.sha256(f"{made.name} {made.text}".encode()).hexdigest()[:16],
             **({run_format.ABOUT_SITES: json.dumps(about)} if about else {}),
@@ -324,6 +324,12 @@ class _Writer:
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content)
         self.add("artifacts", self.trial, name, len(content), hashlib.sha256(content).hexdigest())
+
+
+def kept_figure(figure: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a figure with every key that a run keeps of it."""
+    keys = dict.fromkeys(("title", "y", "kind", "scale"), "") | dict.fromkeys(("x", "series", "facet", "published"))
+    return {**keys, "only": {}, **figure}
 
 
 def stamp(seconds: float) -> str:

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lanelab.analysis.results.claims.levels import levels_after
+from lanelab.analysis.results.claims.rules import levels_after
 from lanelab.analysis.results.claims.place import judge_place
 from lanelab.analysis.results.claims.rules import REFUTED, REVERSED
 from lanelab.analysis.results.claims.samples import Observed

@@ -7,8 +7,8 @@ import pytest
 
 from lanelab.analysis.results.claims.claim_family import wrong_by_chance
 from lanelab.analysis.results.claims.estimates import OverBeds, OverRounds
-from lanelab.analysis.results.claims.levels import Levels
 from lanelab.analysis.results.claims.missing_rounds import is_known, numbers_needed
+from lanelab.analysis.results.claims.rules import Levels
 from lanelab.analysis.results.claims.verdict import Effect, Interval, Judged, JudgedPlace, Verdict
 from lanelab.analysis.results.claims.words import base_words, estimate_words, verdict_words
 from tools.simulations.claims import equivalent, made_claim

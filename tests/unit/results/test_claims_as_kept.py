@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from lanelab.analysis.results.claims.judge import judge
-from lanelab.analysis.results.claims.stored_claims import judge_as_kept
+from lanelab.analysis.results.claims.judge import judge, judge_as_kept
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.run_folder import read_run
 from tests.kit.made_run import Made, make_run

@@ -7,7 +7,7 @@ import pytest
 
 from lanelab.analysis.results.claims.claim_family import together
 from lanelab.analysis.results.claims.judge import judge
-from lanelab.analysis.results.claims.levels import levels_after
+from lanelab.analysis.results.claims.rules import levels_after
 from lanelab.analysis.results.claims.several_places import over_looks
 from lanelab.analysis.results.claims.verdict import Verdict
 from lanelab.analysis.statistics.looks import ALPHA, looks

@@ -1,7 +1,7 @@
 """Rounds whose trials were made on several beds, as after a kill."""
 
-from lanelab.analysis.results.claims.levels import levels_after
 from lanelab.analysis.results.claims.place import judge_place
+from lanelab.analysis.results.claims.rules import levels_after
 from lanelab.analysis.results.claims.samples import Observed
 from lanelab.analysis.results.claims.verdict import Verdict
 from lanelab.analysis.statistics.looks import only_look

@@ -10,8 +10,8 @@ from rich.console import Console
 
 from lanelab.analysis.results.report.page import page
 from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.sections.doubts import about_sites, sentences
 from lanelab.analysis.results.sections.of_run import results_on_terminal as results
-from lanelab.analysis.results.sites import about_sites, sentences
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.collect.fidelity.manifest_notes import keep

@@ -12,7 +12,7 @@ from lanelab.analysis.results.claims.verdict import Verdict
 from lanelab.analysis.results.sections.compare import comparison_markdown
 from lanelab.analysis.results.study.claim_verdicts import StudyVerdict
 from lanelab.analysis.results.study.compare import ClaimPair, StudyComparison, compare_studies
-from lanelab.analysis.results.study.report import judge_study
+from lanelab.analysis.results.study.page import judge_study
 from lanelab.analysis.results.study.run import read_study_run
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.main import lanelab

@@ -18,8 +18,7 @@ from lanelab.analysis.results.sections.study import verdicts_section
 from lanelab.analysis.results.study.claim_verdicts import JudgedStudy, judged_study
 from lanelab.analysis.results.study.data import write_data
 from lanelab.analysis.results.study.markdown import markdown, write_markdown
-from lanelab.analysis.results.study.page import study_page
-from lanelab.analysis.results.study.report import write_study_report
+from lanelab.analysis.results.study.page import study_page, write_study_report
 from lanelab.analysis.results.study.run import ReadStudyRun, read_study_run
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.main import lanelab

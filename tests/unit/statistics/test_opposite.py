@@ -4,7 +4,7 @@ import math
 import random
 
 from lanelab.analysis.statistics import pool
-from lanelab.analysis.statistics.opposite import are_opposite
+from lanelab.analysis.statistics.pooled import are_opposite
 
 
 def test_places_that_go_both_ways_are_opposite() -> None:

@@ -10,6 +10,7 @@ from lanelab.analysis.results import palette
 from lanelab.analysis.results.chart_parts import (
     Specification,
     altair,
+    described,
     label_rows,
     legend,
     panel_size,
@@ -18,13 +19,14 @@ from lanelab.analysis.results.chart_parts import (
 )
 from lanelab.analysis.results.chart_rows import BarRow, CourseRow, categories, colour_of, row_of
 from lanelab.analysis.results.chart_scales import Span, span
-from lanelab.analysis.results.charts_of_courses import limit_of_course
 from lanelab.analysis.results.charts_of_grids import heatmap
 from lanelab.analysis.results.charts_of_parts import part_bars
 from lanelab.analysis.results.charts_of_published import beside_published, published_in_rows, published_over_x
 from lanelab.analysis.results.charts_of_trials import boxes, cdf
+from lanelab.analysis.results.courses import broken_at
 from lanelab.analysis.results.drawing import Drawing, Panel
 
+DASHES = [2, 3]  # of a limit
 Chart = Any  # Altair's many kinds of chart have no useful common type
 LOG_FROM = 20  # times between the smallest and the largest x
 BESIDE = 0.012  # of the axis: how far marks at one place are moved, so that they do not hide each other
@@ -180,3 +182,29 @@ def bars(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _direc
     published = published_in_rows(alt, drawing, where, middle)
     layers = [lengths, *_zero(alt, drawing, "x"), whiskers, text, *published, *legend(alt, drawing, show=True)]
     return alt.layer(*layers).properties(width=size[0], height=height)
+
+
+def limit_of_course(alt: Any, drawing: Drawing, panel: Panel, x: Any, y: Any) -> list[Any]:  # noqa: ANN401
+    """Draw the limit. `x` and `y` are the channels of what was measured, so that all share axes."""
+    limit = drawing.limit
+    if limit is None:
+        return []
+    unit = drawing.measured.unit
+    line = alt.Chart(alt.Data(values=[{"median": limit, "text": f"limit: {limit:,.6g} {unit}"}])).encode(y=y)
+    words = line.mark_text(align="left", baseline="bottom", dx=4, dy=-3, fontSize=11, color=palette.MUTED)
+    layers = [
+        line.mark_rule(strokeWidth=1.2, strokeDash=DASHES, color=palette.INK),
+        words.encode(text="text:N", x=alt.value(0)),
+    ]
+    for series in panel.series:
+        at = broken_at(series.points, limit)
+        if at is None:
+            continue
+        place = f"{at:,.4g} {drawing.x.unit or drawing.x.name}"
+        mark = {"x": at, "median": limit, "words": described(f"{series.name or panel.name}: {place}".lstrip(": "))}
+        colour = palette.of(series.colour).light
+        point = alt.Chart(alt.Data(values=[mark])).mark_point(
+            filled=False, size=160, opacity=1, strokeWidth=2, color=colour, shape="diamond"
+        )
+        layers.append(point.encode(x=x, y=y, description="words:N"))
+    return layers

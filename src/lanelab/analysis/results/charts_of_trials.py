@@ -5,9 +5,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from lanelab.analysis.results import chart_rows, palette
-from lanelab.analysis.results.chart_parts import described, legend
+from lanelab.analysis.results.chart_parts import Specification, altair, described, legend, specification
 from lanelab.analysis.results.chart_scales import span
 from lanelab.analysis.results.drawing import Drawing, Panel
+from lanelab.analysis.results.drift import Point, Series
+from lanelab.analysis.results.model import Run
+
+LEAST_SPAN_PERCENT = 2.0  # of the axis of drift: noise of a part of a percent should look small
+MINUTES_FROM_S = 180
 
 
 def boxes(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _direct: bool) -> Any:  # noqa: ANN401
@@ -15,7 +20,6 @@ def boxes(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _dire
     where, lines = chart_rows.categories(alt, drawing, panel)
     extent = span(drawing, panel, of_trials=True)
     scale, colour = extent.scale(alt), alt.Color("colour:N", scale=None)
-    pairs = [(series, point) for series in panel.series for point in series.points]
     rows = [
         {
             **chart_rows.row_of(series, point, extent),
@@ -25,20 +29,9 @@ def boxes(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _dire
             "least": extent.clip(summary.low),
             "most": extent.clip(summary.high),
         }
-        for series, point in pairs
+        for series in panel.series
+        for point in series.points
         if (summary := point.mark.summary)
-    ]
-    dots = [
-        {
-            "category": point.text,
-            "series": series.name,
-            "value": value,
-            "colour": chart_rows.colour_of(drawing, series, point),
-            "words": described(f"{point.label}: {value:,.1f} {drawing.measured.unit}", point.cell),
-        }
-        for series, point in pairs
-        for value in point.mark.values
-        if math.isfinite(value)
     ]
     base = alt.Chart(alt.Data(values=rows)).encode(**where)
     x = alt.X("q1:Q", title=extent.title(drawing.measured.title), scale=scale, axis=extent.axis(alt))
@@ -50,12 +43,29 @@ def boxes(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _dire
         base.mark_tick(thickness=2.6, size=20 if lines < 12 else 14, color=palette.INK).encode(
             x=alt.X("median:Q", scale=scale)
         ),
-        alt.Chart(alt.Data(values=dots))
+        alt.Chart(alt.Data(values=_dots(drawing, panel)))
         .mark_circle(size=24, opacity=0.8)
         .encode(x=alt.X("value:Q", scale=scale), color=colour, description="words:N", **where),
     ]
     height = max(40, lines * (30 if lines < 12 else 20))
     return alt.layer(*layers, *legend(alt, drawing, show=True)).properties(width=size[0], height=height)
+
+
+def _dots(drawing: Drawing, panel: Panel) -> list[dict[str, object]]:
+    """Return a dot for each trial that came to its end."""
+    return [
+        {
+            "category": point.text,
+            "series": series.name,
+            "value": value,
+            "colour": chart_rows.colour_of(drawing, series, point),
+            "words": described(f"{point.label}: {value:,.1f} {drawing.measured.unit}", point.cell),
+        }
+        for series in panel.series
+        for point in series.points
+        for value in point.mark.values
+        if math.isfinite(value)
+    ]
 
 
 def cdf(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _direct: bool) -> Any:  # noqa: ANN401
@@ -85,3 +95,38 @@ def _steps(values: Sequence[float]) -> list[dict[str, float]]:
     """Of all that were made: a trial that timed out counts, and is no step."""
     finished = [value for value in values if math.isfinite(value)]
     return [{"value": value, "share": number / len(values)} for number, value in enumerate(finished, 1)]
+
+
+def drift_chart(run: Run, points: Sequence[Point]) -> Specification | None:
+    """Draw every trial's deviation from its cell's median over the time of the run; None where no cell has enough."""
+    if not points:
+        return None
+    alt = altair()
+    cells = {cell.number: cell for cell in run.cells}
+    arms = [arm.name for arm in run.arms]
+    minutes = points[-1].at_s > MINUTES_FROM_S
+    rows = [
+        {
+            "at": point.at_s / 60 if minutes else point.at_s,
+            "percent": point.percent,
+            "colour": palette.of(arms.index(cells[_cell(point)].arm.name)).light,
+            "words": described(f"{cells[_cell(point)]}: {point.percent:+.1f}%"),
+        }
+        for point in points
+    ]
+    reach = max(LEAST_SPAN_PERCENT, *(abs(point.percent) for point in points)) * 1.08
+    base = alt.Chart(alt.Data(values=rows))
+    zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=palette.MUTED).encode(y="zero:Q")
+    dots = base.mark_circle(size=34, opacity=0.75).encode(
+        x=alt.X(
+            "at:Q", title=f"{'minutes' if minutes else 'seconds'} since the first trial", axis=alt.Axis(grid=False)
+        ),
+        y=alt.Y("percent:Q", title="% from the cell's median", scale=alt.Scale(domain=[-reach, reach], nice=False)),
+        color=alt.Color("colour:N", scale=None),
+        description="words:N",
+    )
+    return specification(alt.layer(zero, dots).properties(width=660, height=170), "drift")
+
+
+def _cell(point: Point) -> int:
+    return point.group.cell if isinstance(point.group, Series) else int(str(point.group))

@@ -111,21 +111,9 @@ def draw(run: Run, figure: Figure) -> Drawing:
     facets = [figure.facet] if figure.facet else []
     within = [figure.series] if kind == "cdf" else [figure.x or "arm", figure.series]
     facets += unseparated(run, cells, [*within, *facets])
-    panels: dict[str, dict[str, list[Point]]] = {}
-    without = 0
     refused = refused_cells(run, figure.y)
-    for cell in in_order(cells, [*facets, figure.series]):
-        found = measured.marks.get(cell.number)
-        if cell.number in refused:
-            continue
-        if found is None:
-            without += 1
-            continue
-        panel = ", ".join(facet_words(cell, name) for name in facets)
-        series = axes.place(cell, figure.series).text if figure.series else ""
-        where = axes.place(cell, x.name)
-        point = Point(where.number, where.text, found, str(cell), cell.number)
-        panels.setdefault(panel, {}).setdefault(series, []).append(point)
+    used = [cell for cell in in_order(cells, [*facets, figure.series]) if cell.number not in refused]
+    panels = _panels(used, measured, figure, facets, x)
     colours = colours_of(run, figure, panels)
     made = tuple(
         Panel(name, tuple(Series(one, colours[one], _sorted(points, x)) for one, points in series.items()))
@@ -139,12 +127,27 @@ def draw(run: Run, figure: Figure) -> Drawing:
         x,
         rows,
         made,
-        without,
-        sum(cell.number in refused for cell in cells),
+        sum(cell.number not in measured.marks for cell in used),
+        len(cells) - len(used),
         figure.scale,
         tuple(arm.name for arm in run.arms),
         published_figure(figure, x, colours, panels=len(made), unit=measured.unit),
     )
+
+
+def _panels(
+    cells: Iterable[Cell], measured: Measured, figure: Figure, facets: Sequence[str], x: Dimension
+) -> dict[str, dict[str, list[Point]]]:
+    """Return points by the words of their panel and the name of their series."""
+    panels: dict[str, dict[str, list[Point]]] = {}
+    for cell in cells:
+        if mark := measured.marks.get(cell.number):
+            panel = ", ".join(facet_words(cell, name) for name in facets)
+            series = axes.place(cell, figure.series).text if figure.series else ""
+            where = axes.place(cell, x.name)
+            point = Point(where.number, where.text, mark, str(cell), cell.number)
+            panels.setdefault(panel, {}).setdefault(series, []).append(point)
+    return panels
 
 
 def _sorted(points: Sequence[Point], x: Dimension) -> tuple[Point, ...]:

@@ -19,8 +19,8 @@ from lanelab.analysis.results import (
 from lanelab.analysis.results.layout.data import Fields, data_of
 from lanelab.analysis.results.model import Run, Trial
 from lanelab.analysis.results.sections.claims import lines_of
+from lanelab.analysis.results.sections.doubts import about_sites
 from lanelab.analysis.results.sections.seen import Seen
-from lanelab.analysis.results.sites import about_sites
 from lanelab.analysis.results.text import visible_everywhere
 from lanelab.driver.base.coded import Json
 from lanelab.driver.base.errors import StoreError

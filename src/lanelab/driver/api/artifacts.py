@@ -11,7 +11,7 @@ from pathlib import Path
 from lanelab.analysis.results.study.appendix import Appendix, SiteFacts, appendix
 from lanelab.analysis.results.study.claim_verdicts import JudgedStudy
 from lanelab.analysis.results.study.data import claim_rows
-from lanelab.analysis.results.study.report import judge_study, write_page
+from lanelab.analysis.results.study.page import judge_study, write_page
 from lanelab.analysis.results.study.run import ReadStudyRun, read_study_run
 from lanelab.analysis.results.verification import verify
 from lanelab.driver.base.errors import StoreError

@@ -7,7 +7,7 @@ from pathlib import Path
 from lanelab.analysis.results.report.atomic_files import write_whole
 from lanelab.analysis.results.sections.compare import comparison_markdown
 from lanelab.analysis.results.study.compare import StudyComparison, compare_studies
-from lanelab.analysis.results.study.report import judge_study, write_study_report
+from lanelab.analysis.results.study.page import judge_study, write_study_report
 from lanelab.analysis.results.study.run import ReadStudyRun, is_study_run, read_about, read_study_run
 from lanelab.analysis.results.verification import verify
 from lanelab.driver.api.beds import BedOptions

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from lanelab.analysis.results.claims.claim_family import together
-from lanelab.analysis.results.claims.stored_claims import judge_as_kept
+from lanelab.analysis.results.claims.judge import judge_as_kept
 from lanelab.analysis.results.conditions import caveats
 from lanelab.analysis.results.layout.data import data_of
 from lanelab.analysis.results.layout.model import table

@@ -111,8 +111,8 @@ class KeptFigure(TypedDict):
     kind: str
     facet: str | None
     only: Mapping[str, list[str]]
-    scale: NotRequired[str]  # this and the following came later than the first runs
-    published: NotRequired[object]  # Published as JSON, or None
+    scale: str
+    published: object  # Published as JSON, or None
     every_s: NotRequired[float]
     limit_ms: NotRequired[float]
 
@@ -168,8 +168,8 @@ class Figure:
             kind=kept["kind"],
             facet=kept["facet"],
             only=tuple((name, tuple(values)) for name, values in kept["only"].items()),
-            scale=kept.get("scale", ""),
-            published=Published.from_json(published) if (published := kept.get("published")) else None,
+            scale=kept["scale"],
+            published=Published.from_json(kept["published"]) if kept["published"] else None,
             every_s=kept.get("every_s"),
             limit_ms=kept.get("limit_ms"),
         )

@@ -4,9 +4,10 @@ docs/statistics.md#claims says what each verdict takes, and how often it is wron
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from lanelab.analysis.results.claims.levels import Levels, levels_after
 from lanelab.analysis.results.claims.place import judge_place
+from lanelab.analysis.results.claims.rules import Levels, levels_after
 from lanelab.analysis.results.claims.samples import Measured, NotTested, cells_of, observe
 from lanelab.analysis.results.claims.several_places import verdict_over
 from lanelab.analysis.results.claims.time_reasons import why
@@ -81,3 +82,31 @@ class _Court:
 
 def not_tested(place: Place, why_not: str, trials: Sequence[int] = ()) -> JudgedPlace:
     return JudgedPlace(place, Verdict.NOT_TESTED, why_not, None, tuple(trials), None)
+
+
+def judge_as_kept(run: Run, now: Sequence[Claim] | None) -> list[Judged]:
+    """Judge the claims as they were when the run began. `now` are those that a file has, None where nobody knows. A
+    claim that the file has besides is judged too, and counts as edited, as does one that the file has no more.
+
+    Whoever edits a claim when the results are there could make it fit them. So the run's own claims are judged, and
+    what the file says now only tells which of them are not the same any more. An edit of the experiment around a claim
+    makes other cells, and leaves the claim as it is.
+    """
+    judged = judge(run)
+    if now is None:
+        return judged
+    since = {claim.name: statement(claim) for claim in now}
+    marked = [replace(one, changed=one.changed or since.get(one.claim.name) != statement(one.claim)) for one in judged]
+    kept = {claim.name for claim in run.claims}
+    added = [claim for claim in now if claim.name not in kept]
+    found = judge(run, added) if added else []
+    return [*marked, *(one for one in found if one.claim.name not in kept)]
+
+
+def statement(claim: Claim) -> Claim:
+    """Return the claim without the identifiers of its cells, which change with every setting of the experiment."""
+    places = tuple(
+        replace(place, points=tuple(replace(point, cell="", base=point.base and "") for point in place.points))
+        for place in claim.places
+    )
+    return replace(claim, places=places)

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from lanelab.analysis.results.claims.estimates import Estimate
-from lanelab.analysis.results.claims.levels import Levels
-from lanelab.analysis.results.claims.rules import directions, is_direction_alone, region
+from lanelab.analysis.results.claims.rules import Levels, directions, is_direction_alone, region
 from lanelab.driver.experiment.claim import Claim
 
 OF_RUNS = NormalDist().inv_cdf(0.8)

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from lanelab.analysis.results.between_beds import ENOUGH_BEDS, between, hodges_lehmann
 from lanelab.analysis.results.claims.estimates import Beyond, Estimate, OverBeds, OverRounds
-from lanelab.analysis.results.claims.levels import Levels
 from lanelab.analysis.results.claims.missing_rounds import is_known, numbers_needed
-from lanelab.analysis.results.claims.rules import SAME, effect_of, exact_effect, is_exact, outsiders, verdict_on
+from lanelab.analysis.results.claims.rules import SAME, Levels, effect_of, exact_effect, is_exact, outsiders, verdict_on
 from lanelab.analysis.results.claims.samples import (
     Observed,
     are_on_several_machines,

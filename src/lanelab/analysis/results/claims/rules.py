@@ -5,19 +5,47 @@ one-sided one for a direction, a two-sided one for "not reproduced". A claim abo
 two ends, so it is reproduced by the 95% interval, as a direction is.
 """
 
+import functools
 import math
 import statistics
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from lanelab.analysis.results.claims.estimates import Estimate
-from lanelab.analysis.results.claims.levels import Levels
 from lanelab.analysis.results.claims.samples import logarithm
 from lanelab.analysis.results.claims.verdict import Effect, Interval, Verdict
-from lanelab.analysis.statistics.looks import ALPHA
+from lanelab.analysis.statistics.looks import ALPHA, Look, alone, look_after
 from lanelab.driver.experiment.claim import Claim
 
 REVERSED, REFUTED, OPEN = "reversed", "magnitude refuted", "magnitude open"
 SAME = 1e-9  # logarithms that differ by less are of the same count
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """How sure an interval has to be for a verdict: the chances with which it may miss. They are 5% and 10%, or what a
+    run has left that looked at itself before."""
+
+    wide: float = ALPHA  # of I95
+    narrow: float = 2 * ALPHA  # of I90, whose two ends are one-sided tests at 5% each
+    looks: float = 1.0  # by what a p at a look's own level is multiplied, so that it holds for all looks together
+
+
+def levels_after(looks: Sequence[Look], rounds: int) -> Levels:
+    """Return the levels after so many rounds of a run with these looks. I95 has the look's own level. For I90 twice the
+    chance is spent on all looks, in equal parts, as for I95."""
+    if len(looks) == 1:
+        return Levels()
+    at = looks.index(look_after(looks, rounds))
+    together = sum(look.alpha for look in looks)
+    return Levels(looks[at].alpha, _narrow(tuple(look.trials for look in looks))[at], together / ALPHA)
+
+
+@functools.lru_cache(maxsize=64)
+def _narrow(trials: tuple[int, ...]) -> list[float]:
+    """Return the level of each look."""
+    spent = [2 * ALPHA * number / len(trials) for number in range(1, len(trials) + 1)]
+    return alone([number / trials[-1] for number in trials], spent)
 
 
 def region(claim: Claim) -> tuple[float, float]:

@@ -16,8 +16,7 @@ Nothing is assumed of how places depend on each other. A place that was not test
 
 from collections.abc import Callable, Sequence
 
-from lanelab.analysis.results.claims.levels import Levels
-from lanelab.analysis.results.claims.rules import OPEN, REFUTED, p_direction, p_not_reproduced, p_reproduced
+from lanelab.analysis.results.claims.rules import OPEN, REFUTED, Levels, p_direction, p_not_reproduced, p_reproduced
 from lanelab.analysis.results.claims.verdict import Effect, JudgedPlace, Verdict
 from lanelab.analysis.results.numbers import listed
 from lanelab.analysis.statistics.looks import ALPHA

@@ -1,9 +1,10 @@
 """What makes numbers mean less: trials that failed, a busy machine, noise and drift, who could not witness the wire."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 
 from lanelab.analysis.results import conditions, drift, machine, render, tables, witnesses
-from lanelab.analysis.results.drift_chart import drift_chart
+from lanelab.analysis.results.charts_of_trials import drift_chart
 from lanelab.analysis.results.layout.markup import Html, el, join
 from lanelab.analysis.results.layout.model import (
     Cell,
@@ -23,9 +24,9 @@ from lanelab.analysis.results.model import Run, Trial
 from lanelab.analysis.results.numbers import percent
 from lanelab.analysis.results.sections.cells import groups, place
 from lanelab.analysis.results.sections.seen import Seen
-from lanelab.analysis.results.sites import about_sites, kind_words, sentences
 from lanelab.analysis.results.tables import Row
 from lanelab.driver.base.amounts import counted
+from lanelab.driver.run.folder.format import ABOUT_SITES
 from lanelab.driver.site.site_notes import AboutSite
 
 MOST_DETAILS = 8
@@ -232,7 +233,7 @@ def sites_section(seen: Seen) -> Section | None:
     if not about:
         return None
     parts: tuple[Part, ...] = (
-        *words(sentences(seen.run), "muted", "terminal"),
+        *words(fidelity_sentences(seen.run), "muted", "terminal"),
         table(SITES, about.items(), where="long"),
         *words([FIDELITY], "muted", "page"),
     )
@@ -243,3 +244,19 @@ def conditions_section(seen: Seen) -> Section | None:
     """Lay out what changed within the run and what takes the meaning from it. A page says so at its head."""
     texts = words(conditions.sentences(seen.run), "warn", "text")
     return Section("conditions", "Conditions", texts) if texts else None
+
+
+def about_sites(run: Run) -> Mapping[str, AboutSite]:
+    """Return sites by name."""
+    noted = json.loads(run.meta.get(ABOUT_SITES) or "{}")
+    return {name: AboutSite.from_json(data, f"{ABOUT_SITES}.{name}") for name, data in noted.items()}
+
+
+def fidelity_sentences(run: Run) -> list[str]:
+    """Return one for each site: how faithful its replay is."""
+    return [f"site {name}: {kind_words(about)}, fidelity {about.fidelity}" for name, about in about_sites(run).items()]
+
+
+def kind_words(about: AboutSite) -> str:
+    when = f" on {about.date.partition('T')[0]}" if about.kind == "recorded" and about.date else ""
+    return f"{about.kind}{when}{', synthetic' if about.synthetic else ''}"

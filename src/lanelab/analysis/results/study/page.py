@@ -1,15 +1,20 @@
-"""The page of a study's report: one HTML file that asks nothing of the network, verdicts first. Pure but for what it
-reads of trials."""
+"""The report of a study's run: its claims are judged, and the page is one HTML file that asks nothing of the network,
+verdicts first."""
 
+from collections.abc import Mapping, Sequence
 from importlib import resources
+from pathlib import Path
 
+from lanelab.analysis.results.claims.judge import judge_as_kept
+from lanelab.analysis.results.claims.verdict import Judged
 from lanelab.analysis.results.layout.markup import el
 from lanelab.analysis.results.layout.model import Fold, Head, Points, Words, words
 from lanelab.analysis.results.layout.page import head_on_page, on_page
+from lanelab.analysis.results.report.atomic_files import write_whole
 from lanelab.analysis.results.report.page import contents, document
 from lanelab.analysis.results.sections.head import date_words
 from lanelab.analysis.results.sections.study import verdicts_section
-from lanelab.analysis.results.study.claim_verdicts import JudgedStudy
+from lanelab.analysis.results.study.claim_verdicts import JudgedStudy, judged_study
 from lanelab.analysis.results.study.closing_sections import (
     differences_section,
     failures_section,
@@ -18,8 +23,36 @@ from lanelab.analysis.results.study.closing_sections import (
     self_tests_section,
 )
 from lanelab.analysis.results.study.figure_section import figure_section
-from lanelab.analysis.results.study.run import ReadStudyRun
+from lanelab.analysis.results.study.run import ReadStudyRun, read_study_run
 from lanelab.driver.base.amounts import counted
+from lanelab.driver.experiment.claim import Claim
+from lanelab.driver.run.study.study import STUDY_REPORT
+
+Now = Mapping[int, Sequence[Claim]]  # by figure: its claims as the experiment file has them now
+MOST_CAVEATS = 2  # that stand before the verdicts; more would hide them
+
+
+def write_study_report(folder: Path, output: Path | None = None, now: Now | None = None) -> Path:
+    """Write the report of the study's run in this folder; returns where it is."""
+    read = read_study_run(folder)
+    return write_page(read, judge_study(read, now), output)
+
+
+def write_page(read: ReadStudyRun, judged: JudgedStudy, output: Path | None = None) -> Path:
+    """Write the page of a run that was read and judged; returns where it is."""
+    target = output or read.folder / STUDY_REPORT
+    write_whole(target, study_page(read, judged).encode())
+    return target
+
+
+def judge_study(read: ReadStudyRun, now: Now | None = None) -> JudgedStudy:
+    """Return the verdicts of all figures that have begun, by the claims that they began with."""
+    found: dict[int, Sequence[Judged]] = {
+        number: judge_as_kept(run, None if now is None else now.get(number, ()))
+        for number, run in read.runs.items()
+        if run
+    }
+    return judged_study(read.about.study, found)
 
 
 def study_page(read: ReadStudyRun, judged: JudgedStudy) -> str:
@@ -50,9 +83,6 @@ def study_page(read: ReadStudyRun, judged: JudgedStudy) -> str:
     )  # fmt: skip
     title = ", ".join(filter(None, [study.title, read.about.variant]))
     return document(f"{title} - lanelab study", body, style=_own("style.css"), script=_own("script.js"))
-
-
-MOST_CAVEATS = 2  # that stand before the verdicts; more would hide them
 
 
 def _head(read: ReadStudyRun, judged: JudgedStudy) -> Head:

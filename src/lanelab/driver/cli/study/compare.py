@@ -9,7 +9,7 @@ from lanelab.analysis.results.layout.terminal import on_terminal
 from lanelab.analysis.results.report.atomic_files import write_whole
 from lanelab.analysis.results.sections.compare import comparison_markdown, study_sections
 from lanelab.analysis.results.study.compare import StudyComparison, compare_studies, names_of
-from lanelab.analysis.results.study.report import judge_study
+from lanelab.analysis.results.study.page import judge_study
 from lanelab.analysis.results.study.run import read_study_run
 from lanelab.analysis.results.study.runs import find_study_run
 from lanelab.driver.cli.common import json_option

@@ -10,7 +10,7 @@ from lanelab.analysis.results.layout.terminal import on_terminal
 from lanelab.analysis.results.sections.study import verdicts_section
 from lanelab.analysis.results.study.data import write_data
 from lanelab.analysis.results.study.markdown import write_markdown
-from lanelab.analysis.results.study.report import judge_study, write_page
+from lanelab.analysis.results.study.page import judge_study, write_page
 from lanelab.analysis.results.study.run import read_study_run
 from lanelab.analysis.results.study.runs import find_study_run
 from lanelab.driver.base.errors import InputError, LanelabError

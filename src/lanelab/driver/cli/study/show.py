@@ -7,7 +7,7 @@ import click
 
 from lanelab.analysis.results.layout.terminal import on_terminal
 from lanelab.analysis.results.sections.study import figures_section, verdicts_section
-from lanelab.analysis.results.study.report import judge_study
+from lanelab.analysis.results.study.page import judge_study
 from lanelab.analysis.results.study.run import read_study_run
 from lanelab.analysis.results.study.runs import find_study_run
 from lanelab.driver.api.study_data import standing_json, study_json, study_sections
