@@ -10,7 +10,7 @@ from rich.console import Console
 
 from lanelab.analysis.results.report.page import page
 from lanelab.analysis.results.run_folder import read_run
-from lanelab.analysis.results.sections.doubts import about_sites, sentences
+from lanelab.analysis.results.sections.doubts import about_sites, fidelity_sentences
 from lanelab.analysis.results.sections.of_run import results_on_terminal as results
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.base.paths import PROJECT
@@ -66,7 +66,7 @@ def test_a_run_of_an_earlier_version_has_no_such_section(tmp_path: Path) -> None
 
 def test_a_synthetic_site_says_so(tmp_path: Path) -> None:
     run = read_run(make_run(tmp_path / "run", Made(about={"dummy": replace(ABOUT, kind="generated", synthetic=True)})))
-    assert sentences(run) == ["site dummy: generated, synthetic, fidelity 98.7%"]
+    assert fidelity_sentences(run) == ["site dummy: generated, synthetic, fidelity 98.7%"]
 
 
 def test_a_damaged_note_is_an_error_that_names_the_key(tmp_path: Path) -> None:

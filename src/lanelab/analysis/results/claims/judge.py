@@ -99,8 +99,8 @@ def judge_as_kept(run: Run, now: Sequence[Claim] | None) -> list[Judged]:
     marked = [replace(one, changed=one.changed or since.get(one.claim.name) != statement(one.claim)) for one in judged]
     kept = {claim.name for claim in run.claims}
     added = [claim for claim in now if claim.name not in kept]
-    found = judge(run, added) if added else []
-    return [*marked, *(one for one in found if one.claim.name not in kept)]
+    others = judge(run, added) if added else []
+    return [*marked, *(one for one in others if one.claim.name not in kept)]
 
 
 def statement(claim: Claim) -> Claim:

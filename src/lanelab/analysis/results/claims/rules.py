@@ -23,8 +23,8 @@ SAME = 1e-9  # logarithms that differ by less are of the same count
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """How sure an interval has to be for a verdict: the chances with which it may miss. They are 5% and 10%, or what a
-    run has left that looked at itself before."""
+    """The chances with which the intervals behind a verdict may miss: 5% and 10%, or what a run has left that looked at
+    itself before."""
 
     wide: float = ALPHA  # of I95
     narrow: float = 2 * ALPHA  # of I90, whose two ends are one-sided tests at 5% each
