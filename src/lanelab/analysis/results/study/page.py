@@ -47,12 +47,12 @@ def write_page(read: ReadStudyRun, judged: JudgedStudy, output: Path | None = No
 
 def judge_study(read: ReadStudyRun, now: Now | None = None) -> JudgedStudy:
     """Return the verdicts of all figures that have begun, by the claims that they began with."""
-    found: dict[int, Sequence[Judged]] = {
+    verdicts: dict[int, Sequence[Judged]] = {
         number: judge_as_kept(run, None if now is None else now.get(number, ()))
         for number, run in read.runs.items()
         if run
     }
-    return judged_study(read.about.study, found)
+    return judged_study(read.about.study, verdicts)
 
 
 def study_page(read: ReadStudyRun, judged: JudgedStudy) -> str:
@@ -82,7 +82,7 @@ def study_page(read: ReadStudyRun, judged: JudgedStudy) -> str:
            "Nothing on this page is loaded from elsewhere."),
     )  # fmt: skip
     title = ", ".join(filter(None, [study.title, read.about.variant]))
-    return document(f"{title} - lanelab study", body, style=_own("style.css"), script=_own("script.js"))
+    return document(f"{title} - lanelab study", body, style=_resource("style.css"), script=_resource("script.js"))
 
 
 def _head(read: ReadStudyRun, judged: JudgedStudy) -> Head:
@@ -107,5 +107,5 @@ def _head(read: ReadStudyRun, judged: JudgedStudy) -> Head:
     )
 
 
-def _own(name: str) -> str:
+def _resource(name: str) -> str:
     return resources.files("lanelab.analysis.results.study").joinpath(name).read_text()
