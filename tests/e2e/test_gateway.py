@@ -11,7 +11,8 @@ import yaml
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.link import Link
-from lanelab.driver.run.folder.trial_content import artifact_path, read_record
+from lanelab.driver.run.folder.trial_content import artifact_path
+from lanelab.driver.run.folder.trial_records import read_record
 from lanelab.driver.trial.packets.timeline import read_timeline
 from lanelab.driver.trial.parts.decompose import Loaded, decompose
 from tests.kit.handles import LanelabCommand

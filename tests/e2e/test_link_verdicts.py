@@ -9,7 +9,8 @@ from lanelab.analysis.results.run_folder import read_run
 from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.link import Link
 from lanelab.driver.record.reasons import Reason
-from lanelab.driver.run.folder.trial_content import artifact_path, read_record
+from lanelab.driver.run.folder.trial_content import artifact_path
+from lanelab.driver.run.folder.trial_records import read_record
 from lanelab.driver.trial.packets.emulation import emulation_error
 from lanelab.driver.trial.packets.link_evidence import link_evidence
 from lanelab.driver.trial.packets.timeline import read_timeline

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from lanelab.driver.experiment import Experiment, parse_experiment
+from lanelab.driver.experiment.model import Experiment
+from lanelab.driver.experiment.read import parse_experiment
 
 PATIENT = settings(deadline=None)  # a busy machine is not a failure
 SITES = ("dummy", "shop")

@@ -21,7 +21,7 @@ from lanelab.driver.record.evidence.load import (
     Threshold,
 )
 from lanelab.driver.record.load_series import SERIES
-from lanelab.driver.record.record import Series
+from lanelab.driver.record.series import Series
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.trial.load_settings import LoadSettings, Stage
 from lanelab.driver.trial.server_load.capacity import derive

@@ -13,10 +13,11 @@ from lanelab.analysis.results.model import LinkCase as ShownLink
 from lanelab.driver.api.run_experiment import run
 from lanelab.driver.base.errors import ArgumentError, InputError
 from lanelab.driver.cli.experiments import plan
+from lanelab.driver.experiment.dimensions import words_of_scale
 from lanelab.driver.experiment.figures import is_axis
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.read import parse_experiment
-from lanelab.driver.experiment.scale import over_scale, words_of_scale
+from lanelab.driver.experiment.scale import over_scale
 from lanelab.driver.run import start
 from lanelab.driver.run.loads import check_loads, limits_told
 from lanelab.driver.trial.load_settings import Stage

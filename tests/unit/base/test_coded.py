@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from lanelab.driver.base.coded import Coded, parsed
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.record.reasons import Failure, Reason
-from lanelab.driver.record.record import Series, TrialRecord
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.record.series import Series
 
 
 class Colour(StrEnum):

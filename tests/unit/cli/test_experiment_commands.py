@@ -11,7 +11,7 @@ from lanelab.driver.base.amounts import minutes, size
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.cli.experiments import new, plan
-from lanelab.driver.experiment import read_experiment
+from lanelab.driver.experiment.read import read_experiment
 from lanelab.driver.experiment.schedule.estimate import SiteLoad, estimate
 from lanelab.driver.experiment.schedule.warnings import warnings
 

@@ -9,7 +9,7 @@ import pytest
 
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.cli.main import lanelab
-from lanelab.driver.experiment import read_experiment
+from lanelab.driver.experiment.read import read_experiment
 from lanelab.driver.experiment.schedule.estimate import SiteLoad, estimate
 from lanelab.driver.experiment.schedule.warnings import warnings
 from lanelab.driver.site.load import load_site

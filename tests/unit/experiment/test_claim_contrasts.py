@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from lanelab.driver.experiment import Experiment
 from lanelab.driver.experiment.claim import Claim
+from lanelab.driver.experiment.model import Experiment
 from tests.kit.complaints import complaints
 from tests.kit.experiments import read
 

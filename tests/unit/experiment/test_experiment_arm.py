@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.browsers.chromium.fields import FLAGS_REFUSED
 from lanelab.driver.arm.fields import ARM, OWNERS, settings_with
 from lanelab.driver.arm.servers.apache.fields import ApacheSettings
@@ -13,7 +14,6 @@ from lanelab.driver.arm.servers.nginx.fields import NginxSettings
 from lanelab.driver.arm.streams import StreamSettings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.setting import rows_of
-from lanelab.driver.experiment import Arm
 from lanelab.driver.experiment.read import parse_experiment
 from tests.kit.experiments import PATIENT, arm_settings
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.experiment import Experiment
 from lanelab.driver.experiment.claim import Claim, digest_of
+from lanelab.driver.experiment.model import Experiment
 from tests.kit.complaints import complaints
 from tests.kit.experiments import ARMS, PATIENT, SMALL, read
 

@@ -3,7 +3,7 @@
 import pytest
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.experiment import Experiment
+from lanelab.driver.experiment.model import Experiment
 from tests.kit.experiments import read
 
 ARMS = "arms: {http: {}, https: {tls: 1.3}, h2: {protocol: h2, tls: 1.3}}\n"

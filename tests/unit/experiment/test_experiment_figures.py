@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.experiment import Figure
+from lanelab.driver.experiment.model import Figure
 from tests.kit.experiments import ARMS, PATIENT, read
 
 GRID = f"sites: dummy\nlinks: {{rate: [1mbit, 10mbit], rtt: [20ms, 50ms, 100ms]}}\n{ARMS}"

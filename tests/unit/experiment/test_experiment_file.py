@@ -10,10 +10,12 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.settings.kinds import LARGEST_SEED
 from lanelab.driver.base.units import Ratio
-from lanelab.driver.experiment import Repeat, Tolerances, read_experiment
+from lanelab.driver.experiment.model import Repeat
+from lanelab.driver.experiment.read import read_experiment
 from lanelab.driver.link import Link
 from lanelab.driver.trial.recorders.machine import MachineOptions
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
+from lanelab.driver.trial.tolerances import Tolerances
 from tests.kit.experiments import ARMS, PATIENT, SMALL, read
 from tests.kit.links import settings
 

@@ -3,7 +3,8 @@
 import pytest
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.experiment import Experiment, parse_experiment
+from lanelab.driver.experiment.model import Experiment
+from lanelab.driver.experiment.read import parse_experiment
 from tests.kit.complaints import complaints
 from tests.kit.experiments import ARMS, SITES, SMALL
 

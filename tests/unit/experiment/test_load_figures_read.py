@@ -5,7 +5,7 @@ import json
 import pytest
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.experiment import Experiment, Figure
+from lanelab.driver.experiment.model import Experiment, Figure
 from tests.kit.experiments import ARMS, read
 
 LOAD = f"""\

@@ -10,7 +10,7 @@ import yaml
 
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.paths import PROJECT
-from lanelab.driver.experiment import parse_experiment
+from lanelab.driver.experiment.read import parse_experiment
 from tests.kit.complaints import complaints
 from tests.kit.experiments import SITES
 

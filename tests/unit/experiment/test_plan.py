@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.experiment import Arm
 from lanelab.driver.experiment.schedule.estimate import SiteLoad, estimate, estimate_spread, expected_plt
 from lanelab.driver.experiment.schedule.order import phases, round_order
 from lanelab.driver.experiment.schedule.warnings import warnings

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lanelab.driver.experiment import Experiment
+from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.order import PlannedTrial
 from lanelab.driver.experiment.schedule.results import Attempt, History, short_cells
 from lanelab.driver.experiment.schedule.rounds import Schedule

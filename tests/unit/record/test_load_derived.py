@@ -8,7 +8,7 @@ import pytest
 from lanelab.driver.record.load_series import SERIES
 from lanelab.driver.record.load_spans import combined, first_reached, line
 from lanelab.driver.record.metrics import METRICS, metric_named
-from lanelab.driver.record.record import Series
+from lanelab.driver.record.series import Series
 from lanelab.driver.trial.load_settings import LoadSettings, Stage
 from lanelab.driver.trial.server_load.capacity import derive
 

@@ -20,7 +20,7 @@ from lanelab.analysis.results.report.page import page
 from lanelab.analysis.results.run_folder import read_run, with_places
 from lanelab.analysis.results.sections.of_run import results_on_terminal as results
 from lanelab.driver.cli.claims import claims
-from lanelab.driver.experiment.scale import words_of_scale
+from lanelab.driver.experiment.dimensions import words_of_scale
 from lanelab.driver.record.load_places import LoadPlace, metric_of_claim, place_named
 from lanelab.driver.run.folder import format as run_format
 from tests.kit.made_load_run import claim_of, make_load_run, series_of

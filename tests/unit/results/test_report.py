@@ -35,7 +35,8 @@ from lanelab.driver.base.errors import StoreError
 from lanelab.driver.cli.main import lanelab
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.run.folder.trial_content import artifact_path, each_series, read_record
+from lanelab.driver.run.folder.trial_content import artifact_path, each_series
+from lanelab.driver.run.folder.trial_records import read_record
 from tests.kit.made_run import ARMS, Made, changing, loaded, made_requests, make_run
 from tests.kit.report_pages import EVIL, Parsed
 

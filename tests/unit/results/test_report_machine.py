@@ -9,7 +9,7 @@ from lanelab.analysis.results.layout.terminal import on_terminal
 from lanelab.analysis.results.report.page import page
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.sections.of_run import results_on_terminal
-from lanelab.driver.run.folder.trial_content import read_record
+from lanelab.driver.run.folder.trial_records import read_record
 from tests.kit.made_run import Made, make_run
 
 USE = {"cpu_client_s": 0.71, "cpu_router_s": 0.08, "cpu_other_s": 1.5, "cpu_busy": 0.9, "pressure_cpu_some": 0.625}

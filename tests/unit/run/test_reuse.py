@@ -10,7 +10,7 @@ import pytest
 
 from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.experiment import Experiment
+from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.link.results import SelfTest
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.record.record import TrialRecord

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lanelab.driver.experiment import Experiment
+from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.blocks import blocks
 from lanelab.driver.run.folder.sources import SourceTrial
 from lanelab.driver.run.reuse_plan import Available, Plan, Planner, components, difference

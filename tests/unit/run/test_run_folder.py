@@ -16,9 +16,10 @@ from lanelab.analysis.results import conditions
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.runs import find_run, list_runs
 from lanelab.driver.base.errors import InputError, StoreError
-from lanelab.driver.record.record import Series
+from lanelab.driver.record.series import Series
 from lanelab.driver.run.folder import format as run_format
-from lanelab.driver.run.folder.trial_content import each_record, each_request, read_artifacts, read_record
+from lanelab.driver.run.folder.trial_content import read_artifacts
+from lanelab.driver.run.folder.trial_records import each_record, each_request, read_record
 from tests.kit.made_run import TEXT, Made, changing, make_run
 
 

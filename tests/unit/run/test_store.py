@@ -15,7 +15,8 @@ from lanelab.driver.experiment.schedule.results import Attempt
 from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.reasons import Failure, Flag, FlagName, Reason
-from lanelab.driver.record.record import Series, TrialRecord
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.record.series import Series
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.store import Store, Stored
 from lanelab.driver.run.this_machine import this_machine

@@ -6,8 +6,7 @@ import pytest
 
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.run.study.read import find_study, read_study, read_study_folder, studies
-from lanelab.driver.run.study.sources import published_number
-from lanelab.driver.run.study.study import Difference, PublishedClaim, StudyFigure
+from lanelab.driver.run.study.study import Difference, PublishedClaim, StudyFigure, published_number
 from tests.kit.studies import texts, write_study
 
 

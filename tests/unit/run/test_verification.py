@@ -20,13 +20,8 @@ from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.digests import BEDS, PLAN, SELF_TESTS, SESSIONS, TRIALS, VERSIONS
 from lanelab.driver.run.folder.sources import SourceRun
 from lanelab.driver.run.folder.store import Store
-from lanelab.driver.run.folder.trial_content import (
-    each_record,
-    each_request,
-    each_series,
-    read_record,
-    unchanged_artifacts,
-)
+from lanelab.driver.run.folder.trial_content import each_series, unchanged_artifacts
+from lanelab.driver.run.folder.trial_records import each_record, each_request, read_record
 from tests.kit.made_run import Made, changing, make_run
 
 HAR = "page.har.gz"

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from lanelab.driver.record.record import Series
+from lanelab.driver.record.series import Series
 from lanelab.driver.trial.server_load.finish import of_roles
 from tests.kit.k6_loads import PAGES_OF_K6
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from lanelab.driver.record.record import Series
+from lanelab.driver.record.series import Series
 from lanelab.driver.trial.server_load.bed_side import since
 from lanelab.driver.trial.server_load.generator import Results
 

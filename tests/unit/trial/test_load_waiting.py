@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from lanelab.driver.record.record import Series
+from lanelab.driver.record.series import Series
 from lanelab.driver.trial.server_load.finish import NAME, with_waiting
 
 SECONDS = 200

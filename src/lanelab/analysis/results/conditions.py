@@ -14,7 +14,7 @@ from typing import Any
 from lanelab.analysis.results import link_drift
 from lanelab.analysis.results.model import Run, SelfTest, Session
 from lanelab.analysis.results.numbers import values_of
-from lanelab.driver.experiment.scale import words_of_scale
+from lanelab.driver.experiment.dimensions import words_of_scale
 
 _WATCHED = ("lanelab", "machine", "bed_options", "gateway", "mod_replay", "mod_spdy", "spdy-load")
 _BED = re.compile(r"bed( \d+)?")  # the second one of a session is "bed 2"

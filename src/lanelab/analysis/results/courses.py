@@ -19,7 +19,7 @@ from lanelab.driver.record.load_places import TIME, USERS
 from lanelab.driver.record.load_series import SERIES, SeriesKind
 from lanelab.driver.record.load_spans import combined, spans
 from lanelab.driver.record.metrics import LOAD
-from lanelab.driver.record.record import Series
+from lanelab.driver.record.series import Series
 from lanelab.driver.run.folder.trial_content import read_series
 
 COURSE = "series"  # as experiment files call the kind of figure

@@ -27,8 +27,9 @@ from lanelab.driver.base.errors import StoreError
 from lanelab.driver.record.evidence.browser import RequestData
 from lanelab.driver.record.metrics import LOAD, METRICS, metric_named, metrics_of
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.run.folder.rows import IN_TABLES
-from lanelab.driver.run.folder.trial_content import each_record, each_request, each_series, unchanged_artifacts
+from lanelab.driver.run.folder.format import IN_TABLES
+from lanelab.driver.run.folder.trial_content import each_series, unchanged_artifacts
+from lanelab.driver.run.folder.trial_records import each_record, each_request
 
 HAR = "page.har.gz"
 _COUNTS = ("http_status", "connection", "wire_connection", "wire_stream", "wire_in_flight")

@@ -15,7 +15,6 @@ from lanelab.analysis.results.published_points import PublishedFigure
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.record.evidence.load import MOST_SCRIPT_METRICS, Latency, LoadEvidence, LoadReport, Tally
 from lanelab.driver.record.metrics import LOAD
-from lanelab.driver.run.folder.trial_content import each_record
 
 CDF = "times"  # of a drawing: how many requests or pages took no longer
 MOST_POINTS = 120
@@ -56,6 +55,8 @@ def reported(run: Run) -> list[Reported]:
 
 
 def _each_evidence(run: Run) -> Iterator[tuple[int, LoadEvidence]]:
+    from lanelab.driver.run.folder.trial_records import each_record  # noqa: PLC0415 - only loads need records
+
     for number, record in each_record(run.folder):
         if record.load:
             yield number, record.load

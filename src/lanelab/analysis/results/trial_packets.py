@@ -15,7 +15,8 @@ from lanelab.driver.base.programs.find_program import find
 from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.run.folder.trial_content import read_record, unchanged_artifacts
+from lanelab.driver.run.folder.trial_content import unchanged_artifacts
+from lanelab.driver.run.folder.trial_records import read_record
 
 CAPTURE = "client.pcapng.gz"
 WHOLE_PACKET = 1514  # bytes of a frame as Ethernet has it

@@ -22,7 +22,8 @@ from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.database import opened_database
 from lanelab.driver.run.folder.digests import differences, file_digest
-from lanelab.driver.run.folder.trial_content import artifact_path, whole_record
+from lanelab.driver.run.folder.trial_content import artifact_path
+from lanelab.driver.run.folder.trial_records import whole_record
 from lanelab.driver.run.start import digests_now
 
 BOUND = "bound_ms"

@@ -11,8 +11,8 @@ from lanelab.driver.base.coded import Json, parsed
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.programs.needs import Program, programs
 from lanelab.driver.bed import placement, registry
+from lanelab.driver.bed.kept_bed import KeptBed
 from lanelab.driver.bed.placement import processors_here
-from lanelab.driver.bed.registry import KeptBed
 from lanelab.driver.bed.substrate import NO_DIRECT, BedSettings, NodeSettings, SubstrateKind, Traits
 from lanelab.driver.link import Link
 from lanelab.driver.run.channel.client import Bed

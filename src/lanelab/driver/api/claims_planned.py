@@ -1,7 +1,7 @@
 """What a plan says of the claims of an experiment: each with what was published and where it is checked."""
 
-from lanelab.driver.experiment import Experiment
 from lanelab.driver.experiment.claim import Claim
+from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.record.load_places import metric_of_claim
 from lanelab.driver.record.metrics import Metric
 

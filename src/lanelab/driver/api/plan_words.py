@@ -3,8 +3,8 @@
 import math
 
 from lanelab.driver.base.amounts import counted, minutes, size
-from lanelab.driver.experiment import Experiment
-from lanelab.driver.experiment.scale import words_of_scale
+from lanelab.driver.experiment.dimensions import words_of_scale
+from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.blocks import blocks
 from lanelab.driver.experiment.schedule.estimate import Estimate, SpreadEstimate
 from lanelab.driver.experiment.schedule.order import round_order

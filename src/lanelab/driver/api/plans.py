@@ -8,7 +8,8 @@ from lanelab.driver.api.claims_planned import claims_json
 from lanelab.driver.api.plan_words import order_of_round, spread_words, summary
 from lanelab.driver.base.amounts import size
 from lanelab.driver.base.paths import build_folder
-from lanelab.driver.experiment import Experiment, read_experiment
+from lanelab.driver.experiment.model import Experiment
+from lanelab.driver.experiment.read import read_experiment
 from lanelab.driver.experiment.scale import over_scale
 from lanelab.driver.experiment.schedule.blocks import blocks
 from lanelab.driver.experiment.schedule.estimate import Estimate, SpreadEstimate, estimate_spread

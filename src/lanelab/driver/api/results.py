@@ -16,7 +16,8 @@ from lanelab.driver.experiment.schedule.results import Attempt
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.content import attempt_of
-from lanelab.driver.run.folder.trial_content import artifact_path, read_record
+from lanelab.driver.run.folder.trial_content import artifact_path
+from lanelab.driver.run.folder.trial_records import read_record
 from lanelab.driver.run.missing import MissingCell, Reasons, trials_missing
 from lanelab.driver.run.start import read_back
 from lanelab.driver.site.load import site_names

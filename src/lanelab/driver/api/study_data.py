@@ -12,8 +12,7 @@ from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.estimate import Estimate
 from lanelab.driver.run.built_programs import still_to_build
 from lanelab.driver.run.study.read import StudyFolder
-from lanelab.driver.run.study.sources import published_number
-from lanelab.driver.run.study.study import Difference, PublishedClaim, Study, StudyFigure
+from lanelab.driver.run.study.study import Difference, PublishedClaim, Study, StudyFigure, published_number
 
 
 def checked_by(experiments: Mapping[int, Experiment]) -> dict[int, list[str]]:

@@ -1,8 +1,7 @@
 """The substrates that there are."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
 from lanelab.driver.base.coded import parsed
 from lanelab.driver.base.errors import InputError
@@ -29,15 +28,6 @@ def kind_named(name: str) -> SubstrateKind[Any]:
         if kind.name == name:
             return kind
     raise InputError(f"there is no substrate '{name}'", f"There is: {', '.join(names())}", key="substrate")
-
-
-class KeptBed(TypedDict):
-    """The way of making beds, in a run's folder. Options of substrates stand beside these keys, by their names."""
-
-    router: str
-    pinned: Mapping[str, str]
-    substrate: NotRequired[str]
-    accept_links: NotRequired[bool]
 
 
 class _Sent(TypedDict):

@@ -17,8 +17,8 @@ from lanelab.analysis.results.sections.claims import behind, columns, lines_of, 
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.common import json_option, run_argument
 from lanelab.driver.cli.output import console, print_json
-from lanelab.driver.experiment import read_experiment
 from lanelab.driver.experiment.claim import Claim
+from lanelab.driver.experiment.read import read_experiment
 
 WIDTH = 120
 

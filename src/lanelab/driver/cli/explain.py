@@ -15,7 +15,7 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.common import json_option, run_argument
 from lanelab.driver.cli.output import console, print_json
 from lanelab.driver.record.evidence.parts import Parts
-from lanelab.driver.run.folder.trial_content import read_record
+from lanelab.driver.run.folder.trial_records import read_record
 
 
 @click.command("explain")

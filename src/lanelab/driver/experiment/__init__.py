@@ -12,20 +12,3 @@ figures     what the charts show
 read        from a file to an Experiment
 schema      the JSON schema for editors
 """
-
-from lanelab.driver.arm.arm import Arm
-from lanelab.driver.experiment.model import Cell, Experiment, Figure, LinkCase, Repeat
-from lanelab.driver.experiment.read import parse_experiment, read_experiment
-from lanelab.driver.trial.tolerances import Tolerances
-
-__all__ = [
-    "Arm",
-    "Cell",
-    "Experiment",
-    "Figure",
-    "LinkCase",
-    "Repeat",
-    "Tolerances",
-    "parse_experiment",
-    "read_experiment",
-]

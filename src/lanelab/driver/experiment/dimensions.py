@@ -68,3 +68,10 @@ def _by_side(settings: Mapping[str, T], names: set[str]) -> dict[str, T]:
         sides = [key.name for key in DIMENSIONS[name].setting.keys if key.side] if name in names else [name]
         by_side |= dict.fromkeys(sides, value)
     return by_side
+
+
+def words_of_scale(scale: float) -> str:
+    """Return what a reader of numbers must know of the scale."""
+    share = f"{scale:g} of"
+    words = f"{share} the users or arrivals that its experiment says, in {share} the time"
+    return f"The load is scaled (--scale {scale:g}): {words}."

@@ -48,13 +48,6 @@ def over_scale(experiment: Experiment, scale: float, key: str = "--scale") -> Ex
     )
 
 
-def words_of_scale(scale: float) -> str:
-    """Return what a reader of numbers must know of the scale."""
-    share = f"{scale:g} of"
-    words = f"{share} the users or arrivals that its experiment says, in {share} the time"
-    return f"The load is scaled (--scale {scale:g}): {words}."
-
-
 # --- loads
 
 

@@ -8,7 +8,7 @@ from lanelab.driver.base.amounts import form_for
 from lanelab.driver.record.load_series import SERIES
 from lanelab.driver.record.load_spans import combined
 from lanelab.driver.record.metrics import LOAD, Metric, metric_named
-from lanelab.driver.record.record import Series
+from lanelab.driver.record.series import Series
 
 USERS, TIME = "users", "time"
 AROUND_MS = 15_000.0  # to either side: 30 s in all, as the lines of figures are made of

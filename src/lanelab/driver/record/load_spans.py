@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from lanelab.driver.record.load_series import SERIES
-from lanelab.driver.record.record import Series
+from lanelab.driver.record.series import Series
 
 Points = Sequence[tuple[float, float]]  # ms since the load began, value
 Lines = Sequence[tuple[float, float | None]]  # ms of the middle of a span, value; None: nothing was read in it

@@ -7,8 +7,11 @@ words and a unit, or a number that is worked out from the record. To add a metri
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from lanelab.driver.record.record import TrialRecord
+if TYPE_CHECKING:  # tables of metrics are read without the types of all evidence
+    from lanelab.driver.record.record import TrialRecord
+
 
 PAGE_LOAD, LOAD = "page_load", "load"
 ANY = (PAGE_LOAD, LOAD)
@@ -29,7 +32,7 @@ class Metric:
     column: str = ""  # its heading in the table of results; "": it has no column there
     higher_is_better: bool = False
     censored: str = ""  # the measure that is 1 where the true value lies beyond this one: it was not reached
-    of: Callable[[TrialRecord], float | None] | None = None  # None: it is a measure of the record, by its name
+    of: Callable[["TrialRecord"], float | None] | None = None  # None: it is a measure of the record, by its name
 
     @property
     def worst(self) -> float:
@@ -50,15 +53,15 @@ class Metric:
     def title(self) -> str:
         return f"{self.heading} ({self.unit})" if self.unit else self.heading
 
-    def value(self, record: TrialRecord) -> float | None:
+    def value(self, record: "TrialRecord") -> float | None:
         """None where this trial does not have it."""
         return record.measures.get(self.name) if self.of is None else self.of(record)
 
 
-def _captured(name: str) -> Callable[[TrialRecord], float | None]:
+def _captured(name: str) -> Callable[["TrialRecord"], float | None]:
     """Return a number of the client's capture."""
 
-    def of(record: TrialRecord) -> float | None:
+    def of(record: "TrialRecord") -> float | None:
         packets = record.page_load.packets.get("client") if record.page_load else None
         value = None if packets is None else getattr(packets, name)
         return None if value is None else float(value)
@@ -66,12 +69,12 @@ def _captured(name: str) -> Callable[[TrialRecord], float | None]:
     return of
 
 
-def _slowdown(record: TrialRecord) -> float | None:
+def _slowdown(record: "TrialRecord") -> float | None:
     browser = record.page_load.browser if record.page_load else None
     return browser.slowdown.factor if browser and browser.slowdown else None
 
 
-def _requested(record: TrialRecord) -> float | None:
+def _requested(record: "TrialRecord") -> float | None:
     """None of a trial that did not begin: it has no evidence."""
     return len(record.requests) if record.requests or record.evidence else None
 
@@ -264,7 +267,7 @@ def metrics_of(workload: str) -> list[Metric]:
     return [metric for metric in METRICS if workload in metric.workloads]
 
 
-def measured(record: TrialRecord) -> dict[str, float]:
+def measured(record: "TrialRecord") -> dict[str, float]:
     """Every number of a trial by its name: metrics first, then measures that the table does not know."""
     known = {metric.name: metric.value(record) for metric in metrics_of(record.workload)}
     values = {name: value for name, value in known.items() if value is not None}

@@ -18,6 +18,7 @@ from lanelab.driver.record.evidence.server_series import ServerSeriesEvidence
 from lanelab.driver.record.evidence.trace import TraceEvidence
 from lanelab.driver.record.evidence.vitals import VitalsEvidence
 from lanelab.driver.record.reasons import Failure, Flag, Reason
+from lanelab.driver.record.series import Series
 
 # The type of `evidence` by the workload's name. A new workload adds its own.
 EVIDENCE: dict[str, type[Coded]] = {
@@ -32,14 +33,6 @@ RECORDINGS: dict[str, type[Coded]] = {
     "trace": TraceEvidence,
     "vitals": VitalsEvidence,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Series(Coded):
-    """A number over time."""
-
-    unit: str
-    points: tuple[tuple[float, float], ...]  # ms from the start of the trial, value
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from lanelab.analysis.results.report.film import films, progress_strip
 from lanelab.analysis.results.report.part_strip import part_strip
 from lanelab.analysis.results.report.sequence import sequence
 from lanelab.analysis.results.report.waterfall import waterfall
-from lanelab.driver.run.folder.trial_content import read_record, unchanged_artifacts
+from lanelab.driver.run.folder.trial_content import unchanged_artifacts
+from lanelab.driver.run.folder.trial_records import read_record
 
 READ = (CAPTURE, FILMSTRIP, SCREENSHOT)  # files of a trial
 NOTE = (

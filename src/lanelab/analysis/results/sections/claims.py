@@ -28,7 +28,7 @@ from lanelab.analysis.results.sections.seen import Seen
 from lanelab.analysis.results.study.claim_verdicts import StudyVerdict
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.experiment.claim import Claim
-from lanelab.driver.run.study.sources import published_number
+from lanelab.driver.run.study.study import published_number
 
 CHANGED = "changed after the run"
 NOTE = (

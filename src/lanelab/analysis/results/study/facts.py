@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lanelab.analysis.results.model import Run
-from lanelab.driver.run.folder.trial_content import read_record
+from lanelab.driver.run.folder.trial_records import read_record
 
 UNKNOWN = "not known"
 MACHINE = ("system", "kernel", "architecture", "processor", "processors", "memory_mib", "clock_source")

@@ -6,12 +6,14 @@ the JSON schema and the options of the command line derive from a table. To add 
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import Kind, near_miss
-from lanelab.driver.base.settings.source import Written
+
+if TYPE_CHECKING:  # links are read from runs without YAML
+    from lanelab.driver.base.settings.source import Written
 
 Values: TypeAlias = dict[str, Any]  # by name: each setting's, of the type that its kind reads
 
@@ -195,7 +197,7 @@ class Table(Mapping[str, Key]):
         """Return one value, by the name that the user wrote."""
         return self.key(name).setting.read(value, name)
 
-    def entries(self, written: Written) -> dict[str, Written]:
+    def entries(self, written: "Written") -> "dict[str, Written]":
         """Return the entries of a mapping in a file: known keys, each once, and every required one."""
         entries = written.entries(expected=list(self))
         for name, entry in entries.items():
@@ -207,7 +209,7 @@ class Table(Mapping[str, Key]):
                 raise written.error(f"{setting.name} is missing", remedy)
         return entries
 
-    def values_of(self, entries: Mapping[str, Written]) -> Values:
+    def values_of(self, entries: "Mapping[str, Written]") -> Values:
         """Return the single values of a mapping in a file, else their defaults. Errors name file, line and key."""
         read: Values = {}
         for setting in self.settings:

@@ -11,7 +11,7 @@ from lanelab.driver.collect.fidelity.measure import problem_of
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.digests import require_unchanged
-from lanelab.driver.run.folder.trial_content import whole_record
+from lanelab.driver.run.folder.trial_records import whole_record
 from lanelab.driver.trial.recorders.screenshot import FILE as PICTURE
 
 TRIALS = "SELECT trial, name, round, record FROM trials JOIN cells USING (cell) JOIN arms USING (arm) ORDER BY trial"

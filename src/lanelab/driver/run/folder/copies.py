@@ -13,7 +13,7 @@ from lanelab.driver.base.errors import ChangedError
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder.digests import require_unchanged
 from lanelab.driver.run.folder.rows import Listed, artifacts_in
-from lanelab.driver.run.folder.trial_content import whole_record
+from lanelab.driver.run.folder.trial_records import whole_record
 
 
 @dataclass(frozen=True, slots=True)

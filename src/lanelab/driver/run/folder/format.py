@@ -13,6 +13,7 @@ DATABASE = "run.sqlite"
 EXPERIMENT = "experiment.yaml"  # verbatim
 ARTIFACTS = "trials"  # trials/000012/…: one folder for each trial, complete when the trial is in the database
 REPORT = "report.html"
+IN_TABLES = ("requests", "measures")  # parts of a record that have tables of their own
 # Keys of meta.
 MERGING = ".merging"  # how the name of a folder ends that a merge has not finished
 MERGED = "merged"  # key of meta: JSON, identifiers of the runs that it was merged of; not there in other runs

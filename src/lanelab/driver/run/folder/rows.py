@@ -13,9 +13,9 @@ from lanelab.driver.experiment.model import Cell
 from lanelab.driver.record.metrics import measured
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder.digests import note_digests
+from lanelab.driver.run.folder.format import IN_TABLES
 
 Listed = Sequence[tuple[str, int, str]]  # name, size and digest of each artifact of a trial
-IN_TABLES = ("requests", "measures")  # parts of a record that have tables of their own
 _REQUEST = (
     "url", "status", "protocol", "connection", "priority", "started_ms", "ended_ms", "wire_bytes", "body_bytes",
 )  # fmt: skip

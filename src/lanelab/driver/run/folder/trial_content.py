@@ -1,5 +1,5 @@
-"""What a run folder holds of each trial: its record, requests, series and files. They are large, and read a trial at a
-time. Each is compared with its digest as it is read.
+"""What a run folder holds of each trial: its series, files and witnesses; its record is in trial_records.py. They are
+large, and read a trial at a time. Each is compared with its digest as it is read.
 """
 
 import json
@@ -8,17 +8,13 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from lanelab.driver.base.errors import InputError
-from lanelab.driver.record.evidence.browser import RequestData
 from lanelab.driver.record.load_series import SERIES
-from lanelab.driver.record.record import Series, TrialRecord
+from lanelab.driver.record.series import Series
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.database import opened_database
 from lanelab.driver.run.folder.digests import (
     FILES,
-    OF_RECORD,
     RECORD,
-    REQUESTS,
     changed,
     file_digest,
     require_unchanged,
@@ -26,58 +22,15 @@ from lanelab.driver.run.folder.digests import (
 from lanelab.driver.run.folder.digests import SERIES as SERIES_PART
 
 
-def read_record(folder: Path, trial: int) -> TrialRecord:
-    """Return everything recorded about a trial, its requests included. RecordError where it is not as its format
-    says."""
-    with opened_database(folder) as database:
-        row = database.execute("SELECT record FROM trials WHERE trial = ?", (trial,)).fetchone()
-        if row is None:
-            last = database.execute("SELECT max(trial) FROM trials").fetchone()[0]
-            remedy = f"Its trials are numbered 1 to {last}" if last else "It has no trials yet"
-            raise InputError(f"the run {folder} has no trial {trial}", remedy, key="--trial")
-        require_unchanged(database, folder, number=trial, parts=OF_RECORD)
-        return whole_record(database, trial, row[0])
-
-
-def whole_record(database: sqlite3.Connection, trial: int, text: str) -> TrialRecord:
-    """Return a trial's record with what tables of their own have of it; `text`: the rest. RecordError."""
-    record = json.loads(text)
-    series = {name: {**one, "points": []} for name, one in record["series"].items()}
-    query = "SELECT name, t_ms, value FROM series WHERE trial = ? ORDER BY name, t_ms"
-    for name, t_ms, value in database.execute(query, (trial,)):
-        series[name]["points"].append([t_ms, value])
-    measures = dict(database.execute("SELECT name, value FROM measures WHERE trial = ?", (trial,)))
-    query = "SELECT data FROM requests WHERE trial = ? ORDER BY number"
-    requests = [json.loads(data) for (data,) in database.execute(query, (trial,))]
-    whole = {**record, "measures": measures, "series": series, "requests": requests}
-    return TrialRecord.from_json(whole, f"trial {trial}")
-
-
-def each_request(folder: Path) -> Iterator[tuple[int, int, RequestData]]:
-    """Yield (trial, number, request) of all trials."""
-    query = "SELECT number, data FROM requests WHERE trial = ? ORDER BY number"
-    for trial, (number, data) in _each(folder, query, REQUESTS):
-        yield trial, number, json.loads(data)
-
-
-def each_record(folder: Path) -> Iterator[tuple[int, TrialRecord]]:
-    """Yield (trial, record) of all trials, without requests, measures and the points of series."""
-    for trial, (text,) in _each(folder, "SELECT record FROM trials WHERE trial = ?", RECORD):
-        record = json.loads(text)
-        series = {name: {**one, "points": []} for name, one in record["series"].items()}
-        whole = {**record, "measures": {}, "series": series, "requests": []}
-        yield trial, TrialRecord.from_json(whole, f"trial {trial}")
-
-
 def each_witnesses(folder: Path) -> Iterator[tuple[int, dict[str, list[str]] | None]]:
     """Yield (trial, which witnesses its verdict used, for each question) of all trials; None where that was not
     noted."""
     query = "SELECT json_extract(record, '$.evidence.witnesses') FROM trials WHERE trial = ?"
-    for trial, (text,) in _each(folder, query, RECORD):
+    for trial, (text,) in each_row(folder, query, RECORD):
         yield trial, None if text is None else json.loads(text)
 
 
-def _each(folder: Path, query: str, part: str) -> Iterator[tuple[int, tuple[Any, ...]]]:
+def each_row(folder: Path, query: str, part: str) -> Iterator[tuple[int, tuple[Any, ...]]]:
     """Yield what the query finds for each trial, of this part of it. It is finished before anything is given out:
     whoever takes it may pause for as long as they like, and an open query would keep the run from storing its
     trials."""
@@ -108,7 +61,7 @@ def series_of(database: sqlite3.Connection, trial: int, names: Sequence[str]) ->
 def each_series(folder: Path) -> Iterator[tuple[int, str, float, float]]:
     """Yield (trial, name, ms since the trial began, value) of every point of all trials."""
     query = "SELECT name, t_ms, value FROM series WHERE trial = ? ORDER BY name, t_ms"
-    for trial, (name, t_ms, value) in _each(folder, query, SERIES_PART):
+    for trial, (name, t_ms, value) in each_row(folder, query, SERIES_PART):
         yield trial, name, t_ms, value
 
 

@@ -19,7 +19,7 @@ from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.coded import JsonObject, parsed
 from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.base.writing import writing
-from lanelab.driver.bed.registry import KeptBed
+from lanelab.driver.bed.kept_bed import KeptBed
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.read import STUDY_FILE
 from lanelab.driver.run.folder.store import LOCK, lock_folder

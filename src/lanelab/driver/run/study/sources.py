@@ -1,14 +1,11 @@
 """Which published claim each claim of a study's experiments refers to. Pure."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.base.settings.source import Written
-from lanelab.driver.run.study.study import Study, StudyFigure
-
-_REFERENCE = re.compile(r"(?P<study>[^\s#]+)#(?P<number>\S*)")
+from lanelab.driver.run.study.study import REFERENCE, Study, StudyFigure
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +14,6 @@ class FigureFile:
 
     figure: StudyFigure
     claims: Mapping[str, Written]
-
-
-def published_number(source: str) -> int | None:
-    """Return the number of the published claim that a source names; None where it is any text."""
-    match = _REFERENCE.fullmatch(source.strip())
-    return int(match["number"]) if match and match["number"].isdecimal() else None
 
 
 def check_claims(study: Study, files: Sequence[FigureFile], published: Mapping[int, Written]) -> None:
@@ -52,7 +43,7 @@ def check_claims(study: Study, files: Sequence[FigureFile], published: Mapping[i
 def _referred(written: Written, study: Study) -> int | None:
     """Return the number of the published claim; None where the source is no reference to a study."""
     text = written.text().strip()
-    match = _REFERENCE.fullmatch(text)
+    match = REFERENCE.fullmatch(text)
     if not match:
         return None
     if match["study"] != study.name:

@@ -4,15 +4,17 @@ A study is a folder in experiments/ with study.yaml and an experiment file for e
 `study.json`, and the run folder of each figure below it.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded
-from lanelab.driver.bed.registry import KeptBed
+from lanelab.driver.bed.kept_bed import KeptBed
 
 STUDY_RUN_FILE = "study.json"
 STUDY_REPORT = "report.html"
 STUDY_RUN_FORMAT = 2
+REFERENCE = re.compile(r"(?P<study>[^\s#]+)#(?P<number>\S*)")  # of an experiment's claim to one of the published work
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +85,9 @@ class StudyRun(Coded):
     scale: float | None  # of loads
     bed: KeptBed  # how beds are made, as a figure's run has it under the same name
     figures: tuple[FigureRun, ...]  # all of the study's, also those that have not begun
+
+
+def published_number(source: str) -> int | None:
+    """Return the number of the published claim that a source names; None where it is any text."""
+    match = REFERENCE.fullmatch(source.strip())
+    return int(match["number"]) if match and match["number"].isdecimal() else None

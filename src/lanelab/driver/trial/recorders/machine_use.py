@@ -9,7 +9,7 @@ from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.record.evidence.machine import GROUPS, MachineEvidence, MachineUse, Pressure
 from lanelab.driver.record.reasons import Flag, FlagName
-from lanelab.driver.record.record import Series
+from lanelab.driver.record.series import Series
 from lanelab.driver.trial.server_load.registry import GENERATORS
 
 # Whose a process is, by its name or by that of the nearest process above it that is here. As the kernel cuts names.

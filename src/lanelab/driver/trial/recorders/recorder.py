@@ -26,7 +26,7 @@ from lanelab.driver.bed.node import Node
 from lanelab.driver.bed.substrate import Machine
 from lanelab.driver.record.metrics import PAGE_LOAD
 from lanelab.driver.record.reasons import Failure, Flag, Reason
-from lanelab.driver.record.record import Series
+from lanelab.driver.record.series import Series
 
 Options = TypeVar("Options", bound=Coded)
 

@@ -8,7 +8,7 @@ from lanelab.driver.base.coded import Coded
 from lanelab.driver.record.evidence.server_series import ServerSeriesEvidence
 from lanelab.driver.record.load_series import SERIES
 from lanelab.driver.record.reasons import Flag, FlagName
-from lanelab.driver.record.record import Series
+from lanelab.driver.record.series import Series
 
 MISSED = 0.10  # share of the samples that may be missing before the series are doubtful
 WORKERS = ("busy", "idle", "keepalive", "reading", "writing")

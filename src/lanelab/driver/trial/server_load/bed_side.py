@@ -14,7 +14,8 @@ from lanelab.driver.bed.node import NODE_NAMES, Node
 from lanelab.driver.record.evidence.load import LoadEvidence, ServedBy
 from lanelab.driver.record.metrics import LOAD
 from lanelab.driver.record.reasons import Failure, Reason
-from lanelab.driver.record.record import Series, TrialRecord
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.record.series import Series
 from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.recorders.recorder import Context, Role
 from lanelab.driver.trial.recorders.trial_recorders import TrialRecorders

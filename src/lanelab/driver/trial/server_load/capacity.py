@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 
 from lanelab.driver.record.load_spans import Lines, combined, first_reached, line, spans, value_at
-from lanelab.driver.record.record import Series
+from lanelab.driver.record.series import Series
 from lanelab.driver.trial.load_settings import LoadSettings
 
 SPAN_S = 30.0

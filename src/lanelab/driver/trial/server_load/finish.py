@@ -13,7 +13,8 @@ from lanelab.driver.record.evidence.load import Latency, LoadReport, Threshold
 from lanelab.driver.record.load_series import ROLES
 from lanelab.driver.record.metrics import LOAD, metric_named
 from lanelab.driver.record.reasons import Failure, Reason
-from lanelab.driver.record.record import Series, TrialRecord
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.record.series import Series
 from lanelab.driver.trial.cross_verdict import cross_failures
 from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.server_load.capacity import derive

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.record.evidence.load import LoadReport
-from lanelab.driver.record.record import Series
+from lanelab.driver.record.series import Series
 from lanelab.driver.trial.load_settings import LoadSettings
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from lanelab.driver.record.load_series import SERIES
-from lanelab.driver.record.record import Series
+from lanelab.driver.record.series import Series
 
 SECOND_MS = 1000
 Value = TypeVar("Value")

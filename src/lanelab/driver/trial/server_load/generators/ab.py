@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.errors import InputError, RecordError
 from lanelab.driver.record.evidence.load import BODY, ErrorCount, Latency, LoadReport, Tally
-from lanelab.driver.record.record import Series
+from lanelab.driver.record.series import Series
 from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.server_load import request_series
 from lanelab.driver.trial.server_load.generator import Generator, Invocation, Output, Results, Target

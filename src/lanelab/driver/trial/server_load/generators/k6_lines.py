@@ -9,7 +9,7 @@ from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.record.evidence.load import SCRIPT_PREFIX, LoadReport
 from lanelab.driver.record.load_series import SERIES
-from lanelab.driver.record.record import Series
+from lanelab.driver.record.series import Series
 from lanelab.driver.trial.server_load import request_series
 
 
