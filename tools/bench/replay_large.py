@@ -12,7 +12,7 @@ from lanelab.driver.base.errors import BedError
 from lanelab.driver.base.programs.building.gateway import gateway_program
 from lanelab.driver.site.site import Site
 from lanelab.driver.trial.server_load.generators.spdy_load import NAME as SPDY_LOAD
-from lanelab.driver.trial.server_load.generators.spdy_load import Said
+from lanelab.driver.trial.server_load.generators.spdy_load import Summary
 from tools.bench.figures import Figure
 from tools.bench.replay_servers import REPLAY, STATIC, Server, both, made_site
 from tools.bench.rounds import Round, compared
@@ -74,5 +74,5 @@ def _round(program: Path, protocol: str, server: Server, site: Site, load: tuple
     took = server.processor_s() - before
     if done.returncode:
         raise BedError(f"{server.name} did not answer every request of {SPDY_LOAD}:\n{done.stdout}{done.stderr}")
-    summary = Said.from_json(json.loads(done.stdout))
+    summary = Summary.from_json(json.loads(done.stdout))
     return Round(summary.requests_per_second, took / requests * 1e6)

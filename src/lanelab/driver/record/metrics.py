@@ -80,7 +80,6 @@ def _requested(record: "TrialRecord") -> float | None:
 
 
 _OF_ROLES = ("proxy_", "back_end_", "server_cpu_")
-_COUNTS_OF_LOADS = ("failed_requests", "failed_pages", "unfinished_pages", "dropped_arrivals", "proxy_threads_grown")
 _OF_PACKETS = ("told", "lost", "overflowed")
 # fmt: off
 METRICS: tuple[Metric, ...] = (

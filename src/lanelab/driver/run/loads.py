@@ -13,7 +13,7 @@ from lanelab.driver.trial.load_settings import SLOW, LoadSettings
 from lanelab.driver.trial.server_load.generator import Target
 from lanelab.driver.trial.server_load.generators.k6 import files_and_ports_needed
 from lanelab.driver.trial.server_load.registry import GENERATORS
-from lanelab.driver.trial.server_load.targets import PATH, asked_of
+from lanelab.driver.trial.server_load.targets import PATH, targets_of
 
 BACK_ENDS = ("jetty", "tomcat")
 MADE = "/lanelab/"
@@ -39,7 +39,7 @@ def check_objects(experiment: Experiment, site_of: Callable[[Cell], Site]) -> No
     for cell in experiment.cells:
         load = cell.link.load
         if load:
-            paths_wanted = asked_of(site_of(cell), load, cell.arm.scheme)
+            paths_wanted = targets_of(site_of(cell), load, cell.arm.scheme)
             script = load.script_text.encode()
             target = Target(load, cell.arm, paths_wanted.urls, paths_wanted.body_sizes, "", 0, "", "", "", 0, script)
             GENERATORS[load.generator].invocation(target)  # which is pure

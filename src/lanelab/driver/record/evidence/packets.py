@@ -143,10 +143,6 @@ class PacketSummary(Coded):
         return sum(each.data_packets_down for each in self.by_connection)
 
     @property
-    def tcp_handshakes(self) -> int:
-        return sum(each.handshake for each in self.by_connection)
-
-    @property
     def tls_handshakes(self) -> int:
         return sum(each.tls for each in self.by_connection)
 

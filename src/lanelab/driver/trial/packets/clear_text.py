@@ -21,7 +21,7 @@ HEAD_END = b"\r\n\r\n"
 INTERIM, OK = 100, 200  # statuses from the first to below the second announce the answer
 EMPTY = (204, 304)
 _TCP = struct.Struct(">HHIIH").unpack_from  # ports, numbers, header length and flags
-_ASKED = re.compile(r"(?P<method>[A-Z]+) (?P<path>\S+) (?P<protocol>HTTP/1\.[01])")
+_REQUEST_LINE = re.compile(r"(?P<method>[A-Z]+) (?P<path>\S+) (?P<protocol>HTTP/1\.[01])")
 _ANSWERED = re.compile(r"(?P<protocol>HTTP/1\.[01]) (?P<status>\d{3})( |$)")
 
 
@@ -143,7 +143,7 @@ def _read(sides: _Sides) -> ClearConnection:
     down = sides.down or _Side(0)
     place, answers = 0, bytes(down.data)  # where the next answer begins
     for number, (begin, end, head) in enumerate(_requests(bytes(up.data))):
-        request, headers = _ASKED.fullmatch(head[0]), _headers(head)
+        request, headers = _REQUEST_LINE.fullmatch(head[0]), _headers(head)
         if request is None:
             break
         answer = _answer(answers, place, request["method"], ended=connection.ended)

@@ -73,9 +73,9 @@ class Flow:
     # fmt: off
     __slots__ = (
         *("back", "ends", "data", "stamped", "first_ns", "last_ns", "data_ns", "packets", "bytes", "payload"),
-        *("data_packets", "next", "window", "order", "found", "probes", "start", "syn_ns"),
+        *("data_packets", "next", "window", "order", "segments", "probes", "start", "syn_ns"),
         *("answered_ns", "rtt_ns", "fin", "rst", "ended_ns"),
-        *("first_at", "last_at", "opening", "asks", "begin", "first", "told", "early", "header", "mss", "flight"),
+        *("first_at", "last_at", "opening", "asks", "begin", "first", "is_known", "early", "header", "mss", "flight"),
     )
     # fmt: on
 
@@ -90,7 +90,7 @@ class Flow:
         self.next: int | None = None  # the number after the highest seen
         self.window = -1
         self.order: Order | None = None  # once something came that was not the next
-        self.found = [0] * len(Kind)  # how many segments of each kind
+        self.segments = [0] * len(Kind)  # how many segments of each kind
         self.first_at = self.last_at = -1  # TCP headers of the first packet, and of the newest with data
         self.start: int | None = None  # the SYN's number
         self.syn_ns = self.answered_ns = -1
@@ -101,7 +101,7 @@ class Flow:
         self.asks = False  # it is the client's
         self.begin = Beginning()
         self.first: int | None = None  # the number of its first byte
-        self.told = False  # what the first bytes have to tell
+        self.is_known = False  # what the first bytes have to tell
         self.early = True  # a packet more may tell of the beginning
         self.header: int | None = None
         self.mss: int | None = None
@@ -109,11 +109,11 @@ class Flow:
 
     @classmethod
     def pair(cls, ends: bytes, data: bytes, *, stamped: bool) -> "tuple[Flow, Flow]":
-        own, back = cls(ends, data, stamped=stamped), cls(turned(ends), data, stamped=stamped)
-        own.back, back.back = back, own
-        own.asks = True
-        own.flight = back.flight
-        return own, back
+        ours, back = cls(ends, data, stamped=stamped), cls(turned(ends), data, stamped=stamped)
+        ours.back, back.back = back, ours
+        ours.asks = True
+        ours.flight = back.flight
+        return ours, back
 
     def began_with(self, seq: int) -> bool:
         """Return whether a SYN with this number is this connection's, maybe sent again."""
@@ -205,7 +205,7 @@ class Flow:
         sent, last = self._sent(now, at), self._sent(now, self.last_at, counting=changing)
         rtt = self.rtt_ns if self.rtt_ns is not None else self.back.rtt_ns
         kind, fills = self.order.judge(seq, length, sent, last, (UNKNOWN_RTT_NS if rtt is None else rtt) // 2)
-        self.found[kind] += 1
+        self.segments[kind] += 1
         if kind == Kind.RESENT:
             self.last_at = at
         beyond = (seq + length - expected) & NUMBERS
@@ -249,10 +249,10 @@ class Flow:
             elif flight.end is not None and flight.heard_ns < 0 and flags & ACK:
                 stamps = timestamp(self.data, at + 20, min(end, at + header))
                 flight.acknowledged(now, ack, stamps, self.answered_ns, self.rtt_ns or 0)
-        if carried > 0 and not self.told:
+        if carried > 0 and not self.is_known:
             text = self.data[at + header : min(end, at + header + carried)]  # behind it there may be padding
             self._says(text, at + header - frame, seq, carried)
-        self.early = not self.told or (flight.heard_ns < 0 if self.asks else flight.open)
+        self.early = not self.is_known or (flight.heard_ns < 0 if self.asks else flight.open)
 
     def _says(self, piece: bytes, header: int, seq: int, carried: int) -> None:
         """Take the first bytes of this side."""
@@ -262,7 +262,7 @@ class Flow:
         offset = (seq - self.first) & NUMBERS
         if offset < HALF:
             self.begin.add(offset, piece, carried)
-            self.told = has_request(self.begin, self.back.begin) is not False if self.asks else is_told(self.begin)
+            self.is_known = has_request(self.begin, self.back.begin) is not False if self.asks else is_told(self.begin)
 
     def used(self) -> bool:
         """Return whether the client asked for something."""
@@ -279,7 +279,7 @@ class Flow:
         """Return the connection of the client's flow: both directions."""
         up, down = self, self.back
         first_up, first_down = up.begin.known(), down.begin.known()
-        asked, answered = first_bytes.hello(first_up), first_bytes.hello(first_down)
+        hello_up, hello_down = first_bytes.hello(first_up), first_bytes.hello(first_down)
         times = [time for time in (up.first_ns, down.first_ns) if time >= 0]
         return Connection(
             client_port=int.from_bytes(up.ends[-4:-2]),
@@ -296,11 +296,11 @@ class Flow:
             syn=up.start is not None,
             handshake=up.rtt_ns is not None,
             handshake_rtt_us=None if up.rtt_ns is None else up.rtt_ns // 1000,
-            tls=asked is not None and asked.kind == first_bytes.CLIENT_HELLO,
-            retransmissions_up=up.found[Kind.RESENT],
-            retransmissions_down=down.found[Kind.RESENT],
-            out_of_order=up.found[Kind.OVERTAKEN] + down.found[Kind.OVERTAKEN],
-            copies=up.found[Kind.COPY] + down.found[Kind.COPY],
+            tls=hello_up is not None and hello_up.kind == first_bytes.CLIENT_HELLO,
+            retransmissions_up=up.segments[Kind.RESENT],
+            retransmissions_down=down.segments[Kind.RESENT],
+            out_of_order=up.segments[Kind.OVERTAKEN] + down.segments[Kind.OVERTAKEN],
+            copies=up.segments[Kind.COPY] + down.segments[Kind.COPY],
             probes=up.probes + down.probes,
             fin_up=up.fin,
             fin_down=down.fin,
@@ -310,9 +310,9 @@ class Flow:
             data_us=None if down.data_ns < 0 else down.data_ns // 1000,
             spoken_up=first_bytes.protocol(first_up),
             spoken_down=first_bytes.protocol(first_down),
-            alpn_offered=asked.alpn if asked else None,
-            tls_version=first_bytes.tls_version(answered),
-            tls_resumed=first_bytes.resumed(asked, answered),
+            alpn_offered=hello_up.alpn if hello_up else None,
+            tls_version=first_bytes.tls_version(hello_down),
+            tls_resumed=first_bytes.resumed(hello_up, hello_down),
             mss_up=up.mss,
             mss_down=down.mss,
             data_packets_up=up.data_packets,

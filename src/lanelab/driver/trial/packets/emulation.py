@@ -115,21 +115,21 @@ def _is_full(way: Direction, packets: int, held: int, share: float) -> bool:
     return way.queue_bytes is not None and held >= way.queue_bytes * share
 
 
-def _errors_known(way: Direction, made: _Modelled) -> list[int]:
-    return made.errors_ns if is_modelled(way) else []
+def _errors_known(way: Direction, modelled: _Modelled) -> list[int]:
+    return modelled.errors_ns if is_modelled(way) else []
 
 
-def _way(crossed: Crossing, way: Direction, made: _Modelled) -> WayError:
-    errors = _errors_known(way, made)
+def _way(crossed: Crossing, way: Direction, modelled: _Modelled) -> WayError:
+    errors = _errors_known(way, modelled)
     return WayError(
-        packets=len(made.errors_ns),
-        lost=made.lost,
+        packets=len(modelled.errors_ns),
+        lost=modelled.lost,
         strange=crossed.strange,
-        overflowed=made.overflowed if is_modelled(way) else made.lost,
-        passed_full=made.passed_full if is_modelled(way) else 0,
+        overflowed=modelled.overflowed if is_modelled(way) else modelled.lost,
+        passed_full=modelled.passed_full if is_modelled(way) else 0,
         median_ms=_median(errors),
         worst_99_ms=_worst(errors),
-        idle_ms=round(min(made.idle_ns) / NS_PER_MS, 3) if made.idle_ns else None,
+        idle_ms=round(min(modelled.idle_ns) / NS_PER_MS, 3) if modelled.idle_ns else None,
     )
 
 

@@ -88,7 +88,7 @@ def hello_message(message: bytes) -> Hello | None:
     return _with_extensions(Hello(kind, session, cipher, random=random), rest)
 
 
-def _with_extensions(found: Hello, rest: bytes) -> Hello:
+def _with_extensions(hello: Hello, rest: bytes) -> Hello:
     extensions = dict(_extensions(rest))
     whole = len(rest) >= 2 and len(rest) >= 2 + int.from_bytes(rest[:2])
 
@@ -97,7 +97,7 @@ def _with_extensions(found: Hello, rest: bytes) -> Hello:
 
     offered = tuple(_names(extensions[ALPN])) if ALPN in extensions else () if whole else None
     name = extensions.get(NAME, b"")[5:].decode(errors="replace") or None  # after the list's, its kind, its length
-    return replace(found, alpn=offered, has_key=has(PRE_SHARED_KEY), name=name, early=has(EARLY_DATA))
+    return replace(hello, alpn=offered, has_key=has(PRE_SHARED_KEY), name=name, early=has(EARLY_DATA))
 
 
 def is_whole(data: bytes) -> bool:

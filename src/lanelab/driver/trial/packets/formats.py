@@ -83,10 +83,10 @@ def _packet(body: bytes, order: str, interfaces: list[Interface], *, old: bool) 
     ), kept
 
 
-def _simple_packet(body: bytes, order: str, own: Interface) -> tuple[bytes, bytes]:
+def _simple_packet(body: bytes, order: str, interface: Interface) -> tuple[bytes, bytes]:
     """Return one of the first interface, without a time."""
     (size,) = struct.unpack_from(order + "I", body)
-    kept = body[4 : 4 + min(size, own.snaplen)]
+    kept = body[4 : 4 + min(size, interface.snaplen)]
     return struct.pack("<IIII", 0, 0, len(kept), size), kept
 
 

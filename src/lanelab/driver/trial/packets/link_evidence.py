@@ -61,8 +61,8 @@ def _exactly(sender: Timeline | None, receiver: Timeline | None, link: Link, *, 
     crossed = crossing(sender, receiver, up=up)
     if crossed is None:
         return None
-    told, lost, overflowed = queue_drops(crossed, link.up if up else link.down)
-    return Losses(told, lost, overflowed)
+    visible, lost, overflowed = queue_drops(crossed, link.up if up else link.down)
+    return Losses(visible, lost, overflowed)
 
 
 def _named(syns: Sequence[Packet], *, up: bool) -> tuple[int, ...]:

@@ -39,12 +39,12 @@ class _Gap:
 class _Seen:
     """The segments of one connection, as far as they were seen."""
 
-    told: int = 0
+    visible: int = 0
     gaps: list[_Gap] = field(default_factory=list)
 
 
 def losses_down(client: Timeline, link: Link, rtt_ns: int) -> Losses:
-    told = lost = overflowed = 0
+    visible = lost = overflowed = 0
     frames = sorted(
         (packet.number, packet.at_ns, packet.frame_bytes)
         for stream in client.streams
@@ -56,14 +56,14 @@ def losses_down(client: Timeline, link: Link, rtt_ns: int) -> Losses:
         segment = max((packet.payload for packet in stream.packets if not packet.up), default=0)
         missing = [gap for gap in seen.gaps if not gap.overtaken]
         counts = [-(-gap.length // segment) for gap in missing]
-        told += seen.told + sum(counts)
+        visible += seen.visible + sum(counts)
         lost += sum(counts)
         overflowed += sum(
             count
             for gap, count in zip(missing, counts, strict=True)
             if _may_have_overflowed(frames, gap, link.down, link.mtu)
         )
-    return Losses(told, lost, overflowed)
+    return Losses(visible, lost, overflowed)
 
 
 def _gaps(stream: Stream, rtt_ns: int) -> _Seen:
@@ -82,7 +82,7 @@ def _gaps(stream: Stream, rtt_ns: int) -> _Seen:
             seen.gaps.append(_Gap(before, packet, place, ahead))
         while recent and packet.at_ns - recent[0] > rtt_ns:
             recent.popleft()
-        seen.told += len(recent)
+        seen.visible += len(recent)
         recent.clear()
         if packet.payload:
             recent.append(packet.at_ns)
@@ -123,7 +123,7 @@ def _may_have_overflowed(frames: Sequence[tuple[int, int, int]], gap: _Gap, way:
 
 
 def losses_up(client: Timeline, link: Link) -> Losses:
-    told = lost = 0
+    visible = lost = 0
     frames = [packet for stream in client.streams for packet in stream.packets if packet.up]
     for stream in client.streams:
         sent, first_again = set[int](), dict[int, Packet]()
@@ -132,10 +132,10 @@ def losses_up(client: Timeline, link: Link) -> Losses:
                 if packet.seq in sent:
                     first_again.setdefault(packet.seq, packet)
                 sent.add(packet.seq)
-        told += len(sent)
+        visible += len(sent)
         missed = sum(not _had_arrived(stream, packet) for packet in first_again.values())
         lost += max(0, missed - _told_twice(stream))
-    return Losses(told, lost, lost if _may_overflow(frames, link.up, link.mtu) else 0)
+    return Losses(visible, lost, lost if _may_overflow(frames, link.up, link.mtu) else 0)
 
 
 def _as_long_as_it_is_told(stream: Stream) -> Iterator[Packet]:

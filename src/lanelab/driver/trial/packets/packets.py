@@ -165,9 +165,9 @@ class _Reader:
         sent_by_client = bool(flags & 0x02 and not flags & 0x10) or (
             not flags & 0x02 and (source == self.client or (target != self.client and ends[-4:-2] > ends[-2:]))
         )
-        own, back = Flow.pair(ends if sent_by_client else turned(ends), self.capture.data, stamped=self.stamped)
-        self.flows[own.ends], self.flows[back.ends] = own, back
-        self.connections.append(own)
+        ours, back = Flow.pair(ends if sent_by_client else turned(ends), self.capture.data, stamped=self.stamped)
+        self.flows[ours.ends], self.flows[back.ends] = ours, back
+        self.connections.append(ours)
         return self.flows[ends]
 
     def _other(self, now: int, size: int, begin: int, end: int) -> None:
@@ -193,16 +193,16 @@ class _Reader:
         if flow.early:
             flow.begins(now, seq, ack, flags, carried, begin, content.at, end)
 
-    def _udp(self, ends: bytes, now: int, size: int, found: Inside, end: int) -> None:
+    def _udp(self, ends: bytes, now: int, size: int, inside: Inside, end: int) -> None:
         flow, up = self.udp.get(ends), True
         if flow is None and (flow := self.udp.get(turned(ends))) is not None:
             up = False
         if flow is None:
-            up = found.target != self.client or found.source == self.client
+            up = inside.target != self.client or inside.source == self.client
             key = ends if up else turned(ends)
             flow = self.udp[key] = Udp(key, now, self.secrets)
         flow.take(
-            now, size, self.capture.data[found.at + 8 : min(end, found.at + found.length)], found.length - 8, up=up
+            now, size, self.capture.data[inside.at + 8 : min(end, inside.at + inside.length)], inside.length - 8, up=up
         )
 
     def result(self) -> PacketSummary:

@@ -80,7 +80,7 @@ class Quic:
 
     def summary(self) -> QuicSummary:
         spins = self._spins()
-        asked, answered, chosen = self.session.client_hello, self.session.server_hello, self.session.answer
+        hello_up, hello_down, chosen = self.session.client_hello, self.session.server_hello, self.session.answer
         return QuicSummary(
             version=NAMES.get(self.version, f"0x{self.version:08x}"),
             first_server_id=self.first_id.hex(),
@@ -93,12 +93,12 @@ class Quic:
             handshake_rtt_us=self.rtt_ns // 1000 if self.rtt_ns >= 0 else None,
             spin_rtt_us=round(statistics.median(spins)) // 1000 if spins else None,
             spins=len(spins),
-            server_name=asked.name if asked else None,
-            alpn_offered=asked.alpn if asked else None,
+            server_name=hello_up.name if hello_up else None,
+            alpn_offered=hello_up.alpn if hello_up else None,
             alpn_chosen=chosen.alpn[0] if chosen and chosen.alpn else None,
-            tls_version=tls_version(answered),
-            tls_resumed=resumed(asked, answered),
-            early_data_offered=asked.early if asked else None,
+            tls_version=tls_version(hello_down),
+            tls_resumed=resumed(hello_up, hello_down),
+            early_data_offered=hello_up.early if hello_up else None,
             early_data_taken=_taken(chosen),
             early_packets=self.early,
             short_up=self.secured[0],

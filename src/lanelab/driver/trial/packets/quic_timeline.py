@@ -92,11 +92,11 @@ def _packet(seen: Seen, opened: Opened) -> QuicPacket:
     return QuicPacket(*seen, opened.kind, opened.number, ranges, pieces)
 
 
-def _carried(opened: Iterable[Opened], found: Iterable[QuicPacket], length: int) -> int:
+def _carried(opened: Iterable[Opened], packets: Iterable[QuicPacket], length: int) -> int:
     """Return how many bytes of requests and answers a datagram has, as far as is known."""
     of_application = [each for each in opened if each.kind in (Kind.ZERO_RTT, ONE_RTT)]
     if all(each.is_open for each in of_application):
-        return sum(piece.length for packet in found for piece in packet.pieces if piece.of_request)
+        return sum(piece.length for packet in packets for piece in packet.pieces if piece.of_request)
     return length if length > LONGEST_ACKNOWLEDGEMENT else 0
 
 

@@ -127,16 +127,16 @@ def _has_request_in_tls(begin: Beginning, back: Beginning) -> bool | None:
     """Guess by the lengths of records, which are in clear."""
     version = first_bytes.tls_version(first_bytes.hello(back.known()))
     is_13 = version == "TLS 1.3"
-    said, at, finished = 0, 0, not is_13  # in TLS 1.3 the client's Finished looks like data
+    sealed, at, finished = 0, 0, not is_13  # in TLS 1.3 the client's Finished looks like data
     while begin.has(at, at + TLS_HEAD):
         kind, length = begin.data[at], int.from_bytes(begin.data[at + 3 : at + 5])
         if kind == APPLICATION:
-            said += max(0, length - (SEALED_13 if is_13 else SEALED_12)) if finished else 0
+            sealed += max(0, length - (SEALED_13 if is_13 else SEALED_12)) if finished else 0
             finished = True
         at += TLS_HEAD + length
     if version is None:
         return None if back.holes else False
-    if said > (IDLE_H2 if _may_be_multiplexed(begin, back) else 0):
+    if sealed > (IDLE_H2 if _may_be_multiplexed(begin, back) else 0):
         return True
     return _more_could_tell(begin, at)
 

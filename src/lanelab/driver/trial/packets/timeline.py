@@ -85,19 +85,19 @@ def read_timeline(pcap: bytes | Path, client: str, keys: str = "") -> Timeline:
     return timeline
 
 
-def _datagram(data: bytes, found: Inside, seen: Seen, payload: bytes) -> Datagram:
-    source, target = struct.unpack_from(">HH", data, found.at)
-    near, far, server = (source, target, found.target_name) if seen.up else (target, source, found.source_name)
-    length, beginning = max(0, found.length - UDP_HEADER), payload[:BEGINNING]
-    return Datagram(*seen, near, server, far, found.ip_id, length, beginning)
+def _datagram(data: bytes, inside: Inside, seen: Seen, payload: bytes) -> Datagram:
+    source, target = struct.unpack_from(">HH", data, inside.at)
+    near, far, server = (source, target, inside.target_name) if seen.up else (target, source, inside.source_name)
+    length, beginning = max(0, inside.length - UDP_HEADER), payload[:BEGINNING]
+    return Datagram(*seen, near, server, far, inside.ip_id, length, beginning)
 
 
-def _packet(data: bytes, found: Inside, end: int, seen: Seen) -> Packet:
-    _, _, seq, ack, bits, window = _TCP(data, found.at)
+def _packet(data: bytes, inside: Inside, end: int, seen: Seen) -> Packet:
+    _, _, seq, ack, bits, window = _TCP(data, inside.at)
     header = (bits >> 12) * 4
-    options = read(data, found.at + 20, min(end, found.at + header))
-    payload = max(0, found.length - header)
-    return Packet(*seen, seq, ack, payload, bits & 0x3F, window, found.ip_id, *options)
+    options = read(data, inside.at + 20, min(end, inside.at + header))
+    payload = max(0, inside.length - header)
+    return Packet(*seen, seq, ack, payload, bits & 0x3F, window, inside.ip_id, *options)
 
 
 def _stream(

@@ -36,11 +36,11 @@ def lags(exchanges: Sequence[Exchange], *, one_at_a_time: bool) -> dict[str, flo
     if page is None:
         return {}
     after = [each for each in in_order if each.sent > page.sent]
-    found = {name: after[which - 1].sent - page.last for which, name in START_LAGS.items() if which <= len(after)}
+    lags_us = {name: after[which - 1].sent - page.last for which, name in START_LAGS.items() if which <= len(after)}
     turned = _turnarounds(in_order, page) if one_at_a_time else []
     if turned:
-        found[TURNAROUND] = round(statistics.median(turned))
-    return {name: round(value / MS, 3) for name, value in found.items()}
+        lags_us[TURNAROUND] = round(statistics.median(turned))
+    return {name: round(value / MS, 3) for name, value in lags_us.items()}
 
 
 def _turnarounds(in_order: Sequence[Exchange], page: Exchange) -> list[int]:

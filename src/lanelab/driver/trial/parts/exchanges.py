@@ -94,8 +94,8 @@ def _by_browser(
         ended, parts = each.ended_ms or 0.0, each.timings
         first = ended - parts.receive
         # In HTTP/2 the browser calls it sending while the request is in the queue of its connection.
-        asked, began, over = (zero + round(at * MS) for at in (first - parts.wait, first, ended))
-        result.append(Exchange(streams.get(each.connection), asked, began, over, redirects=_redirects(each.status)))
+        sent, began, over = (zero + round(at * MS) for at in (first - parts.wait, first, ended))
+        result.append(Exchange(streams.get(each.connection), sent, began, over, redirects=_redirects(each.status)))
     return result
 
 
@@ -133,14 +133,14 @@ def _port(address: str) -> int:
     return int(port) if port.isdigit() else 0
 
 
-def _on_wire(told: Exchange, payloads: _Payloads) -> Exchange:
+def _on_wire(exchange: Exchange, payloads: _Payloads) -> Exchange:
     """Return the exchange with the moments of its packets, where there are packets for them."""
     up, down = payloads.up, payloads.down
-    at = bisect.bisect_left(up, told.sent - EARLIER)
-    sent = up[at] if at < len(up) and up[at] < told.first else told.sent
-    at = bisect.bisect_right(down, max(sent, told.first - LATER))
-    first = down[at] if at < len(down) and down[at] <= told.first + EARLIER else told.first
-    at = bisect.bisect_right(down, told.last + EARLIER)
-    last = down[at - 1] if at and down[at - 1] >= first else max(first, told.last)
-    nearest = min((abs(moment - told.sent), moment - told.sent) for moment in up)[1] if up else None
-    return replace(told, sent=sent, first=max(first, sent), last=last, apart=nearest)
+    at = bisect.bisect_left(up, exchange.sent - EARLIER)
+    sent = up[at] if at < len(up) and up[at] < exchange.first else exchange.sent
+    at = bisect.bisect_right(down, max(sent, exchange.first - LATER))
+    first = down[at] if at < len(down) and down[at] <= exchange.first + EARLIER else exchange.first
+    at = bisect.bisect_right(down, exchange.last + EARLIER)
+    last = down[at - 1] if at and down[at - 1] >= first else max(first, exchange.last)
+    nearest = min((abs(moment - exchange.sent), moment - exchange.sent) for moment in up)[1] if up else None
+    return replace(exchange, sent=sent, first=max(first, sent), last=last, apart=nearest)

@@ -68,11 +68,11 @@ class Course:
         return at == len(self.acknowledgements) or self.acknowledgements[at] > arrival - wire.rtt + slack
 
 
-def course_of(stream: Stream, wire: Wire, asked: int | None, tls_version: str | None) -> Course:
-    """`asked`: when its first request was sent; None: it had none."""
+def course_of(stream: Stream, wire: Wire, request_ns: int | None, tls_version: str | None) -> Course:
+    """`request_ns`: when its first request was sent; None: it had none."""
     connect = _connect(stream)
     secure = stream.server[1] == TLS_PORT or tls_version is not None
-    last_word = asked if tls_version != "TLSv1.3" else None
+    last_word = request_ns if tls_version != "TLSv1.3" else None
     tls = _tls(stream, connect[1], last_word) if connect and secure else None
     again, holes = _received(stream, wire)
     arrivals = tuple(packet.at_ns for packet in stream.packets if not packet.up and packet.payload)
@@ -106,10 +106,10 @@ def _connect(stream: Stream) -> Interval | None:
     ), None)  # fmt: skip
 
 
-def _tls(stream: Stream, opened: int, asked: int | None) -> Interval:
+def _tls(stream: Stream, opened: int, request_ns: int | None) -> Interval:
     """Return the time from the TCP handshake to the client's last message of TLS: its first data after the server's.
     Where the client then waits for the server's last word before it asks (TLS 1.2 without False Start), to that;
-    `asked`: when it asks, None where it waits for nothing."""
+    `request_ns`: when it asks, None where it waits for nothing."""
     data = [packet for packet in stream.packets if packet.payload]
     heard = next((packet.at_ns for packet in data if not packet.up), None)
     if heard is None:
@@ -118,7 +118,7 @@ def _tls(stream: Stream, opened: int, asked: int | None) -> Interval:
     if last_ns is None:
         return opened, heard
     last_word = next((packet.at_ns for packet in data if not packet.up and packet.at_ns > last_ns), None)
-    waits = asked is not None and last_word is not None and last_word <= asked
+    waits = request_ns is not None and last_word is not None and last_word <= request_ns
     return opened, last_word if waits and last_word else last_ns
 
 

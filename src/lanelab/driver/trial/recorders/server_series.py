@@ -51,7 +51,7 @@ class ServerSeriesOptions(Coded):
 class Sampler:
     """The program on the node. Whoever started it ends it."""
 
-    def __init__(self, node: Node, asked: JsonObject) -> None:
+    def __init__(self, node: Node, settings: JsonObject) -> None:
         self._node = node
         self.lines: list[bytes] = []  # whole ones
         self._some = threading.Condition()
@@ -60,7 +60,7 @@ class Sampler:
         ours, theirs = os.pipe(), os.pipe()
         (input_there, self._input), (self._output, output_there) = ours, theirs
         try:
-            command = PROGRAM.command(node, json.dumps(asked))
+            command = PROGRAM.command(node, json.dumps(settings))
             self._process = node.spawn(command, Stdio(input_there, output_there, self._errors))
         except BaseException:
             self._close_files()
@@ -190,18 +190,18 @@ class ServerSeries(Recorder[ServerSeriesOptions]):
 def watched_of(lines: list[bytes], last_words: str) -> Watched:
     """Return what a sampler said. Raises RecordError where that makes no sense; that it broke off is no such thing."""
     try:
-        said = [json.loads(line) for line in lines]
+        messages = [json.loads(line) for line in lines]
     except ValueError as error:
         raise RecordError(f"what the sampler says is no JSON: {error}") from error
-    if len(said) < 2 or not isinstance(said[1], dict) or set(said[1]) != {"began_s"}:
+    if len(messages) < 2 or not isinstance(messages[1], dict) or set(messages[1]) != {"began_s"}:
         raise RecordError(f"the sampler did not begin: {last_words}")
-    ended = isinstance(said[-1], dict) and "ended_s" in said[-1]
-    samples = said[2:-1] if ended else said[2:]
+    ended = isinstance(messages[-1], dict) and "ended_s" in messages[-1]
+    samples = messages[2:-1] if ended else messages[2:]
     return Watched(
-        before=Before.from_json(said[0], "sampler"),
-        began_s=float(said[1]["began_s"]),
+        before=Before.from_json(messages[0], "sampler"),
+        began_s=float(messages[1]["began_s"]),
         samples=tuple(Sample.from_json(each, "sample") for each in samples),
-        end=End.from_json(said[-1], "sampler") if ended else None,
+        end=End.from_json(messages[-1], "sampler") if ended else None,
         stopped="" if ended else last_words,
     )
 

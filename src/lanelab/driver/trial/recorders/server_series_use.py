@@ -82,7 +82,7 @@ class End(Coded):
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """All that the sampler told. `end` None: it broke off, and `stopped` says why."""
+    """The whole answer of the sampler. `end` None: it broke off, and `stopped` says why."""
 
     before: Before
     began_s: float
@@ -135,10 +135,10 @@ def series_of(watched: Watched) -> dict[str, Series]:
     return series
 
 
-def _add(made: dict[str, Series], name: str, values: Sequence[tuple[float, Value]], began_s: float) -> None:
+def _add(series: dict[str, Series], name: str, values: Sequence[tuple[float, Value]], began_s: float) -> None:
     points = tuple((round((at_s - began_s) * 1000, 1), value) for at_s, value in values if value is not None)
     if points:
-        made[name] = Series(SERIES[name].unit, points)
+        series[name] = Series(SERIES[name].unit, points)
 
 
 def _numbers(watched: Watched) -> dict[str, Callable[[Sample], Value]]:

@@ -84,7 +84,7 @@ class Vitals(Recorder[VitalsOptions]):
 
     def __init__(self, options: VitalsOptions) -> None:
         super().__init__(options)
-        self._told: Answers | None = None
+        self._answers: Answers | None = None
 
     @classmethod
     def read(cls, written: Written | None) -> VitalsOptions | None:
@@ -116,10 +116,10 @@ class Vitals(Recorder[VitalsOptions]):
 
     def load_ended(self) -> None:
         """Before requests are read: what the page asks for meanwhile, and after a click, is the trial's."""
-        self._told = self._page.vitals(VitalsAsked(self.options.after_ms, self.options.click))
+        self._answers = self._page.vitals(VitalsAsked(self.options.after_ms, self.options.click))
 
     def stop(self) -> Recording:
-        if self._told is None:
+        if self._answers is None:
             raise BrowserError("the page did not load, and told no vitals")
-        vitals = evidence(self._told, self.options.after_ms, self.options.click)
+        vitals = evidence(self._answers, self.options.after_ms, self.options.click)
         return Recording(measures=measures(vitals), evidence=vitals)

@@ -40,10 +40,10 @@ class Event(TypedDict):
     duration_ms: float
 
 
-def evidence(told: Vitals, after_ms: float, click: str | None) -> VitalsEvidence:
+def evidence(answers: Vitals, after_ms: float, click: str | None) -> VitalsEvidence:
     """Raises RecordError where something is missing in it."""
     try:
-        return _evidence(told, after_ms, click)
+        return _evidence(answers, after_ms, click)
     except KeyError as error:
         raise RecordError(f"in {WITHIN}, {error.args[0]} is missing", key="vitals") from error
 
@@ -85,8 +85,8 @@ def blocking(tasks: Sequence[BusyTask], begin_ms: float, end_ms: float) -> float
     return round(sum(max(span - BLOCKING_MS, 0.0) for span in within), 3)
 
 
-def _evidence(told: Vitals, after_ms: float, click: str | None) -> VitalsEvidence:
-    read, absent = parsed(Read, told["read"], WITHIN), dict[str, str]()
+def _evidence(answers: Vitals, after_ms: float, click: str | None) -> VitalsEvidence:
+    read, absent = parsed(Read, answers["read"], WITHIN), dict[str, str]()
     until = round(read["loaded_ms"] + after_ms, 3)
 
     def entries(
@@ -111,11 +111,11 @@ def _evidence(told: Vitals, after_ms: float, click: str | None) -> VitalsEvidenc
         absent.setdefault(TBT, "nothing was painted, after which it is counted")
     interaction = None
     if click is not None:
-        clicked = told["clicked"]
+        clicked = answers["clicked"]
         if clicked.get("untold"):
             absent[INP] = "the browser does not tell which events are one interaction"
         else:
-            interaction = _interaction(click, clicked, parsed(list[Event], told["events"], WITHIN))
+            interaction = _interaction(click, clicked, parsed(list[Event], answers["events"], WITHIN))
     return VitalsEvidence(until, fcp, shifts, paints, tasks, interaction, absent)
 
 

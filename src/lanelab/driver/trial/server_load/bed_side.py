@@ -23,7 +23,7 @@ from lanelab.driver.trial.server_load.first_packets import FILE, FirstPackets
 from lanelab.driver.trial.server_load.generator import Generator, Output, Results, Target
 from lanelab.driver.trial.server_load.generator_life import RunningGenerator
 from lanelab.driver.trial.server_load.registry import GENERATORS
-from lanelab.driver.trial.server_load.targets import asked_of
+from lanelab.driver.trial.server_load.targets import targets_of
 from lanelab.driver.trial.serving import Served
 from lanelab.driver.trial.spec import TrialSpec
 from lanelab.driver.trial.workload import BedPlace, BedSide
@@ -132,7 +132,7 @@ class LoadOnBed(BedSide):
         if spec.arm.tls != "off":
             authority = f"{folder}/{AUTHORITY_FILE}"
             self._client.write(authority, self._place.serving.authority(spec))
-        targets = asked_of(spec.site, settings, spec.arm.scheme)
+        targets = targets_of(spec.site, settings, spec.arm.scheme)
         return Target(
             settings=settings,
             arm=spec.arm,
@@ -178,7 +178,7 @@ class LoadOnBed(BedSide):
             self._recorders.load_ended()
             self._keep_first_packets(spec)
         load_s = time.monotonic() - began
-        evidence = LoadEvidence(results.report, *self._serving_said(spec), None, dict(self._place.placement))
+        evidence = LoadEvidence(results.report, *self._all_served_by(spec), None, dict(self._place.placement))
         series = since(zero, results, one_clock=self._place.substrate.traits.same_clock)
         return self._record(spec, started_utc, evidence, series, load_s)
 
@@ -243,17 +243,17 @@ class LoadOnBed(BedSide):
             for name, data in files.items():
                 (self._spec.folder / name).write_bytes(data)
 
-    def _serving_said(self, spec: TrialSpec) -> tuple[ServedBy | None, ServedBy | None]:
+    def _all_served_by(self, spec: TrialSpec) -> tuple[ServedBy | None, ServedBy | None]:
         """Return what the server and its proxy say of the load."""
         if self._served is None:
             return None, None
         proxy = self._served.proxy
-        said = self._said(self._served.server), self._said(proxy) if proxy else None
+        serving = self._served_by(self._served.server), self._served_by(proxy) if proxy else None
         if proxy:
             self._keep_of_proxy(spec, proxy)
-        return said
+        return serving
 
-    def _said(self, running: Running) -> ServedBy | None:
+    def _served_by(self, running: Running) -> ServedBy | None:
         """One that has died was told of already."""
         try:
             return ServedBy(running.version, running.configuration, tuple(running.error_lines()))

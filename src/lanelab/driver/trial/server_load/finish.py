@@ -20,7 +20,7 @@ from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.server_load.capacity import derive
 from lanelab.driver.trial.server_load.first_packets import FILE
 from lanelab.driver.trial.server_load.registry import GENERATORS
-from lanelab.driver.trial.server_load.targets import asked_of
+from lanelab.driver.trial.server_load.targets import targets_of
 from lanelab.driver.trial.server_load.verdict import Expected, judge
 from lanelab.driver.trial.server_load.wire import wire_witness
 from lanelab.driver.trial.workload import TrialContext
@@ -74,8 +74,8 @@ def of_roles(series: Mapping[str, Series], settings: LoadSettings) -> dict[str, 
     """Return measures after the warm-up, by the names of record/metrics.py. What its series do not tell is not
     there."""
     begin_ms = MS_PER_S * settings.warm_up_s
-    found = {name: _largest(series, name) for name in ("back_end_connections",)}
-    measures = {f"{name}_most": value for name, value in found.items() if value is not None}
+    largest = {name: _largest(series, name) for name in ("back_end_connections",)}
+    measures = {f"{name}_most": value for name, value in largest.items() if value is not None}
     threads = series.get("proxy_threads")
     if threads and threads.points:
         most = max(value for _, value in threads.points)
@@ -128,17 +128,17 @@ def measures_of(report: LoadReport) -> dict[str, float]:
     return measures
 
 
-def _latency(name: str, found: Latency | None) -> dict[str, float]:
+def _latency(name: str, latency: Latency | None) -> dict[str, float]:
     """What takes longer than the generator waits is in no percentile: failed_ and unfinished_ count it."""
-    if found is None:
+    if latency is None:
         return {}
     return {
-        f"{name}_ms": found.p50,
-        f"{name}_90_ms": found.p90,
-        f"{name}_95_ms": found.p95,
-        f"{name}_99_ms": found.p99,
-        f"{name}_99_9_ms": found.p99_9,
-        f"{name}_most_ms": found.max,
+        f"{name}_ms": latency.p50,
+        f"{name}_90_ms": latency.p90,
+        f"{name}_95_ms": latency.p95,
+        f"{name}_99_ms": latency.p99,
+        f"{name}_99_9_ms": latency.p99_9,
+        f"{name}_most_ms": latency.max,
     }
 
 
@@ -169,7 +169,7 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
         evidence = replace(record.load, thresholds=compare_thresholds(settings, record.measures))
         record = replace(record, evidence=evidence)
     threads = GENERATORS[settings.generator].threads(settings)
-    targets = asked_of(context.site, settings, context.arm.scheme)
+    targets = targets_of(context.site, settings, context.arm.scheme)
     expected = Expected(context.arm, settings, frozenset(context.experiment.recorders), threads, targets.body_sizes)
     record = replace(record, failures=(*judge(record, expected), *cross_failures(record, context.link)))
     _pack(context.folder)

@@ -34,13 +34,13 @@ class FirstPackets:
         options = ["--immediate-mode", "-U", "-n", "-s", str(SNAPLEN), "-c", str(packets_of(target.settings))]
         what = f"tcp and host {target.address} and port {target.port}"
         # Open for as long as it runs: it says "listening on" in several pieces, and would die of a pipe that is closed.
-        self._said, writing = os.pipe()
+        self._stderr, writing = os.pipe()
         try:
             # On any interface: which one leads to the server is the link's affair.
             argv = ["tcpdump", "-i", "any", *options, "-w", file, what]
             self._process = node.spawn(Command(argv), Stdio(stderr=writing))
         except BaseException:
-            os.close(self._said)
+            os.close(self._stderr)
             raise
         finally:
             os.close(writing)
@@ -53,8 +53,8 @@ class FirstPackets:
     def _await(self) -> None:
         output, until = b"", time.monotonic() + scaled(READY_WITHIN_S)
         while LISTENING not in output:
-            ready, _, _ = select.select([self._said], [], [], max(until - time.monotonic(), 0))
-            data = os.read(self._said, 65536) if ready else b""
+            ready, _, _ = select.select([self._stderr], [], [], max(until - time.monotonic(), 0))
+            data = os.read(self._stderr, 65536) if ready else b""
             if not data:
                 words = output.decode(errors="replace").strip() or "it said nothing"
                 raise BedError(f"on {self._node.name}, tcpdump did not start: {words}", "Run: ./lanelab doctor")
@@ -71,9 +71,9 @@ class FirstPackets:
             with contextlib.suppress(TimeoutError):
                 self._process.wait(scaled(STOP_WITHIN_S))
                 break
-        if self._said >= 0:
-            os.close(self._said)
-            self._said = -1
+        if self._stderr >= 0:
+            os.close(self._stderr)
+            self._stderr = -1
 
     def close(self) -> None:
         """Close at once, whatever it has."""

@@ -31,13 +31,13 @@ def series(requests: Sequence[tuple[float, float, bool]]) -> dict[str, Series]:
     by_name = {"requests_per_s": [(at, float(len(times))) for at, times in _at(well)]}
     by_name["request_ms"] = [(at, sum(times) / len(times)) for at, times in _at(well) if times]
     by_name["errors_per_s"] = [(at, float(count)) for at, count in _at(failed)]
-    return made(by_name)
+    return series_of(by_name)
 
 
 def _at(values: Sequence[Value]) -> list[tuple[float, Value]]:
     return [(float((number + 1) * SECOND_MS), value) for number, value in enumerate(values)]
 
 
-def made(found: dict[str, list[tuple[float, float]]]) -> dict[str, Series]:
+def series_of(points_by_name: dict[str, list[tuple[float, float]]]) -> dict[str, Series]:
     """As a record has them; a series without a point is none."""
-    return {name: Series(SERIES[name].unit, tuple(points)) for name, points in found.items() if points}
+    return {name: Series(SERIES[name].unit, tuple(points)) for name, points in points_by_name.items() if points}

@@ -13,7 +13,7 @@ SLOW_DEFAULTS = {"lines": "100", "every_ms": "10000"}
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Targets:
     """Addresses in turn, the page first; and the bytes of each answer, None where only the server knows."""
 
     urls: tuple[str, ...]
@@ -35,20 +35,20 @@ def bytes_of(requests: int, sizes: Sequence[int]) -> int:
     return rounds * sum(sizes) + sum(sizes[:rest])
 
 
-def asked_of(site: Site, settings: LoadSettings, scheme: str) -> Asked:
+def targets_of(site: Site, settings: LoadSettings, scheme: str) -> Targets:
     """Return what this load asks this site for."""
     parameters = dict(settings.parameters)
     host = site.entry_host
     if settings.script == "slow":
         query = "&".join(f"{name}={parameters.get(name, usual)}" for name, usual in SLOW_DEFAULTS.items())
-        return Asked((f"{scheme}://{host}{parameters.get(PATH, SLOW_PATH)}?{query}",), (None,))
+        return Targets((f"{scheme}://{host}{parameters.get(PATH, SLOW_PATH)}?{query}",), (None,))
     if PATH in parameters:
-        return Asked((f"{scheme}://{host}{parameters[PATH]}",), (None,))
+        return Targets((f"{scheme}://{host}{parameters[PATH]}",), (None,))
     objects = _objects(site, page=settings.script == "page")
     if not objects:
         what = f"the site has nothing at {site.entry_path} that can be asked for"
         raise InputError(what, "Name a site with a page, or site/path", key="sites")
-    return Asked(tuple(f"{scheme}://{each.url}" for each in objects), tuple(each.size for each in objects))
+    return Targets(tuple(f"{scheme}://{each.url}" for each in objects), tuple(each.size for each in objects))
 
 
 def _objects(site: Site, *, page: bool) -> list[SiteObject]:

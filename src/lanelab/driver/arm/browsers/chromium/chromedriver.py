@@ -100,8 +100,7 @@ class Session(webdriver.Remote):
 
     def log(self, kind: str) -> list[Entry]:
         """Return what was logged since the last call."""
-        entries: list[Entry] = self.execute("getLog", {"type": kind})["value"]
-        return entries
+        return read_answer(list[Entry], self.execute("getLog", {"type": kind})["value"], "getLog")
 
     def cdp(self, method: str, /, **parameters: object) -> object:
         """Send a DevTools command to the page."""

@@ -7,6 +7,7 @@ not held at any time.
 
 import contextlib
 import threading
+from typing import NotRequired, TypedDict
 
 from lanelab.driver.arm.browsers.chromium.devtools import (
     ANSWER_TIMEOUT_S,
@@ -17,13 +18,19 @@ from lanelab.driver.arm.browsers.chromium.devtools import (
     ScriptFailure,
     why_failed,
 )
-from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.arm.browsers.failures import BrowserError, read_answer
 from lanelab.driver.base.timeouts import scaled
 
 ADD_SCRIPT = "Page.addScriptToEvaluateOnNewDocument"
 FRAMES = ("page", "iframe")
 # What DevTools says of something that has ended meanwhile, as a worker may at any time.
 GONE = ("Session with given id not found", "Inspected target navigated or closed", "Target closed", "detached")
+
+
+class Result(TypedDict):
+    """The part of every answer that says whether its script failed."""
+
+    exceptionDetails: NotRequired[ScriptFailure]
 
 
 class Repeating:
@@ -81,13 +88,12 @@ class Repeating:
 
     def _see(self, message: Message) -> None:
         if message.get("method") == "Target.attachedToTarget":
-            attached: Attached = message["params"]
+            attached = read_answer(Attached, message.get("params"), "Target.setAutoAttach")
             with contextlib.suppress(BrowserError):  # the browser is gone, which others notice
                 self._prepare(attached["sessionId"], attached["targetInfo"]["type"])
         refused = message.get("error", {}).get("message", "")
         if refused and not any(words in refused for words in GONE):
             self._problems.append(refused)
-        result = message.get("result") or {}
-        failed: ScriptFailure | None = result.get("exceptionDetails")
-        if failed:
+        result = read_answer(Result, message.get("result") or {}, "Runtime.evaluate")
+        if failed := result.get("exceptionDetails"):
             self._problems.append(why_failed(failed))

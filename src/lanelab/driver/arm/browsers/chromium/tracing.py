@@ -8,7 +8,7 @@ import time
 from typing import NotRequired, TypedDict
 
 from lanelab.driver.arm.browsers.chromium.devtools import DevTools, InSession
-from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.arm.browsers.failures import BrowserError, read_answer
 from lanelab.driver.base.timeouts import scaled
 
 # Tasks of the main thread, what they were for, and the moments of the load. More categories make loads slower.
@@ -71,7 +71,7 @@ class Tracing:
                 message = self._devtools.receive(max(until - time.monotonic(), 0.001))
                 if message.get("method") == COMPLETE:
                     break
-            complete: Complete = message["params"]
+            complete = read_answer(Complete, message.get("params"), COMPLETE)
             if complete.get("dataLossOccurred"):
                 raise BrowserError("Chromium's trace lost events: its buffer was full", "Trace a smaller page")
             handle = complete.get("stream")

@@ -80,14 +80,14 @@ class FirefoxPage(LedPage):
     def record(self) -> PageRecord:
         started, failures = time.monotonic(), self._failures
         requests, measures = self._collect(failures)
+        console = self._console(failures)
         self.failed = bool(failures)
-        console: list[LogEntry] = [each["params"] for each in self._firefox.bidi.events if each["method"] == CONSOLE]
         evidence = BrowserEvidence(
             facts=self._evidence_facts(measures),
             times=times_of(measures, None if failures else self._plt_ms, cached=_is_cached(measures)),
             navigation=navigation_of(measures),
             view=view_of(measures),
-            console=tuple(_console(entry) for entry in console),
+            console=console,
             clock=self._clock(measures),
             sockets=self._sockets,
         )
@@ -137,6 +137,13 @@ class FirefoxPage(LedPage):
             failures.append(Failure(Reason.NAVIGATION_FAILED, f"the page did not come: {error}"))
         return requests, None if failures else self._measures
 
+    def _console(self, failures: list[Failure]) -> tuple[ConsoleLine, ...]:
+        entries: list[LogEntry] = []
+        with noted_in(failures):
+            words = [each.get("params") for each in self._firefox.bidi.events if each["method"] == CONSOLE]
+            entries = read_answer(list[LogEntry], words, CONSOLE, Reason.EVIDENCE_MISSING)
+        return tuple(_console_line(entry) for entry in entries)
+
     def _read_measures(self) -> object:
         return self._firefox.bidi.evaluate(self._context, MEASURES, SANDBOX)
 
@@ -159,7 +166,7 @@ def _is_cached(measures: Measures | None) -> bool:
     return navigation is not None and navigation["transferSize"] == 0  # then its times may be 0, and have happened
 
 
-def _console(entry: LogEntry) -> ConsoleLine:
+def _console_line(entry: LogEntry) -> ConsoleLine:
     trace = entry.get("stackTrace")
     frames = trace["callFrames"] if trace else ()
     return ConsoleLine(entry["level"], str(entry["text"]), entry["type"], frames[0]["url"] if frames else "")

@@ -116,35 +116,35 @@ class Ab(Generator):
         return Results(report, _series(_started(log)))
 
 
-def _number(said: Mapping[str, str], name: str) -> int:
+def _number(fields: Mapping[str, str], name: str) -> int:
     try:
-        return int(said[name].split()[0])
+        return int(fields[name].split()[0])
     except (KeyError, ValueError):
-        raise RecordError(f"is {said.get(name, 'missing')!r}", "Run the trial again", key=name) from None
+        raise RecordError(f"is {fields.get(name, 'missing')!r}", "Run the trial again", key=name) from None
 
 
-def _seconds(said: Mapping[str, str], done: int) -> float:
+def _seconds(fields: Mapping[str, str], done: int) -> float:
     """The rate has more digits than the time that it prints."""
     try:
-        rate = float(said["Requests per second"].split()[0])
-        return done / rate if rate else float(said["Time taken for tests"].split()[0])
+        rate = float(fields["Requests per second"].split()[0])
+        return done / rate if rate else float(fields["Time taken for tests"].split()[0])
     except (KeyError, ValueError):
         raise RecordError("is missing", "Run the trial again", key="Requests per second") from None
 
 
-def _tls(said: Mapping[str, str]) -> str:
-    spoken = said.get("SSL/TLS Protocol")
+def _tls(fields: Mapping[str, str]) -> str:
+    spoken = fields.get("SSL/TLS Protocol")
     return spoken.split(",")[0].removeprefix("TLSv") if spoken else "off"
 
 
-def _statuses(said: Mapping[str, str], done: int) -> dict[str, int]:
-    others = _number(said, "Non-2xx responses") if "Non-2xx responses" in said else 0
+def _statuses(fields: Mapping[str, str], done: int) -> dict[str, int]:
+    others = _number(fields, "Non-2xx responses") if "Non-2xx responses" in fields else 0
     return {"2xx": done - others, "others": others} if others else {"2xx": done}
 
 
-def _errors(stdout: str, said: Mapping[str, str]) -> dict[str, ErrorCount]:
+def _errors(stdout: str, fields: Mapping[str, str]) -> dict[str, ErrorCount]:
     kinds = KINDS.search(stdout)
-    if bool(_number(said, "Failed requests")) != bool(kinds):
+    if bool(_number(fields, "Failed requests")) != bool(kinds):
         raise RecordError("has no kinds", "Run the trial again", key="Failed requests")
     connect, receive, length, exceptions = (int(count) for count in kinds.groups()) if kinds else (0, 0, 0, 0)
     counts = {
@@ -152,8 +152,8 @@ def _errors(stdout: str, said: Mapping[str, str]) -> dict[str, ErrorCount]:
         "reading": receive,
         BODY: length,  # of another length than the first
         "exception": exceptions,
-        "writing": _number(said, "Write errors") if "Write errors" in said else 0,
-        "status not 2xx": _number(said, "Non-2xx responses") if "Non-2xx responses" in said else 0,
+        "writing": _number(fields, "Write errors") if "Write errors" in fields else 0,
+        "status not 2xx": _number(fields, "Non-2xx responses") if "Non-2xx responses" in fields else 0,
     }
     return {kind: of_unknown_time(count) for kind, count in counts.items() if count}
 
@@ -177,7 +177,7 @@ def _series(started: list[tuple[int, int]]) -> dict[str, Series]:
     counts = Counter(second for second, _ in started)
     first, last = min(counts), max(counts)
     points = [((second - first + 1) * 1000.0, float(counts[second])) for second in range(first + 1, last)]
-    return request_series.made({"requests_per_s": points})
+    return request_series.series_of({"requests_per_s": points})
 
 
 def _latency(percentages: bytes, log: bytes, done: int, mean: float) -> Latency | None:

@@ -71,7 +71,7 @@ def read_lines(data: bytes) -> Lines:
                 script.setdefault(name, []).append((line.ms, value))
         else:
             report = line.report
-    return Lines(began, {**request_series.made(points), **_of_script(script, report)}, report)
+    return Lines(began, {**request_series.series_of(points), **_of_script(script, report)}, report)
 
 
 def _of_script(script: Mapping[str, Sequence[tuple[float, float]]], report: LoadReport | None) -> dict[str, Series]:
@@ -83,11 +83,11 @@ def _of_script(script: Mapping[str, Sequence[tuple[float, float]]], report: Load
     }
 
 
-def _add(found: dict[str, list[tuple[float, float]]], line: Second, number: int) -> None:
+def _add(points: dict[str, list[tuple[float, float]]], line: Second, number: int) -> None:
     for name, value in line.values.items():
         if name not in SERIES:
             raise _wrong(number, f"has a series {name[:60]!r} that nobody knows")
-        found.setdefault(name, []).append((line.ms, value))
+        points.setdefault(name, []).append((line.ms, value))
 
 
 def _line(text: bytes, number: int) -> Begin | Second | Report:

@@ -33,7 +33,7 @@ FINE, FAILED = 0, 1  # statuses with which it gives a report
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Coded):
+class Order(Coded):
     """What it was asked to do, as it says."""
 
     url: str
@@ -64,10 +64,10 @@ class Bucket(Coded):
 
 
 @dataclass(frozen=True, slots=True)
-class Said(Coded):
+class Summary(Coded):
     """Its output, as it is."""
 
-    load: Asked
+    load: Order
     seconds: float
     tls_version: str
     connections: int
@@ -124,7 +124,7 @@ class SpdyLoad(Generator):
         if output.status not in (FINE, FAILED, None):
             return Results(None, {}, last_words(output))
         try:
-            summary = Said.from_json(json.loads(output.stdout))
+            summary = Summary.from_json(json.loads(output.stdout))
         except ValueError:
             return Results(None, {}, last_words(output))
         if sum(summary.completions) != summary.succeeded:
@@ -133,49 +133,49 @@ class SpdyLoad(Generator):
         return Results(_report(target, summary), _series(summary))
 
 
-def _report(target: Target, said: Said) -> LoadReport:
-    wanted, ended = requests_of(target), said.succeeded
-    errors = {**said.errors, **_bad(said)}
-    if said.failed > sum(error.count for error in errors.values()):
-        errors["never begun"] = of_unknown_time(said.failed - sum(error.count for error in errors.values()))
-    if ended == wanted and other_bytes(bytes_of(target, wanted), said.body_bytes):
+def _report(target: Target, summary: Summary) -> LoadReport:
+    wanted, ended = requests_of(target), summary.succeeded
+    errors = {**summary.errors, **_bad(summary)}
+    if summary.failed > sum(error.count for error in errors.values()):
+        errors["never begun"] = of_unknown_time(summary.failed - sum(error.count for error in errors.values()))
+    if ended == wanted and other_bytes(bytes_of(target, wanted), summary.body_bytes):
         errors, ended = {BODY: of_unknown_time(wanted)}, 0
     failed = wanted - ended
     return LoadReport(
         generator=NAME,
-        protocol=said.load.protocol,
-        tls=said.tls_version or "off",
-        seconds=said.seconds,
+        protocol=summary.load.protocol,
+        tls=summary.tls_version or "off",
+        seconds=summary.seconds,
         requests=Tally(
             begun=wanted,
             ended=ended,
             failed=failed,
-            timed_out=min(said.timed_out, failed),
+            timed_out=min(summary.timed_out, failed),
             unfinished=0,
             unfinished_longest_ms=0.0,
-            ms=_latency(said) if ended else None,
+            ms=_latency(summary) if ended else None,
         ),
         pages=None,
         parts_ms={},
         errors=errors,
-        statuses=said.statuses,
-        body_bytes=said.body_bytes,
-        connections=said.connections,
+        statuses=summary.statuses,
+        body_bytes=summary.body_bytes,
+        connections=summary.connections,
         dropped=0,
         use=None,
         stopped="",
     )
 
 
-def _bad(said: Said) -> dict[str, ErrorCount]:
+def _bad(summary: Summary) -> dict[str, ErrorCount]:
     """Answers whose status says no."""
-    return {f"status {status}": of_unknown_time(count) for status, count in said.statuses.items() if status >= "400"}
+    return {f"status {status}": of_unknown_time(count) for status, count in summary.statuses.items() if status >= "400"}
 
 
-def _latency(said: Said) -> Latency:
-    times = said.latency_ms
+def _latency(summary: Summary) -> Latency:
+    times = summary.latency_ms
     return Latency(
-        count=sum(bucket.count for bucket in said.histogram),
+        count=sum(bucket.count for bucket in summary.histogram),
         min=times.min,
         mean=times.mean,
         p50=times.p50,
@@ -184,16 +184,16 @@ def _latency(said: Said) -> Latency:
         p99=times.p99,
         p99_9=times.p99_9,
         max=times.max,
-        histogram=tuple((bucket.end_ms, bucket.count) for bucket in said.histogram),
+        histogram=tuple((bucket.end_ms, bucket.count) for bucket in summary.histogram),
     )
 
 
-def _series(said: Said) -> dict[str, Series]:
+def _series(summary: Summary) -> dict[str, Series]:
     """Return requests that succeeded in each whole second."""
-    spans = round(SECOND_MS / said.completions_every_ms)
-    whole = int(said.seconds)
+    spans = round(SECOND_MS / summary.completions_every_ms)
+    whole = int(summary.seconds)
     points = [
-        ((second + 1) * float(SECOND_MS), float(sum(said.completions[second * spans : (second + 1) * spans])))
+        ((second + 1) * float(SECOND_MS), float(sum(summary.completions[second * spans : (second + 1) * spans])))
         for second in range(whole)
     ]
-    return request_series.made({"requests_per_s": points})
+    return request_series.series_of({"requests_per_s": points})
