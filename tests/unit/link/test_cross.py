@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from lanelab.driver.base.errors import InputError
+from lanelab.driver.bed.remote.cross import FlowReport, ReceiverReport, SenderReport
 from lanelab.driver.link import Link
 from lanelab.driver.link.live.cross_flows import settles_s
 from lanelab.driver.record.evidence.cross import CrossEvidence
@@ -17,23 +18,24 @@ from tests.kit.experiments import ARMS, read
 
 SHAPED = {"rtt": "40ms", "rate": "10mbit"}
 LINK = Link.parse({**SHAPED, "cross": {"flows": 2, "cc": "reno"}})
-RECEIVED: dict[str, Any] = {
+RECEIVED: ReceiverReport = {
     "before": [3_000_000, 2_000_000],
     "bytes": [750_000, 250_000],
     "load_s": 1.0,
     "silence_s": 0.2,
     "sent": 4,
-    "answers": [[0.1, 50.0], [0.2, 140.0], [0.3, 150.0], [0.4, 160.0]],
+    "answers": [(0.1, 50.0), (0.2, 140.0), (0.3, 150.0), (0.4, 160.0)],
 }
-FLOW = {"control": "reno", "retransmissions": 3, "ended": False}
-SENT: dict[str, Any] = {
+FLOW: FlowReport = {"control": "reno", "retransmissions": 3, "ended": False}
+SENT: SenderReport = {
     "flows": [FLOW, FLOW],
-    "samples": [[0.1, 0, 100_000, 10, 1], [0.2, 0, 120_000, 10, 1], [0.1, 1, 90_000, 10, 1]],
+    "samples": [(0.1, 0, 100_000, 10, 1), (0.2, 0, 120_000, 10, 1), (0.1, 1, 90_000, 10, 1)],
 }
 
 
-def seen(**changes: object) -> CrossEvidence:
-    return evidence_of(LINK, {**RECEIVED, **changes}, SENT, 40.0, 3.4)
+def seen(**changes: Any) -> CrossEvidence:
+    received: Any = {**RECEIVED, **changes}
+    return evidence_of(LINK, received, SENT, 40.0, 3.4)
 
 
 def record(evidence: CrossEvidence | None, *failures: Failure) -> TrialRecord:

@@ -7,9 +7,8 @@ import json
 import statistics
 import time
 
-from lanelab.driver.base.coded import Coded, parsed
-from lanelab.driver.base.errors import BedError, RecordError
-from lanelab.driver.bed.remote import cross
+from lanelab.driver.base.coded import Coded
+from lanelab.driver.bed.remote.cross import ReceiverReport, SenderReport
 from lanelab.driver.link import Link
 from lanelab.driver.link.live.cross_flows import CrossFlows
 from lanelab.driver.record.evidence.cross import CrossEvidence, CrossFlow, ProbeTimes
@@ -62,10 +61,7 @@ class Cross(Recorder[_NoOptions]):
         idle_ms = self._flows.idle_ms
         self.close()
         (self._folder / FILE).write_text(json.dumps({"sender": sent, "receiver": received}))
-        try:
-            evidence = evidence_of(self._link, received, sent, idle_ms, self._settled_s)
-        except RecordError as error:
-            raise BedError(f"the programs of cross traffic do not tell what they saw: {error.what}") from error
+        evidence = evidence_of(self._link, received, sent, idle_ms, self._settled_s)
         return Recording(files=(FILE,), measures=measures_of(self._link, evidence), evidence=evidence)
 
     def close(self) -> None:
@@ -74,12 +70,10 @@ class Cross(Recorder[_NoOptions]):
             flows.close()
 
 
-def evidence_of(link: Link, receiver: object, sender: object, idle_ms: float, settled_s: float) -> CrossEvidence:
-    """What both ends saw, flow by flow. The receiver takes flows in the order in which the sender opens them."""
-    received, sent = (
-        parsed(cross.ReceiverReport, receiver, "the receiver's words"),
-        parsed(cross.SenderReport, sender, "the sender's words"),
-    )
+def evidence_of(
+    link: Link, received: ReceiverReport, sent: SenderReport, idle_ms: float, settled_s: float
+) -> CrossEvidence:
+    """Return what both ends saw, flow by flow. The receiver takes flows in the order in which the sender opens them."""
     trips: dict[int, list[float]] = {}
     for _, number, rtt_us, *_ in sent["samples"]:
         trips.setdefault(number, []).append(rtt_us / 1000)
