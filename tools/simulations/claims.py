@@ -10,9 +10,8 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lanelab.analysis.results.claims.rules import levels_after
 from lanelab.analysis.results.claims.place import judge_place
-from lanelab.analysis.results.claims.rules import REFUTED, REVERSED
+from lanelab.analysis.results.claims.rules import REFUTED, REVERSED, levels_after
 from lanelab.analysis.results.claims.samples import Observed
 from lanelab.analysis.results.claims.several_places import verdict_over
 from lanelab.analysis.results.claims.verdict import Verdict
