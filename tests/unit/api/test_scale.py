@@ -15,7 +15,7 @@ from lanelab.driver.base.errors import ArgumentError, InputError
 from lanelab.driver.cli.experiments import plan
 from lanelab.driver.experiment.dimensions import words_of_scale
 from lanelab.driver.experiment.figures import is_axis
-from lanelab.driver.experiment.model import Experiment
+from lanelab.driver.experiment.model import Experiment, shows
 from lanelab.driver.experiment.read import parse_experiment
 from lanelab.driver.experiment.scale import over_scale
 from lanelab.driver.run import start
@@ -117,7 +117,7 @@ def test_figures_choose_the_scaled_load() -> None:
     assert made.title.endswith("500")
     assert named.title == "mine"
     half = over_scale(read(SEVERAL), 0.5)
-    assert sum(figure.shows(cell) for figure in half.figures for cell in half.cells) == len(half.cells)
+    assert sum(shows(figure, cell) for figure in half.figures for cell in half.cells) == len(half.cells)
 
 
 def test_what_is_compared_with_nothing_is_named_after_the_scaled_load() -> None:

@@ -67,3 +67,12 @@ def test_completion_offers_names_with_their_lines() -> None:
         "_LANELAB_COMPLETE": "zsh_complete", "COMP_WORDS": "lanelab expo", "COMP_CWORD": "1",
     }, prog_name="lanelab", complete_var="_LANELAB_COMPLETE")  # fmt: skip
     assert done.output.splitlines()[:2] == ["plain", "export"]
+
+
+@pytest.mark.parametrize("command", ["show", "run_list", "explain", "compare"])
+def test_who_shows_a_run_loads_no_library_that_only_making_one_needs(command: str) -> None:
+    program = f"import sys, lanelab.driver.cli.{command}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = {name.partition(".")[0] for name in done.stdout.split()}
+    assert {"lanelab", "rich"} <= loaded
+    assert not loaded & {"PIL", "asyncio", "cryptography", "dask", "numpy", "selenium", "warcio", "yaml"}

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.experiment.model import Figure
+from lanelab.driver.experiment.figure import Figure
+from lanelab.driver.experiment.model import shows
 from tests.kit.experiments import ARMS, PATIENT, read
 
 GRID = f"sites: dummy\nlinks: {{rate: [1mbit, 10mbit], rtt: [20ms, 50ms, 100ms]}}\n{ARMS}"
@@ -85,7 +86,7 @@ def test_default_figures_show_every_cell_once(grid: dict[str, list[str]], two_si
         grid = {"profile": grid["profile"]}
     links = ", ".join(f"{key}: [{', '.join(values)}]" for key, values in grid.items())
     experiment = read(f"sites: [dummy{', shop' if two_sites else ''}]\nlinks: {{{links}}}\n{ARMS}")
-    shown = [cell.id for figure in experiment.figures for cell in experiment.cells if figure.shows(cell)]
+    shown = [cell.id for figure in experiment.figures for cell in experiment.cells if shows(figure, cell)]
     assert sorted(shown) == sorted(cell.id for cell in experiment.cells)
 
 

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.experiment.model import Experiment, Figure
+from lanelab.driver.experiment.figure import Figure
+from lanelab.driver.experiment.model import Experiment
 from tests.kit.experiments import ARMS, read
 
 LOAD = f"""\

@@ -28,7 +28,7 @@ from lanelab.analysis.results.model import (
 )
 from lanelab.analysis.statistics.looks import Look
 from lanelab.driver.base.coded import parsed
-from lanelab.driver.experiment import model as experiment
+from lanelab.driver.experiment import figure as experiment
 from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.link.results import SelfTestData
 from lanelab.driver.record.load_places import USERS, place_named

@@ -18,7 +18,6 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.common import json_option, run_argument
 from lanelab.driver.cli.output import console, print_json
 from lanelab.driver.experiment.claim import Claim
-from lanelab.driver.experiment.read import read_experiment
 
 WIDTH = 120
 
@@ -75,5 +74,6 @@ def claims(name: str, *, file: Path | None, as_json: bool) -> None:
 
 def _claims_of(file: Path, variant: str) -> tuple[Claim, ...]:
     """Read the claims as the file has them now, with the variant that was run."""
+    from lanelab.driver.experiment.read import read_experiment  # noqa: PLC0415 - a run alone needs no experiment file
 
     return read_experiment(file, variant or None).claims

@@ -8,9 +8,10 @@ from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.base.settings.source import Written
 from lanelab.driver.experiment.courses import read_course
 from lanelab.driver.experiment.dimensions import DIMENSIONS, lies_on_axis
+from lanelab.driver.experiment.figure import Figure
 from lanelab.driver.experiment.keys import CHANGE, COURSE, FIGURE
 from lanelab.driver.experiment.links import canonical, varying_cases
-from lanelab.driver.experiment.model import Cell, Figure, dimension_of
+from lanelab.driver.experiment.model import Cell, dimension_of, shows
 from lanelab.driver.experiment.published import read_published
 from lanelab.driver.record.load_series import SERIES
 from lanelab.driver.record.metrics import PAGE_LOAD, metric_named, metrics_of, primary_of
@@ -53,7 +54,7 @@ def _read(
     if course:
         figure = dataclasses.replace(figure, x=course.x, every_s=course.every_s, limit_ms=course.limit_ms)
         entries = {key: entry for key, entry in entries.items() if key != "x"}
-    shown = [cell for cell in cells if figure.shows(cell)]
+    shown = [cell for cell in cells if shows(figure, cell)]
     if not shown:
         raise entries["only"].error("no cell has all of this", "Write values that go together")
     drawn = [cell for cell in shown if cell in compared] if y == CHANGE else shown
@@ -271,13 +272,13 @@ def _split(plain: Figure, cells: Sequence[Cell]) -> list[Figure]:
     for values in combinations:  # those that are there: all that could be are far too many
         only = tuple((key, (value,)) for key, value in zip(others, values, strict=True) if value is not None)
         figure = dataclasses.replace(plain, only=only)
-        shown = [cell for cell in cells if figure.shows(cell)]
+        shown = [cell for cell in cells if shows(figure, cell)]
         if shown:
             try:
                 figures.append(_complete(figure, shown, {}, shown))
             except InputError:
                 return [_everything(plain, cells)]
-    shown_in_all = sum(figure.shows(cell) for figure in figures for cell in cells)
+    shown_in_all = sum(shows(figure, cell) for figure in figures for cell in cells)
     return figures if shown_in_all == len(cells) else [_everything(plain, cells)]
 
 

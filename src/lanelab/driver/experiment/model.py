@@ -5,14 +5,15 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal
 
 from lanelab.analysis.statistics.looks import Look, looks, only_look
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.base.coded import Coded, parsed
+from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.units import Duration, Ratio
 from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.experiment.dimensions import value_of
+from lanelab.driver.experiment.figure import Figure
 from lanelab.driver.link import Link
 from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.tolerances import Tolerances
@@ -92,93 +93,14 @@ class Pairs:
     left_out: tuple[str, ...] = ()  # sentences: what is compared with nothing, and why
 
 
-@dataclass(frozen=True, slots=True)
-class Published(Coded):
-    """The values that were published in a figure's place, in the unit of its values."""
-
-    source: str
-    axis: float | None  # where the published axis of the values ended
-    points: tuple[tuple[str, str, float], ...]  # (series, x, value); series "" where the figure has none
-
-
-class KeptFigure(TypedDict):
-    """A figure in a run's folder."""
-
-    title: str
-    x: str | None
-    y: str
-    series: str | None
-    kind: str
-    facet: str | None
-    only: Mapping[str, list[str]]
-    scale: str
-    published: object  # Published as JSON, or None
-    every_s: NotRequired[float]
-    limit_ms: NotRequired[float]
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One chart: what is drawn (y) over what (x), which curves there are, and which cells it shows.
-
-    Whatever varies in these cells is x, series or facet; `only` leaves out the others.
-    """
-
-    title: str
-    x: str | None  # arm, site, link, or a setting of the link; None for cdf
-    y: str
-    series: str | None
-    kind: str
-    facet: str | None
-    only: tuple[tuple[str, tuple[str, ...]], ...]
-    scale: str = ""  # of the values: zero, fit or log; "": as the kind has it
-    published: Published | None = None
-    every_s: float | None = None  # of a series; None: as the analysis chooses
-    limit_ms: float | None = None  # that is drawn into it; None: none
-
-    def shows(self, cell: Cell) -> bool:
-        return all(dimension_of(cell, name) in values for name, values in self.only)
-
-    def to_json(self) -> KeptFigure:
-        kept: KeptFigure = {
-            "title": self.title,
-            "x": self.x,
-            "y": self.y,
-            "series": self.series,
-            "kind": self.kind,
-            "facet": self.facet,
-            "only": {name: list(values) for name, values in self.only},
-            "scale": self.scale,
-            "published": self.published.to_json() if self.published else None,
-        }
-        if self.every_s is not None:
-            kept["every_s"] = self.every_s
-        if self.limit_ms is not None:
-            kept["limit_ms"] = self.limit_ms
-        return kept
-
-    @classmethod
-    def from_json(cls, data: object) -> "Figure":
-        kept = parsed(KeptFigure, data, "a figure of the run")
-        return cls(
-            title=kept["title"],
-            x=kept["x"],
-            y=kept["y"],
-            series=kept["series"],
-            kind=kept["kind"],
-            facet=kept["facet"],
-            only=tuple((name, tuple(values)) for name, values in kept["only"].items()),
-            scale=kept["scale"],
-            published=Published.from_json(kept["published"]) if kept["published"] else None,
-            every_s=kept.get("every_s"),
-            limit_ms=kept.get("limit_ms"),
-        )
-
-
 def dimension_of(cell: Cell, name: str) -> str | None:
     """What a cell has of what a figure may be drawn over: its arm, site, link, or a setting of the link."""
     plain = {"arm": cell.arm.name, "site": cell.site, "link": cell.link.label}
     return plain[name] if name in plain else value_of(_settings(cell.link), name)
+
+
+def shows(figure: Figure, cell: Cell) -> bool:
+    return all(dimension_of(cell, name) in values for name, values in figure.only)
 
 
 @functools.lru_cache(maxsize=1000)

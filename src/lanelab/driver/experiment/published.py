@@ -10,9 +10,10 @@ from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.base.settings.source import Written
 from lanelab.driver.experiment.courses import read_x
 from lanelab.driver.experiment.dimensions import DIMENSIONS
+from lanelab.driver.experiment.figure import Figure, Published
 from lanelab.driver.experiment.keys import CHANGE, COURSE, PUBLISHED
 from lanelab.driver.experiment.links import canonical
-from lanelab.driver.experiment.model import Cell, Figure, Published, dimension_of
+from lanelab.driver.experiment.model import Cell, dimension_of
 
 _NUMBER = re.compile(r"[0-9]+([.][0-9]+)?")
 ONE_SERIES = ""  # of a figure without series

@@ -10,9 +10,10 @@ from dataclasses import replace
 
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.units import Duration
+from lanelab.driver.experiment.figure import Figure
 from lanelab.driver.experiment.figures import title_of
 from lanelab.driver.experiment.load_keys import label_of
-from lanelab.driver.experiment.model import Cell, Experiment, Figure, LinkCase, Pairs
+from lanelab.driver.experiment.model import Cell, Experiment, LinkCase, Pairs
 from lanelab.driver.trial.load_settings import RATE_UNIT_S, LoadSettings, Stage
 
 LEAST = 0.001
