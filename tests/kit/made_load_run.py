@@ -1,13 +1,15 @@
 """A run of a load test, in the format of run folders: a ramp to 1,000 users, of two arms. All of it is known."""
 
 import hashlib
+import itertools
 import json
-import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lanelab.driver.arm.arm import Arm
 from lanelab.driver.experiment.claim import Claim, Place, Point, digest_of
+from lanelab.driver.experiment.model import Cell, LinkCase
 from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.load import (
     ErrorCount,
@@ -21,12 +23,14 @@ from lanelab.driver.record.evidence.load import (
     Threshold,
 )
 from lanelab.driver.record.load_series import SERIES
+from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.record.series import Series
 from lanelab.driver.run.folder import format as run_format
+from lanelab.driver.run.folder.copies import TrialCopy
 from lanelab.driver.trial.load_settings import LoadSettings, Stage
 from lanelab.driver.trial.server_load.capacity import derive
 from lanelab.driver.trial.server_load.finish import measures_of
-from tests.kit.made_run import PROVENANCE, digest_all, kept_figure, stamp
+from tests.kit.stored_run import PROVENANCE, RunContent, cell_of, kept_figure, stamp, store_run
 
 TEXT = "name: ramp\n"
 WORKERS = {"HTTP": 100.0, "SPDY": 600.0}  # users that each can carry
@@ -79,15 +83,18 @@ def report_of() -> LoadReport:
 
 
 def make_load_run(folder: Path, *, rounds: int = 2, claims: Sequence[Claim] = ()) -> Path:
-    folder.mkdir(parents=True)
-    (folder / run_format.ARTIFACTS).mkdir()
-    (folder / run_format.EXPERIMENT).write_text(TEXT)
-    database = sqlite3.connect(folder / run_format.DATABASE)
-    database.executescript(run_format.SCHEMA)
-    with database:
-        _write(database, rounds, claims)
-        digest_all(database)
-    database.close()
+    plan = {"order": "interleaved", "looks": [[rounds, 0.05]], "timeout_s": 3600.0,
+            "compared": [[cell_id("HTTP"), cell_id("SPDY")]], "not_compared": []}  # fmt: skip
+    meta = {
+        "workload": "load", "name": "ramp", "description": "", "seed": "7", "state": "finished",
+        "figures": json.dumps([kept_figure(figure) for figure in FIGURES]), "plan": json.dumps(plan),
+        "experiment_sha256": hashlib.sha256(TEXT.encode()).hexdigest(), run_format.VARIANT: "",
+        run_format.CLAIMS: json.dumps([claim.to_json() for claim in claims]),
+        run_format.CLAIMS_DIGEST: digest_of(claims),
+    }  # fmt: skip
+    link = LinkCase("direct", Link.parse({"rtt": "85ms"}))
+    cells = [cell_of(number, "icons", link, Arm.parse(name, {})) for number, name in enumerate(WORKERS, 1)]
+    store_run(folder, RunContent(TEXT, meta, cells, PROVENANCE, list(_trials(cells, rounds))))
     return folder
 
 
@@ -95,47 +102,17 @@ def cell_id(arm: str) -> str:
     return f"{list(WORKERS).index(arm) + 1:016x}"
 
 
-def _write(database: sqlite3.Connection, rounds: int, claims: Sequence[Claim]) -> None:
-    def add(table: str, *values: object) -> None:
-        database.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(values))})", values)  # noqa: S608
-
-    plan = {"order": "interleaved", "looks": [[rounds, 0.05]], "timeout_s": 3600.0,
-            "compared": [[cell_id("HTTP"), cell_id("SPDY")]], "not_compared": []}  # fmt: skip
-    meta = {
-        "format": run_format.VERSION, "workload": "load", "name": "ramp", "description": "", "seed": "7",
-        "created_utc": stamp(0), "lanelab": "0.1.0", "state": "finished",
-        "figures": json.dumps([kept_figure(figure) for figure in FIGURES]),
-        "plan": json.dumps(plan), "experiment_sha256": hashlib.sha256(TEXT.encode()).hexdigest(),
-        run_format.VARIANT: "",
-        run_format.CLAIMS: json.dumps([claim.to_json() for claim in claims]),
-        run_format.CLAIMS_DIGEST: digest_of(claims),
-    }  # fmt: skip
-    for key, value in meta.items():
-        add("meta", key, value)
-    add("sessions", 1, stamp(0), stamp(600), "finished", json.dumps(PROVENANCE))
-    add("links", 1, "direct", json.dumps(Link.parse({"rtt": "85ms"}).to_mapping()))
-    for number, arm in enumerate(WORKERS, 1):
-        add("arms", number, arm, json.dumps({"name": arm, "server": "apache", "protocol": "http/1.1", "tls": "off"}))
-        add("cells", number, cell_id(arm), "icons", 1, number)
-    trial = 0
-    for in_round in range(1, rounds + 1):
-        for cell, arm in enumerate(WORKERS, 1):
-            trial += 1
-            series = series_of(arm, in_round)
-            placement = {"client": "0", "server": "1"}
-            thresholds = (Threshold("page_95", 3000, 2000.0 * in_round), Threshold("latency_95", 50, None))
-            evidence = LoadEvidence(report_of(), ServedBy("Apache", "", ()), None, None, placement, thresholds)
-            record = {
-                "workload": "load", "started_utc": stamp(trial), "artifacts": [], "marks": {}, "failures": [],
-                "evidence": evidence.to_json(), "flags": [], "recordings": {},
-                "series": {name: {"unit": one.unit, "points": []} for name, one in series.items()},
-            }  # fmt: skip
-            add("trials", trial, 1, 1, cell, in_round, 1, stamp(trial), 1200.0, "ok", json.dumps(record), "", "", "")
-            for measure, found in {**derive(series, SETTINGS), **measures_of(report_of())}.items():
-                add("measures", trial, measure, found)
-            for name, one in series.items():
-                for point in one.points:
-                    add("series", trial, name, *point)
+def _trials(cells: Sequence[Cell], rounds: int) -> Iterator[TrialCopy]:
+    each = itertools.product(range(1, rounds + 1), cells)
+    for trial, (in_round, cell) in enumerate(each, 1):
+        series = series_of(cell.arm.name, in_round)
+        thresholds = (Threshold("page_95", 3000, 2000.0 * in_round), Threshold("latency_95", 50, None))
+        placement = {"client": "0", "server": "1"}
+        record = TrialRecord(
+            "load", stamp(trial), {**derive(series, SETTINGS), **measures_of(report_of())}, series, (), (), (), {},
+            LoadEvidence(report_of(), ServedBy("Apache", "", ()), None, None, placement, thresholds),
+        )  # fmt: skip
+        yield TrialCopy(trial, 1, cell.id, in_round, 1, 1200.0, record, (), "", "", "")
 
 
 def claim_of(metric: str, *, name: str = "made", low: float | None = 1.01, high: float | None = None) -> Claim:

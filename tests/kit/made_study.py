@@ -17,7 +17,8 @@ from lanelab.driver.run.study.study import (
     StudyFigure,
     StudyRun,
 )
-from tests.kit.made_run import Made, make_run, stamp
+from tests.kit.made_run import Made, make_run
+from tests.kit.stored_run import stamp
 
 PUBLISHED = {
     "source": "the made figure, read off with a ruler",

@@ -22,8 +22,9 @@ from lanelab.driver.record.evidence.page_load import PageLoadEvidence, WitnessNa
 from lanelab.driver.trial.page_load.workload import PageLoad
 from lanelab.driver.trial.tolerances import Tolerances
 from lanelab.driver.trial.workload import TrialContext
+from tests.kit.changed_run import changing
 from tests.kit.gateway_records import Exchange, Plan
-from tests.kit.made_run import Made, changing, make_run
+from tests.kit.made_run import Made, make_run
 from tests.kit.records import SITE, record
 
 ALL, BLIND = ["gateway", "server", "capture"], ["gateway", "server"]

@@ -20,7 +20,8 @@ from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.statistics.two_samples import innermost, shift
 from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.cli.compare import compare
-from tests.kit.made_run import Made, changing, digest_all, make_run
+from tests.kit.changed_run import changing, digest_all
+from tests.kit.made_run import Made, make_run
 
 SMALL = {"http": {"protocol": "http/1.1"}, "h2": {"protocol": "h2", "tls": "1.3"}}
 LOST = {"told_packets_down": 2000.0, "lost_packets_down": 200.0, "overflowed_packets_down": 0.0}

@@ -13,7 +13,10 @@ from lanelab.analysis.results.report import page
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.sections.findings import warnings
 from lanelab.analysis.results.sections.of_run import results_on_terminal
-from tests.kit.made_run import PROVENANCE, Made, change, make_run, self_test, stamp
+from tests.kit.changed_run import change
+from tests.kit.made_run import Made, make_run
+from tests.kit.made_trials import self_test
+from tests.kit.stored_run import PROVENANCE, stamp
 
 ALL = "The nodes' processors were emulated: page load times tell how slow these machines are"
 SOME = "The nodes' processors were emulated in session 2: page load times tell how slow these machines are"

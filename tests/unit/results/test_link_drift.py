@@ -9,7 +9,10 @@ import pytest
 from lanelab.analysis.results import conditions, export, link_drift
 from lanelab.analysis.results.report import page
 from lanelab.analysis.results.run_folder import read_run
-from tests.kit.made_run import Made, changing, make_run, self_test, stamp
+from tests.kit.changed_run import changing
+from tests.kit.made_run import Made, make_run
+from tests.kit.made_trials import self_test
+from tests.kit.stored_run import stamp
 
 
 @pytest.fixture

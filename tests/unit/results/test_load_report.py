@@ -23,8 +23,8 @@ from lanelab.driver.cli.claims import claims
 from lanelab.driver.experiment.dimensions import words_of_scale
 from lanelab.driver.record.load_places import LoadPlace, metric_of_claim, place_named
 from lanelab.driver.run.folder import format as run_format
+from tests.kit.changed_run import changing
 from tests.kit.made_load_run import claim_of, make_load_run, series_of
-from tests.kit.made_run import changing
 
 
 @pytest.fixture(scope="module")

@@ -37,7 +37,9 @@ from lanelab.driver.record.reasons import Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder.trial_content import artifact_path, each_series
 from lanelab.driver.run.folder.trial_records import read_record
-from tests.kit.made_run import ARMS, Made, changing, loaded, made_requests, make_run
+from tests.kit.changed_run import changing
+from tests.kit.made_run import ARMS, Made, make_run
+from tests.kit.made_trials import loaded, made_requests
 from tests.kit.report_pages import EVIL, Parsed
 
 MADE: dict[str, Callable[[], Made]] = {

@@ -23,7 +23,8 @@ from lanelab.analysis.results.study.run import ReadStudyRun, read_study_run
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.main import lanelab
 from lanelab.driver.run.study.study import Difference, PublishedClaim
-from tests.kit.made_run import Made, change
+from tests.kit.changed_run import change
+from tests.kit.made_run import Made
 from tests.kit.made_study import judged, make_study_run, study
 from tests.kit.report_pages import EVIL, Parsed
 
@@ -125,8 +126,11 @@ def test_a_hostile_name_stays_text(tmp_path: Path) -> None:
         study(), title=EVIL, source=EVIL, description=EVIL, claims=(PublishedClaim(1, EVIL, EVIL),),
         differences=(Difference(EVIL, EVIL, EVIL, EVIL),),
     )  # fmt: skip
-    made = Made(name=EVIL, detail=EVIL, text=EVIL + "</noscript>", reason=EVIL + "</noscript>", rounds=2)
-    read = read_study_run(make_study_run(tmp_path / "run", about=about, made=lambda _: made))
+    made = Made(name=EVIL, detail=EVIL, text=EVIL + "</noscript>", rounds=2)
+    folder = make_study_run(tmp_path / "run", about=about, made=lambda _: made)
+    for figure in study().figures:
+        change(folder / f"figure-{figure.number}", "UPDATE failures SET reason = ?", EVIL + "</noscript>")
+    read = read_study_run(folder)
     text = study_page(read, verdicts(read))
     found = Parsed(text)
     assert found.open == []

@@ -17,8 +17,9 @@ from lanelab.driver.link.selftest.effort import Effort
 from lanelab.driver.run.channel.client import Bed
 from lanelab.driver.run.folder.store import Store
 from lanelab.driver.run.link_keeper import LinkKeeper
+from tests.kit.changed_run import changing
 from tests.kit.experiments import read
-from tests.kit.made_run import Made, changing, make_run
+from tests.kit.made_run import Made, make_run
 
 CELL = read("sites: [dummy]\nlinks: {rtt: 20ms}\narms: {a: {}}\ntrials: 1\n").cells[0]
 

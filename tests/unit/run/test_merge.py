@@ -19,7 +19,8 @@ from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.store import Store
 from lanelab.driver.run.merging import Merged, merge
 from lanelab.driver.run.start import resume
-from tests.kit.made_run import Made, MadeMachine, changing, make_run
+from tests.kit.changed_run import changing
+from tests.kit.made_run import Made, MadeMachine, make_run
 
 ROUNDS = 3
 
@@ -222,6 +223,7 @@ def test_where_sources_came_from_is_in_the_provenance_and_no_path_of_this_machin
 
 
 def test_a_few_trials_at_a_time_are_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = made_run(tmp_path, "one"), made_run(tmp_path, "other")
     monkeypatch.setattr(merging, "AT_ONCE", 3)
     seen: list[int] = []
     adopt = Store.adopt
@@ -231,7 +233,7 @@ def test_a_few_trials_at_a_time_are_in_memory(tmp_path: Path, monkeypatch: pytes
         return adopt(self, trials, *rest)
 
     monkeypatch.setattr(Store, "adopt", counted)
-    merged(tmp_path, made_run(tmp_path, "one"), made_run(tmp_path, "other"))
+    merged(tmp_path, *runs)
     assert max(seen) == 3
 
 

@@ -24,8 +24,8 @@ from lanelab.driver.run.start import BegunRun
 from lanelab.driver.run.this_machine import this_machine
 from lanelab.driver.run.trial_keys import AskedKeys, digest_of
 from lanelab.driver.site.load import load_site
+from tests.kit.changed_run import digest_all
 from tests.kit.experiments import SMALL, read
-from tests.kit.made_run import digest_all
 
 EXPERIMENT = read(f"{SMALL}trials: 2\n")
 META = {"format": run_format.VERSION, "workload": "page_load", "seed": "7", "plan": '{"repeat": {"trials": 2}}'}

@@ -20,7 +20,8 @@ from lanelab.driver.record.series import Series
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.trial_content import read_artifacts
 from lanelab.driver.run.folder.trial_records import each_record, each_request, read_record
-from tests.kit.made_run import TEXT, Made, changing, make_run
+from tests.kit.changed_run import changing
+from tests.kit.made_run import TEXT, Made, make_run
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,8 @@ from lanelab.driver.cli.main import lanelab
 from lanelab.driver.run.study.archive import unpack, write_archive
 from lanelab.driver.run.study.private import private_of
 from lanelab.driver.run.study.study import STUDY_RUN_FILE
-from tests.kit.made_run import Made, digest_all
+from tests.kit.changed_run import digest_all
+from tests.kit.made_run import Made
 from tests.kit.made_study import make_study_run, study
 
 EXPERIMENT = """\

@@ -22,7 +22,8 @@ from lanelab.driver.run.folder.sources import SourceRun
 from lanelab.driver.run.folder.store import Store
 from lanelab.driver.run.folder.trial_content import each_series, unchanged_artifacts
 from lanelab.driver.run.folder.trial_records import each_record, each_request, read_record
-from tests.kit.made_run import Made, changing, make_run
+from tests.kit.changed_run import changing
+from tests.kit.made_run import Made, make_run
 
 HAR = "page.har.gz"
 
