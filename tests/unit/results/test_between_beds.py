@@ -143,12 +143,12 @@ def test_what_beds_share_leaves_changes_alone(tmp_path: Path) -> None:
     """Beds that differ by 20% in all cells differ by nothing in a ratio of two arms on one bed."""
     found = made(run_of(tmp_path, rounds=15, beds=5, bed_noise=0.2, noise=0.001))
     for cell in found.cells:
-        assert cell.made.between is not None
-        assert cell.made.between > 0.05
+        assert cell.numbers.between is not None
+        assert cell.numbers.between > 0.05
     for change in found.changes:
-        assert change.made.between is not None
-        assert change.made.between < 0.005
-        assert change.made.excludes_1
+        assert change.numbers.between is not None
+        assert change.numbers.between < 0.005
+        assert change.numbers.excludes_1
 
 
 def test_a_round_whose_arms_were_on_different_beds_counts_for_no_bed(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_a_round_whose_arms_were_on_different_beds_counts_for_no_bed(tmp_path: P
     for change in found.changes:
         other = change.cell.arm.name == "h2"
         assert change.left_out == (1 if other else 0)
-        assert [bed.n for bed in change.made.beds] == [2, 2, 1 if other else 2]
+        assert [bed.n for bed in change.numbers.beds] == [2, 2, 1 if other else 2]
 
 
 def test_two_beds_are_too_few(tmp_path: Path) -> None:
@@ -256,11 +256,11 @@ def test_what_timed_out_is_a_value_of_its_bed(tmp_path: Path) -> None:
     made_of = {"beds": 3, "rounds": 9, "links": ({"rtt": "20ms"},), "arms": arms, "retries": 0}
     found = made(run_of(tmp_path, **made_of, fails=slow, reason="timeout", detail="60 s"))
     (row,) = [row for row in found.cells if row.cell.arm.name == "h2"]
-    assert [one.n for one in row.made.beds] == [3, 3, 3]
-    assert math.isinf(row.made.beds[2].value)
-    assert row.made.low is None
+    assert [one.n for one in row.numbers.beds] == [3, 3, 3]
+    assert math.isinf(row.numbers.beds[2].value)
+    assert row.numbers.low is None
     (change,) = found.changes
-    assert math.isinf(change.made.beds[2].value)
+    assert math.isinf(change.numbers.beds[2].value)
 
 
 def test_a_cell_that_is_refused_says_nothing_between_beds(tmp_path: Path) -> None:

@@ -215,7 +215,7 @@ def test_few_rounds_cannot_tell(tmp_path: Path) -> None:
 
 def test_medians_are_by_machine_and_the_overall_one_says_over_how_many(tmp_path: Path) -> None:
     run = run_of(tmp_path)
-    first = made(run).cells[0].made
+    first = made(run).cells[0].numbers
     values = {
         machine: [t.value for t in run.ok if t.cell.number == 1 and t.machine == machine] for machine in (1, 2, 3)
     }
@@ -223,7 +223,7 @@ def test_medians_are_by_machine_and_the_overall_one_says_over_how_many(tmp_path:
     assert first.low is not None
     for shows in (printed(run), page(run)):
         assert "over 3 machines" in shows
-    assert made(run_of(tmp_path, THREE[:2])).cells[0].made.low is None
+    assert made(run_of(tmp_path, THREE[:2])).cells[0].numbers.low is None
 
 
 def test_speeds_are_ratios_with_intervals(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lanelab.analysis.results.qpack import asked, target
+from lanelab.analysis.results.qpack import request_of, target
 
 HOST, PATH = b"a.test", b"/images/1.png?x=1"
 METHOD = bytes([0x80 | 0x40 | 17])  # :method GET of the static table
@@ -36,9 +36,11 @@ def test_names_in_full_and_headers_of_others() -> None:
 def test_a_request_of_chromium() -> None:
     """Its first bytes, with Huffman's code: a host and a path."""
     stream = bytes.fromhex("011d0000d15087a4757a5d25427fd7518e60d48e62a18352398ab002bd754d")
-    assert asked(stream) == "many.test/images/image-01.png"
-    assert asked(bytes.fromhex("0703616263") + stream) == "many.test/images/image-01.png", "behind a frame of other use"
-    assert asked(bytes.fromhex("0003616263")) is None
+    assert request_of(stream) == "many.test/images/image-01.png"
+    assert request_of(bytes.fromhex("0703616263") + stream) == "many.test/images/image-01.png", (
+        "behind a frame of other use"
+    )
+    assert request_of(bytes.fromhex("0003616263")) is None
 
 
 @pytest.mark.parametrize("cut", range(1, 12))
@@ -50,4 +52,4 @@ def test_what_is_cut_off_names_nobody(cut: int) -> None:
 @given(st.binary(max_size=60))
 def test_whatever_comes_is_read_or_not(data: bytes) -> None:
     assert isinstance(target(data), str | None)
-    assert isinstance(asked(data), str | None)
+    assert isinstance(request_of(data), str | None)

@@ -29,7 +29,7 @@ def frame(number: int, *, up: bool, seq: int = 0, payload: int = 0, ack: int = 0
     return Frame(
         number=number, at_us=1000 * number, bytes=66 + payload, up=up, stream=0, port=PORT, payload=payload, seq=seq,
         after=seq + payload, ack=ack, segments=frozenset(), records=frozenset(), again=False, streams=frozenset(),
-        opened=(), asked=(), answers=0, name="", protocol=protocol, info="",
+        opened=(), targets=(), answers=0, name="", protocol=protocol, info="",
     )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def http() -> list[Frame]:
         look_up(3, up=True, name="other.test"),
         frame(4, up=True),
         frame(5, up=False),
-        replace(frame(6, up=True, seq=1, payload=200), asked=("a.test/one", "a.test/two")),
+        replace(frame(6, up=True, seq=1, payload=200), targets=("a.test/one", "a.test/two")),
         frame(7, up=False, seq=1, ack=201),
         frame(8, up=False, seq=1, payload=1000),
         frame(9, up=True, seq=201, ack=1001),
@@ -79,12 +79,12 @@ def test_requests_of_one_packet_have_their_own_answers() -> None:
 def one_at_a_time() -> list[Frame]:
     """Three requests on a connection, of whose answers the dissector told the first alone."""
     return [
-        replace(frame(1, up=True, seq=1, payload=100, ack=1), asked=("a.test/one",)),
+        replace(frame(1, up=True, seq=1, payload=100, ack=1), targets=("a.test/one",)),
         replace(frame(2, up=False, seq=1, payload=500), answers=1),
-        replace(frame(3, up=True, seq=101, payload=100, ack=501), asked=("a.test/two",)),
+        replace(frame(3, up=True, seq=101, payload=100, ack=501), targets=("a.test/two",)),
         frame(4, up=False, seq=501, payload=1000),
         frame(5, up=False, seq=2501, payload=1000),  # what came before it is missing
-        replace(frame(6, up=True, seq=201, payload=100, ack=3501), asked=("a.test/three",)),
+        replace(frame(6, up=True, seq=201, payload=100, ack=3501), targets=("a.test/three",)),
         frame(7, up=False, seq=3501, payload=700),
     ]
 
@@ -97,7 +97,7 @@ def test_answers_that_the_dissector_does_not_tell_are_found_by_their_place_in_th
 
 def test_of_requests_sent_ahead_only_the_first_without_an_answer_has_what_came() -> None:
     talk = [
-        replace(frame(1, up=True, seq=1, payload=200, ack=1), asked=("a.test/one", "a.test/two", "a.test/three")),
+        replace(frame(1, up=True, seq=1, payload=200, ack=1), targets=("a.test/one", "a.test/two", "a.test/three")),
         replace(frame(2, up=False, seq=1, payload=500), answers=1),
         frame(3, up=False, seq=501, payload=1000),
         frame(4, up=False, seq=1501, payload=1000),

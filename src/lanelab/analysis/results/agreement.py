@@ -18,7 +18,7 @@ from lanelab.analysis.statistics.looks import ALPHA
 from lanelab.analysis.statistics.signed_rank import signed_rank
 from lanelab.driver.base.amounts import counted, form_for
 
-Asked = tuple[str, Logs]  # what was compared where, and its changes
+Compared = tuple[str, Logs]  # what was compared where, and its changes
 
 
 def _ends(change: Change) -> Fields:
@@ -104,11 +104,11 @@ def agreement(run: Run) -> Agreement | None:
     named = {machine.number: machine for machine in run.machines_used}
     if len(named) < 2 or not run.plan.is_interleaved or not run.plan.compared:
         return None
-    found = results(run)
-    alone: list[Asked] = []
+    by_cell = results(run)
+    alone: list[Compared] = []
     by_arms: dict[tuple[str, str], list[Logs]] = {}
     for base, cell in run.plan.compared:
-        logs = changes_by_machine(base, cell, found)
+        logs = changes_by_machine(base, cell, by_cell)
         alone.append((f"{cell} against {base.arm.name}", logs))
         by_arms.setdefault((cell.arm.name, base.arm.name), []).append(logs)
     together = [
@@ -122,18 +122,21 @@ def agreement(run: Run) -> Agreement | None:
     return Agreement(tuple(disagree), len(enough), tests, len(alone) - len(enough))
 
 
-def _enough(asked: Sequence[Asked]) -> list[Asked]:
+def _enough(compared: Sequence[Compared]) -> list[Compared]:
     """With those machines that have enough rounds, where at least two have."""
-    kept = ((where, {machine: own for machine, own in logs.items() if len(own) >= ENOUGH}) for where, logs in asked)
+    kept = (
+        (where, {machine: rounds for machine, rounds in logs.items() if len(rounds) >= ENOUGH})
+        for where, logs in compared
+    )
     return [(where, logs) for where, logs in kept if len(logs) > 1]
 
 
-def _named(asked: Sequence[Asked], family: int, named: Mapping[int, Machine]) -> list[Disagreement]:
-    found = []
-    for where, logs in asked:
-        values = {machine: list(own.values()) for machine, own in logs.items()}
+def _named(compared: Sequence[Compared], family: int, named: Mapping[int, Machine]) -> list[Disagreement]:
+    disagreements = []
+    for where, logs in compared:
+        values = {machine: list(by_round.values()) for machine, by_round in logs.items()}
         for one in apart(values, family, ALPHA):
-            found.append(
+            disagreements.append(
                 Disagreement(
                     where,
                     named[one.group].name,
@@ -144,7 +147,7 @@ def _named(asked: Sequence[Asked], family: int, named: Mapping[int, Machine]) ->
                     len(logs) == 2,
                 )
             )
-    return found
+    return disagreements
 
 
 def _together(comparisons: Sequence[Logs]) -> Logs:
@@ -153,16 +156,16 @@ def _together(comparisons: Sequence[Logs]) -> Logs:
     rounds: dict[int, dict[int, list[float]]] = {}
     middles = []
     for logs in comparisons:
-        medians = [statistics.median(own.values()) for own in logs.values()]
+        medians = [statistics.median(each.values()) for each in logs.values()]
         if len(medians) < 2 or not all(map(math.isfinite, medians)):
             continue
         middles.append(statistics.fmean(medians))
-        for machine, own in logs.items():
-            for number, log in own.items():
+        for machine, each in logs.items():
+            for number, log in each.items():
                 rounds.setdefault(machine, {}).setdefault(number, []).append(log - middles[-1])
     common = statistics.fmean(middles) if middles else 0.0
     return {
-        machine: {number: common + mean_of(some) for number, some in own.items()} for machine, own in rounds.items()
+        machine: {number: common + mean_of(some) for number, some in each.items()} for machine, each in rounds.items()
     }
 
 

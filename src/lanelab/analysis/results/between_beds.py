@@ -70,7 +70,7 @@ NAMES = spread(lambda cell: cell.names)
 @dataclass(frozen=True, slots=True)
 class CellRow:
     cell: Cell = field(metadata=NAMES)
-    made: Between = field(metadata=spread())
+    numbers: Between = field(metadata=spread())
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class ChangeRow:
 
     cell: Cell = field(metadata=NAMES)
     base: Arm = field(metadata=key("base", lambda arm: arm.name))
-    made: Between = field(metadata=spread())
+    numbers: Between = field(metadata=spread())
     left_out: int = field(metadata=key("rounds_left_out"))  # rounds whose two trials were made on different beds
 
 
@@ -103,7 +103,7 @@ class BedsOfRun:
 
     @property
     def has_intervals(self) -> bool:
-        return any(row.made.low is not None for row in self.cells)
+        return any(row.numbers.low is not None for row in self.cells)
 
 
 # --- of a run
@@ -111,12 +111,12 @@ class BedsOfRun:
 
 def beds_of_run(run: Run, pairs: Iterable[tuple[Cell, Arm]]) -> BedsOfRun:
     """Work out the beds of a run. `pairs` are the cells that are compared, each with its base."""
-    made = _by_round(run)
-    by_cell = {cell.number: by_bed(made[cell.number].values()) for cell in run.cells}
+    by_number = _by_round(run)
+    by_cell = {cell.number: by_bed(by_number[cell.number].values()) for cell in run.cells}
     numbers = {(cell.group, cell.arm.name): cell.number for cell in run.cells}
     changes = []
     for cell, base in pairs:
-        both = _pairs(made[numbers[cell.group, base.name]], made[cell.number])
+        both = _pairs(by_number[numbers[cell.group, base.name]], by_number[cell.number])
         same = [(bed, ratio) for bed, other, ratio in both if bed == other]
         if same:
             changes.append(ChangeRow(cell, base, between(by_bed(same), hodges_lehmann), len(both) - len(same)))
@@ -131,8 +131,8 @@ def beds_of_run(run: Run, pairs: Iterable[tuple[Cell, Arm]]) -> BedsOfRun:
         ),
         changes=tuple(changes),
         within=math.sqrt(statistics.fmean(within for within, _ in spreads)) if spreads else None,
-        between=math.sqrt(max(0.0, statistics.fmean(own for _, own in spreads))) if spreads else None,
-        p=beds_alike(made.values()),
+        between=math.sqrt(max(0.0, statistics.fmean(share for _, share in spreads))) if spreads else None,
+        p=beds_alike(by_number.values()),
         machines=len({trial.machine for trial in run.trials}),
     )
 
@@ -156,14 +156,14 @@ def results(run: Run, metric: str = "") -> dict[int, dict[int, Result]]:
         known = metric in trial.measures if other else trial.value is not None
         if (trial.ok and known) or (trial.timed_out and not other):
             first.setdefault((trial.cell.number, trial.round), trial)
-    found: dict[int, dict[int, Result]] = {cell.number: {} for cell in run.cells}
+    by_cell: dict[int, dict[int, Result]] = {cell.number: {} for cell in run.cells}
     for (cell, number), trial in first.items():
         if cell not in refused:
-            worst, own = run.primary.worst, trial.measures[metric] if other else trial.value
-            found[cell][number] = Result(
-                trial.number, trial.bed, worst if own is None or trial.timed_out else own, trial.machine
+            worst, value = run.primary.worst, trial.measures[metric] if other else trial.value
+            by_cell[cell][number] = Result(
+                trial.number, trial.bed, worst if value is None or trial.timed_out else value, trial.machine
             )
-    return found
+    return by_cell
 
 
 def _by_round(run: Run) -> dict[int, dict[int, tuple[int, float]]]:
@@ -175,19 +175,19 @@ def _by_round(run: Run) -> dict[int, dict[int, tuple[int, float]]]:
 
 
 def by_bed(values: Iterable[tuple[int, float]]) -> dict[int, list[float]]:
-    found: dict[int, list[float]] = {}
+    numbers: dict[int, list[float]] = {}
     for bed, value in values:
-        found.setdefault(bed, []).append(value)
-    return dict(sorted(found.items()))
+        numbers.setdefault(bed, []).append(value)
+    return dict(sorted(numbers.items()))
 
 
 def _pairs(base: Mapping[int, tuple[int, float]], arm: Mapping[int, tuple[int, float]]) -> list[tuple[int, int, float]]:
     """Return (bed of the base, bed of the arm, ratio) of each round that has both."""
     both = [(base[n], arm[n]) for n in sorted(base.keys() & arm.keys())]
     return [
-        (bed, other, own / one)
-        for (bed, one), (other, own) in both
-        if one > 0 and not one == own == math.inf  # where neither came to its end, a round says nothing
+        (bed, other, value / one)
+        for (bed, one), (other, value) in both
+        if one > 0 and not one == value == math.inf  # where neither came to its end, a round says nothing
     ]
 
 
@@ -208,8 +208,8 @@ def between(values: Mapping[int, Sequence[float]], middle: Callable[[Sequence[fl
         reach = t_quantile((1 + LEVEL) / 2, len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
         low, high = math.exp(centre - reach), math.exp(centre + reach)
     spread = _spread(logarithms(values))
-    within, own = (math.sqrt(spread[0]), math.sqrt(max(0.0, spread[1]))) if spread else (None, None)
-    return Between(beds, math.exp(centre), low, high, within, own)
+    within, of_beds = (math.sqrt(spread[0]), math.sqrt(max(0.0, spread[1]))) if spread else (None, None)
+    return Between(beds, math.exp(centre), low, high, within, of_beds)
 
 
 def hodges_lehmann(ratios: Sequence[float]) -> float:
@@ -256,40 +256,40 @@ def beds_alike(cells: Iterable[Mapping[int, tuple[int, float]]]) -> float | None
 # --- in words
 
 
-def _one_bed(made: BedsOfRun) -> str:
-    rounds = max(one.n for row in made.cells for one in row.made.beds)
+def _one_bed(beds: BedsOfRun) -> str:
+    rounds = max(one.n for row in beds.cells for one in row.numbers.beds)
     of_them = f": {one_bed.words(rounds)}" if rounds > 1 else ""
     which = f"an interval of {counted(rounds, 'round')} is of this run alone" if rounds > 1 else "there is no interval"
     return f"All trials were made on one bed, so {which}{of_them}."
 
 
-def sentences(made: BedsOfRun) -> list[str]:
+def sentences(beds: BedsOfRun) -> list[str]:
     """Return what the beds say, in order of importance."""
-    if made.beds < 2:
-        return [_one_bed(made)] if made.beds else []
+    if beds.beds < 2:
+        return [_one_bed(beds)] if beds.beds else []
     spread = ""
-    if made.between is not None and made.within is not None:
+    if beds.between is not None and beds.within is not None:
         spread = (
-            f" The beds' own standard deviation is {percent(made.between)}, that of trials on one bed "
-            f"{percent(made.within)} (over all cells)."
+            f" The beds' own standard deviation is {percent(beds.between)}, that of trials on one bed "
+            f"{percent(beds.within)} (over all cells)."
         )
-    few = [*_changes(made), *_left_out(made)]
-    if not made.has_intervals:
-        return [f"{made.beds} beds: too few for an interval between beds, which takes {ENOUGH_BEDS}.{spread}", *few]
-    return [_verdict(made) + spread, *few]
+    few = [*_changes(beds), *_left_out(beds)]
+    if not beds.has_intervals:
+        return [f"{beds.beds} beds: too few for an interval between beds, which takes {ENOUGH_BEDS}.{spread}", *few]
+    return [_verdict(beds) + spread, *few]
 
 
-def _changes(made: BedsOfRun) -> list[str]:
-    known = [row.made for row in made.changes if row.made.low is not None]
+def _changes(beds: BedsOfRun) -> list[str]:
+    known = [row.numbers for row in beds.changes if row.numbers.low is not None]
     if not known:
         return []
-    told = sum(each.excludes_1 for each in known)
-    return [f"Between beds a change is shown in {told} of {counted(len(known), 'comparison')}."]
+    clear = sum(each.excludes_1 for each in known)
+    return [f"Between beds a change is shown in {clear} of {counted(len(known), 'comparison')}."]
 
 
-def _left_out(made: BedsOfRun) -> list[str]:
+def _left_out(beds: BedsOfRun) -> list[str]:
     """Say which beds were cut short, by Ctrl-C or because they were lost."""
-    each = [*(row.made for row in made.cells), *(row.made for row in made.changes)]
+    each = [*(row.numbers for row in beds.cells), *(row.numbers for row in beds.changes)]
     cut = sorted({one.bed for made_of in each for one in made_of.beds if not one.counts})
     if not cut:
         return []
@@ -297,17 +297,17 @@ def _left_out(made: BedsOfRun) -> list[str]:
     return [f"In brackets, and not in the middle of beds: {which}, with less than half as many trials as usual."]
 
 
-def _verdict(made: BedsOfRun) -> str:
-    if made.p is None:
-        return f"{made.beds} beds, with too few trials on each to tell whether they differ."
-    p = "p < 0.001" if made.p < 0.001 else f"p = {made.p:.2g}"
-    if made.p < ALIKE:
+def _verdict(beds: BedsOfRun) -> str:
+    if beds.p is None:
+        return f"{beds.beds} beds, with too few trials on each to tell whether they differ."
+    p = "p < 0.001" if beds.p < 0.001 else f"p = {beds.p:.2g}"
+    if beds.p < ALIKE:
         return (
-            f"The {made.beds} beds differ by more than trials on one bed do ({p}): what another run would say is told "
+            f"The {beds.beds} beds differ by more than trials on one bed do ({p}): what another run would say is told "
             "by the intervals between beds, and not by those of this run."
         )
     return (
-        f"No difference between the {made.beds} beds is shown ({p}): where beds may be taken as alike, the intervals "
+        f"No difference between the {beds.beds} beds is shown ({p}): where beds may be taken as alike, the intervals "
         "of this run are the ones to go by; those between beds hold without that, and are wider for it."
     )
 

@@ -48,37 +48,37 @@ class Levels:
     machines: float | None  # with their beds', where every machine has one
 
 
-def medians(run: Run, found: Mapping[int, Mapping[int, Result]]) -> list[CellRow]:
+def medians(run: Run, by_cell: Mapping[int, Mapping[int, Result]]) -> list[CellRow]:
     """Of each cell, what each machine gives: the numbers of "beds" are those of machines."""
     rows = []
     for cell in run.cells:
-        values = by_bed((one.machine, one.value) for one in found[cell.number].values())
+        values = by_bed((one.machine, one.value) for one in by_cell[cell.number].values())
         if values:
             rows.append(CellRow(cell, between(values, statistics.median)))
     return rows
 
 
-def changes_by_machine(base: Cell, cell: Cell, found: Mapping[int, Mapping[int, Result]]) -> Logs:
+def changes_by_machine(base: Cell, cell: Cell, by_cell: Mapping[int, Mapping[int, Result]]) -> Logs:
     """Return the logarithms of the ratios of all rounds that one machine made."""
-    own, other = found[cell.number], found[base.number]
+    of_cell, other = by_cell[cell.number], by_cell[base.number]
     by_machine: dict[int, dict[int, float]] = {}
-    for number in sorted(own.keys() & other.keys()):
-        one, two = other[number], own[number]
+    for number in sorted(of_cell.keys() & other.keys()):
+        one, two = other[number], of_cell[number]
         if one.machine == two.machine and not one.value == two.value == math.inf:
             by_machine.setdefault(one.machine, {})[number] = log_ratios([(one.value, two.value)])[0]
     return dict(sorted(by_machine.items()))
 
 
-def changes(run: Run, pairs: Iterable[tuple[Cell, Arm]], found: Mapping[int, Mapping[int, Result]]) -> list[ChangeRow]:
+def changes(run: Run, pairs: Iterable[tuple[Cell, Arm]], values: Mapping[int, Mapping[int, Result]]) -> list[ChangeRow]:
     """Return for each comparison what each machine's pairs say."""
     numbers, rows = {(cell.group, cell.arm.name): cell for cell in run.cells}, []
     for cell, arm in pairs:
         base = numbers[cell.group, arm.name]
-        logs = changes_by_machine(base, cell, found)
+        logs = changes_by_machine(base, cell, values)
         if logs:
             ratios = {machine: [_exp(log) for log in by_round.values()] for machine, by_round in logs.items()}
-            shared = found[cell.number].keys() & found[base.number].keys()
-            across = sum(found[cell.number][n].machine != found[base.number][n].machine for n in shared)
+            shared = values[cell.number].keys() & values[base.number].keys()
+            across = sum(values[cell.number][n].machine != values[base.number][n].machine for n in shared)
             rows.append(ChangeRow(cell, arm, between(ratios, hodges_lehmann), across))
     return rows
 
@@ -86,22 +86,22 @@ def changes(run: Run, pairs: Iterable[tuple[Cell, Arm]], found: Mapping[int, Map
 def speeds(run: Run) -> list[Speed]:
     """Return every machine against the one with most trials. A round is one observation: what slows a machine for a
     while slows all its trials."""
-    found = results(run)
+    by_cell = results(run)
     count = {machine.number: 0 for machine in run.machines_used}
-    for by_round in found.values():
+    for by_round in by_cell.values():
         for one in by_round.values():
             count[one.machine] += 1
     named = {machine.number: machine for machine in run.machines_used if count[machine.number]}
     if len(named) < 2:
         return []
     first = max(named, key=lambda number: (count[number], -number))
-    made = (_speed(found, named[number], named[first]) for number in named if number != first)
-    return [speed for speed in made if speed]
+    rows = (_speed(by_cell, named[number], named[first]) for number in named if number != first)
+    return [speed for speed in rows if speed]
 
 
-def _speed(found: Mapping[int, Mapping[int, Result]], machine: Machine, first: Machine) -> Speed | None:
+def _speed(by_cell: Mapping[int, Mapping[int, Result]], machine: Machine, first: Machine) -> Speed | None:
     rounds: dict[int, dict[int, list[float]]] = {machine.number: {}, first.number: {}}
-    for by_round in found.values():
+    for by_round in by_cell.values():
         logs = {
             number: [(n, _log(one.value)) for n, one in by_round.items() if one.machine == number] for number in rounds
         }
@@ -112,8 +112,10 @@ def _speed(found: Mapping[int, Mapping[int, Result]], machine: Machine, first: M
         for number, some in logs.items():
             for n, log in some:
                 rounds[number].setdefault(n, []).append(log - centre)
-    own, other = ([mean_of(some) for some in each.values()] for each in (rounds[machine.number], rounds[first.number]))
-    return Speed(machine, first, shift(other, own).exponential()) if own and other else None
+    values, other = (
+        [mean_of(some) for some in each.values()] for each in (rounds[machine.number], rounds[first.number])
+    )
+    return Speed(machine, first, shift(other, values).exponential()) if values and other else None
 
 
 def mean_of(values: Sequence[float]) -> float:
@@ -124,13 +126,13 @@ def mean_of(values: Sequence[float]) -> float:
     return endless.pop() if len(endless) == 1 else 0.0
 
 
-def levels(found: Mapping[int, Mapping[int, Result]]) -> Levels | None:
+def levels(by_cell: Mapping[int, Mapping[int, Result]]) -> Levels | None:
     """Return the mean of the variances over cells. None where nothing has two trials on a bed."""
-    made = [spread for by_round in found.values() if (spread := nested(_groups(by_round)))]
-    if not made:
+    spreads = [spread for by_round in by_cell.values() if (spread := nested(_groups(by_round)))]
+    if not spreads:
         return None
-    trials = statistics.fmean(each[0] for each in made)
-    beds, machines = (_mean([each[i] for each in made]) for i in (1, 2))
+    trials = statistics.fmean(each[0] for each in spreads)
+    beds, machines = (_mean([each[i] for each in spreads]) for i in (1, 2))
     return Levels(math.sqrt(trials), *(None if one is None else math.sqrt(max(0.0, one)) for one in (beds, machines)))
 
 
@@ -141,12 +143,12 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 def _groups(by_round: Mapping[int, Result]) -> list[list[list[float]]]:
     """Return machine -> bed -> logarithms; nothing where one has none."""
-    found: dict[int, dict[int, list[float]]] = {}
+    logs: dict[int, dict[int, list[float]]] = {}
     for one in by_round.values():
         if not 0 < one.value < math.inf:
             return []
-        found.setdefault(one.machine, {}).setdefault(one.bed, []).append(math.log(one.value))
-    return [list(beds.values()) for beds in found.values()]
+        logs.setdefault(one.machine, {}).setdefault(one.bed, []).append(math.log(one.value))
+    return [list(beds.values()) for beds in logs.values()]
 
 
 def nested(groups: Sequence[Sequence[Sequence[float]]]) -> tuple[float, float | None, float | None] | None:

@@ -52,15 +52,15 @@ def legend(alt: Any, drawing: Drawing, *, show: bool) -> list[Any]:  # noqa: ANN
     numbers = {series.name: series.colour for panel in drawing.panels for series in panel.series}
     colours = [palette.of(numbers[name]).light for name in names]
     shapes = [palette.shape(numbers[name]) for name in names]
-    made = alt.Legend(
+    legend_of_arms = alt.Legend(
         title=None, orient="top", direction="horizontal", symbolSize=90, labelFontSize=12, columns=0, symbolOpacity=1
     )
     return [
         alt.Chart(alt.Data(values=[{"series": name} for name in names]))
         .mark_point(filled=True, opacity=0)
         .encode(
-            color=alt.Color("series:N", scale=alt.Scale(domain=names, range=colours), legend=made),
-            shape=alt.Shape("series:N", scale=alt.Scale(domain=names, range=shapes), legend=made),
+            color=alt.Color("series:N", scale=alt.Scale(domain=names, range=colours), legend=legend_of_arms),
+            shape=alt.Shape("series:N", scale=alt.Scale(domain=names, range=shapes), legend=legend_of_arms),
         )
     ]
 
@@ -107,7 +107,7 @@ CONFIG: Specification = {
 def specification(chart: Any, title: str) -> Specification:  # noqa: ANN401
     """Return the specification of a whole chart, with a quiet look: no frame, a faint grid, text in two greys. It is
     put in here, and not by Altair, which copies the chart with all of its data for each part of it."""
-    made = dict(chart.to_dict(validate=False))
-    own = made.get("config", {})
-    made["config"] = {**own, **CONFIG, "view": {**own.get("view", {}), "stroke": None}}
-    return {**made, "usermeta": {"title": title}}
+    chart_data = dict(chart.to_dict(validate=False))
+    config = chart_data.get("config", {})
+    chart_data["config"] = {**config, **CONFIG, "view": {**config.get("view", {}), "stroke": None}}
+    return {**chart_data, "usermeta": {"title": title}}

@@ -47,9 +47,9 @@ def chart(drawing: Drawing) -> Specification | None:
     direct = len(drawing.panels) <= 2 and drawing.kind in ("line", "series")
     panels = []
     for panel in drawing.panels:
-        made = make(alt, drawing, panel, (width, height), direct)
+        drawn = make(alt, drawing, panel, (width, height), direct)
         title = alt.TitleParams(panel.name, anchor="start", fontSize=13, fontWeight=600, color=palette.INK, offset=8)
-        panels.append(made.properties(title=title) if panel.name else made)
+        panels.append(drawn.properties(title=title) if panel.name else drawn)
     whole = (
         panels[0]
         if len(panels) == 1

@@ -53,10 +53,10 @@ def _legend(alt: Any, drawing: Drawing) -> Any:  # noqa: ANN401
     used = [part for part in Part if any((point.mark.parts or {}).get(part, 0.0) >= LEAST_DRAWN
                                          for point in drawing.points())]  # fmt: skip
     names, colours = [palette.PART_WORDS[part] for part in used], [palette.PARTS[part].light for part in used]
-    made = alt.Legend(title=None, orient="top", direction="horizontal", symbolSize=90, labelFontSize=12, columns=0,
+    marks = alt.Legend(title=None, orient="top", direction="horizontal", symbolSize=90, labelFontSize=12, columns=0,
                       symbolOpacity=1, symbolType="square")  # fmt: skip
     return (
         alt.Chart(alt.Data(values=[{"part": name} for name in names]))
         .mark_square(opacity=0)
-        .encode(color=alt.Color("part:N", scale=alt.Scale(domain=names, range=colours), legend=made))
+        .encode(color=alt.Color("part:N", scale=alt.Scale(domain=names, range=colours), legend=marks))
     )

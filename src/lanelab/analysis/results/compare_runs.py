@@ -188,10 +188,10 @@ def _estimate(run: Run, values: Sequence[float]) -> Estimate:
 
 
 def _compared(run: Run, values: Mapping[int, Mapping[int, float]], base: Cell, arm: Cell) -> Comparison | None:
-    own, other, made_on = values[base.number], values[arm.number], run.made_on()
-    look = look_after(run.plan.looks, max(len(own), len(other)))
+    of_base, of_arm, made_on = values[base.number], values[arm.number], run.made_on()
+    look = look_after(run.plan.looks, max(len(of_base), len(of_arm)))
     machines = made_on[base.number], made_on[arm.number]
-    return compare(own, other, alpha=look.alpha, looks=len(run.plan.looks), machines=machines)
+    return compare(of_base, of_arm, alpha=look.alpha, looks=len(run.plan.looks), machines=machines)
 
 
 def _refused(first: Run, other: Run, pairs: Iterable[CellPair]) -> Iterable[Cell]:
@@ -203,9 +203,9 @@ def _changes(first: Run, other: Run, pairs: Iterable[CellPair], margin: float) -
     ours, theirs = _outcomes(first), _outcomes(other)
     if not other.plan.is_interleaved:
         return
-    own = {(pair.first.group, pair.first.arm.name): pair for pair in pairs}
+    pair_of = {(pair.first.group, pair.first.arm.name): pair for pair in pairs}
     for row in tables.comparisons(first):
-        arm, base = own.get((row.cell.group, row.cell.arm.name)), own.get((row.cell.group, row.base.name))
+        arm, base = pair_of.get((row.cell.group, row.cell.arm.name)), pair_of.get((row.cell.group, row.base.name))
         if not arm or not base:
             continue
         in_first = _compared(first, ours, base.first, arm.first)
@@ -225,27 +225,27 @@ def _logarithms(values: Iterable[float]) -> list[float]:
 
 def _changes_in_points(run: Run, values: Mapping[int, Mapping[int, float]], base: Cell, arm: Cell) -> list[float]:
     """Of each round that has both, made by one machine; where neither came to its end, a round says nothing."""
-    made_on, own, other = run.made_on(), values[base.number], values[arm.number]
-    rounds = strata(own, other, (made_on[base.number], made_on[arm.number])).rounds
-    both = ((own[number], other[number]) for stratum in rounds for number in stratum)
-    return [100 * (own / one - 1) for one, own in both if one > 0 and not one == own == math.inf]
+    made_on, of_base, of_arm = run.made_on(), values[base.number], values[arm.number]
+    rounds = strata(of_base, of_arm, (made_on[base.number], made_on[arm.number])).rounds
+    both = ((of_base[number], of_arm[number]) for stratum in rounds for number in stratum)
+    return [100 * (of_base / one - 1) for one, of_base in both if one > 0 and not one == of_base == math.inf]
 
 
-def _verdict(made: TwoSamples, low: float, high: float) -> Verdict:
-    if not made.is_enough:
+def _verdict(samples: TwoSamples, low: float, high: float) -> Verdict:
+    if not samples.is_enough:
         return "not told"
-    if low <= made.low and made.high <= high:
+    if low <= samples.low and samples.high <= high:
         return "agree"
-    return "differ" if made.high < low or made.low > high else "not told"
+    return "differ" if samples.high < low or samples.low > high else "not told"
 
 
 # --- in words
 
 
-def sentences(made: Against) -> list[str]:
+def sentences(both: Against) -> list[str]:
     """Return what the comparison says, in order of importance."""
-    of_both = (*_of_run(made.first, "first"), *_of_run(made.other, "other"))
-    return [*_of_cells(made), *_of_changes(made), *_of_few(made), *_of_matching(made), *of_both]
+    of_both = (*_of_run(both.first, "first"), *_of_run(both.other, "other"))
+    return [*_of_cells(both), *_of_changes(both), *_of_few(both), *_of_matching(both), *of_both]
 
 
 def _of_run(run: Run, which: str) -> Iterable[str]:
@@ -259,22 +259,22 @@ def _of_run(run: Run, which: str) -> Iterable[str]:
     yield from (f"The {which} run: {sentence}" for sentence in conditions_of.caveats(run))
 
 
-def _of_cells(made: Against) -> list[str]:
-    if not made.cells:
+def _of_cells(both: Against) -> list[str]:
+    if not both.cells:
         return ["No cell has a trial that counts in both runs."]
-    sizes = sorted(abs(row.ratio.value - 1) for row in made.cells)
-    what = values_of(made.first.primary)
+    sizes = sorted(abs(row.ratio.value - 1) for row in both.cells)
+    what = values_of(both.first.primary)
     return [
-        f"Absolute {what} differ by {_range(sizes, '%')}. {_verdicts(made.cells, f'{100 * made.margin:g}%', 'cell')}"
+        f"Absolute {what} differ by {_range(sizes, '%')}. {_verdicts(both.cells, f'{100 * both.margin:g}%', 'cell')}"
     ]
 
 
-def _of_changes(made: Against) -> list[str]:
-    if not made.changes:
+def _of_changes(both: Against) -> list[str]:
+    if not both.changes:
         return []
-    sizes = sorted(abs(row.points.value) / 100 for row in made.changes)
-    margin = f"{100 * made.margin:g} points"
-    return [f"Paired changes differ by {_range(sizes, ' points')}. {_verdicts(made.changes, margin, 'comparison')}"]
+    sizes = sorted(abs(row.points.value) / 100 for row in both.changes)
+    margin = f"{100 * both.margin:g} points"
+    return [f"Paired changes differ by {_range(sizes, ' points')}. {_verdicts(both.changes, margin, 'comparison')}"]
 
 
 def _range(sizes: Sequence[float], unit: str) -> str:
@@ -296,16 +296,16 @@ def _verdicts(rows: Sequence[CellRow | ChangeRow], margin: str, what: str) -> st
     total = len(rows)
     counts = {verdict: sum(row.verdict == verdict for row in rows) for verdict in TITLES}
     of = counted(total, what)
-    told = [f"they agree within {margin} in {counts['agree']} of {of}"]
+    texts = [f"they agree within {margin} in {counts['agree']} of {of}"]
     if counts["differ"]:
-        told.append(f"differ by more in {counts['differ']}")
+        texts.append(f"differ by more in {counts['differ']}")
     if counts["not told"]:
-        told.append(f"{counts['not told']} cannot be told apart: too few trials for how much they vary")
-    return f"{told[0][0].upper()}{told[0][1:]}{''.join(f', {words}' for words in told[1:])}."
+        texts.append(f"{counts['not told']} cannot be told apart: too few trials for how much they vary")
+    return f"{texts[0][0].upper()}{texts[0][1:]}{''.join(f', {words}' for words in texts[1:])}."
 
 
-def _of_few(made: Against) -> list[str]:
-    shifts = [*(row.ratio for row in made.cells), *(row.points for row in made.changes)]
+def _of_few(both: Against) -> list[str]:
+    shifts = [*(row.ratio for row in both.cells), *(row.points for row in both.changes)]
     few = [one for one in shifts if not one.is_enough]
     if not few:
         return []
@@ -314,23 +314,23 @@ def _of_few(made: Against) -> list[str]:
     return [f"There is no 95% interval for {len(few)} of them, with {trials} in one run: 4 in each are the fewest."]
 
 
-def _of_matching(made: Against) -> list[str]:
-    told = []
-    if made.refused:
-        cells = counted(len(made.refused), "cell is", "cells are")
-        told.append(f"Not compared: {cells} refused in one of the runs, {made.refused[0]} first.")
-    if not (made.first.plan.is_interleaved and made.other.plan.is_interleaved):
-        told.append("Paired changes are not compared: in one of the runs arms were not interleaved.")
-    if made.unlike:
-        settings = list(dict.fromkeys(words for pair in made.unlike for words in pair.settings))
+def _of_matching(both: Against) -> list[str]:
+    texts = []
+    if both.refused:
+        cells = counted(len(both.refused), "cell is", "cells are")
+        texts.append(f"Not compared: {cells} refused in one of the runs, {both.refused[0]} first.")
+    if not (both.first.plan.is_interleaved and both.other.plan.is_interleaved):
+        texts.append("Paired changes are not compared: in one of the runs arms were not interleaved.")
+    if both.unlike:
+        settings = list(dict.fromkeys(words for pair in both.unlike for words in pair.settings))
         shown = "; ".join(settings[:4]) + (f"; and {len(settings) - 4} more" if len(settings) > 4 else "")
-        cells = counted(len(made.unlike), "cell")
-        told.append(f"{cells} match by name only, and their settings differ: {shown or 'in what neither run notes'}.")
-    left = [(len(made.only_first), "first"), (len(made.only_other), "other")]
+        cells = counted(len(both.unlike), "cell")
+        texts.append(f"{cells} match by name only, and their settings differ: {shown or 'in what neither run notes'}.")
+    left = [(len(both.only_first), "first"), (len(both.only_other), "other")]
     if any(number for number, _ in left):
         words = " and ".join(f"{number} of the {which} run" for number, which in left if number)
-        told.append(f"Without a match: cells {words}.")
-    return told
+        texts.append(f"Without a match: cells {words}.")
+    return texts
 
 
 def status(all_of_them: Sequence[Against]) -> Verdict:

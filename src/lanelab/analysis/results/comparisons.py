@@ -69,11 +69,11 @@ def comparisons(run: Run) -> list[ComparisonRow]:
     rows = []
     for base, cell in run.plan.compared:
         why = next((f"refused: {each[0].reason}" for one in (cell, base) if (each := refused.get(one.number))), "")
-        found = None
+        comparison = None
         if not why:
             better, alpha = run.primary.higher_is_better, alpha_of(run, (base, cell), values)
             looks, machines = len(run.plan.looks), (made_on[base.number], made_on[cell.number])
-            found = compare(
+            comparison = compare(
                 values[base.number],
                 values[cell.number],
                 higher_is_better=better,
@@ -81,16 +81,16 @@ def comparisons(run: Run) -> list[ComparisonRow]:
                 looks=looks,
                 machines=machines,
             )
-            if found is None and strata(values[base.number], values[cell.number], machines).across:
+            if comparison is None and strata(values[base.number], values[cell.number], machines).across:
                 why = NO_PAIRS_ON_ONE
-        rows.append(ComparisonRow(cell, base, run.primary, found, why or NO_PAIRS))
+        rows.append(ComparisonRow(cell, base, run.primary, comparison, why or NO_PAIRS))
     return _adjusted(rows, so_far=not run.is_finished)
 
 
 def _adjusted(rows: Sequence[ComparisonRow], *, so_far: bool) -> list[ComparisonRow]:
     """The same with p values that hold for all comparisons of the run together."""
-    made = [row.comparison for row in rows if row.comparison]
-    adjusted = iter(holm([comparison.ratio.p for comparison in made]))
+    known = [row.comparison for row in rows if row.comparison]
+    adjusted = iter(holm([comparison.ratio.p for comparison in known]))
     return [
         replace(row, comparison=replace(row.comparison, adjusted_p=next(adjusted), so_far=so_far))
         if row.comparison

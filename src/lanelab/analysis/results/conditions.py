@@ -49,8 +49,8 @@ def in_tolerance(run: Run) -> dict[int, bool]:
             tests.setdefault((test.session, test.link.path), []).append(test)
     passed = {}
     for trial in run.trials:
-        own = tests.get((trial.session, trial.cell.link.path), [])
-        before = [test for test in own if test.at <= trial.started]
+        of_link = tests.get((trial.session, trial.cell.link.path), [])
+        before = [test for test in of_link if test.at <= trial.started]
         if before:
             passed[trial.number] = before[-1].passed
     return passed

@@ -33,8 +33,8 @@ Line = Sequence[tuple[float, float]]  # x and value of a trial's spans
 
 def drawing_of(run: Run, figure: Figure) -> Drawing:
     """Return the numbers of any figure. Absolute ones of several machines say so."""
-    made = _course(run, figure) if figure.kind == COURSE else draw(run, figure)
-    return made if made.measured.is_change else replace(made, over=run.over)
+    drawing = _course(run, figure) if figure.kind == COURSE else draw(run, figure)
+    return drawing if drawing.measured.is_change else replace(drawing, over=run.over)
 
 
 def usual_courses(run: Run) -> list[Figure]:
@@ -62,7 +62,7 @@ def _course(run: Run, figure: Figure) -> Drawing:
         series = axes.place(cell, figure.series).text if figure.series else ""
         panels.setdefault(", ".join(facet_words(cell, name) for name in facets), {})[series] = points
     colours = colours_of(run, figure, panels)
-    made = tuple(
+    drawn = tuple(
         Panel(name, tuple(Drawn(one, colours[one], tuple(points)) for one, points in series.items()))
         for name, series in panels.items()
     )
@@ -73,12 +73,12 @@ def _course(run: Run, figure: Figure) -> Drawing:
         Measured(f"{title} ({kind.unit})" if kind.unit else title, kind.unit, {}),
         Dimension(along, "users" if along == USERS else "time since the load began", "" if along == USERS else "s", ()),
         None,
-        made,
+        drawn,
         without,
         len(axes.shown(run.cells, figure.only)) - len(cells),
         figure.scale,
         tuple(arm.name for arm in run.arms),
-        _published(figure, colours, kind, panels=len(made)),
+        _published(figure, colours, kind, panels=len(drawn)),
         limit=None if figure.limit_ms is None else figure.limit_ms / kind.scale,
     )
 
@@ -94,11 +94,11 @@ def _points(run: Run, cell: Cell, trials: Sequence[Trial], figure: Figure, kind:
     every_ms = 1000 * (figure.every_s or max(LEAST_S, end_ms / 1000 / SHARES))
     points, segment = [], 0
     for begin, end in spans(every_ms, 0, end_ms):
-        found = [each for series in read if (each := _at(series, kind, figure.x or TIME, begin, end))]
-        if not found:
+        line = [each for series in read if (each := _at(series, kind, figure.x or TIME, begin, end))]
+        if not line:
             segment += 1
             continue
-        points.append(_point(cell, found, figure.x or TIME, kind, segment))
+        points.append(_point(cell, line, figure.x or TIME, kind, segment))
     return points
 
 
@@ -110,8 +110,8 @@ def _at(
     return None if value is None or x is None else (x, value / kind.scale)
 
 
-def _point(cell: Cell, found: Line, along: str, kind: SeriesKind, segment: int) -> Point:
-    x, values = statistics.median(each for each, _ in found), [value for _, value in found]
+def _point(cell: Cell, line: Line, along: str, kind: SeriesKind, segment: int) -> Point:
+    x, values = statistics.median(each for each, _ in line), [value for _, value in line]
     middle, low, high = statistics.median(values), min(values), max(values)
     place = f"{x:,.4g} users" if along == USERS else f"{x:,.4g} s"
     several = f" ({low:,.4g} to {high:,.4g}, {counted(len(values), 'trial')})" if len(values) > 1 else ""
@@ -164,7 +164,7 @@ def table_of(drawing: Drawing) -> tuple[list[str], list[list[str]]]:
         for point in series.points:
             if point.x is not None:
                 rows.setdefault(round(point.x) if wide else point.x, {})[number] = _number(point.mark)
-    body = [[f"{x:,.5g}", *(found.get(n, "-") for n in range(len(columns)))] for x, found in sorted(rows.items())]
+    body = [[f"{x:,.5g}", *(texts.get(n, "-") for n in range(len(columns)))] for x, texts in sorted(rows.items())]
     return [drawing.x.title, *heads], body
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lanelab.analysis.results.qpack import asked
+from lanelab.analysis.results.qpack import request_of
 from lanelab.driver.base.errors import CaptureError
 
 BETWEEN, WITHIN = "\t", "\x1f"  # fields of a packet; values of a field
@@ -50,7 +50,7 @@ class Frame:
     again: bool  # sent again, or out of order
     streams: frozenset[int]  # of HTTP/2, SPDY and HTTP/3 that it has frames of
     opened: tuple[tuple[int, str], ...]  # HTTP/2's and HTTP/3's requests: stream, host and path
-    asked: tuple[str, ...]  # HTTP/1.1 requests: host and path
+    targets: tuple[str, ...]  # HTTP/1.1 requests: host and path
     answers: int  # HTTP/1.1 responses that end in it
     name: str  # that is looked up
     protocol: str
@@ -119,7 +119,7 @@ def _frame(row: dict[str, str], again: set[str]) -> Frame:
         again=row["frame.number"] in again,
         streams=frozenset(streams) | {int(each) for each in _values(row["spdy.streamid"])},
         opened=tuple(zip(opening, targets, strict=False)),
-        asked=tuple(uri.partition("://")[2] for uri in _values(row["http.request.full_uri"])),
+        targets=tuple(uri.partition("://")[2] for uri in _values(row["http.request.full_uri"])),
         answers=sum(int(each) >= OK for each in _values(row["http.response.code"])),
         name=row["dns.qry.name"].partition(WITHIN)[0],
         protocol=row["_ws.col.Protocol"],
@@ -131,13 +131,13 @@ def _of_quic(frame: Frame, row: dict[str, str]) -> Frame:
     """Return the frame with what its streams carry. Those that a client opens for requests have numbers that 4 divides.
     Read here: tshark 4.0 does not decompress their headers, and behind early data it takes no stream for HTTP/3."""
     pieces = zip(_values(row["quic.stream.stream_id"]), _values(row["quic.stream_data"]), strict=False)
-    own = [(int(stream), data) for stream, data in pieces if int(stream) % 4 == 0]
-    named = ((stream, asked(bytes.fromhex(data.replace(":", "")))) for stream, data in own if frame.up)
+    requests = [(int(stream), data) for stream, data in pieces if int(stream) % 4 == 0]
+    named = ((stream, request_of(bytes.fromhex(data.replace(":", "")))) for stream, data in requests if frame.up)
     return replace(
         frame,
         stream=-1 - int(_values(row["quic.connection.number"])[0]),
         payload=max((_number(row["udp.length"].partition(WITHIN)[0]) or 0) - UDP_HEADER, 0),
-        streams=frozenset(stream for stream, _ in own),
+        streams=frozenset(stream for stream, _ in requests),
         opened=tuple((stream, name) for stream, name in named if name),
     )
 

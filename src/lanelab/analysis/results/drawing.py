@@ -115,7 +115,7 @@ def draw(run: Run, figure: Figure) -> Drawing:
     used = [cell for cell in in_order(cells, [*facets, figure.series]) if cell.number not in refused]
     panels = _panels(used, measured, figure, facets, x)
     colours = colours_of(run, figure, panels)
-    made = tuple(
+    drawn = tuple(
         Panel(name, tuple(Series(one, colours[one], _sorted(points, x)) for one, points in series.items()))
         for name, series in panels.items()
     )
@@ -126,12 +126,12 @@ def draw(run: Run, figure: Figure) -> Drawing:
         measured,
         x,
         rows,
-        made,
+        drawn,
         sum(cell.number not in measured.marks for cell in used),
         len(cells) - len(used),
         figure.scale,
         tuple(arm.name for arm in run.arms),
-        published_figure(figure, x, colours, panels=len(made), unit=measured.unit),
+        published_figure(figure, x, colours, panels=len(drawn), unit=measured.unit),
     )
 
 

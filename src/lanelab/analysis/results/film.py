@@ -55,10 +55,10 @@ def film_of(folder: Path, record: TrialRecord) -> Film | None:
 
 def _frames(path: Path, later: float) -> tuple[Frame, ...]:
     try:
-        found = json.loads(gzip.decompress(path.read_bytes()))["frames"]
+        kept = json.loads(gzip.decompress(path.read_bytes()))["frames"]
         return tuple(
             Frame(each["at_ms"] + later, each["complete"], *_picture(path, base64.b64decode(each["jpeg"]), WIDTH))
-            for each in found
+            for each in kept
         )
     except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
         raise _unreadable(path, error) from error

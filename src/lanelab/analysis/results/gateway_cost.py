@@ -84,15 +84,15 @@ def cost(run: Run) -> Cost:
         native = like.get(cell.arm.number)
         other = cells.get((cell.group, native.number)) if native else None
         if native and other and run.plan.is_interleaved:
-            own, base = values[cell.number], values[other.number]
+            of_cell, base = values[cell.number], values[other.number]
             on = made_on[other.number], made_on[cell.number]
-            both = [number for number in own.keys() & base.keys() if base[number] > 0]
-            through, without = (_median([one[number] for number in both]) for one in (own, base))
+            both = [number for number in of_cell.keys() & base.keys() if base[number] > 0]
+            through, without = (_median([one[number] for number in both]) for one in (of_cell, base))
             alike = {n for n in both if on[0][n] == on[1][n]}  # machines differ in speed
             made_of = terms(
                 measures[other.number], {n: each for n, each in measures[cell.number].items() if n in alike}
             )
-            rows.append(CostRow(cell, native, through, without, compare(base, own, machines=on), made_of))
+            rows.append(CostRow(cell, native, through, without, compare(base, of_cell, machines=on), made_of))
     return Cost(tuple(arm.name for arm in arms), bool(natives), tuple(rows))
 
 

@@ -43,8 +43,8 @@ class Terms:
 
     def sentence(self) -> str:
         measured = ", ".join(
-            f"{SHOWN[name]} {milliseconds(own)} ms (natively {milliseconds(native)})"
-            for name, (native, own) in self.medians.items()
+            f"{SHOWN[name]} {milliseconds(gateway)} ms (natively {milliseconds(native)})"
+            for name, (native, gateway) in self.medians.items()
         )
         verdict = {True: "the two terms explain it", False: "the two terms do not explain it", None: "one round"}
         return (
@@ -53,12 +53,12 @@ class Terms:
         )
 
 
-def terms(native: Mapping[int, Mapping[str, float]], own: Mapping[int, Mapping[str, float]]) -> Terms | None:
+def terms(native: Mapping[int, Mapping[str, float]], gateway: Mapping[int, Mapping[str, float]]) -> Terms | None:
     """Return the terms from all measures of the two arms' trials, by round. None where no round has the terms in
     both."""
     rounds = {}
-    for number in sorted(native.keys() & own.keys()):
-        both = native[number], own[number]
+    for number in sorted(native.keys() & gateway.keys()):
+        both = native[number], gateway[number]
         lag = next((name for name in (LAG_6, LAG) if all(name in each for each in both)), None)
         turns = {TURNAROUND in each for each in both}
         if lag is None or len(turns) > 1 or not all("plt_ms" in each for each in both):
@@ -68,10 +68,10 @@ def terms(native: Mapping[int, Mapping[str, float]], own: Mapping[int, Mapping[s
             rounds[number] = one, two
     if not rounds:
         return None
-    known = [name for name in SHOWN if all(name in each[number] for number in rounds for each in (native, own))]
-    medians = {name: (_median(native, name, rounds), _median(own, name, rounds)) for name in known}
+    known = [name for name in SHOWN if all(name in each[number] for number in rounds for each in (native, gateway))]
+    medians = {name: (_median(native, name, rounds), _median(gateway, name, rounds)) for name in known}
     together = {number: two - one for number, (one, two) in rounds.items()}
-    left = [own[number]["plt_ms"] - native[number]["plt_ms"] - change for number, change in together.items()]
+    left = [gateway[number]["plt_ms"] - native[number]["plt_ms"] - change for number, change in together.items()]
     return Terms(medians, Change.of(signed_rank([list(together.values())])), Change.of(signed_rank([left])))
 
 

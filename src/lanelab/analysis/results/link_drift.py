@@ -71,15 +71,15 @@ def not_measured_again(run: Run) -> list[LinkDrift]:
 
 def largest(run: Run) -> list[PropertyDrift]:
     """Return for each property that was measured both times the largest change over all links and beds."""
-    found: dict[str, PropertyDrift] = {}
+    by_name: dict[str, PropertyDrift] = {}
     for drift in drifts(run):
         for each in drift.properties:
             if each.change is None or (each.unit == "%" and not each.before and not each.after):
                 continue
-            known = found.get(each.name)
+            known = by_name.get(each.name)
             if known is None or abs(each.change) > abs(known.change or 0.0):
-                found[each.name] = each
-    return list(found.values())
+                by_name[each.name] = each
+    return list(by_name.values())
 
 
 def _drift(bed: int, before: SelfTest, after: SelfTest | None, trials: int) -> LinkDrift:

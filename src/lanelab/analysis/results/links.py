@@ -33,11 +33,11 @@ class LinkRow:
 def rows(run: Run) -> list[LinkRow]:
     """Return one for each cell, in the experiment's order; none where no trial's capture tells of its link."""
     by_cell, refused = run.by_cell(), refusals(run)
-    made = [
+    of_cells = [
         _row(cell, [trial for trial in by_cell[cell.number] if trial.ok], refused.get(cell.number, ()))
         for cell in run.cells
     ]
-    return made if any(row.proven for row in made) else []
+    return of_cells if any(row.proven for row in of_cells) else []
 
 
 def _row(cell: Cell, trials: Sequence[Trial], refused: tuple[Refusal, ...]) -> LinkRow:
@@ -65,7 +65,7 @@ def _median(trials: Sequence[Trial], name: str) -> float | None:
 def sentences(run: Run) -> list[str]:
     """Return cells that are refused, and trials whose link nothing but the self-test has measured."""
     refused = refusals(run)
-    found = [
+    texts = [
         f"{cell} is refused: {each.reason}: {each.detail}"
         for cell in run.cells
         for each in refused.get(cell.number, ())
@@ -74,5 +74,5 @@ def sentences(run: Run) -> list[str]:
     unproven = [trial for trial in loads if not _proves(trial)]
     if unproven:
         count = f"{len(unproven)} of {len(loads)} {run.trials_word} that count"
-        found.append(f"In {count} no capture proves the link: the self-test alone measured it ({REFERENCE})")
-    return found
+        texts.append(f"In {count} no capture proves the link: the self-test alone measured it ({REFERENCE})")
+    return texts

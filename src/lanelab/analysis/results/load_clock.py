@@ -6,7 +6,7 @@ from the start of the first one, those of the page from the start of the navigat
 
 from urllib.parse import urlsplit
 
-from lanelab.analysis.results.load_parts import Told
+from lanelab.analysis.results.load_parts import LoadFacts
 from lanelab.driver.record.evidence.browser import LoadClock
 
 US_OF_MS = 1000
@@ -22,32 +22,32 @@ def page_shift(clock: LoadClock | None) -> float:
     return (clock.navigation - clock.asked) / US_OF_MS if clock and clock.navigation is not None else 0.0
 
 
-def gateway_shift(told: Told) -> float | None:
+def gateway_shift(facts: LoadFacts) -> float | None:
     """What to add to the gateway's times, in ms; None where no request went through it, or clocks cannot be tied."""
-    if told.gateway is None or told.clock is None or told.gateway.started_unix_us is None:
+    if facts.gateway is None or facts.clock is None or facts.gateway.started_unix_us is None:
         return None
-    return (told.gateway.started_unix_us - told.clock.asked) / US_OF_MS
+    return (facts.gateway.started_unix_us - facts.clock.asked) / US_OF_MS
 
 
-def ports_of(told: Told) -> dict[int, int]:
+def ports_of(facts: LoadFacts) -> dict[int, int]:
     """Return place of a request -> the client's port of the connection that carried it, by the log of gateway or
     server."""
-    if told.gateway:
-        local = {each.connection: _port(each.local) for each in told.gateway.connections}
-        wires = ((place, each.wire) for place, each in enumerate(told.requests))
-        found = {place: local.get(wire.connection) for place, wire in wires if wire and wire.connection is not None}
-        return {place: port for place, port in found.items() if port}
-    return _by_server(told)
+    if facts.gateway:
+        local = {each.connection: _port(each.local) for each in facts.gateway.connections}
+        wires = ((place, each.wire) for place, each in enumerate(facts.requests))
+        ports = {place: local.get(wire.connection) for place, wire in wires if wire and wire.connection is not None}
+        return {place: port for place, port in ports.items() if port}
+    return _by_server(facts)
 
 
-def _by_server(told: Told) -> dict[int, int]:
+def _by_server(facts: LoadFacts) -> dict[int, int]:
     """Requests for the same thing in the order of asking; what has the same connection in the browser has one port."""
     waiting: dict[tuple[str, str], list[str]] = {}
-    for line in sorted(told.served, key=lambda line: line.began_us):
+    for line in sorted(facts.served, key=lambda line: line.began_us):
         waiting.setdefault((line.method or "", f"{line.host}{line.path}"), []).append(line.remote)
     ports: dict[int, int] = {}
     known: dict[int, int] = {}  # by the browser's number of a connection
-    for place, request in enumerate(told.requests):
+    for place, request in enumerate(facts.requests):
         parts = urlsplit(request.url)
         lines = [] if request.from_cache else waiting.get((request.method, _target(parts.netloc, request.url)), [])
         port = _port(lines.pop(0)) if lines else None
@@ -57,7 +57,7 @@ def _by_server(told: Told) -> dict[int, int]:
                 known.setdefault(request.connection, port)
     return {
         place: port
-        for place, request in enumerate(told.requests)
+        for place, request in enumerate(facts.requests)
         if (port := ports.get(place) or (None if request.connection is None else known.get(request.connection)))
     }
 

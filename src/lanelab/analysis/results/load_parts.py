@@ -88,7 +88,7 @@ class LoadView:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class LoadFacts:
     """What a record says of a load's requests."""
 
     requests: tuple[Request, ...]
@@ -99,7 +99,7 @@ class Told:
     stretches: tuple[Stretch, ...]
 
     @classmethod
-    def of(cls, record: TrialRecord) -> "Told":
+    def of(cls, record: TrialRecord) -> "LoadFacts":
         page = record.page_load
         return cls(
             tuple(sorted(record.requests, key=lambda each: each.started_ms)),

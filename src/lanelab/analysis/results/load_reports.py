@@ -39,19 +39,19 @@ def reported(run: Run) -> list[Reported]:
     if run.workload != LOAD:
         return []
     evidence = dict(_each_evidence(run))
-    found = []
+    rows = []
     for cell, trials in zip(run.cells, run.by_cell().values(), strict=True):
         middle = tables.median_trial(trials)
         if middle is None:
             continue
-        own = evidence.get(middle.number)
+        report = evidence.get(middle.number)
         evidences = tuple(
             each for trial in trials if trial.ok and (each := evidence.get(trial.number)) and each.generator
         )
         reports = tuple(each.generator for each in evidences if each.generator)
-        if own and own.generator:
-            found.append(Reported(cell, middle, own, own.generator, evidences, reports))
-    return found
+        if report and report.generator:
+            rows.append(Reported(cell, middle, report, report.generator, evidences, reports))
+    return rows
 
 
 def _each_evidence(run: Run) -> Iterator[tuple[int, LoadEvidence]]:
@@ -62,61 +62,61 @@ def _each_evidence(run: Run) -> Iterator[tuple[int, LoadEvidence]]:
             yield number, record.load
 
 
-def sentences(found: Sequence[Reported]) -> list[str]:
+def sentences(reports: Sequence[Reported]) -> list[str]:
     """Return what an average hides, of each cell."""
-    said = []
-    for each in found:
-        told = _hidden(each.report)
-        if told:
-            said.append(f"{each.cell}: {told} (trial {each.trial.number})")
-    return said
+    texts = []
+    for each in reports:
+        hidden = _hidden(each.report)
+        if hidden:
+            texts.append(f"{each.cell}: {hidden} (trial {each.trial.number})")
+    return texts
 
 
 def service_levels(run: Run) -> list[str]:
     """Say where pages first take as long as the limit, of each cell that tells; or that they never did."""
-    said = []
+    texts = []
     for cell, trials in zip(run.cells, run.by_cell().values(), strict=True):
-        told = [trial.measures for trial in trials if trial.ok and LEVEL in trial.measures]
-        broke = [measures[LEVEL] for measures in told if not measures.get(f"{LEVEL}_censored")]
+        measured = [trial.measures for trial in trials if trial.ok and LEVEL in trial.measures]
+        broke = [measures[LEVEL] for measures in measured if not measures.get(f"{LEVEL}_censored")]
         if broke:
             ends = "" if len(broke) == 1 else f" ({min(broke):,.0f} to {max(broke):,.0f})"
-            many = f"{len(broke)} of {counted(len(told), 'trial')}"
-            said.append(
+            many = f"{len(broke)} of {counted(len(measured), 'trial')}"
+            texts.append(
                 f"{cell}: pages first took as long as the limit at {statistics.median(broke):,.0f} users{ends}, {many}"
             )
-        elif told:
-            most = min(measures[LEVEL] for measures in told)
-            said.append(f"{cell}: pages never took as long as the limit, with up to {most:,.0f} users")
-    return said
+        elif measured:
+            most = min(measures[LEVEL] for measures in measured)
+            texts.append(f"{cell}: pages never took as long as the limit, with up to {most:,.0f} users")
+    return texts
 
 
-def threshold_sentences(found: Sequence[Reported]) -> list[str]:
+def threshold_sentences(reports: Sequence[Reported]) -> list[str]:
     """Return whether each cell stayed below the thresholds of the experiment file, and of its script."""
-    said = []
-    for each in found:
+    texts = []
+    for each in reports:
         for number, first in enumerate(each.evidence.thresholds):
             all_trials = [one.thresholds[number] for one in each.evidences]
             values = [one.value for one in all_trials if one.value is not None]
             had = f"it was {min(values):,.4g} to {max(values):,.4g}" if values else "no trial has it"
             met = f"met in {sum(one.is_met for one in all_trials)} of {counted(len(all_trials), 'trial')}"
-            said.append(f"{each.cell}: {first.key} at most {first.highest:,.4g}: {met}, {had}")
+            texts.append(f"{each.cell}: {first.key} at most {first.highest:,.4g}: {met}, {had}")
         crossed = sorted({one.crossed for one in each.reports if one.crossed})
-        said += [f"{each.cell}: of the script's own, {words}" for words in crossed]
-    return said
+        texts += [f"{each.cell}: of the script's own, {words}" for words in crossed]
+    return texts
 
 
-def left_out_sentences(found: Sequence[Reported]) -> list[str]:
+def left_out_sentences(reports: Sequence[Reported]) -> list[str]:
     """Return a sentence for each cell whose script measured under more names than are kept."""
-    said = []
-    for each in found:
+    texts = []
+    for each in reports:
         many = sum(one.script_left_out for one in each.reports)
         if many:
             trials = f"in {many} of {counted(len(each.reports), 'trial')}"
-            said.append(
+            texts.append(
                 f"{each.cell}: the script measures under more than {MOST_SCRIPT_METRICS} names: those that came later "
                 f"are left out, {trials}"
             )
-    return said
+    return texts
 
 
 def left_out_of_scripts(run: Run) -> dict[int, bool]:
@@ -140,7 +140,7 @@ def script_rows(each: Reported) -> list[tuple[str, str]]:
     rows = []
     for name, words in values.items():
         unit = " ms" if name in times else ""
-        medians = [f"{word} {statistics.median(found):,.4g}{unit}" for word, found in words.items()]
+        medians = [f"{word} {statistics.median(numbers):,.4g}{unit}" for word, numbers in words.items()]
         rows.append((name, ", ".join(medians)))
     return rows
 
@@ -195,12 +195,12 @@ def health(report: LoadReport) -> list[tuple[str, str]]:
     ]
 
 
-def times_drawing(run: Run, found: Sequence[Reported], *, pages: bool) -> Drawing | None:
+def times_drawing(run: Run, reports: Sequence[Reported], *, pages: bool) -> Drawing | None:
     """Return which share of pages or requests took no longer: over all trials of each cell, from their histograms."""
     arms = [arm.name for arm in run.arms]
-    same = len({each.cell.group for each in found}) == 1
+    same = len({each.cell.group for each in reports}) == 1
     series: list[Drawn] = []
-    for each in found:
+    for each in reports:
         points = _shares(each, pages=pages)
         name = each.cell.arm.name if same else str(each.cell)
         if points:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lanelab.analysis.results import load_clock
-from lanelab.analysis.results.load_parts import Bar, Chunk, Lane, LoadView, Row, Throughput, Told
+from lanelab.analysis.results.load_parts import Bar, Chunk, Lane, LoadFacts, LoadView, Row, Throughput
 from lanelab.analysis.results.packets_over_time import busiest
 from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.record.evidence.browser import OnTheLink, Request
@@ -36,18 +36,18 @@ def timeline_of(folder: Path, record: TrialRecord) -> Timeline | None:
 
 def load_view(record: TrialRecord, timeline: Timeline | None, rate: float | None) -> LoadView:
     """Return the view of a load. `rate` is that of the link down, in Mbit/s."""
-    told = Told.of(record)
-    ports = load_clock.ports_of(told)
-    rows = tuple(_row(told, request, ports.get(place)) for place, request in enumerate(told.requests))
-    later = load_clock.page_shift(told.clock)
-    events = tuple((name, told.measures[key] + later) for name, key in EVENTS if key in told.measures)
-    shift = load_clock.request_shift(told.clock)
-    stretches = tuple(replace(each, from_ms=each.from_ms + shift, to_ms=each.to_ms + shift) for each in told.stretches)
+    facts = LoadFacts.of(record)
+    ports = load_clock.ports_of(facts)
+    rows = tuple(_row(facts, request, ports.get(place)) for place, request in enumerate(facts.requests))
+    later = load_clock.page_shift(facts.clock)
+    events = tuple((name, facts.measures[key] + later) for name, key in EVENTS if key in facts.measures)
+    shift = load_clock.request_shift(facts.clock)
+    stretches = tuple(replace(each, from_ms=each.from_ms + shift, to_ms=each.to_ms + shift) for each in facts.stretches)
     view = LoadView(rows, (), None, events, stretches, any(row.request.wire for row in rows))
-    if timeline is None or told.clock is None:
+    if timeline is None or facts.clock is None:
         return view
-    end, asked = view.end, told.clock.asked * 1000
-    lanes = [_lane(stream, asked, end, rows) for stream in timeline.streams]
+    end, origin = view.end, facts.clock.asked * 1000
+    lanes = [_lane(stream, origin, end, rows) for stream in timeline.streams]
     lanes = sorted((lane for lane in lanes if lane.began < end), key=lambda lane: lane.began)
     by_port = {lane.port: lane for lane in lanes}
     with_chunks = tuple(_with_chunks(row, rows, by_port) for row in rows)
@@ -55,16 +55,16 @@ def load_view(record: TrialRecord, timeline: Timeline | None, rate: float | None
         view,
         rows=with_chunks,
         lanes=tuple(lanes),
-        throughput=_throughput(timeline, asked, end, rate),
-        packets=busiest(timeline.streams, asked, end),
+        throughput=_throughput(timeline, origin, end, rate),
+        packets=busiest(timeline.streams, origin, end),
     )
 
 
-def _row(told: Told, request: Request, port: int | None) -> Row:
-    gateway = load_clock.gateway_shift(told)
-    start = request.started_ms + load_clock.request_shift(told.clock)
+def _row(facts: LoadFacts, request: Request, port: int | None) -> Row:
+    gateway = load_clock.gateway_shift(facts)
+    start = request.started_ms + load_clock.request_shift(facts.clock)
     if request.wire and gateway is not None:
-        bars, sent = _wire_bars(told, request.wire, start, gateway)
+        bars, sent = _wire_bars(facts, request.wire, start, gateway)
     else:
         bars, sent = _browser_bars(request, start)
     return Row(request, tuple(bar for bar in bars if bar.end > bar.start), sent, port, ())
@@ -88,14 +88,14 @@ def _browser_bars(request: Request, start: float) -> tuple[list[Bar], float | No
     return bars, sent
 
 
-def _wire_bars(told: Told, wire: OnTheLink, start: float, shift: float) -> tuple[list[Bar], float | None]:
+def _wire_bars(facts: LoadFacts, wire: OnTheLink, start: float, shift: float) -> tuple[list[Bar], float | None]:
     """Return bars as the gateway sent the load over the link."""
     queued = wire.queued_ms + shift
     sent = None if wire.sent_ms is None else wire.sent_ms + shift
     if sent is None:
         return [Bar("blocked", start, max(queued, start + 1))], None
     bars, at = list[Bar](), start
-    for phase, begin, end in _set_up(told, wire, shift):
+    for phase, begin, end in _set_up(facts, wire, shift):
         if start < end <= sent + 1:  # it may have begun for a request before
             bars += [Bar("blocked", at, begin), Bar(phase, max(at, begin), end)]
             at = end
@@ -109,17 +109,17 @@ def _wire_bars(told: Told, wire: OnTheLink, start: float, shift: float) -> tuple
     return bars, sent
 
 
-def _set_up(told: Told, wire: OnTheLink, shift: float) -> list[Bar]:
+def _set_up(facts: LoadFacts, wire: OnTheLink, shift: float) -> list[Bar]:
     """Return what the gateway did for a request that was the first on its connection."""
-    log = told.gateway
-    made = next((each for each in log.connections if each.connection == wire.connection), None) if log else None
-    if log is None or made is None or wire.reused or made.connected_ms is None:
+    log = facts.gateway
+    connection = next((each for each in log.connections if each.connection == wire.connection), None) if log else None
+    if log is None or connection is None or wire.reused or connection.connected_ms is None:
         return []
-    asked = [each for each in log.dns if each.host == made.host and each.ended_ms <= made.began_ms + 1]
-    bars = [Bar("dns", each.began_ms + shift, each.ended_ms + shift) for each in asked[-1:]]
-    bars.append(Bar("connect", made.began_ms + shift, made.connected_ms + shift))
-    if made.secured_ms is not None and made.secured_ms > made.connected_ms:
-        bars.append(Bar("ssl", made.connected_ms + shift, made.secured_ms + shift))
+    look_ups = [each for each in log.dns if each.host == connection.host and each.ended_ms <= connection.began_ms + 1]
+    bars = [Bar("dns", each.began_ms + shift, each.ended_ms + shift) for each in look_ups[-1:]]
+    bars.append(Bar("connect", connection.began_ms + shift, connection.connected_ms + shift))
+    if connection.secured_ms is not None and connection.secured_ms > connection.connected_ms:
+        bars.append(Bar("ssl", connection.connected_ms + shift, connection.secured_ms + shift))
     return bars
 
 
@@ -129,36 +129,36 @@ def _lane(stream: Stream, origin: int, end: float, rows: Sequence[Row]) -> Lane:
     def at(packet: Packet) -> float:
         return (packet.at_ns - origin) / NS_OF_MS
 
-    own = [row for row in rows if row.port == stream.client[1]]
+    carried = [row for row in rows if row.port == stream.client[1]]
     down = [(at(packet), packet.payload) for packet in stream.down if packet.payload and at(packet) <= end]
     bars = []
     began = at(stream.packets[0])
     opened = next((at(packet) for packet in stream.down if packet.flags & (SYN | ACK) == SYN | ACK), None)
     if opened is not None and stream.packets[0].flags & SYN:
         bars.append(Bar("connect", began, min(opened, end)))
-        secured = max((bar.end for row in own for bar in row.bars if bar.phase == "ssl"), default=None)
+        secured = max((bar.end for row in carried for bar in row.bars if bar.phase == "ssl"), default=None)
         if secured is not None and secured > opened:
             bars.append(Bar("ssl", opened, secured))
-    for row in own:
+    for row in carried:
         if row.sent is not None and row.end > row.sent:
             bars.append(Bar("wait", row.sent, row.end))
     last = min(end, at(stream.packets[-1]))
     return Lane(
         stream.client[1], f"{stream.server[0]}:{stream.server[1]}", began, last, tuple(bars),
-        chunks(down, end / CHUNKS), len(own),
+        chunks(down, end / CHUNKS), len(carried),
     )  # fmt: skip
 
 
 def chunks(arrivals: Iterable[tuple[float, int]], gap: float) -> tuple[Chunk, ...]:
     """Return arrivals (ms, bytes) that follow one another within this gap, together."""
-    made: list[Chunk] = []
+    together: list[Chunk] = []
     for at, size in arrivals:
-        last = made[-1] if made else None
+        last = together[-1] if together else None
         if last and at - last.end <= gap:
-            made[-1] = Chunk(last.start, max(last.end, at), last.bytes + size)
+            together[-1] = Chunk(last.start, max(last.end, at), last.bytes + size)
         else:
-            made.append(Chunk(at, at, size))
-    return tuple(made)
+            together.append(Chunk(at, at, size))
+    return tuple(together)
 
 
 def _with_chunks(row: Row, rows: Sequence[Row], lanes: Mapping[int, Lane]) -> Row:
@@ -171,8 +171,8 @@ def _with_chunks(row: Row, rows: Sequence[Row], lanes: Mapping[int, Lane]) -> Ro
     others = [other for other in rows if other is not row and other.port == row.port and other.sent is not None]
     if any((other.sent or 0.0) < end - 1 and other.end > start + 1 for other in others):
         return row
-    own = tuple(chunk for chunk in lane.chunks if start <= chunk.start <= end + 1)
-    return Row(row.request, row.bars, row.sent, row.port, own)
+    carried = tuple(chunk for chunk in lane.chunks if start <= chunk.start <= end + 1)
+    return Row(row.request, row.bars, row.sent, row.port, carried)
 
 
 def _throughput(timeline: Timeline, origin: int, end: float, rate: float | None) -> Throughput:

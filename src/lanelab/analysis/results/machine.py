@@ -27,8 +27,8 @@ class MachineRow:
 def rows(run: Run) -> list[MachineRow]:
     """Return one for each cell, in the experiment's order; none where no machine was watched."""
     by_cell = run.by_cell()
-    made = [_row(cell, [trial for trial in by_cell[cell.number] if trial.ok]) for cell in run.cells]
-    return made if any(row.trials for row in made) else []
+    of_cells = [_row(cell, [trial for trial in by_cell[cell.number] if trial.ok]) for cell in run.cells]
+    return of_cells if any(row.trials for row in of_cells) else []
 
 
 def _row(cell: Cell, trials: list[Trial]) -> MachineRow:

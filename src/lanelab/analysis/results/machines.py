@@ -62,23 +62,23 @@ class MachinesOfRun:
         """Return what they say together, the most important first."""
         if not self.are_several:
             return [*self.versions]
-        made = self.agreement
-        return [*(made.words() if made else []), *self._speeds(), *self._levels(), *self.versions]
+        agreement = self.agreement
+        return [*(agreement.words() if agreement else []), *self._speeds(), *self._levels(), *self.versions]
 
     def _speeds(self) -> list[str]:
         words = [_speed_words(speed) for speed in self.speeds]
         return [f"Absolute times: {listed(words)}."] if words else []
 
     def _levels(self) -> list[str]:
-        made = self.levels
-        if made is None or made.machines is None:
+        levels = self.levels
+        if levels is None or levels.machines is None:
             return []
-        if made.beds is None:
-            own = f"machines (each has one bed, so with their beds') {share_words(made.machines)}"
+        if levels.beds is None:
+            shares = f"machines (each has one bed, so with their beds') {share_words(levels.machines)}"
         else:
-            own = f"machines {share_words(made.machines)}, beds of one machine {share_words(made.beds)}"
+            shares = f"machines {share_words(levels.machines)}, beds of one machine {share_words(levels.beds)}"
         few = f" An interval between machines takes {ENOUGH_BEDS} of them." if self.used < ENOUGH_BEDS else ""
-        words = f"Standard deviations over all cells: {own}, trials on one bed {share_words(made.trials)}."
+        words = f"Standard deviations over all cells: {shares}, trials on one bed {share_words(levels.trials)}."
         return [words + few]
 
     def origin_words(self) -> str:
@@ -106,21 +106,27 @@ class MachinesOfRun:
         }  # fmt: skip
 
     def _row(self, row: CellRow | ChangeRow) -> Fields:
-        made = row.made
-        machines = [{"machine": self.name(one.bed), **fields_of(one, "bed")} for one in made.beds]
-        return {**row.cell.names, "machines": machines, "value": made.value, "low": made.low, "high": made.high}
+        numbers = row.numbers
+        machines = [{"machine": self.name(one.bed), **fields_of(one, "bed")} for one in numbers.beds]
+        return {
+            **row.cell.names,
+            "machines": machines,
+            "value": numbers.value,
+            "low": numbers.low,
+            "high": numbers.high,
+        }
 
 
 def machines_of_run(run: Run, pairs: Iterable[tuple[Cell, Arm]]) -> MachinesOfRun:
     """Work out the machines of a run. `pairs` are the cells that are compared, each with its base."""
     several = len(run.machines_used) > 1
-    found = results(run) if several else {}
+    by_cell = results(run) if several else {}
     return MachinesOfRun(
         rows=tuple(_rows(run)),
-        cells=tuple(medians(run, found)) if several else (),
-        changes=tuple(changes(run, pairs, found)) if several else (),
+        cells=tuple(medians(run, by_cell)) if several else (),
+        changes=tuple(changes(run, pairs, by_cell)) if several else (),
         speeds=tuple(speeds(run)) if several else (),
-        levels=levels(found) if several else None,
+        levels=levels(by_cell) if several else None,
         agreement=agreement(run),
         versions=tuple(versions_that_differ(run)),
         origins=dict(sorted(Counter(trial.origin for trial in run.trials if trial.origin).items())),
@@ -142,13 +148,13 @@ def _rows(run: Run) -> Iterable[MachineRow]:
 
 def _refused(run: Run) -> dict[str, set[str]]:
     """Machine -> labels of the links that one of its workers was refused for."""
-    found: dict[str, set[str]] = {}
+    by_machine: dict[str, set[str]] = {}
     for session in run.sessions:
         workers: Mapping[str, Any] = session.provenance.get("workers") or {}
         for worker in workers.values():
             labels = {str(each["label"]) for each in worker.get("refused_links", ())}
-            found.setdefault(str(worker["machine"]), set()).update(labels)
-    return found
+            by_machine.setdefault(str(worker["machine"]), set()).update(labels)
+    return by_machine
 
 
 def versions_that_differ(run: Run) -> list[str]:

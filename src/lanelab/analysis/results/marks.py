@@ -60,26 +60,26 @@ def marks(run: Run, y: str, kind: str) -> Measured:
     if y == CHANGE:
         return _changes(run)
     metric = axes.metric_of(run, y)
-    found: dict[int, Mark] = {}
+    by_cell: dict[int, Mark] = {}
     for cell, values in run.drawn(metric.name).items():
         look, looks = look_after(run.plan.looks, max(values, default=0)), len(run.plan.looks)
         scaled = tuple(value / metric.scale for value in values.values())
         mark = _median(str(_cell(run, cell)), metric, scaled, summarise(scaled, look.alpha, looks))
         if mark:
-            found[cell] = mark
-    return Measured(metric.title, metric.unit, found)
+            by_cell[cell] = mark
+    return Measured(metric.title, metric.unit, by_cell)
 
 
 def refused_cells(run: Run, y: str) -> set[int]:
     """Return cells of which nothing can be said, since their link was another; of a change also those whose base is
     one."""
-    found = set(refusals(run))
-    if y != CHANGE or not found:
-        return found
+    refused = set(refusals(run))
+    if y != CHANGE or not refused:
+        return refused
     bases = {(row.base.name, row.cell.group): row for row in tables.comparisons(run)}
-    without_base = {(cell.arm.name, cell.group) for cell in run.cells if cell.number in found} & set(bases)
+    without_base = {(cell.arm.name, cell.group) for cell in run.cells if cell.number in refused} & set(bases)
     against = {row.cell.number for row in tables.comparisons(run) if (row.base.name, row.cell.group) in without_base}
-    return found | against
+    return refused | against
 
 
 def _cell(run: Run, number: int) -> Cell:
@@ -99,16 +99,16 @@ def _median(label: str, metric: Metric, values: tuple[float, ...], summary: Summ
 def _changes(run: Run) -> Measured:
     compared = tables.comparisons(run)
     drawn: dict[int, str] = {}
-    found: dict[int, Mark] = {}
+    by_cell: dict[int, Mark] = {}
     further = 0
     for row in compared:
         mark = _change(row)
-        further += mark is not None and row.cell.number in found
+        further += mark is not None and row.cell.number in by_cell
         if mark:
-            found.setdefault(row.cell.number, mark)
+            by_cell.setdefault(row.cell.number, mark)
         drawn.setdefault(row.cell.number, row.base.name)
     base = " or ".join(dict.fromkeys(drawn.values()))
-    return Measured(f"change of {run.primary.words} (%)", "%±", found, base, frozenset(drawn), further)
+    return Measured(f"change of {run.primary.words} (%)", "%±", by_cell, base, frozenset(drawn), further)
 
 
 def _change(row: ComparisonRow) -> Mark | None:
@@ -125,7 +125,7 @@ def _change(row: ComparisonRow) -> Mark | None:
 
 def _parts(run: Run) -> Measured:
     """Return medians of the parts, of the trials that have them."""
-    found: dict[int, Mark] = {}
+    by_cell: dict[int, Mark] = {}
     for cell, trials in run.by_cell().items():
         having = [trial for trial in trials if trial.ok and any(part.measure in trial.measures for part in Part)]
         medians = {
@@ -136,5 +136,5 @@ def _parts(run: Run) -> Measured:
             total = sum(medians.values())
             each = ", ".join(f"{PART_WORDS[part]} {took:,.0f}" for part, took in medians.items() if took >= 0.05)
             words = f"{_cell(run, cell)}: {each} ms, n = {len(having)}"
-            found[cell] = Mark(total, None, None, len(having), words, "", parts=medians)
-    return Measured("page load time (ms)", "ms", found)
+            by_cell[cell] = Mark(total, None, None, len(having), words, "", parts=medians)
+    return Measured("page load time (ms)", "ms", by_cell)

@@ -276,11 +276,11 @@ class Run:
 
     def first_results(self) -> dict[int, dict[int, Trial]]:
         """Number of a cell -> round -> the trial that gave its first result; a time-out is one."""
-        found: dict[int, dict[int, Trial]] = {cell.number: {} for cell in self.cells}
+        firsts: dict[int, dict[int, Trial]] = {cell.number: {} for cell in self.cells}
         for trial in self.trials:
             if trial.timed_out or (trial.ok and trial.value is not None):
-                found[trial.cell.number].setdefault(trial.round, trial)
-        return found
+                firsts[trial.cell.number].setdefault(trial.round, trial)
+        return firsts
 
     def outcomes(self) -> dict[int, dict[int, float]]:
         """Return number of a cell -> round -> its first result: the primary metric's value, or of a trial that timed

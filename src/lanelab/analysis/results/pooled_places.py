@@ -94,14 +94,14 @@ def _pooled_of(run: Run, pairs: Sequence[tuple[Cell, Cell]], many: int) -> Poole
     """Pool one of so many pairs of arms, which share what a test may miss with."""
     values, made_on = run.outcomes(), run.made_on()
     alpha = alpha_of(run, [cell for pair in pairs for cell in pair], values)
-    made = pool(
+    change = pool(
         [(values[base.number], values[cell.number]) for base, cell in pairs],
         alpha / many,
         [(made_on[base.number], made_on[cell.number]) for base, cell in pairs],
     )
-    if made is None:
+    if change is None:
         return None
     base, cell = pairs[0]
-    ratio = made.ratio.of_looks(len(run.plan.looks), alpha / many, 1 - ALPHA / many)
-    made = replace(made, ratio=ratio)
-    return PooledRow(cell.arm, base.arm, run.primary, made, many, alpha, so_far=not run.is_finished)
+    ratio = change.ratio.of_looks(len(run.plan.looks), alpha / many, 1 - ALPHA / many)
+    change = replace(change, ratio=ratio)
+    return PooledRow(cell.arm, base.arm, run.primary, change, many, alpha, so_far=not run.is_finished)

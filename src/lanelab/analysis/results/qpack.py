@@ -19,7 +19,7 @@ class Unread(Exception):
 HEADERS = 1  # a type of frame
 
 
-def asked(stream: bytes) -> str | None:
+def request_of(stream: bytes) -> str | None:
     """Return the request of a stream, from its beginning or from that of a frame."""
     try:
         at = 0
@@ -36,13 +36,13 @@ def asked(stream: bytes) -> str | None:
 
 def target(section: bytes) -> str | None:
     """Host and path of a field section, as far as both are in it."""
-    found: dict[int, str] = {}
+    values: dict[int, str] = {}
     try:
         for name, value in _fields(section):
-            found.setdefault(name, value.decode("ascii"))
+            values.setdefault(name, value.decode("ascii"))
     except (Unread, UnicodeDecodeError, HPACKDecodingError):
         return None
-    return found[AUTHORITY] + found[PATH] if found.keys() >= {AUTHORITY, PATH} else None
+    return values[AUTHORITY] + values[PATH] if values.keys() >= {AUTHORITY, PATH} else None
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:

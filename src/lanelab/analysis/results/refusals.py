@@ -41,7 +41,7 @@ class Pooled:
     """One direction of all trials of a cell that count."""
 
     trials: int
-    told: int  # packets whose loss would show
+    packets: int  # those whose loss would show
     lost: int
     overflowed: int  # of these, what a full queue may have dropped
 
@@ -49,12 +49,12 @@ class Pooled:
 def refusals(run: Run) -> Mapping[int, tuple[Refusal, ...]]:
     """Number of a cell -> why it is refused; cells without a refusal are not there."""
     tests = max(1, len(run.cells)) * len(WAYS) * SIDES
-    by_cell, found = run.by_cell(), dict[int, tuple[Refusal, ...]]()
+    by_cell, by_number = run.by_cell(), dict[int, tuple[Refusal, ...]]()
     for cell in run.cells:
         refused = tuple(_refusals(cell, [trial for trial in by_cell[cell.number] if trial.ok], ALPHA / tests))
         if refused:
-            found[cell.number] = refused
-    return found
+            by_number[cell.number] = refused
+    return by_number
 
 
 def pooled(trials: list[Trial], way: str) -> Pooled:
@@ -76,35 +76,35 @@ def _refusals(cell: Cell, trials: list[Trial], alpha: float) -> Iterator[Refusal
             yield Refusal(LOSS, f"{TOWARDS[way]}, {detail}")
 
 
-def contradiction(seen: Pooled, asked: Direction, alpha: float) -> str | None:
+def contradiction(seen: Pooled, direction: Direction, alpha: float) -> str | None:
     """What speaks against this loss; None: nothing does. `alpha`: of each side."""
-    counted = contradicting(seen, asked, alpha)
-    return _words(seen, *counted, asked.mean_loss, alpha) if counted else None
+    counted = contradicting(seen, direction, alpha)
+    return _words(seen, *counted, direction.mean_loss, alpha) if counted else None
 
 
-def contradicting(seen: Pooled, asked: Direction, alpha: float) -> tuple[int, int] | None:
+def contradicting(seen: Pooled, direction: Direction, alpha: float) -> tuple[int, int] | None:
     """Return how many of how many packets were lost, where that is too few or too many for this loss."""
-    share, bunched = asked.mean_loss, _bunched(asked)
-    told, lost = math.floor(seen.told / bunched), math.ceil(seen.lost / bunched)
-    if share and at_most(lost, told, share) < alpha:
-        return seen.lost, seen.told
-    unexplained, left = seen.lost - seen.overflowed, seen.told - seen.overflowed
-    told, lost = math.ceil(left / bunched), math.floor(unexplained / bunched)
-    return (unexplained, left) if at_least(lost, told, max(share, TRACE)) < alpha else None
+    share, bunched = direction.mean_loss, _bunched(direction)
+    packets, lost = math.floor(seen.packets / bunched), math.ceil(seen.lost / bunched)
+    if share and at_most(lost, packets, share) < alpha:
+        return seen.lost, seen.packets
+    unexplained, left = seen.lost - seen.overflowed, seen.packets - seen.overflowed
+    packets, lost = math.ceil(left / bunched), math.floor(unexplained / bunched)
+    return (unexplained, left) if at_least(lost, packets, max(share, TRACE)) < alpha else None
 
 
-def _bunched(asked: Direction) -> float:
+def _bunched(direction: Direction) -> float:
     """How many losses come together, about: there are fewer independent ones. Twice the burst, since times between
     bursts vary too."""
-    loss = asked.loss
+    loss = direction.loss
     return max(1.0, 2 * loss.mean_burst) if isinstance(loss, GilbertElliott) else 1.0
 
 
-def _words(seen: Pooled, lost: int, told: int, share: float, alpha: float) -> str:
-    low, high = interval(lost, told, alpha)
+def _words(seen: Pooled, lost: int, packets: int, share: float, alpha: float) -> str:
+    low, high = interval(lost, packets, alpha)
     wanted = f"a loss of {share:.3%}" if share else "no loss"
     return (
-        f"{lost:,} of {told:,} packets were lost in {seen.trials} trials ({lost / told:.3%}; "
+        f"{lost:,} of {packets:,} packets were lost in {seen.trials} trials ({lost / packets:.3%}; "
         f"{1 - 2 * alpha:.3%} interval {low:.3%} to {high:.3%}), and {wanted} was asked for"
     )
 

@@ -65,7 +65,7 @@ class Dissected:
         for frame in frames:
             if frame.stream is not None:
                 self.by_connection.setdefault(frame.stream, []).append(frame)
-                if frame.up and frame.port is not None and (frame.streams or frame.opened or frame.asked):
+                if frame.up and frame.port is not None and (frame.streams or frame.opened or frame.targets):
                     self._asking.setdefault(frame.port, []).append(frame)
         self._keys = self._find_all()
 
@@ -89,13 +89,13 @@ class Dissected:
         request, number = self.requests[place], place + 1
         if request.from_cache:
             return InputError(f"request {number} came from the browser's cache: nothing of it was on the link")
-        own = [frame for frame in self.frames if frame.port == self.ports.get(place) and frame.stream is not None]
-        if not own:
+        frames = [frame for frame in self.frames if frame.port == self.ports.get(place) and frame.stream is not None]
+        if not frames:
             return CaptureError(
                 f"request {number} is on no connection that was captured",
                 "`lanelab show RUN --trial N` says why it failed",
             )
-        if any(frame.protocol.startswith(TLS) for frame in own):
+        if any(frame.protocol.startswith(TLS) for frame in frames):
             return CaptureError(
                 f"the capture has no TLS keys of the connection of request {number}",
                 "Only what was in clear can be seen",
@@ -128,59 +128,59 @@ class Dissected:
             for stream, target in frame.opened:
                 if target == wanted:
                     yield _Key(frame.stream, stream, None)
-            for which, target in enumerate(frame.asked):
+            for which, target in enumerate(frame.targets):
                 if target == wanted:
                     yield _Key(frame.stream, None, frame.number, which)
 
     def _packets(self, place: int, key: _Key) -> list[RequestPacket]:
-        own = self.by_connection[key.connection]
-        parts = self._own_parts(own, key)
+        frames = self.by_connection[key.connection]
+        parts = self._own_parts(frames, key)
         sent, came = [frame for frame in parts if frame.up], [frame for frame in parts if not frame.up]
         roles: dict[int, str] = {frame.number: REQUEST if frame.up else RESPONSE for frame in parts}
         for role, ours in ((REQUEST, sent), (RESPONSE, came)):
-            repeated = [frame for frame in own if ours and frame.again and frame.up == ours[0].up]
-            others = [frame for frame in own if ours and frame.up != ours[0].up and not frame.payload]
+            repeated = [frame for frame in frames if ours and frame.again and frame.up == ours[0].up]
+            others = [frame for frame in frames if ours and frame.up != ours[0].up and not frame.payload]
             for part in ours:
                 roles.update((each.number, role) for each in repeated if _overlap(each, part))
                 after = bisect_right(others, part.number, key=lambda frame: frame.number)
                 heard = next((each for each in islice(others, after, None) if each.ack >= part.end), None)
                 if heard is not None:
                     roles.setdefault(heard.number, ACKNOWLEDGED)
-        self._before(place, own, roles)
+        self._before(place, frames, roles)
         return [RequestPacket(role, self.by_number[number]) for number, role in sorted(roles.items())]
 
-    def _own_parts(self, own: Sequence[Frame], key: _Key) -> list[Frame]:
+    def _own_parts(self, frames: Sequence[Frame], key: _Key) -> list[Frame]:
         """Return the packets with its frames or messages, and those whose bytes are put together with theirs."""
         if key.stream is not None:
-            return self._put_together([frame for frame in own if key.stream in frame.streams])
-        asked = [(frame.number, which) for frame in own for which in range(len(frame.asked))]
-        place = asked.index((key.asking or 0, key.which))  # answers come in the order of requests
-        answers = [frame for frame in own for _ in range(frame.answers)]
+            return self._put_together([frame for frame in frames if key.stream in frame.streams])
+        asks = [(frame.number, which) for frame in frames for which in range(len(frame.targets))]
+        place = asks.index((key.asking or 0, key.which))  # answers come in the order of requests
+        answers = [frame for frame in frames for _ in range(frame.answers)]
         if place < len(answers):
             return self._put_together([self.by_number[key.asking or 0], answers[place]])
-        told = max((frame.end for frame in self._put_together(answers[-1:])), default=0)
-        came = _behind(own, place, len(answers), told)
+        begin = max((frame.end for frame in self._put_together(answers[-1:])), default=0)
+        came = _behind(frames, place, len(answers), begin)
         return [*self._put_together([self.by_number[key.asking or 0]]), *came]
 
-    def _put_together(self, found: Sequence[Frame]) -> list[Frame]:
+    def _put_together(self, frames: Sequence[Frame]) -> list[Frame]:
         for parts in ("records", "segments"):
-            numbers = {number for frame in found for number in (frame.number, *getattr(frame, parts))}
-            found = [self.by_number[number] for number in sorted(numbers) if number in self.by_number]
-        return list(found)
+            numbers = {number for frame in frames for number in (frame.number, *getattr(frame, parts))}
+            frames = [self.by_number[number] for number in sorted(numbers) if number in self.by_number]
+        return list(frames)
 
-    def _before(self, place: int, own: Sequence[Frame], roles: dict[int, str]) -> None:
+    def _before(self, place: int, frames: Sequence[Frame], roles: dict[int, str]) -> None:
         """The look-up of its host and the beginning of its connection, where it was the first to need them."""
         first = min(roles)
-        asks = (frame.number for frame in own if frame.up and (frame.opened or frame.asked or any(frame.streams)))
+        asks = (frame.number for frame in frames if frame.up and (frame.opened or frame.targets or any(frame.streams)))
         if min(asks, default=first) >= first:
-            roles |= {frame.number: CONNECTION for frame in own if frame.number < first}
+            roles |= {frame.number: CONNECTION for frame in frames if frame.number < first}
         host = urlsplit(self.requests[place].url).hostname
         if all(urlsplit(each.url).hostname != host for each in self.requests[:place]):
             named = (frame for frame in self.frames if frame.protocol == DNS and frame.name == host)
             roles |= {frame.number: LOOK_UP for frame in named if frame.number < first}
 
 
-def _behind(own: Sequence[Frame], place: int, first: int, told: int) -> list[Frame]:
+def _behind(frames: Sequence[Frame], place: int, first: int, ended: int) -> list[Frame]:
     """The packets of a response that the dissector does not tell: it was cut off, or the capture lacks a part of it (or
     of one before it).
 
@@ -188,13 +188,13 @@ def _behind(own: Sequence[Frame], place: int, first: int, told: int) -> list[Fra
     ends. Who asks for one thing at a time acknowledges, in asking, all that came before. Where requests are sent ahead
     of their answers, only the first of them can be said to have what came.
     """
-    began = [frame.ack for frame in own for _ in frame.asked]
+    began = [frame.ack for frame in frames for _ in frame.targets]
     ahead = len(set(began)) < len(began)
     if ahead and place > first:
         return []
-    begin = max(began[place], told)
+    begin = max(began[place], ended)
     end = None if ahead else next(iter(began[place + 1 :]), None)
-    parts = (frame for frame in own if not frame.up and frame.payload)
+    parts = (frame for frame in frames if not frame.up and frame.payload)
     return [frame for frame in parts if frame.end > begin and (end is None or frame.seq < end)]
 
 

@@ -257,13 +257,13 @@ def with_places(run: Run, claims: Iterable[Claim]) -> Run:
     names = dict.fromkeys(name for place in places for name in (place.series, USERS, SERIES[place.series].weight))
     with opened_database(run.folder) as database:
         require_unchanged(database, run.folder, parts=(SERIES_PART,))
-        made = []
+        measured = []
         for trial in run.trials:
             series = series_of(database, trial.number, list(filter(None, names)))
             values = {place.name: place.value(series) for place in places}
             known = {name: value for name, value in values.items() if value is not None}
-            made.append(replace(trial, measures={**trial.measures, **known}))
-    return replace(run, trials=tuple(made))
+            measured.append(replace(trial, measures={**trial.measures, **known}))
+    return replace(run, trials=tuple(measured))
 
 
 def _browsers(database: sqlite3.Connection) -> tuple[tuple[str, int], ...]:

@@ -10,7 +10,7 @@ from lanelab.driver.link.results import ResultData
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TestRow:
     """One property of one link, as text."""
 
     link: str
@@ -24,7 +24,7 @@ class Told:
     note: str
 
 
-def told_tests(run: Run) -> list[SelfTest]:
+def tests_before(run: Run) -> list[SelfTest]:
     """Return for each link the last test; of one that was used while it was out of tolerance, the last that says so."""
     labels = conditions.used_out_of_tolerance(run)
     used = {cell.link.path for cell in run.cells if cell.link.label in labels}
@@ -33,18 +33,18 @@ def told_tests(run: Run) -> list[SelfTest]:
     return list({test.link.path: test for test in tests}.values())
 
 
-def told(tests: Sequence[SelfTest]) -> Iterator[Told]:
+def test_rows(tests: Sequence[SelfTest]) -> Iterator[TestRow]:
     """Yield property by property, without those that nothing was measured of."""
     for test in tests:
         for place, result in enumerate(test.data["results"]):
             if result["verdict"] == "shown" and place > 0 and not result["achieved"]:
                 continue
-            yield _told(test.link.label, result, is_first=place == 0)
+            yield _test_row(test.link.label, result, is_first=place == 0)
 
 
-def _told(link: str, result: ResultData, *, is_first: bool) -> Told:
+def _test_row(link: str, result: ResultData, *, is_first: bool) -> TestRow:
     low, high = result["low"], result["high"]
-    return Told(
+    return TestRow(
         link,
         is_first,
         result["name"],

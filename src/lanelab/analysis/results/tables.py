@@ -95,11 +95,11 @@ def _row(run: Run, cell: Cell, trials: list[Trial], outcomes: Mapping[int, float
 
 def _outliers(counted: Sequence[tuple[Trial, float]]) -> list[int]:
     """Return trials that are far from the others of their cell on their machine."""
-    found = []
+    numbers = []
     for machine in {trial.machine for trial, _ in counted}:
-        own = [(trial.number, value) for trial, value in counted if trial.machine == machine]
-        found += [own[i][0] for i in stats.outliers([value for _, value in own])]
-    return sorted(found)
+        values = [(trial.number, value) for trial, value in counted if trial.machine == machine]
+        numbers += [values[i][0] for i in stats.outliers([value for _, value in values])]
+    return sorted(numbers)
 
 
 def nothing_counts(run: Run) -> str:
@@ -163,8 +163,8 @@ def failure_counts(run: Run) -> Counter[str]:
 
 def run_drift(run: Run) -> Drift:
     """Return whether the run got slower or faster as it went on."""
-    found = drift(timed(run), what=run.trials_word, higher_is_better=run.primary.higher_is_better)
-    return found if run.plan.is_interleaved else replace(found, p=None, is_interleaved=False)
+    change = drift(timed(run), what=run.trials_word, higher_is_better=run.primary.higher_is_better)
+    return change if run.plan.is_interleaved else replace(change, p=None, is_interleaved=False)
 
 
 def timed(run: Run) -> list[tuple[Series, float, float]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lanelab.analysis.results.dissection import dissect
 from lanelab.analysis.results.load_clock import ports_of
-from lanelab.analysis.results.load_parts import Told
+from lanelab.analysis.results.load_parts import LoadFacts
 from lanelab.analysis.results.request_packets import REQUEST, RESPONSE, Carried, Dissected, RequestPacket
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import CaptureError, InputError, MissingProgram
@@ -86,17 +86,17 @@ class TrialPackets:
         return carried
 
     def summary(self, carried: Carried) -> RequestSummary:
-        own = carried.of(REQUEST, RESPONSE)
+        exchanged = carried.of(REQUEST, RESPONSE)
         return RequestSummary(
             request=carried.number,
             url=carried.request.url,
             client_port=carried.port,
             connection=carried.connection,
             stream=carried.stream,
-            first_ms=self._ms(own[0].at_us) if own else None,
-            last_ms=self._ms(own[-1].at_us) if own else None,
+            first_ms=self._ms(exchanged[0].at_us) if exchanged else None,
+            last_ms=self._ms(exchanged[-1].at_us) if exchanged else None,
             packets=len(carried.packets),
-            shared=sum(frame.number in self.shared for frame in own),
+            shared=sum(frame.number in self.shared for frame in exchanged),
             sent_again=sum(packet.frame.again for packet in carried.packets),
         )
 
@@ -133,10 +133,10 @@ def _dissected(folder: Path, trial: int, record: TrialRecord, page: PageLoadEvid
     program = find("tshark")
     if program is None:
         raise MissingProgram("tshark is not installed", "Install Wireshark's package `tshark`")
-    told = Told.of(record)
-    quic = any(each.protocol == "h3" for each in told.requests)
-    frames = dissect(program, capture, decoded_as(told.requests), quic=quic)
-    return Dissected(frames, told.requests, ports_of(told))
+    facts = LoadFacts.of(record)
+    quic = any(each.protocol == "h3" for each in facts.requests)
+    frames = dissect(program, capture, decoded_as(facts.requests), quic=quic)
+    return Dissected(frames, facts.requests, ports_of(facts))
 
 
 def decoded_as(requests: Sequence[Request]) -> str | None:

@@ -51,17 +51,17 @@ class Verification:
 
     def sentences(self) -> list[str]:
         """Return what was compared."""
-        told = []
+        texts = []
         if self.trials or self.self_tests:
             trials, tests = counted(self.trials, "trial"), counted(self.self_tests, "self-test")
-            told.append(f"the run, {trials} and {tests}: compared with their digests")
+            texts.append(f"the run, {trials} and {tests}: compared with their digests")
         if self.trials:
-            told.append(f"measures of {counted(self.trials, 'trial')}: compared with the evidence")
+            texts.append(f"measures of {counted(self.trials, 'trial')}: compared with the evidence")
         if self.files:
-            told.append(f"{counted(self.files, 'file')}, {self.bytes / 1e6:.1f} MB: compared with their SHA-256")
+            texts.append(f"{counted(self.files, 'file')}, {self.bytes / 1e6:.1f} MB: compared with their SHA-256")
         if self.experiment:
-            told.append(f"{run_format.EXPERIMENT} and the claims: compared with those that the run began with")
-        return told
+            texts.append(f"{run_format.EXPERIMENT} and the claims: compared with those that the run began with")
+        return texts
 
     def verdict(self, most: int) -> Iterator[str]:
         """Yield what is wrong, in sentences: so many at most."""
@@ -89,20 +89,20 @@ class Verification:
 
 def verify(folder: Path, *, files: bool = True) -> Verification:
     """Compare everything; `files`: those of the trials, too, which may be large."""
-    made = Verification(folder)
+    verification = Verification(folder)
     with opened_database(folder) as database:
         database.execute("BEGIN")
-        (made.trials,) = database.execute("SELECT count(*) FROM trials").fetchone()
-        (made.self_tests,) = database.execute("SELECT count(*) FROM self_tests").fetchone()
-        made.wrong += map(str, differences(database, "run"))
-        made.wrong += map(str, differences(database))
-        made.wrong += map(str, differences(database, "self-test"))
+        (verification.trials,) = database.execute("SELECT count(*) FROM trials").fetchone()
+        (verification.self_tests,) = database.execute("SELECT count(*) FROM self_tests").fetchone()
+        verification.wrong += map(str, differences(database, "run"))
+        verification.wrong += map(str, differences(database))
+        verification.wrong += map(str, differences(database, "self-test"))
         for trial, status, text in database.execute("SELECT trial, status, record FROM trials ORDER BY trial"):
-            made.wrong += _of_trial(database, trial, status, text)
+            verification.wrong += _of_trial(database, trial, status, text)
         if files:
-            made.wrong += _of_files(database, made)
-        made.wrong += _of_experiment(database, made)
-    return made
+            verification.wrong += _of_files(database, verification)
+        verification.wrong += _of_experiment(database, verification)
+    return verification
 
 
 # --- measures and verdicts
@@ -114,8 +114,8 @@ def _of_trial(database: sqlite3.Connection, trial: int, status: str, text: str) 
     data = json.loads(text)
     noted = [failure["reason"] for failure in data["failures"]]
     if (status == "ok") == bool(reasons) or sorted(noted) != sorted(reasons):
-        said = ", ".join(noted) or "that it counts"
-        yield f"trial {trial} is {status} for {', '.join(reasons) or 'no reason'}, and its record says {said}"
+        words = ", ".join(noted) or "that it counts"
+        yield f"trial {trial} is {status} for {', '.join(reasons) or 'no reason'}, and its record says {words}"
     bound = stored.get(BOUND)
     primary = stored.get(PRIMARY.get(data["workload"], ""))
     if status == "ok" and bound and primary is not None and primary < bound * (1 - NEARLY):
@@ -140,7 +140,7 @@ def _from_evidence(record: TrialRecord) -> dict[str, float]:
 # --- files
 
 
-def _of_files(database: sqlite3.Connection, made: Verification) -> Iterator[str]:
+def _of_files(database: sqlite3.Connection, verification: Verification) -> Iterator[str]:
     listed: dict[int, dict[str, tuple[int, str]]] = {}
     for (trial,) in database.execute("SELECT trial FROM trials"):
         listed[trial] = {}
@@ -148,14 +148,14 @@ def _of_files(database: sqlite3.Connection, made: Verification) -> Iterator[str]
         listed[trial][name] = size, sha256
     for trial, files in sorted(listed.items()):
         for name, (size, sha256) in sorted(files.items()):
-            path = artifact_path(made.folder, trial, name)
+            path = artifact_path(verification.folder, trial, name)
             if not path.is_file():
                 yield f"trial {trial}: its file {name} is gone"
                 continue
-            made.files, made.bytes = made.files + 1, made.bytes + path.stat().st_size
+            verification.files, verification.bytes = verification.files + 1, verification.bytes + path.stat().st_size
             if path.stat().st_size != size or file_digest(path) != sha256:
                 yield f"trial {trial}: its file {name} was changed"
-        folder = artifact_path(made.folder, trial, ".")
+        folder = artifact_path(verification.folder, trial, ".")
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
             if path.name not in files:
                 yield f"trial {trial}: {path.name} in its folder is none of its files"
@@ -164,14 +164,14 @@ def _of_files(database: sqlite3.Connection, made: Verification) -> Iterator[str]
 # --- the experiment
 
 
-def _of_experiment(database: sqlite3.Connection, made: Verification) -> Iterator[str]:
+def _of_experiment(database: sqlite3.Connection, verification: Verification) -> Iterator[str]:
     meta = dict(database.execute("SELECT key, value FROM meta"))
     claims = tuple(map(Claim.from_json, json.loads(meta.get(run_format.CLAIMS, "[]"))))
     noted = meta.get(run_format.CLAIMS_DIGEST)
     if noted and digest_of(claims) != noted:
         yield "its claims were changed"
-    sha256, path = meta.get("experiment_sha256"), made.folder / run_format.EXPERIMENT
-    made.experiment = bool(sha256)
+    sha256, path = meta.get("experiment_sha256"), verification.folder / run_format.EXPERIMENT
+    verification.experiment = bool(sha256)
     if sha256 and not path.is_file():
         yield f"{run_format.EXPERIMENT} is gone"
     elif sha256 and hashlib.sha256(path.read_bytes()).hexdigest() != sha256:

@@ -10,7 +10,7 @@ from lanelab.driver.record.metrics import PAGE_LOAD
 from lanelab.driver.run.folder.trial_content import each_witnesses
 
 WHO = {"server": "the server's log", "capture": "the capture"}
-TOLD = {"protocol": "the protocol", "tls": "the version of TLS", "connections": "the connections"}
+WHAT = {"protocol": "the protocol", "tls": "the version of TLS", "connections": "the connections"}
 MOST_ARMS = 3
 WAYS = {"browser": "by the browser itself", "gateway": "through the gateway"}  # what arms' `via` comes to
 Known = Mapping[int, Mapping[str, Sequence[str]] | None]
@@ -35,10 +35,10 @@ def _known(run: Run) -> Known:
 
 def _by_way(run: Run) -> dict[str, list[Trial]]:
     """Return trials by what spoke to the server; none of another workload."""
-    found: dict[str, list[Trial]] = {}
+    by_way: dict[str, list[Trial]] = {}
     for trial in run.ok if run.workload == PAGE_LOAD else ():
-        found.setdefault(str(trial.cell.arm.settings.get("via", "browser")), []).append(trial)
-    return {way: found[way] for way in WAYS if way in found}
+        by_way.setdefault(str(trial.cell.arm.settings.get("via", "browser")), []).append(trial)
+    return {way: by_way[way] for way in WAYS if way in by_way}
 
 
 def _silences(trials: Sequence[Trial], way: str, known: Known) -> list[str]:
@@ -50,17 +50,17 @@ def _silences(trials: Sequence[Trial], way: str, known: Known) -> list[str]:
             unnoted.append(trial)
             continue
         for who in WHO:
-            silent = tuple(what for what in TOLD if who not in parties.get(what, ()))
+            silent = tuple(what for what in WHAT if who not in parties.get(what, ()))
             if silent:
                 silent_in.setdefault((who, silent), []).append(trial)
-    said = [
-        f"In {_of(some, trials, way)} {WHO[who]} could not tell {_and([TOLD[what] for what in silent])}: the others "
+    texts = [
+        f"In {_of(some, trials, way)} {WHO[who]} could not tell {_and([WHAT[what] for what in silent])}: the others "
         "were heard alone."
         for (who, silent), some in silent_in.items()
     ]
     if unnoted:
-        said.append(f"In {_of(unnoted, trials, way)} it was not noted who could tell what was on the link.")
-    return said
+        texts.append(f"In {_of(unnoted, trials, way)} it was not noted who could tell what was on the link.")
+    return texts
 
 
 def _of(some: Sequence[Trial], trials: Sequence[Trial], way: str) -> str:

@@ -31,30 +31,30 @@ class Named(Generic[G]):
     p: float  # with all tests of the family in mind
 
 
-def p_apart(own: Sequence[float], others: Sequence[float]) -> float:
+def p_apart(ones: Sequence[float], others: Sequence[float]) -> float:
     """Return how likely two samples as far apart are where values of one are as often above those of the other as
     below."""
-    finite = all(map(math.isfinite, (*own, *others)))
-    return max(p_of_shift(own, others), welch(own, others) if finite else brunner_munzel(own, others))
+    finite = all(map(math.isfinite, (*ones, *others)))
+    return max(p_of_shift(ones, others), welch(ones, others) if finite else brunner_munzel(ones, others))
 
 
-def welch(own: Sequence[float], others: Sequence[float]) -> float:
+def welch(ones: Sequence[float], others: Sequence[float]) -> float:
     """Return p for two means that are equal, where variances need not be."""
-    m, n = len(own), len(others)
+    m, n = len(ones), len(others)
     if m < 2 or n < 2:
         return 1.0
-    far = statistics.fmean(own) - statistics.fmean(others)
-    return _by_t(far, statistics.variance(own) / m, statistics.variance(others) / n, m, n)
+    far = statistics.fmean(ones) - statistics.fmean(others)
+    return _by_t(far, statistics.variance(ones) / m, statistics.variance(others) / n, m, n)
 
 
-def brunner_munzel(own: Sequence[float], others: Sequence[float]) -> float:
+def brunner_munzel(ones: Sequence[float], others: Sequence[float]) -> float:
     """Return p for values of one sample that are as often above those of the other as below."""
-    m, n = len(own), len(others)
+    m, n = len(ones), len(others)
     if m < 2 or n < 2:
         return 1.0
-    above_others, above_own = _places(own, others), _places(others, own)
+    above_others, above_ones = _places(ones, others), _places(others, ones)
     far = statistics.fmean(above_others) - 0.5
-    return _by_t(far, statistics.variance(above_others) / m, statistics.variance(above_own) / n, m, n)
+    return _by_t(far, statistics.variance(above_others) / m, statistics.variance(above_ones) / n, m, n)
 
 
 def _by_t(far: float, first: float, second: float, m: int, n: int) -> float:

@@ -131,10 +131,10 @@ class OverRounds:
 
     @property
     def strata(self) -> list[list[float]]:
-        found: dict[int, list[float]] = {}
+        by_machine: dict[int, list[float]] = {}
         for number, machine in zip(self.numbers, self.machines or [1] * len(self.numbers), strict=True):
-            found.setdefault(machine, []).append(number)
-        return list(found.values())
+            by_machine.setdefault(machine, []).append(number)
+        return list(by_machine.values())
 
     @property
     def count(self) -> int:
@@ -145,12 +145,12 @@ class OverRounds:
         return signed_rank(self.strata).value
 
     def interval(self, alpha: float) -> tuple[float, float] | None:
-        found = signed_rank(self.strata, alpha)
-        return (found.low, found.high) if found.confidence >= 1 - alpha else None
+        test = signed_rank(self.strata, alpha)
+        return (test.low, test.high) if test.confidence >= 1 - alpha else None
 
     def reach(self, alpha: float) -> Reach:
-        found = self.interval(alpha)
-        now = (found[1] - found[0]) / 2 if found else math.inf
+        ends = self.interval(alpha)
+        now = (ends[1] - ends[0]) / 2 if ends else math.inf
         return lambda count: now * math.sqrt(self.count / count)
 
     def error(self) -> Reach:

@@ -59,8 +59,8 @@ class _Court:
         return self._measured[metric]
 
     def _levels(self, claim: Claim, measured: Measured) -> Levels:
-        found = [measured.found.get(cell, {}) for place in claim.places for cell in cells_of(place)]
-        return levels_after(self.run.plan.looks, max((max(each, default=0) for each in found), default=0))
+        values = [measured.results.get(cell, {}) for place in claim.places for cell in cells_of(place)]
+        return levels_after(self.run.plan.looks, max((max(each, default=0) for each in values), default=0))
 
     def _place(self, claim: Claim, place: Place, measured: Measured, metric: Metric, levels: Levels) -> JudgedPlace:
         observed = observe(measured, claim, place)
@@ -73,10 +73,10 @@ class _Court:
     def _drifted(self) -> str:
         """Return why values of this run depend on when they were measured. Pairs and counts do not."""
         if self._drift is None:
-            found = run_drift(self.run)
+            values = run_drift(self.run)
             self._drift = ""
-            if found.is_shown or not found.is_interleaved:
-                self._drift = found.words()
+            if values.is_shown or not values.is_interleaved:
+                self._drift = values.words()
         return self._drift
 
 

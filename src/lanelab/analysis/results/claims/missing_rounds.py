@@ -30,8 +30,8 @@ class Settling:
 
 def numbers_needed(claim: Claim, known: Estimate, levels: Levels) -> int | None:
     """Return how many beds or rounds in all; None where no number in reach settles it."""
-    found = [needed for each in _settling(claim, known.value, levels) if (needed := _needed(known, each))]
-    return min(found, default=None)
+    counts_needed = [needed for each in _settling(claim, known.value, levels) if (needed := _needed(known, each))]
+    return min(counts_needed, default=None)
 
 
 def is_known(claim: Claim, known: Estimate, levels: Levels) -> bool:
@@ -59,5 +59,5 @@ def _needed(known: Estimate, settling: Settling) -> int | None:
         return reach(count) + OF_RUNS * error(count) <= settling.distance
 
     counts = range(known.count + 1, MOST + 1)
-    found = bisect_left(counts, True, key=is_enough)  # intervals only shrink as rounds are added
-    return counts[found] if found < len(counts) else None
+    counts_needed = bisect_left(counts, True, key=is_enough)  # intervals only shrink as rounds are added
+    return counts[counts_needed] if counts_needed < len(counts) else None

@@ -37,8 +37,8 @@ def judge_place(
     unit = "machine" if machines else "bed"
     by_bed = units_of(observed)
     values = {bed: [math.exp(log) for log in logs] for bed, logs in by_bed.items()}
-    made = between(values, middle_of(claim)).beds if values else ()  # none: every round was made on several beds
-    counting = {one.bed: logarithm(one.value) for one in made if one.counts}
+    each_bed = between(values, middle_of(claim)).beds if values else ()  # none: every round was made on several beds
+    counting = {one.bed: logarithm(one.value) for one in each_bed if one.counts}
     numbers, too_few = list(counting.values()), _too_few(len(observed), levels, unit)
     logs, trials = [one.log for one in observed], tuple(trial for one in observed for trial in one.trials)
     if too_few and len(numbers) < ENOUGH_BEDS:

@@ -87,8 +87,8 @@ def effect_of(
 
 
 def _interval(known: Estimate, alpha: float) -> Interval | None:
-    found = known.interval(alpha)
-    return Interval(math.exp(found[0]), math.exp(found[1])) if found else None
+    interval = known.interval(alpha)
+    return Interval(math.exp(interval[0]), math.exp(interval[1])) if interval else None
 
 
 def _above(known: Estimate, bound: float) -> float:

@@ -41,7 +41,7 @@ class Measured:
     """The values that a run has of one metric."""
 
     run: Run
-    found: Results
+    results: Results
     refused: Mapping[str, Refusal]  # by a cell's id
     not_reached: Results  # of the trials among these whose true value lies beyond theirs
     worst: float | None  # what stands for a trial that timed out; None where such trials have no value
@@ -69,25 +69,25 @@ class Measured:
                 return f"the run has no cell {cell}"
             if why := self.refused.get(cell):
                 return f"the cell {named[cell]} is refused: {why.reason} ({why.detail})"
-            if not self.found[cell]:
+            if not self.results[cell]:
                 return f"no trial of {named[cell]} counts and has the metric"
         return ""
 
     def beyond(self, point: Point, number: int) -> int | None:
         """On which side of its value, or of its ratio, the truth of a round lies. None: on either."""
-        own = number in self.not_reached[point.cell]
+        arm = number in self.not_reached[point.cell]
         base = point.base is not None and number in self.not_reached[point.base]
-        return None if own and base else own - base
+        return None if arm and base else arm - base
 
     def log(self, point: Point, number: int) -> float | None:
         """Return the logarithm in a round: of the value, or of the ratio to the base. None where that is unknown."""
-        own = self.found[point.cell][number].value
+        value = self.results[point.cell][number].value
         if point.base is None:
-            return logarithm(own)
-        base = self.found[point.base][number].value
-        if own == base:  # also where both are 0, which has no ratio, and is no change all the same
-            return None if own == self.worst else 0.0  # where neither came to its end, a round says nothing
-        return logarithm(own) - logarithm(base)
+            return logarithm(value)
+        base = self.results[point.base][number].value
+        if value == base:  # also where both are 0, which has no ratio, and is no change all the same
+            return None if value == self.worst else 0.0  # where neither came to its end, a round says nothing
+        return logarithm(value) - logarithm(base)
 
 
 def observe(measured: Measured, claim: Claim, place: Place) -> tuple[Observed, ...] | NotTested:
@@ -98,7 +98,7 @@ def observe(measured: Measured, claim: Claim, place: Place) -> tuple[Observed, .
     if len(cells) > 1 and not measured.run.plan.is_interleaved:
         return NotTested("arms were not interleaved (order: sequential)")
     weights, observed = weights_of(claim, place), []
-    for number in sorted(set.intersection(*(set(measured.found[cell]) for cell in cells))):
+    for number in sorted(set.intersection(*(set(measured.results[cell]) for cell in cells))):
         logs = [log for point in place.points if (log := measured.log(point, number)) is not None]
         if len(logs) < len(weights):
             continue
@@ -109,15 +109,15 @@ def observe(measured: Measured, claim: Claim, place: Place) -> tuple[Observed, .
             continue  # neither load got there: the round says nothing
         if len(sides) > 1 and any(side != 0 for side in sides):
             return NotTested(f"a load ended before it was reached, so the {claim.kind} is not known")
-        made = [measured.found[cell][number] for cell in cells]
+        results = [measured.results[cell][number] for cell in cells]
         effect = math.fsum(weight * log for weight, log in zip(weights, logs, strict=True))
         observed.append(
             Observed(
                 number,
-                _one(one.bed for one in made),
+                _one(one.bed for one in results),
                 effect,
-                tuple(one.trial for one in made),
-                _one(one.machine for one in made),
+                tuple(one.trial for one in results),
+                _one(one.machine for one in results),
                 sides[0] or 0,
             )
         )
@@ -136,8 +136,8 @@ def logarithm(value: float) -> float:
 
 def _one(places: Iterable[int]) -> int | None:
     """Return the bed, or machine, that made all of a round."""
-    found = set(places)
-    return found.pop() if len(found) == 1 else None
+    distinct = set(places)
+    return distinct.pop() if len(distinct) == 1 else None
 
 
 def weights_of(claim: Claim, place: Place) -> list[float]:

@@ -50,8 +50,8 @@ def verdict_over(claim: Claim, places: Sequence[JudgedPlace], levels: Levels) ->
     def p(count: int, of: Callable[[Effect], float], verdicts: Sequence[Verdict]) -> float:
         """Return the p of at least so many places having one of these verdicts."""
         each = [of(place.effect) if place.effect and place.verdict in verdicts else 1.0 for place in places]
-        found = at_least(count, each)
-        return over_looks(found, levels) if count == len(each) else min(1.0, found * levels.looks)
+        share = at_least(count, each)
+        return over_looks(share, levels) if count == len(each) else min(1.0, share * levels.looks)
 
     refuted = p(allowed + 1, lambda effect: p_not_reproduced(effect, levels), [Verdict.NOT_REPRODUCED])
     reproduced = p(needed, lambda effect: p_reproduced(claim, effect, levels), [Verdict.REPRODUCED])

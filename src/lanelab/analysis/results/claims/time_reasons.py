@@ -35,23 +35,23 @@ def why(run: Run, claim: Claim, places: Sequence[JudgedPlace]) -> str:
     tested = [place for place in places if place.effect]
     if of is None or not tested:
         return ""
-    told = dict.fromkeys([tested[0].place, tested[-1].place])
+    shown = dict.fromkeys([tested[0].place, tested[-1].place])
     by_number = {trial.number: trial for trial in run.trials}
     words = []
     for place in tested:
-        if place.place not in told:
+        if place.place not in shown:
             continue
         rounds = _by_round(by_number[number] for number in place.trials)
-        if said := of(claim, place.place, rounds):
-            words.append(f"{place.place.words}: {said}" if len(places) > 1 else said)
+        if reason := of(claim, place.place, rounds):
+            words.append(f"{place.place.words}: {reason}" if len(places) > 1 else reason)
     return "; ".join(words)
 
 
 def _by_round(trials: Iterable[Trial]) -> Rounds:
-    found: dict[int, dict[str, Trial]] = {}
+    rounds: dict[int, dict[str, Trial]] = {}
     for trial in trials:
-        found.setdefault(trial.round, {})[trial.cell.id] = trial
-    return found
+        rounds.setdefault(trial.round, {})[trial.cell.id] = trial
+    return rounds
 
 
 # --- load times
@@ -71,14 +71,14 @@ def _parts(claim: Claim, place: Place, rounds: Rounds) -> str:
     parts = {part: middle(part.measure) for part in Part}
     load = statistics.median(trial.measures[PLT] for trials in known for trial in trials.values())
     least = max(LEAST_MS, LEAST_SHARE * load)
-    told = sorted((part for part in Part if abs(parts[part]) >= least), key=lambda part: -abs(parts[part]))
-    words = [f"{SHORT[part]} {_signed(claim, parts[part])}" for part in told]
-    rest = total - sum(parts[part] for part in told)
+    large = sorted((part for part in Part if abs(parts[part]) >= least), key=lambda part: -abs(parts[part]))
+    words = [f"{SHORT[part]} {_signed(claim, parts[part])}" for part in large]
+    rest = total - sum(parts[part] for part in large)
     if words and abs(rest) >= least:
         words.append(f"all else {_signed(claim, rest)}")
-    made = ", ".join(words) or f"no part differs by {seconds(least)}"
+    text = ", ".join(words) or f"no part differs by {seconds(least)}"
     left = f" (of the {len(known)} of {len(rounds)} rounds that have parts)" if len(known) < len(rounds) else ""
-    return f"{made}; together {_signed(claim, total)}{left}"
+    return f"{text}; together {_signed(claim, total)}{left}"
 
 
 def _sum(claim: Claim, place: Place, trials: Mapping[str, Trial], measure: str) -> float:

@@ -111,12 +111,12 @@ class Difference:
 
     def _parts(self) -> str:
         least = max(LEAST_MS, LEAST_SHARE * self.base.plt_ms)
-        told = [part for part in self.parts if abs(self.parts[part].value) >= least]
-        told.sort(key=lambda part: -abs(self.parts[part].value))
-        if not told:
+        large = [part for part in self.parts if abs(self.parts[part].value) >= least]
+        large.sort(key=lambda part: -abs(self.parts[part].value))
+        if not large:
             return f"No part differs by {seconds(least)} or more."
-        words = [f"{WORDS[part]} {_with_interval(self.parts[part])}" for part in told]
-        left = self.total.value - sum(self.parts[part].value for part in told)
+        words = [f"{WORDS[part]} {_with_interval(self.parts[part])}" for part in large]
+        left = self.total.value - sum(self.parts[part].value for part in large)
         if abs(left) >= LEAST_MS:
             words.append(f"the rest {difference(left)} ms")
         return f"By part: {listed(words)}."
@@ -140,7 +140,7 @@ def explain_difference(
     trials, outcomes = run.by_cell(), run.outcomes()
     alpha = alpha_of(run, (base.cell, other.cell), outcomes)
     first, second = (
-        {trial.round: trial for trial in with_parts(trials[made.cell.number])} for made in (base, other)
+        {trial.round: trial for trial in with_parts(trials[side.cell.number])} for side in (base, other)
     )  # fmt: skip
     rounds = sorted(first.keys() & second.keys())
 
@@ -150,58 +150,58 @@ def explain_difference(
     )
 
     def changed(name: str) -> Change | None:
-        found = compare(
+        comparison = compare(
             {each: first[each].measures[name] for each in rounds},
             {each: second[each].measures[name] for each in rounds},
             alpha=alpha,
             machines=machines,
         )
-        return found.difference if found else None
+        return comparison.difference if comparison else None
 
     total, parts = changed(PLT), {part: changed(part.measure) for part in Part}
     known = {part: change for part, change in parts.items() if change}
     if not total or len(known) != len(parts):
         return None
-    late = (outcomes[made.cell.number].items() for made in (base, other))
+    late = (outcomes[side.cell.number].items() for side in (base, other))
     timed_out = {number for values in late for number, value in values if math.isinf(value)}
     so_far = not run.is_finished
     return Difference(base, other, len(rounds), total, known, len(timed_out), compared, is_swapped, so_far)
 
 
-def causes(found: Difference) -> Iterator[str]:
+def causes(difference: Difference) -> Iterator[str]:
     """Yield what differs between the arms on the wire, as far as it can be counted."""
-    yield from _connections(found)
-    yield from _tls(found)
-    yield from _bytes(found)
-    yield from _losses(found)
+    yield from _connections(difference)
+    yield from _tls(difference)
+    yield from _bytes(difference)
+    yield from _losses(difference)
 
 
-def _fact(found: Difference, name: str) -> tuple[float, float] | None:
-    base, other = found.base.facts.get(name), found.other.facts.get(name)
+def _fact(difference: Difference, name: str) -> tuple[float, float] | None:
+    base, other = difference.base.facts.get(name), difference.other.facts.get(name)
     return None if base is None or other is None else (base, other)
 
 
-def _names(found: Difference) -> tuple[str, str]:
+def _names(difference: Difference) -> tuple[str, str]:
     """Return the second arm, which is the subject, and the first."""
-    return found.other.cell.arm.name, found.base.cell.arm.name
+    return difference.other.cell.arm.name, difference.base.cell.arm.name
 
 
-def _connections(found: Difference) -> Iterator[str]:
-    opened = _fact(found, "connections_used") or _fact(found, "connections")
+def _connections(difference: Difference) -> Iterator[str]:
+    opened = _fact(difference, "connections_used") or _fact(difference, "connections")
     if opened is None or round(opened[0]) == round(opened[1]):
         return
     before, after = (round(each) for each in opened)
-    (arm, base), rtt, fewer = _names(found), found.base.rtt_ms, before > after
+    (arm, base), rtt, fewer = _names(difference), difference.base.rtt_ms, before > after
     handshakes = counted(abs(before - after), f"{'fewer' if fewer else 'more'} handshake")
     each = "which takes" if abs(before - after) == 1 else "each of which takes"
     words = (
         f"{arm} opens {counted(after, 'connection')}, {base} {before}: {handshakes}, {each} a round trip of {rtt:g} ms "
         "before the first request"
     )
-    per_host = found.base.cell.arm.settings.get("connections_per_host")
+    per_host = difference.base.cell.arm.settings.get("connections_per_host")
     at_once = f"; up to {per_host} take place at the same time" if per_host and max(before, after) > 6 else ""
     yield f"{words}{at_once}."
-    slow, window = found.parts[Part.SLOW_START].value, found.base.initial_window
+    slow, window = difference.parts[Part.SLOW_START].value, difference.base.initial_window
     if slow >= LEAST_MS and fewer:
         yield (
             f"{counted(after, 'connection')} may start with {after * window} packets in flight, {before} connections "
@@ -212,41 +212,41 @@ def _connections(found: Difference) -> Iterator[str]:
         yield f"{each} with a congestion window of {window} packets, which doubles once per round trip (slow start)."
 
 
-def _tls(found: Difference) -> Iterator[str]:
-    base, other = (str(made.cell.arm.settings.get("tls", "off")) for made in (found.base, found.other))
+def _tls(difference: Difference) -> Iterator[str]:
+    base, other = (str(each.cell.arm.settings.get("tls", "off")) for each in (difference.base, difference.other))
     if base == other or "off" not in (base, other):
         return
-    arm, version = _names(found)[base != "off"], other if base == "off" else base
+    arm, version = _names(difference)[base != "off"], other if base == "off" else base
     least = "one more round trip" if version == "1.3" else "one or two more round trips"
     yield f"{arm} uses TLS {version}: each new connection takes {least} before its first request."
 
 
-def _bytes(found: Difference) -> Iterator[str]:
-    carried, rate = _fact(found, "bytes_down"), found.base.link.down.rate
+def _bytes(difference: Difference) -> Iterator[str]:
+    carried, rate = _fact(difference, "bytes_down"), difference.base.link.down.rate
     if carried is None or rate is None:
         return
     more = carried[1] - carried[0]
     takes = more * 8000 / rate.bps
-    if abs(takes) >= max(LEAST_MS, LEAST_SHARE * found.base.plt_ms):
+    if abs(takes) >= max(LEAST_MS, LEAST_SHARE * difference.base.plt_ms):
         which, costs = ("more", "takes") if more > 0 else ("less", "saves")
-        words = f"{_names(found)[0]} receives {kilobytes(abs(more))} kB {which}"
+        words = f"{_names(difference)[0]} receives {kilobytes(abs(more))} kB {which}"
         yield f"{words}, which {costs} {seconds(abs(takes))} at {rate}."
 
 
-def _losses(found: Difference) -> Iterator[str]:
-    again = _fact(found, "retransmissions")
+def _losses(difference: Difference) -> Iterator[str]:
+    again = _fact(difference, "retransmissions")
     if again and round(again[0]) != round(again[1]):
-        arm, base = _names(found)
+        arm, base = _names(difference)
         yield f"Packets sent again: {arm} {round(again[1])}, {base} {round(again[0])}."
 
 
-def explain_links(made: list[MadeOf]) -> Iterator[str]:
+def explain_links(cells: list[MadeOf]) -> Iterator[str]:
     """Yield what grows from one link to the next, for one arm on several links."""
-    for base, other in pairwise(made):
+    for base, other in pairwise(cells):
         total = other.plt_ms - base.plt_ms
         grown = {part: other.parts[part] - base.parts[part] for part in Part}
-        told = sorted((part for part in grown if abs(grown[part]) >= LEAST_MS), key=lambda part: -abs(grown[part]))[:4]
-        words = listed(f"{WORDS[part]} {difference(grown[part])} ms" for part in told) or "no part by a millisecond"
+        large = sorted((part for part in grown if abs(grown[part]) >= LEAST_MS), key=lambda part: -abs(grown[part]))[:4]
+        words = listed(f"{WORDS[part]} {difference(grown[part])} ms" for part in large) or "no part by a millisecond"
         grows = f"{'grows' if total >= 0 else 'falls'} by {difference(abs(total)).lstrip('+')} ms"
         yield (
             f"From {_where(base.cell)} to {_where(other.cell)} the median of {other.cell.arm.name} {grows}: {words}."

@@ -69,10 +69,10 @@ class MadeOf:
         ]
 
     def _parts(self) -> str:
-        told = [part for part in Part if self.parts[part] >= max(LEAST_MS, LEAST_SHARE * self.plt_ms)]
-        told.sort(key=lambda part: -self.parts[part])
+        large = [part for part in Part if self.parts[part] >= max(LEAST_MS, LEAST_SHARE * self.plt_ms)]
+        large.sort(key=lambda part: -self.parts[part])
         share = 100 / self.plt_ms
-        return listed(f"{WORDS[part]} {seconds(self.parts[part])} ({self.parts[part] * share:.0f}%)" for part in told)
+        return listed(f"{WORDS[part]} {seconds(self.parts[part])} ({self.parts[part] * share:.0f}%)" for part in large)
 
     def _bound(self) -> str:
         due = seconds(self.due_to(self.bound))
@@ -91,8 +91,8 @@ class MadeOf:
 def made_of(run: Run) -> dict[int, MadeOf]:
     """By the number of the cell; only cells with a trial that counts and has parts."""
     trials = run.by_cell()
-    found = {cell.number: with_parts(trials[cell.number]) for cell in run.cells}
-    return {cell.number: _made_of(cell, found[cell.number]) for cell in run.cells if found[cell.number]}
+    usable = {cell.number: with_parts(trials[cell.number]) for cell in run.cells}
+    return {cell.number: _made_of(cell, usable[cell.number]) for cell in run.cells if usable[cell.number]}
 
 
 def with_parts(trials: Iterable[Trial]) -> list[Trial]:

@@ -29,15 +29,15 @@ class Outlier:
         trial, longer = self.trial, self.longer_ms
         more = "longer" if longer >= 0 else "shorter"
         took, by = seconds(trial.measures[PLT]), f"{seconds(abs(longer))} {more}"
-        told = [f"Trial {trial.number} ({trial.cell}): {took}, {by} than the median of its cell."]
+        texts = [f"Trial {trial.number} ({trial.cell}): {took}, {by} than the median of its cell."]
         grown = self._grown()
         if grown:
             words = listed(f"{WORDS[part]} {excess:+,.0f} ms" for part, excess in grown)
-            told.append(f"Where: {words}.")
-            told += [_named(each) for each in self._stretches(grown[0][0])]
+            texts.append(f"Where: {words}.")
+            texts += [_named(each) for each in self._stretches(grown[0][0])]
         if trial.flags:
-            told.append("It is flagged: " + "; ".join(f"{flag.name} ({flag.detail})" for flag in trial.flags) + ".")
-        return told
+            texts.append("It is flagged: " + "; ".join(f"{flag.name} ({flag.detail})" for flag in trial.flags) + ".")
+        return texts
 
     def to_json(self) -> Fields:
         return {
@@ -54,15 +54,15 @@ class Outlier:
             for part in Part
             if part.measure in self.trial.measures
         ]
-        told = [(part, ms) for part, ms in changes if sign * ms >= max(1.0, LEAST_SHARE * abs(self.longer_ms))]
-        return sorted(told, key=lambda change: -sign * change[1])
+        large = [(part, ms) for part, ms in changes if sign * ms >= max(1.0, LEAST_SHARE * abs(self.longer_ms))]
+        return sorted(large, key=lambda change: -sign * change[1])
 
     def _stretches(self, part: Part) -> Sequence[Stretch]:
         """Return the longest of this part, in the order of time; those that say more first."""
-        own = [each for each in self.parts.stretches if each.part is part] if self.parts else []
+        alike = [each for each in self.parts.stretches if each.part is part] if self.parts else []
         if part not in (Part.RECOVERY, Part.WAIT, Part.SLOW_START, Part.IDLE, Part.MAIN_THREAD):
             return ()
-        longest = sorted(own, key=lambda each: each.from_ms - each.to_ms)[:MOST]
+        longest = sorted(alike, key=lambda each: each.from_ms - each.to_ms)[:MOST]
         return sorted(longest, key=lambda each: each.from_ms)
 
 

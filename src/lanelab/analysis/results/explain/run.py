@@ -34,22 +34,22 @@ class Explained:
 def explain(run: Run, what: Sequence[str], parts_of: PartsOf, trial: int | None = None) -> Explained:
     """Explain a run. `what` is nothing for all comparisons, a cell or an arm, or two arms. InputError where no trial
     has parts, or where there is no such thing."""
-    made = made_of(run)
-    if not made:
+    parts = made_of(run)
+    if not parts:
         raise _no_parts(run, parts_of)
     if trial is not None:
-        return Explained((), (), (), (_one_trial(run, made, trial, parts_of),))
+        return Explained((), (), (), (_one_trial(run, parts, trial, parts_of),))
     cells, pairs = _asked_for(run, what)
-    unknown = _unknown(run, made, cells)
-    known = [made[cell.number] for cell in cells if cell.number not in unknown]
+    unknown = _unknown(run, parts, cells)
+    known = [parts[cell.number] for cell in cells if cell.number not in unknown]
     differences, apart = _differences(
-        run, made, [pair for pair in pairs if not {one.number for one in pair} & {*unknown}]
+        run, parts, [pair for pair in pairs if not {one.number for one in pair} & {*unknown}]
     )
     return Explained(
         tuple(known) if len(what) < 2 else (),
         differences,
         tuple(_links(known)) if len(what) == 1 else (),
-        _outliers(run, made, [each.cell for each in known], parts_of),
+        _outliers(run, parts, [each.cell for each in known], parts_of),
         (*unknown.values(), *apart),
         tuple(cautions(run, cells)),
     )
@@ -71,35 +71,35 @@ def _asked_for(run: Run, what: Sequence[str]) -> tuple[list[Cell], Sequence[tupl
     return [cell for pair in pairs for cell in pair], pairs
 
 
-def _unknown(run: Run, made: Mapping[int, MadeOf], cells: Iterable[Cell]) -> dict[int, str]:
+def _unknown(run: Run, parts: Mapping[int, MadeOf], cells: Iterable[Cell]) -> dict[int, str]:
     """By the cell's number, why its load times are not explained."""
     refused = refusals(run)
     unknown = {}
     for cell in cells:
         if why := refused.get(cell.number):
             unknown[cell.number] = f"{cell}: it is refused: {why[0].reason} ({why[0].detail})."
-        elif cell.number not in made:
+        elif cell.number not in parts:
             unknown[cell.number] = f"{cell}: no trial of it counts and has parts."
     return unknown
 
 
 def _differences(
-    run: Run, made: Mapping[int, MadeOf], pairs: Sequence[tuple[Cell, Cell]]
+    run: Run, parts: Mapping[int, MadeOf], pairs: Sequence[tuple[Cell, Cell]]
 ) -> tuple[tuple[Difference, ...], list[str]]:
     """Return the differences, and why some are left out."""
     if pairs and not run.plan.is_interleaved:
         return (), [NOT_INTERLEAVED]
-    said = {(row.base_cell.number, row.cell.number): row.comparison for row in tables.comparisons(run)}
-    found, apart = [], []
+    comparison_of = {(row.base_cell.number, row.cell.number): row.comparison for row in tables.comparisons(run)}
+    differences, apart = [], []
     for base, other in pairs:
-        swapped = (other.number, base.number) in said
-        compared = said.get((other.number, base.number) if swapped else (base.number, other.number))
-        difference = explain_difference(run, made[base.number], made[other.number], compared, is_swapped=swapped)
+        swapped = (other.number, base.number) in comparison_of
+        compared = comparison_of.get((other.number, base.number) if swapped else (base.number, other.number))
+        difference = explain_difference(run, parts[base.number], parts[other.number], compared, is_swapped=swapped)
         if difference:
-            found.append(difference)
+            differences.append(difference)
         else:
             apart.append(f"{other} against {base.arm.name}: {NO_PAIRS}.")
-    return tuple(found), apart
+    return tuple(differences), apart
 
 
 def _links(known: Sequence[MadeOf]) -> Iterator[str]:
@@ -108,18 +108,18 @@ def _links(known: Sequence[MadeOf]) -> Iterator[str]:
         yield from explain_links([each for each in known if each.cell.site == site])
 
 
-def _outliers(run: Run, made: dict[int, MadeOf], cells: Iterable[Cell], parts_of: PartsOf) -> tuple[Outlier, ...]:
+def _outliers(run: Run, parts: dict[int, MadeOf], cells: Iterable[Cell], parts_of: PartsOf) -> tuple[Outlier, ...]:
     numbers = {cell.number for cell in cells}
     far = [number for row in tables.rows(run) if row.cell.number in numbers for number in row.outliers]
     trials = {trial.number: trial for trial in with_parts(run.trials)}
     return tuple(
-        Outlier(trials[number], made[trials[number].cell.number], parts_of(number))
+        Outlier(trials[number], parts[trials[number].cell.number], parts_of(number))
         for number in far
         if number in trials
     )
 
 
-def _one_trial(run: Run, made: dict[int, MadeOf], number: int, parts_of: PartsOf) -> Outlier:
+def _one_trial(run: Run, cells: dict[int, MadeOf], number: int, parts_of: PartsOf) -> Outlier:
     trial = next((one for one in run.trials if one.number == number), None)
     if trial is None:
         raise InputError(f"the run has no trial {number}", f"Its trials are 1 to {len(run.trials)}", key="--trial")
@@ -129,7 +129,7 @@ def _one_trial(run: Run, made: dict[int, MadeOf], number: int, parts_of: PartsOf
         why = f"it failed ({failed})" if failed else (parts.absent if parts else None) or "that was not worked out"
         remedy = f"`lanelab show RUN --trial {number}` has all that is known of it"
         raise InputError(f"trial {number} does not say what its load time was made of: {why}", remedy, key="--trial")
-    return Outlier(trial, made[trial.cell.number], parts)
+    return Outlier(trial, cells[trial.cell.number], parts)
 
 
 def _arm(run: Run, name: str) -> str:

@@ -133,7 +133,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a report begins with, before all sections."""
+    """The beginning of a report, before all sections."""
 
     kind: str  # of report
     title: str

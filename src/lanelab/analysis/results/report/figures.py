@@ -36,15 +36,15 @@ def pictures(run: Run) -> Iterator[tuple[Drawing, dict[str, Any]]]:
 
 
 def figures(run: Run, drawn: Sequence[loads.Drawn]) -> Html | None:
-    made = [picture(f"f{i}", drawing, specification) for i, (drawing, specification) in enumerate(pictures(run), 1)]
+    drawings = [picture(f"f{i}", drawing, specification) for i, (drawing, specification) in enumerate(pictures(run), 1)]
     for figure in run.figures:
         if figure.kind == SEQUENCE:
             cells = axes.shown(run.cells, figure.only)
             packets = loads.packets_figure([each for each in drawn if each.cell in cells], figure.title)
-            made += [packets] if packets else []
-    if not made:
+            drawings += [packets] if packets else []
+    if not drawings:
         return None
-    return section_on_page("figures", form_for(len(made), "Figure"), made)
+    return section_on_page("figures", form_for(len(drawings), "Figure"), drawings)
 
 
 _ABOUT = {

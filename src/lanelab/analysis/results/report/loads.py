@@ -41,7 +41,7 @@ class Drawn:
     trial: Trial
     view: LoadView
     film: Film | None
-    said: str  # what came out, for the reader who has guessed
+    outcome: str  # what came out, for the reader who has guessed
 
     @property
     def name(self) -> str:
@@ -54,7 +54,7 @@ class Drawn:
 
 def drawn_loads(run: Run, *, pictures: bool = True) -> list[Drawn]:
     """Return what can be drawn, in the order of the cells. `pictures`: with those of the page while it loaded."""
-    found = []
+    loads_drawn = []
     for row, trials in zip(tables.rows(run), run.by_cell().values(), strict=True):
         trial = tables.median_trial(trials)
         if trial is None:
@@ -67,11 +67,11 @@ def drawn_loads(run: Run, *, pictures: bool = True) -> list[Drawn]:
         timeline = timeline_of(folder, record)
         view = load_view(record, timeline, rate)
         film = film_of(folder, record) if pictures else None
-        found.append(Drawn(row.cell, trial, view, film, _said(row)))
-    return found
+        loads_drawn.append(Drawn(row.cell, trial, view, film, _outcome(row)))
+    return loads_drawn
 
 
-def _said(row: tables.Row) -> str:
+def _outcome(row: tables.Row) -> str:
     if row.summary is None:
         return ""
     estimate = row.summary.estimate
@@ -85,7 +85,7 @@ def loads(drawn: list[Drawn]) -> Html | None:
     if not drawn:
         return None
     end = max(each.view.end for each in drawn)
-    made = [
+    folds = [
         el(
             "details",
             el("summary", el("b", each.title), el("span", f" {each.cell.site}, "), *_times(each)),
@@ -93,14 +93,14 @@ def loads(drawn: list[Drawn]) -> Html | None:
             _packets(each, end),
             id=each.name,
             class_="trial",
-            data_said=each.said,
+            data_said=each.outcome,
             data_title=f"{each.cell.site}, {each.title}",
         )
         for each in drawn
     ]
     note = NOTE + (CONNECTIONS if any(each.view.lanes for each in drawn) else "")
     note += ON_THE_LINK if any(each.view.by_gateway for each in drawn) else ""
-    return section_on_page("waterfalls", "Waterfalls", el("p", note), made)
+    return section_on_page("waterfalls", "Waterfalls", el("p", note), folds)
 
 
 def filmstrips(drawn: Sequence[Drawn]) -> Html | None:
@@ -117,13 +117,13 @@ def _packets(each: Drawn, end: float) -> Html | None:
 def packets_figure(drawn: Sequence[Drawn], title: str) -> Html | None:
     """Return the packets of these cells' median trials, as a figure of the experiment's."""
     end = max((each.view.end for each in drawn), default=0.0)
-    made = [
+    folds = [
         el("details", el("summary", el("b", each.title)), picture)
         for each in drawn
         if (picture := sequence(each.view.packets, len(each.view.lanes), end))
     ]
     caption = el("figcaption", el("b", title), " Of the trial nearest to each cell's median.")
-    return el("figure", caption, made) if made else None
+    return el("figure", caption, folds) if folds else None
 
 
 def _times(each: Drawn) -> list[object]:

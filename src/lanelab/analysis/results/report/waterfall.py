@@ -176,13 +176,13 @@ def _counted(lane: Lane) -> str:
 
 def _joined(bars: Iterable[Bar]) -> list[Bar]:
     """Stretches that overlap, as one."""
-    made: list[Bar] = []
+    joined: list[Bar] = []
     for bar in sorted(bars, key=lambda bar: bar.start):
-        if made and bar.start <= made[-1].end:
-            made[-1] = Bar(bar.phase, made[-1].start, max(made[-1].end, bar.end))
+        if joined and bar.start <= joined[-1].end:
+            joined[-1] = Bar(bar.phase, joined[-1].start, max(joined[-1].end, bar.end))
         else:
-            made.append(bar)
-    return made
+            joined.append(bar)
+    return joined
 
 
 def _lane_words(number: int, lane: Lane) -> str:

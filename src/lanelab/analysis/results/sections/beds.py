@@ -36,11 +36,11 @@ def beds_section(seen: Seen) -> Section | None:
 def _table(seen: Seen, rows: Sequence[Row], title: str, show: Show) -> Table:
     columns: Sequence[Column[Row]] = (
         Column("arm", arm_of),
-        Column(title, lambda row: _each(row.made, show)),
-        Column("their middle", lambda row: middle(row.made, show), number=True),
-        Column("interval between beds", lambda row: interval(row.made, show), number=True),
-        Column("beds' sd", lambda row: _share(row.made.between), number=True),
-        Column("trials' sd", lambda row: _share(row.made.within), number=True),
+        Column(title, lambda row: _each(row.numbers, show)),
+        Column("their middle", lambda row: middle(row.numbers, show), number=True),
+        Column("interval between beds", lambda row: interval(row.numbers, show), number=True),
+        Column("beds' sd", lambda row: _share(row.numbers.between), number=True),
+        Column("trials' sd", lambda row: _share(row.numbers.within), number=True),
     )
     return table(columns, rows, groups=groups(seen), group=lambda row: place(row.cell, seen))
 

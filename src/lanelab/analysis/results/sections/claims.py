@@ -47,8 +47,8 @@ def claims_section(seen: Seen) -> Section | None:
     if not seen.judged:
         return None
     lines = lines_of(seen.judged)
-    made = table(columns(), lines, address=lambda line: line.address, below=below, style="verdicts")
-    parts: tuple[Part, ...] = (made, *words([summary(seen.judged)]), *words([NOTE], "muted", "page"))
+    verdicts = table(columns(), lines, address=lambda line: line.address, below=below, style="verdicts")
+    parts: tuple[Part, ...] = (verdicts, *words([summary(seen.judged)]), *words([NOTE], "muted", "page"))
     return Section("claims", "Claims", parts, short="claims")
 
 

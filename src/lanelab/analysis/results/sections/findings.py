@@ -43,8 +43,8 @@ def warnings(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -
 
 def _flagged(run: Run) -> list[str]:
     """A machine that had other work to do is nothing to look for below."""
-    said = machine.sentence(run)
-    return [f"{said}."] if said else []
+    sentence = machine.sentence(run)
+    return [f"{sentence}."] if sentence else []
 
 
 def _refused(rows: Sequence[Row]) -> list[str]:
@@ -68,34 +68,34 @@ def _so_far(rows: Sequence[ComparisonRow]) -> str:
 
 def _against(arm: str, base: str, compared: Sequence[ComparisonRow]) -> str:
     """Return an arm against another, over all sites and links."""
-    own = [row for row in compared if (row.cell.arm.name, row.base.name) == (arm, base) and row.comparison]
-    if not own:
+    rows = [row for row in compared if (row.cell.arm.name, row.base.name) == (arm, base) and row.comparison]
+    if not rows:
         return ""
-    faster = [row for row in own if row.comparison and row.comparison.verdict in FASTER]
-    slower = [row for row in own if row.comparison and row.comparison.verdict in SLOWER]
-    if len(own) == 1:
-        return _one_against(own[0], base)
-    left = [row for row in own if row not in (*faster, *slower)]
-    so_far = _so_far(own)
+    faster = [row for row in rows if row.comparison and row.comparison.verdict in FASTER]
+    slower = [row for row in rows if row.comparison and row.comparison.verdict in SLOWER]
+    if len(rows) == 1:
+        return _one_against(rows[0], base)
+    left = [row for row in rows if row not in (*faster, *slower)]
+    so_far = _so_far(rows)
     if faster and not slower:
-        return f"{arm} was faster than {base}{so_far} in {_of(faster, own)}, by {_between(faster)}.{_rest(left)}"
+        return f"{arm} was faster than {base}{so_far} in {_of(faster, rows)}, by {_between(faster)}.{_rest(left)}"
     if slower and not faster:
-        return f"{arm} was slower than {base}{so_far} in {_of(slower, own)}, by {_between(slower)}.{_rest(left)}"
+        return f"{arm} was slower than {base}{so_far} in {_of(slower, rows)}, by {_between(slower)}.{_rest(left)}"
     if faster and slower:
         return (
-            f"{arm} against {base} depends on site and link{so_far}: faster in {_of(faster, own)} "
+            f"{arm} against {base} depends on site and link{so_far}: faster in {_of(faster, rows)} "
             f"(by {_between(faster)}), slower in {len(slower)} (by {_between(slower)}).{_rest(left)}"
         )
-    return _neither(arm, base, own)
+    return _neither(arm, base, rows)
 
 
-def _neither(arm: str, base: str, own: Sequence[ComparisonRow]) -> str:
+def _neither(arm: str, base: str, rows: Sequence[ComparisonRow]) -> str:
     """Say that an arm is neither faster nor slower in any comparison."""
-    few = _too_few(own)
-    if len(few) == len(own):
-        return f"Too few rounds to compare {arm} with {base}, in any of {len(own)} comparisons."
-    where = f"{len(own) - len(few)} of {len(own)}" if few else f"any of {len(own)}"
-    return f"Between {arm} and {base} no difference is shown{_so_far(own)} in {where} comparisons.{_rest(few)}"
+    few = _too_few(rows)
+    if len(few) == len(rows):
+        return f"Too few rounds to compare {arm} with {base}, in any of {len(rows)} comparisons."
+    where = f"{len(rows) - len(few)} of {len(rows)}" if few else f"any of {len(rows)}"
+    return f"Between {arm} and {base} no difference is shown{_so_far(rows)} in {where} comparisons.{_rest(few)}"
 
 
 def _one_against(row: ComparisonRow, base: str) -> str:
@@ -116,9 +116,9 @@ def _one_against(row: ComparisonRow, base: str) -> str:
     )
 
 
-def _of(some: Sequence[ComparisonRow], own: Sequence[ComparisonRow]) -> str:
-    every = "both" if len(own) == 2 else f"all {len(own)}"
-    return f"{every} comparisons" if len(some) == len(own) else f"{len(some)} of {len(own)} comparisons"
+def _of(some: Sequence[ComparisonRow], rows: Sequence[ComparisonRow]) -> str:
+    every = "both" if len(rows) == 2 else f"all {len(rows)}"
+    return f"{every} comparisons" if len(some) == len(rows) else f"{len(some)} of {len(rows)} comparisons"
 
 
 def _rest(left: Sequence[ComparisonRow]) -> str:

@@ -67,7 +67,7 @@ def _of(cell: Callable[[Comparison], Cell]) -> Callable[[CostRow], Cell]:
 
 
 def _cost(row: CostRow) -> Words:
-    """Emphasise what is shown."""
+    """Make what is shown stand out."""
     comparison = row.comparison
     if comparison is None:
         return Words("no round has both", "muted", wide=True)

@@ -8,7 +8,7 @@ from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.numbers import percent, span
 from lanelab.analysis.results.sections.findings import findings, warnings
 from lanelab.analysis.results.sections.seen import Seen
-from lanelab.analysis.results.self_tests import told_tests
+from lanelab.analysis.results.self_tests import tests_before
 
 STATES = {
     "running": "still running: more trials will come",
@@ -23,14 +23,14 @@ def head(seen: Seen) -> Head:
     """Lay out the head. What takes the meaning from the numbers comes before them."""
     run = seen.run
     alarms = [*warnings(run, seen.rows, seen.compared), *seen.machines.warnings()]
-    said: list[Part] = [Points(words(findings(run, seen.rows, seen.compared)), style="said")]
+    shown: list[Part] = [Points(words(findings(run, seen.rows, seen.compared)), style="said")]
     box: list[Part] = [Points(words(alarms), style="warnings")] if alarms else []
     return Head(
         f"lanelab report: {run.name}",
         title_of(run),
         run.description if run.description != title_of(run) else "",
         date_words(run.created_utc),
-        tuple(box + said if conditions.caveats(run) else said + box),
+        tuple(box + shown if conditions.caveats(run) else shown + box),
         STATES.get(run.state, ""),
     )
 
@@ -51,7 +51,7 @@ def date_words(text: str) -> str:
 def tiles(seen: Seen) -> Tree:
     """Return a few numbers that say what kind of run this was."""
     run = seen.run
-    fit = sum(test.passed for test in told_tests(run))
+    fit = sum(test.passed for test in tests_before(run))
     facts = {
         f"{run.trials_word} that count": len(run.ok),
         "failed, and do not count": len(run.failed),

@@ -10,7 +10,7 @@ from lanelab.analysis.results.model import Run, SelfTest
 from lanelab.analysis.results.refusals import Pooled
 from lanelab.analysis.results.sections.cells import groups, place
 from lanelab.analysis.results.sections.seen import Seen
-from lanelab.analysis.results.self_tests import Told, outcome, told, told_tests
+from lanelab.analysis.results.self_tests import TestRow, outcome, test_rows, tests_before
 
 PROOFS = (
     "Proven: trials whose round trips, rate, largest packets and initial windows, in their own capture, were the "
@@ -28,7 +28,7 @@ def self_tests_section(seen: Seen) -> Section:
 
 def self_test_parts(run: Run) -> tuple[Part, ...]:
     """Return the same for the page of a study."""
-    tests = told_tests(run)
+    tests = tests_before(run)
     if not tests:
         return words(["No link was measured."], where="long")
     text = f"{outcome(tests)} Measured from inside the bed, before trials used the link."
@@ -37,10 +37,10 @@ def self_test_parts(run: Run) -> tuple[Part, ...]:
 
 def self_test_table(tests: Sequence[SelfTest]) -> Table:
     """Lay out the properties of each link."""
-    return table(SELF_TESTS, told(tests), where="long")
+    return table(SELF_TESTS, test_rows(tests), where="long")
 
 
-SELF_TESTS: Sequence[Column[Told]] = (
+SELF_TESTS: Sequence[Column[TestRow]] = (
     Column("link", lambda one: Words(one.link, "strong") if one.is_first else "", where="page"),
     Column("link", lambda one: one.link, where="text"),
     Column("property", lambda one: Words(one.name, tip=one.note)),
@@ -113,7 +113,7 @@ def _lost(pooled: Callable[[LinkRow], Pooled]) -> Callable[[LinkRow], Cell]:
     def words_of(row: LinkRow) -> Cell:
         losses = pooled(row)
         overflowed = f" ({losses.overflowed:,})" if losses.overflowed else ""
-        return f"{losses.lost:,}{overflowed} of {losses.told:,}" if losses.told else None
+        return f"{losses.lost:,}{overflowed} of {losses.packets:,}" if losses.packets else None
 
     return words_of
 

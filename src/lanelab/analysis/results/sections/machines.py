@@ -67,7 +67,7 @@ COLUMNS: Sequence[Column[MachineRow]] = (
 def _table(seen: Seen, rows: Sequence[Row], title: str, show: Show) -> Table:
     def of_machine(machine: Machine) -> Column[Row]:
         def value(row: Row) -> Cell:
-            bed = next((one for one in row.made.beds if one.bed == machine.number), None)
+            bed = next((one for one in row.numbers.beds if one.bed == machine.number), None)
             return Words(of_bed(bed, show), tip=f"n = {bed.n}") if bed else None
 
         return Column(machine.name, value, number=True)
@@ -75,7 +75,7 @@ def _table(seen: Seen, rows: Sequence[Row], title: str, show: Show) -> Table:
     columns: Sequence[Column[Row]] = (
         Column("arm", arm_of),
         *(of_machine(row.machine) for row in seen.machines.rows if row.trials),
-        Column(f"over all {seen.machines.used}", lambda row: middle(row.made, show) or NONE, number=True),
-        Column("interval between machines", lambda row: interval(row.made, show), number=True),
+        Column(f"over all {seen.machines.used}", lambda row: middle(row.numbers, show) or NONE, number=True),
+        Column("interval between machines", lambda row: interval(row.numbers, show), number=True),
     )
     return table(columns, rows, groups=groups(seen), group=lambda row: place(row.cell, seen), title=title)

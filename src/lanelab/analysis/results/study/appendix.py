@@ -30,7 +30,7 @@ class SiteFacts:
 
 @dataclass(frozen=True, slots=True)
 class Appendix:
-    """All that the appendix says."""
+    """The facts that the appendix writes down."""
 
     read: ReadStudyRun
     judged: JudgedStudy

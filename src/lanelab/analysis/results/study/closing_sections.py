@@ -37,7 +37,7 @@ def methods_section(read: ReadStudyRun) -> Section:
     """Lay out how it was measured: each figure's cells, and every setting of arms and links."""
     begun, about = _begun(read), read.about
     runs = list(begun.values())
-    asked = [
+    options = [
         f"loads at {about.scale:g} of the users and the time" if about.scale else "",
         f"{about.trials} trials of each cell, instead of the experiments' own" if about.trials else "",
         f"{about.beds} beds" if about.beds else "",
@@ -45,7 +45,7 @@ def methods_section(read: ReadStudyRun) -> Section:
     ]
     variant = f"Variant {about.variant}: {about.study.variants.get(about.variant, '')}" if about.variant else ""
     parts: list[Part] = [*words(text for text in about.study.description.split("\n\n") if text.strip())]
-    parts += words([variant, f"With {', '.join(filter(None, asked))}."])
+    parts += words([variant, f"With {', '.join(filter(None, options))}."])
     if runs:
         facts = [
             ("program", program(runs)), ("compiled", built(runs)), ("browser", browsers(runs)),
@@ -70,14 +70,14 @@ def method_words(number: int, run: Run) -> tuple[str, ...]:
 
 def arms_of(begun: Mapping[int, Run]) -> list[tuple[str, str, Mapping[str, object]]]:
     """Return (name, in which figures, settings): arms of one name and other settings apart."""
-    found: dict[str, tuple[Arm, list[int]]] = {}
+    arms: dict[str, tuple[Arm, list[int]]] = {}
     for number, run in begun.items():
         for arm in run.arms:
             key = json.dumps([arm.name, dict(arm.settings)], sort_keys=True, default=str)
-            found.setdefault(key, (arm, []))[1].append(number)
+            arms.setdefault(key, (arm, []))[1].append(number)
     return [
         (arm.name, f"{form_for(len(numbers), 'figure')} {', '.join(map(str, numbers))}", arm.settings)
-        for arm, numbers in found.values()
+        for arm, numbers in arms.values()
     ]
 
 

@@ -19,7 +19,7 @@ from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.run.folder.format import ID
 
-TOLD = ("agree", "differ", "inconclusive in both", "not tested", "missing")
+WORDS = ("agree", "differ", "inconclusive in both", "not tested", "missing")
 IS_ITSELF = "Both are one run: that their numbers and verdicts agree says nothing."
 MARGIN = 0.05  # within which medians are said to agree
 NOT_PAIRED = (
@@ -90,9 +90,9 @@ class StudyComparison:
 
     def outcome(self) -> str:
         """Return one sentence."""
-        counts = [(word, sum(pair.words == word for pair in self.claims)) for word in TOLD]
-        told = ", ".join(f"{number} {word}" for word, number in counts if number)
-        return f"Verdicts on {counted(len(self.claims), 'claim')}: {told or 'there are none'}."
+        counts = [(word, sum(pair.words == word for pair in self.claims)) for word in WORDS]
+        numbers = ", ".join(f"{number} {word}" for word, number in counts if number)
+        return f"Verdicts on {counted(len(self.claims), 'claim')}: {numbers or 'there are none'}."
 
     def to_json(self) -> Fields:
         return {
@@ -122,9 +122,9 @@ def compare_studies(
         raise InputError(what, "Compare two runs of the same study")
     wanted = [each for each in one.about.study.figures if not figures or each.number in figures]
     pairs = tuple(_claims(first[1], other[1], {each.number for each in wanted}))
-    made = tuple(_figure(one, two, each.number, each.title, margin) for each in wanted)
-    conditions = dict.fromkeys(row for each in made if each.against for row in each.against.conditions)
-    return StudyComparison(one, two, pairs, made, tuple(conditions))
+    compared = tuple(_figure(one, two, each.number, each.title, margin) for each in wanted)
+    conditions = dict.fromkeys(row for each in compared if each.against for row in each.against.conditions)
+    return StudyComparison(one, two, pairs, compared, tuple(conditions))
 
 
 def _claims(first: JudgedStudy, other: JudgedStudy, wanted: Collection[int]) -> Iterator[ClaimPair]:
@@ -171,9 +171,9 @@ def is_same(first: ReadStudyRun, other: ReadStudyRun) -> bool:
     return bool(ours & theirs)
 
 
-def names_of(made: StudyComparison) -> tuple[str, str]:
+def names_of(compared: StudyComparison) -> tuple[str, str]:
     """Return what to call both runs: by their variants, where these differ."""
-    one, two = made.first.about.variant, made.other.about.variant
+    one, two = compared.first.about.variant, compared.other.about.variant
     return (one, two) if one and two and one != two else ("first", "other")
 
 

@@ -20,15 +20,15 @@ def machine(runs: Sequence[Run]) -> str:
 
 def either(runs: Iterable[Run], *keys: str) -> str:
     """Return what the sessions noted under these keys: every value that there was."""
-    found: dict[str, None] = {}
+    values: dict[str, None] = {}
     for run in runs:
         for session in run.sessions:
             value: Any = session.provenance
             for key in keys:
                 value = value.get(key) if isinstance(value, Mapping) else None
             if value not in (None, "") and not isinstance(value, Mapping | list):
-                found[str(value)] = None
-    return " / ".join(found) or UNKNOWN
+                values[str(value)] = None
+    return " / ".join(values) or UNKNOWN
 
 
 def built(runs: Sequence[Run]) -> str:
@@ -46,10 +46,10 @@ def routers(runs: Iterable[Run]) -> str:
 
 
 def servers(runs: Iterable[Run]) -> str:
-    found: dict[str, None] = {}
+    values: dict[str, None] = {}
     for run in runs:
         first = {trial.cell.arm.settings.get("server"): trial.number for trial in reversed(run.trials)}
         for number in first.values():
             if program := read_record(run.folder, number).server_program:
-                found[program] = None
-    return " / ".join(found) or UNKNOWN
+                values[program] = None
+    return " / ".join(values) or UNKNOWN

@@ -70,9 +70,9 @@ def _claim(each: StudyVerdict) -> Words:
 
 def _charts(run: Run, name: str) -> list[Part]:
     """Return those of the experiment, and below what every report has besides."""
-    own = [figure for figure in drawn_figures(run) if figure.kind != SEQUENCE]
-    further = [figure for figure in figures_of(run) if figure not in own and figure.kind != SEQUENCE]
-    shown = _pictures(run, own, f"{name}-c", name)
+    declared = [figure for figure in drawn_figures(run) if figure.kind != SEQUENCE]
+    further = [figure for figure in figures_of(run) if figure not in declared and figure.kind != SEQUENCE]
+    shown = _pictures(run, declared, f"{name}-c", name)
     more = _pictures(run, further, f"{name}-m", name)
     nothing = words([] if shown else ["No trial counts yet, so there is nothing to draw."], "muted")
     folded = [Fold(Words("Change, and what the time went to"), tuple(more), is_large=True)] if more else []
@@ -80,14 +80,14 @@ def _charts(run: Run, name: str) -> list[Part]:
 
 
 def _pictures(run: Run, figures: Sequence[Figure], prefix: str, name: str) -> list[Html]:
-    made = []
+    drawn = []
     for number, figure in enumerate(figures, 1):
         drawing = drawing_of(run, figure)
         specification = chart(drawing)
         if specification:
             picked = el("div", class_="picked trial", hidden=True)
-            made.append(picture(f"{prefix}{number}", drawing, specification, picked, cells=_address(name, "")))
-    return made
+            drawn.append(picture(f"{prefix}{number}", drawing, specification, picked, cells=_address(name, "")))
+    return drawn
 
 
 def _address(name: str, cell: object) -> str:
@@ -159,7 +159,7 @@ def _cells(run: Run, name: str, numbers: Sequence[CellNumbers]) -> Html:
     end = max((each.view.end for each in drawn.values()), default=1.0)
     first = {each.cell.number: each for each in reversed(numbers)}
     trials = run.by_cell()
-    made = [
+    folds = [
         el(
             "details",
             el("summary", el("b", str(cell)), f", {_summary(first.get(cell.number))}"),
@@ -169,7 +169,7 @@ def _cells(run: Run, name: str, numbers: Sequence[CellNumbers]) -> Html:
         )
         for cell in run.cells
     ]
-    return el("details", el("summary", "Trials and waterfall of every cell"), made, class_="cells")
+    return el("details", el("summary", "Trials and waterfall of every cell"), folds, class_="cells")
 
 
 def _summary(each: CellNumbers | None) -> str:

@@ -78,9 +78,9 @@ def published_list(judged: JudgedStudy) -> str:
     """Return what the work claims, with the numbers that the table of verdicts has."""
     lines = []
     for claim, verdicts in judged.published:
-        said = claim.says.rstrip(".") + "."
+        sentence = claim.says.rstrip(".") + "."
         further = [f"Note: {claim.note}"] * bool(claim.note) + [f"({judged.unchecked})"] * (not verdicts)
-        lines.append(f"{claim.number}. {' '.join(map(plain, (said, *further)))}")
+        lines.append(f"{claim.number}. {' '.join(map(plain, (sentence, *further)))}")
     return "\n".join(lines)
 
 
@@ -115,8 +115,8 @@ def _figure(figure: StudyFigure, run: Run | None, pictures: Sequence[str]) -> li
     parts = [f"## Figure {figure.number}. {plain(figure.title)}", plain(figure.caption)]
     if run is None:
         return [*parts, "This figure has not been measured yet."]
-    own = re.compile(rf"figure-{figure.number}(-\d+)?\.\w+")
-    parts += [f"![Figure {figure.number}]({name})" for name in pictures if own.fullmatch(name)]
+    name_of = re.compile(rf"figure-{figure.number}(-\d+)?\.\w+")
+    parts += [f"![Figure {figure.number}]({name})" for name in pictures if name_of.fullmatch(name)]
     first = drawn_figures(run)[0]
     failed = f", {len(run.failed)} failed" if run.failed else ""
     published = about_published(drawing_of(run, first).published)

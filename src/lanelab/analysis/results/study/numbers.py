@@ -35,13 +35,13 @@ def drawn_figures(run: Run) -> list[Figure]:
 
 def metrics_of_figures(run: Run) -> list[Metric]:
     """Return what the figures are about, each once. A change is told beside the primary metric."""
-    found = [
+    metrics = [
         run.primary if figure.y == CHANGE else axes.metric_of(run, figure.y)
         for figure in drawn_figures(run)
         if figure.kind != COURSE
     ]
-    found = found or [run.primary]
-    return list(dict.fromkeys(found))
+    metrics = metrics or [run.primary]
+    return list(dict.fromkeys(metrics))
 
 
 def cell_numbers(run: Run) -> list[CellNumbers]:
@@ -50,15 +50,15 @@ def cell_numbers(run: Run) -> list[CellNumbers]:
     for row in tables.comparisons(run):
         against.setdefault(row.cell.number, row)
     by_cell = run.by_cell()
-    made = []
+    numbers = []
     for metric in metrics_of_figures(run):
-        found, refused = marks(run, metric.key, "").marks, refused_cells(run, metric.key)
+        marks_of, refused = marks(run, metric.key, "").marks, refused_cells(run, metric.key)
         published = _published(run, metric)
-        made += [
+        numbers += [
             CellNumbers(
                 cell,
                 metric,
-                None if cell.number in refused else found.get(cell.number),
+                None if cell.number in refused else marks_of.get(cell.number),
                 sum(not trial.ok for trial in by_cell[cell.number]),
                 cell.number in refused,
                 published.get(cell.number),
@@ -66,12 +66,12 @@ def cell_numbers(run: Run) -> list[CellNumbers]:
             )
             for cell in run.cells
         ]
-    return made
+    return numbers
 
 
 def _published(run: Run, metric: Metric) -> dict[int, float]:
     """Return published values by cell, where a figure's series and place on x mean one cell alone."""
-    found: dict[int, float] = {}
+    values: dict[int, float] = {}
     for figure in run.figures:
         if figure.kind == COURSE or figure.y == CHANGE or axes.metric_of(run, figure.y) != metric:
             continue
@@ -84,8 +84,8 @@ def _published(run: Run, metric: Metric) -> dict[int, float]:
                 and (not figure.series or axes.place(cell, figure.series).text == series)
             ]
             if len(there) == 1:
-                found[there[0].number] = value
-    return found
+                values[there[0].number] = value
+    return values
 
 
 def figure_rows(number: int, run: Run) -> Iterator[dict[str, Any]]:

@@ -54,9 +54,9 @@ def read_about(folder: Path) -> StudyRun:
         data: Any = json.loads(text)
     except json.JSONDecodeError as error:
         raise StoreError(f"{path}, line {error.lineno}: this is not JSON: {error.msg}", _COPY_AGAIN) from error
-    found = data.get("format") if isinstance(data, dict) else None
-    if found != STUDY_RUN_FORMAT:
-        what = f"{path}: the study's run has format {'none' if found is None else found}"
+    version = data.get("format") if isinstance(data, dict) else None
+    if version != STUDY_RUN_FORMAT:
+        what = f"{path}: the study's run has format {'none' if version is None else version}"
         raise StoreError(
             f"{what}, and this lanelab reads and writes format {STUDY_RUN_FORMAT}",
             "Use the lanelab that made it, or make the run again",

@@ -66,15 +66,15 @@ def find_study_run(name: str, folder: Path = RUNS) -> Path:
 
 def _known(folder: Path) -> list[tuple[str, Path]]:
     """Return the name of the study and the folder of each run that can be read, the newest last."""
-    found = []
+    known = []
     for path in folder.iterdir() if folder.is_dir() else []:
         if is_study_run(path):
             try:
                 about = read_about(path)
             except LanelabError:
                 continue
-            found.append((about.created_utc, about.study.name, path))
-    return [(name, path) for _, name, path in sorted(found)]
+            known.append((about.created_utc, about.study.name, path))
+    return [(name, path) for _, name, path in sorted(known)]
 
 
 def run_folders(name: str) -> list[Path]:
