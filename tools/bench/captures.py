@@ -31,7 +31,7 @@ sys.stdout.write(str(sum(1 for _ in pyshark.FileCapture(sys.argv[1], keep_packet
 
 
 def measure_captures(file: Path, *, pyshark: Path | None, quick: bool, tell: Tell) -> list[Figure]:
-    """Return packets per second of each. `pyshark`: a Python that has it."""
+    """Measure how many packets per second each reader reads. `pyshark`: a Python that has it."""
     data = classic(file.read_bytes(), str(file))
     packets = summarise(data).packets
     if not packets:
@@ -55,7 +55,7 @@ def measure_captures(file: Path, *, pyshark: Path | None, quick: bool, tell: Tel
 
 
 def _ours(read: Callable[[], object]) -> float:
-    """Return seconds for one reading."""
+    """Return how many seconds one reading takes."""
     began, times = time.process_time(), 0
     while time.process_time() - began < LEAST_S:
         read()

@@ -111,7 +111,7 @@ def _run(file: Path, processors: Sequence[int], folder: Path) -> Iterator[subpro
 
 
 def _read(folder: Path) -> Block:
-    """Return rounds in which both arms count."""
+    """Read the rounds in which both arms count."""
     changes: dict[str, dict[int, float]] = {BASE: {}, ARM: {}}
     for trial in read_run(folder).trials:
         if trial.ok:
@@ -126,7 +126,7 @@ def _read(folder: Path) -> Block:
 
 
 def figures(alone: Sequence[Block], together: Sequence[Block]) -> list[Figure]:
-    """With intervals of 95% by resampling blocks: trials of one bed are alike."""
+    """Return ratios with 95% intervals. Whole blocks are resampled, because trials of one bed are alike."""
     return [
         _absolute(
             f"load time of {BASE}, beds at once / one alone", [b.base_ms for b in alone], [b.base_ms for b in together]

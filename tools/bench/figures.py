@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """`met` is None where there is no target."""
+    """A line of the benchmarks' results. `met` is None where there is no target."""
 
     what: str
     figure: str

@@ -76,7 +76,7 @@ export default function () {{
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """The nginx that is asked, and its own count of requests."""
+    """An nginx under load, which counts its requests itself."""
 
     port: int
 
@@ -146,7 +146,7 @@ class Ran:
 
 
 def _compared(program: Path, server: Server, folder: Path, rounds: int, lasts: float) -> list[Figure]:
-    """Every round runs both, the first of one round is the second of the next."""
+    """Compare both transports. Every round runs both, and they change places from round to round."""
     transport = folder / "own"
     transport.mkdir()
     (transport / "main.js").write_text(PLAIN.format(users=COMPARED_USERS, seconds=lasts, port=server.port))
@@ -199,7 +199,7 @@ def _ran(server: Server, folder: Path, made: Invocation, lasts: float) -> Ran:
 
 
 def _cost(program: Path, server: Server, folder: Path, users: int, lasts: float) -> list[Figure]:
-    """Each user asks once a second: the server has nothing to do, so what a request takes is the generator's."""
+    """Measure what a request costs the generator. Each user sends one a second, so the server is idle."""
     report = _report(_target(program, server, folder / f"cost-{users}", users, lasts, 1.0))
     if report.use is None or report.requests.ms is None:
         raise BedError("k6 says nothing of itself")

@@ -49,7 +49,7 @@ class Load:
 
 
 def measure_replay(*, quick: bool, tell: Tell) -> list[Figure]:
-    """Measure ratios of requests per second, and how much later the first byte comes."""
+    """Measure how many requests per second each server answers, and how much later the first byte comes."""
     figures: list[Figure] = []
     for load in LOADS:
         if find(load.program) is None:
@@ -130,7 +130,7 @@ def _number(pattern: str, said: str) -> float:
 
 
 def _first_byte(objects: int, hosts: int, *, quick: bool) -> Figure:
-    """Return one request after the other on a connection to each server, in turns."""
+    """Measure the first byte. Each server has one connection, and they take turns, one request at a time."""
     scratch = Path(tempfile.mkdtemp(prefix="lanelab-replay-"))
     scratch.chmod(0o755)
     try:
@@ -160,7 +160,7 @@ def _times(servers: Sequence[Server], site: Site, count: int) -> dict[str, list[
 
 
 def _ask(line: socket.socket, each: SiteObject) -> float:
-    """Milliseconds from the request to the first byte of its answer; reads all of it."""
+    """Read a whole answer. Returns the milliseconds from the request to the first byte."""
     request = f"GET {each.path} HTTP/1.1\r\nHost: {each.host}\r\n\r\n".encode()
     began = time.perf_counter()
     line.sendall(request)

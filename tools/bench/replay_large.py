@@ -28,7 +28,7 @@ Key = tuple[str, str]  # protocol and handler
 
 
 def measure_large(*, quick: bool) -> list[Figure]:
-    """All four servers run at once and have their turns in each round."""
+    """Measure large objects. All four servers run at once, and take turns in each round."""
     program = gateway_program(SPDY_LOAD)
     scratch = Path(tempfile.mkdtemp(prefix="lanelab-replay-"))
     scratch.chmod(0o755)

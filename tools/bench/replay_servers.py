@@ -50,7 +50,7 @@ class Server:
 
 
 def made_site(folder: Path, objects: int, hosts: int, size_bytes: int = OBJECT_BYTES) -> Site:
-    """Objects of one size, in turns on the hosts; bodies are all different."""
+    """Make a site whose objects have one size and different bodies. Its hosts take turns to have one."""
     content = folder / "content"
     content.mkdir(parents=True)
     listed = []
@@ -65,7 +65,7 @@ def made_site(folder: Path, objects: int, hosts: int, size_bytes: int = OBJECT_B
 
 @contextlib.contextmanager
 def both(folder: Path, site: Site, protocol: str) -> Iterator[tuple[Server, Server]]:
-    """mod_replay's and the one with files, ready to answer."""
+    """Start the server with mod_replay and the one with files, and wait until both answer."""
     with contextlib.ExitStack() as stack:
         started = [stack.enter_context(_running(folder / name, site, protocol, name)) for name in (REPLAY, STATIC)]
         yield started[0], started[1]
@@ -93,7 +93,7 @@ def _running(folder: Path, site: Site, protocol: str, name: str) -> Iterator[Ser
 
 
 def _configured(folder: Path, site: Site, protocol: str, server: Server) -> str:
-    """Return what a trial's server has, at another port; without mod_replay for files."""
+    """Return the configuration of a trial's server at another port. The one for files has no mod_replay."""
     modules = next(Path(name) for name in MODULE_FOLDERS.split() if Path(name).is_dir())
     there = frozenset(each.stem.removeprefix("mod_") for each in modules.glob("mod_*.so"))
     arm = Arm.parse(server.name, _settings(protocol))
@@ -112,7 +112,7 @@ def _configured(folder: Path, site: Site, protocol: str, server: Server) -> str:
 
 
 def _settings(protocol: str) -> dict[str, object]:
-    """SPDY ends no connection after a number of requests, and no browser speaks it."""
+    """Return settings of the arm. SPDY needs the gateway, since no browser speaks it, and has no limit of requests."""
     return {"protocol": protocol, **({"via": "gateway"} if protocol.startswith("spdy") else {"keepalive_requests": 0})}
 
 
@@ -129,7 +129,7 @@ def _files(folder: Path, site: Site, server: Server, modules: Path) -> str:
 
 
 def user_lines() -> str:
-    """Apache does not serve as root."""
+    """Return lines that name another user: Apache does not serve as root."""
     if os.geteuid() != 0:
         return ""
     names = {entry.pw_name for entry in pwd.getpwall()}
@@ -148,7 +148,7 @@ def free_port() -> int:
 
 
 def _await(server: Server, each: SiteObject, process: subprocess.Popen[bytes], folder: Path) -> None:
-    """Wait until it answers with the object."""
+    """Wait until the server answers with the object."""
     request = f"GET {each.path} HTTP/1.1\r\nHost: {each.host}\r\nConnection: close\r\n\r\n".encode()
     until = time.monotonic() + STARTS_WITHIN_S
     while process.poll() is None and time.monotonic() < until:

@@ -18,7 +18,7 @@ class Round:
 
 
 def compared(what: str, names: tuple[str, str], ours: Sequence[Round], others: Sequence[Round]) -> list[Figure]:
-    """Requests per second are what is wanted; where others use the machine too, processor time is the steadier one."""
+    """Compare requests per second, and processor time, which is steadier where others use the machine too."""
     rates = tuple(one.requests_per_s / other.requests_per_s for one, other in zip(ours, others, strict=True))
     times = tuple(other.processor_us / one.processor_us for one, other in zip(ours, others, strict=True))
     medians = [statistics.median(each.requests_per_s for each in rounds) for rounds in (ours, others)]

@@ -72,7 +72,7 @@ trials: {rounds}
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The load: what is asked for."""
+    """A site under load: how many objects it has, and how large they are."""
 
     what: str
     site: str  # what the run calls it
@@ -96,7 +96,7 @@ class Load:
 
 
 def measure_servers(*, quick: bool, tell: Tell) -> list[Figure]:
-    """Every round loads each server once, so that whatever the machine does hits all alike."""
+    """Measure both servers. Every round loads each once, so that whatever the machine does hits both alike."""
     archive = make_archive()
     loads = made_loads(archive)
     stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
@@ -131,7 +131,7 @@ def settings_of(text: str, archive: Path) -> LoadSettings:
 
 
 def make_archive() -> Path:
-    """An archive of sites of its own: those of the project have no object of some megabytes."""
+    """Make an archive for this benchmark, since no site of the project has an object of some megabytes."""
     archive = build_folder() / "bench" / "sites"
     (archive / "large").mkdir(parents=True, exist_ok=True)
     (archive / "large" / "recipe.yaml").write_text(RECIPE)

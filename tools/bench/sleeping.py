@@ -47,7 +47,7 @@ class SleepEvidence(Coded):
 
 @contextlib.contextmanager
 def registered() -> Iterator[None]:
-    """Make trials that slept readable and storable inside of this."""
+    """Let runs store and read trials that slept, while the block runs."""
     tables = cast(
         "list[tuple[dict[str, Any], Any]]",
         [(record.EVIDENCE, SleepEvidence), (metrics.PRIMARY, SLEPT), (metrics.TRIALS, "simulated trials")],
@@ -77,7 +77,7 @@ class Sleep(Coded):
 
 
 class SleepingWorker:
-    """The jobs of one worker. It does them one after the other, as a real one does."""
+    """A worker that sleeps. It does its jobs one after the other, as a real one does."""
 
     def __init__(self, name: str, machine: str, sleep: Sleep, folder: Path) -> None:
         self._name, self._machine, self._sleep, self._folder = name, machine, sleep, folder

@@ -62,7 +62,7 @@ class Simulation:
 
 @dataclass(slots=True)
 class Watch:
-    """Watches what happened, and what it took meanwhile."""
+    """Counts what happens during the sweep, and what that costs."""
 
     tell: Tell
     began: float = 0.0  # of the first portion
@@ -90,7 +90,7 @@ class Watch:
 
 
 def measure_sweep(simulation: Simulation, known: Statistics, tell: Tell, folder: Path | None = None) -> list[Figure]:
-    """Make the simulation, in this folder, which is made anew; None: one under build/bench."""
+    """Run the simulation in a folder that is emptied before; None: one under build/bench."""
     folder = folder or paths.build_folder() / "bench" / "sweep"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -111,7 +111,7 @@ def measure_sweep(simulation: Simulation, known: Statistics, tell: Tell, folder:
 
 @contextmanager
 def _cluster(simulation: Simulation, folder: Path, tell: Tell) -> Iterator[tuple[Cluster, int | None]]:
-    """Give the workers, and the process of their scheduler where it is another one than this."""
+    """Start the workers. Yields them, and the process of their scheduler where that is not this one."""
     sleep = Sleep(simulation.seconds, simulation.artifact_bytes)
     if simulation.dask:
         with _dask(simulation, sleep, folder, tell) as made:
@@ -171,7 +171,7 @@ class _Host:
 
 @contextmanager
 def _sampled(watch: Watch, scheduler: int | None) -> Iterator[None]:
-    """Memory is looked at as long as the block runs."""
+    """Watch the memory while the block runs."""
     over = threading.Event()
 
     def look() -> None:
@@ -246,7 +246,7 @@ def _of_memory(watch: Watch, whole: str) -> list[Figure]:
 
 
 def _account(run: Path, wanted: int) -> tuple[int, int]:
-    """Trials that are lost, and such as are there twice; a folder of artifacts without a trial is one, too."""
+    """Count trials that are lost or lack their artifacts, and those that are stored twice or left artifacts alone."""
     with closing(sqlite3.connect(run / run_format.DATABASE)) as database:
         (different, all_of_them) = database.execute(
             "SELECT count(DISTINCT cell || ' ' || round), count(*) FROM trials WHERE status = 'ok'"

@@ -35,7 +35,7 @@ _WORKERS: dict[str, SleepingWorker] = {}  # by the name of the Dask Worker
 
 
 def run(name: str, payload: object, _context: "WorkerContext") -> object:
-    """Do a job, as lanelab.driver.run.sweep.worker.jobs does."""
+    """Run a job as a real worker does (lanelab.driver.run.sweep.worker.jobs)."""
     from distributed.worker import get_worker  # noqa: PLC0415
 
     return _WORKERS[str(get_worker().name)].run(name, payload)

@@ -13,13 +13,13 @@ END = None  # of a worker's jobs
 
 
 class DoesJobs(Protocol):
-    """A worker as it is here. It may raise whatever it likes."""
+    """A worker of this cluster. It may raise any error."""
 
     def run(self, name: str, payload: object) -> object: ...  # JSON, and bytes
 
 
 class ThreadCluster:
-    """lanelab.driver.run.sweep.cluster.Cluster."""
+    """A cluster whose workers are threads of this process (see lanelab.driver.run.sweep.cluster)."""
 
     dashboard = ""
 

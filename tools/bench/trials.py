@@ -52,7 +52,7 @@ seed: 1
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Says how the runs of the benchmark are made."""
+    """Settings of the runs of the benchmark."""
 
     router: str
     pins: Sequence[str]

@@ -80,7 +80,7 @@ def _false_alarms(run: Run) -> list[Figure]:
 
 
 def _busy(run: Run) -> list[Figure]:
-    """Return how far the machine was in a state in which no trial is sound."""
+    """Return how many trials met a machine that was too busy for any trial to be sound."""
     busy = [trial for trial in run.trials if _was_busy(trial)]
     refused = [trial for trial in busy if not trial.ok]
     text = f"{len(busy)} of {len(run.trials)}, of which {len(refused)} were refused"

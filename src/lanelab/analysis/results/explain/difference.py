@@ -48,7 +48,7 @@ class Difference:
 
     @property
     def is_shown(self) -> bool:
-        """Return whether they differ, by what the run itself says of all its comparisons together."""
+        """Say whether they differ by the run's own verdict, which counts all of its comparisons."""
         return self.is_clear if self.compared is None else self.compared.verdict.startswith(("faster", "slower"))
 
     @property
@@ -90,7 +90,7 @@ class Difference:
         return "faster" if self.compared.verdict.startswith("faster") != self.is_swapped else "slower"
 
     def _estimates(self) -> Iterator[str]:
-        """The difference within a round, and the medians, which are of all loads: the two need not agree."""
+        """Yield the difference within a round and the medians. Medians are of all loads, so the two need not agree."""
         arm, base, total = self.other.cell.arm.name, self.base.cell.arm.name, self.total
         by = _longer(total.value, base)
         medians = f"Medians of all loads: {arm} {seconds(self.other.plt_ms)}, {base} {seconds(self.base.plt_ms)}."
@@ -169,7 +169,7 @@ def explain_difference(
 
 
 def causes(difference: Difference) -> Iterator[str]:
-    """Yield what differs between the arms on the wire, as far as it can be counted."""
+    """Yield what the arms do differently on the wire, where that can be counted."""
     yield from _connections(difference)
     yield from _tls(difference)
     yield from _bytes(difference)
@@ -241,7 +241,7 @@ def _losses(difference: Difference) -> Iterator[str]:
 
 
 def explain_links(cells: list[MadeOf]) -> Iterator[str]:
-    """Yield what grows from one link to the next, for one arm on several links."""
+    """Yield which parts grow from one link to the next. All cells are of one arm."""
     for base, other in pairwise(cells):
         total = other.plt_ms - base.plt_ms
         grown = {part: other.parts[part] - base.parts[part] for part in Part}

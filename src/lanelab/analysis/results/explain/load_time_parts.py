@@ -29,7 +29,7 @@ BOUNDS: Mapping[str, tuple[Part, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class MadeOf:
-    """A cell: its parts in ms, and what else is known of its trials; all medians of trials that have parts."""
+    """A cell with its parts in ms and other facts. All of them are medians of the trials that have parts."""
 
     cell: Cell = field(metadata=spread(lambda cell: cell.identity))
     trials: int
@@ -57,7 +57,7 @@ class MadeOf:
 
     @property
     def bound(self) -> str:
-        """Return what the largest share of the load time is due to."""
+        """Name what takes the largest share of the load time."""
         return max(BOUNDS, key=self.due_to)
 
     def sentences(self) -> list[str]:
@@ -89,14 +89,14 @@ class MadeOf:
 
 
 def made_of(run: Run) -> dict[int, MadeOf]:
-    """By the number of the cell; only cells with a trial that counts and has parts."""
+    """Return by number each cell that has a trial with parts that counts."""
     trials = run.by_cell()
     usable = {cell.number: with_parts(trials[cell.number]) for cell in run.cells}
     return {cell.number: _made_of(cell, usable[cell.number]) for cell in run.cells if usable[cell.number]}
 
 
 def with_parts(trials: Iterable[Trial]) -> list[Trial]:
-    """Return those that count and say what their load time was made of."""
+    """Return the trials that count and have parts."""
     return [trial for trial in trials if trial.ok and PLT in trial.measures and Part.IDLE.measure in trial.measures]
 
 

@@ -47,7 +47,7 @@ class Outlier:
         }  # fmt: skip
 
     def _grown(self) -> list[tuple[Part, float]]:
-        """Return the parts that changed as the whole did, the largest change first."""
+        """Return the parts that grew or shrank as the whole load did, the largest change first."""
         sign = 1 if self.longer_ms >= 0 else -1
         changes = [
             (part, self.trial.measures[part.measure] - self.cell.parts[part])
@@ -58,7 +58,7 @@ class Outlier:
         return sorted(large, key=lambda change: -sign * change[1])
 
     def _stretches(self, part: Part) -> Sequence[Stretch]:
-        """Return the longest of this part, in the order of time; those that say more first."""
+        """Return the longest stretches of this part, in the order of time."""
         alike = [each for each in self.parts.stretches if each.part is part] if self.parts else []
         if part not in (Part.RECOVERY, Part.WAIT, Part.SLOW_START, Part.IDLE, Part.MAIN_THREAD):
             return ()

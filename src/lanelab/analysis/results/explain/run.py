@@ -56,7 +56,7 @@ def explain(run: Run, what: Sequence[str], parts_of: PartsOf, trial: int | None 
 
 
 def _asked_for(run: Run, what: Sequence[str]) -> tuple[list[Cell], Sequence[tuple[Cell, Cell]]]:
-    """Return the cells, and which of them are held against which."""
+    """Return the cells, and the pairs of them that are compared."""
     if not what:
         return list(run.cells), run.plan.compared
     if len(what) == 1:
@@ -72,7 +72,7 @@ def _asked_for(run: Run, what: Sequence[str]) -> tuple[list[Cell], Sequence[tupl
 
 
 def _unknown(run: Run, parts: Mapping[int, MadeOf], cells: Iterable[Cell]) -> dict[int, str]:
-    """By the cell's number, why its load times are not explained."""
+    """Return by number why the load times of a cell are not explained."""
     refused = refusals(run)
     unknown = {}
     for cell in cells:
