@@ -6,7 +6,7 @@ A run is read in one transaction, so that what is read belongs together. What tr
 import datetime
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict, cast
@@ -67,12 +67,7 @@ def _read_run(folder: Path) -> Run:
         meta = {str(key): str(value) for key, value in database.execute("SELECT key, value FROM meta")}
         links = _links(database)
         arms = _arms(database)
-        cells = tuple(
-            Cell(number, name, site, links[link], arms[arm])
-            for number, name, site, link, arm in database.execute(
-                "SELECT cell, id, site, link, arm FROM cells ORDER BY cell"
-            )
-        )
+        cells = _cells(database, links, arms)
         run_format.check_workload(folder, meta["workload"], meta.get("lanelab"))
         require_unchanged(database, folder, kind="run")
         require_unchanged(database, folder, parts=OF_RESULTS)
@@ -177,6 +172,11 @@ def _links(database: sqlite3.Connection) -> dict[int, LinkCase]:
 def _arms(database: sqlite3.Connection) -> dict[int, Arm]:
     rows = database.execute("SELECT arm, name, settings FROM arms ORDER BY arm")
     return {number: Arm(number, name, json.loads(settings)) for number, name, settings in rows}
+
+
+def _cells(database: sqlite3.Connection, links: Mapping[int, LinkCase], arms: Mapping[int, Arm]) -> tuple[Cell, ...]:
+    rows = database.execute("SELECT cell, id, site, link, arm FROM cells ORDER BY cell")
+    return tuple(Cell(number, name, site, links[link], arms[arm]) for number, name, site, link, arm in rows)
 
 
 def _sessions(database: sqlite3.Connection) -> tuple[Session, ...]:

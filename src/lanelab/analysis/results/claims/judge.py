@@ -6,12 +6,12 @@ docs/statistics.md#claims says what each verdict takes, and how often it is wron
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lanelab.analysis.results.claims.place import judge_place
+from lanelab.analysis.results.claims.place import judge_place, not_tested
 from lanelab.analysis.results.claims.rules import Levels, levels_after
 from lanelab.analysis.results.claims.samples import Measured, NotTested, cells_of, observe
 from lanelab.analysis.results.claims.several_places import verdict_over
 from lanelab.analysis.results.claims.time_reasons import why
-from lanelab.analysis.results.claims.verdict import Judged, JudgedPlace, Verdict
+from lanelab.analysis.results.claims.verdict import Judged, JudgedPlace
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.tables import run_drift
 from lanelab.driver.base.errors import InputError
@@ -78,10 +78,6 @@ class _Court:
             if values.is_shown or not values.is_interleaved:
                 self._drift = values.words()
         return self._drift
-
-
-def not_tested(place: Place, why_not: str, trials: Sequence[int] = ()) -> JudgedPlace:
-    return JudgedPlace(place, Verdict.NOT_TESTED, why_not, None, tuple(trials), None)
 
 
 def judge_as_kept(run: Run, now: Sequence[Claim] | None) -> list[Judged]:

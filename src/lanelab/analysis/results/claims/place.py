@@ -32,7 +32,7 @@ def judge_place(
     """`whole`: the metric is a count."""
     observed = within_machines(observed)
     if not observed:
-        return JudgedPlace(place, Verdict.NOT_TESTED, ACROSS, None, (), None)
+        return not_tested(place, ACROSS)
     machines = are_on_several_machines(observed)
     unit = "machine" if machines else "bed"
     by_bed = units_of(observed)
@@ -42,17 +42,17 @@ def judge_place(
     numbers, too_few = list(counting.values()), _too_few(len(observed), levels, unit)
     logs, trials = [one.log for one in observed], tuple(trial for one in observed for trial in one.trials)
     if too_few and len(numbers) < ENOUGH_BEDS:
-        return JudgedPlace(place, Verdict.NOT_TESTED, f"{too_few}{_seen(claim, observed)}", None, trials, None)
+        return not_tested(place, f"{too_few}{_seen(claim, observed)}", trials)
     if is_exact(claim, logs, whole=whole):
         effect = exact_effect(claim, logs, beds=len(by_bed), unit=unit)
         verdict, detail = verdict_on(claim, effect, levels)
         return JudgedPlace(place, verdict, _counts(claim, logs, detail), effect, trials, None)
     if len(numbers) >= ENOUGH_BEDS and not all(map(math.isfinite, numbers)):
-        return JudgedPlace(place, Verdict.NOT_TESTED, ENDLESS.format(unit=unit), None, trials, None)
+        return not_tested(place, ENDLESS.format(unit=unit), trials)
     across = len(numbers) >= ENOUGH_BEDS and max(numbers) - min(numbers) > SAME
     if too_few and not across:
         alike = f"{len(numbers)} {unit}s with exactly the same number, which tells nothing of others; {too_few}"
-        return JudgedPlace(place, Verdict.NOT_TESTED, alike, None, trials, None)
+        return not_tested(place, alike, trials)
     if across:
         counted_in = [one for one in observed if unit_of(one, machines=machines) in counting]
         logs, trials = [one.log for one in counted_in], tuple(trial for one in counted_in for trial in one.trials)
@@ -69,6 +69,10 @@ def judge_place(
     if machines and claim.kind == "value":
         detail = "; ".join(filter(None, (detail, f"an absolute number over {beds} machines")))
     return JudgedPlace(place, verdict, detail, effect, trials, rounds)
+
+
+def not_tested(place: Place, why_not: str, trials: Sequence[int] = ()) -> JudgedPlace:
+    return JudgedPlace(place, Verdict.NOT_TESTED, why_not, None, tuple(trials), None)
 
 
 def machines_of(observed: Sequence[Observed]) -> tuple[int, ...]:
