@@ -83,7 +83,7 @@ def send(train, share):
 
 def verdicts(link, share):
     scope = one_way.Scope(attempts=Attempts(1, lambda: 0, 0.0), thorough=False, slack=1.0)
-    results = one_way.measure("up", link.up, link.mtu, lambda train: send(train, share), scope)
+    results = one_way.measure("up", link.up, link.mtu, lambda train: iter([send(train, share)]), scope)
     return {result.name: result.verdict for result in results}
 
 

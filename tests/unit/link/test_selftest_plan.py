@@ -23,7 +23,9 @@ def packet_s(rate: Rate, frame: int) -> float:
 
 def send_times(train: plan.Train, early: float = 0.0) -> list[float]:
     """When each packet leaves the sender, in seconds; each one after the first a part of a gap too early."""
-    gap = train.gap_us / 1e6
+    gap, lead_gap = train.gap_us / 1e6, train.lead_gap_us / 1e6
+    if train.lead:
+        return [min(i, train.lead) * lead_gap + max(0, i - train.lead) * gap for i in range(train.count)]
     return [0.0 if i < train.burst else (i - train.burst + 1 - early) * gap for i in range(train.count)]
 
 
@@ -217,6 +219,56 @@ def test_a_queue_that_would_take_long_is_left_to_thorough() -> None:
 )
 def test_why_there_is_no_burst(settings: dict[str, object], why: str) -> None:
     assert why in str(plan.queue_burst(Link.parse(settings).down, 1500, thorough=False))
+
+
+# -------------------------------------------------------------------------------------------- rate and queue together
+
+
+@given(limited(), st.booleans())
+def test_a_train_for_rate_and_queue_overflows_it_and_keeps_it_busy(link: Link, thorough: bool) -> None:
+    """As the burst alone would overflow it, and for as long as the train for the rate alone would be under way."""
+    train = plan.busy_train(link.down, link.mtu, thorough=thorough)
+    burst = plan.queue_burst(link.down, link.mtu, thorough=thorough)
+    paced = plan.rate_train(link.down, link.mtu)
+    if train is None or link.down.rate is None:
+        assert link.down.rate is None or isinstance(burst, str) or isinstance(paced, str)
+        return
+    assert isinstance(burst, plan.Train)
+    assert isinstance(paced, plan.Train)
+    assert (train.lead, train.lead_gap_us, train.frame) == (burst.count, burst.gap_us, burst.frame)
+    each_s = packet_s(link.down.rate, train.frame)
+    assert send_times(train)[: train.lead] == pytest.approx(send_times(burst))
+    _, sent = pass_bottleneck(send_times(train), each_s, link.down.queue_packets or 0)
+    for before, after in pairwise(sent):
+        assert after[0] == pytest.approx(before[1], abs=AIM)
+    assert sent[-1][1] - sent[0][0] >= (paced.count - 2) * each_s - AIM
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"rate": "10mbit", "jitter": "3ms"},
+        {"rate": "10mbit", "reorder": "3%"},
+        {"rate": "10mbit", "discipline": "fq_codel"},
+        {"rate": "400mbit"},
+        {"rate": "1mbit", "queue": "1000p"},
+        {},
+    ],
+)
+def test_where_one_train_does_not_tell_both_each_has_its_own(settings: dict[str, str]) -> None:
+    way = Link.parse({"rtt": "40ms", **settings}).down
+    assert plan.busy_train(way, 1500, thorough=False) is None
+    own = (plan.rate_train(way, 1500), plan.queue_burst(way, 1500, thorough=False))
+    trains = plan.trains(way, 1500, thorough=False)
+    assert [each for each in own if isinstance(each, plan.Train)] == trains[: len(trains) - 1 - bool(way.jitter)]
+
+
+def test_usual_links_are_measured_by_two_trains() -> None:
+    for settings in ({}, {"loss": "1%"}, {"queue": "1000p"}, {"rate": "1mbit", "rtt": "200ms"}):
+        way = Link.parse({"rtt": "40ms", "rate": "10mbit", **settings}).down
+        busy, chances = plan.trains(way, 1500, thorough=False)
+        assert busy.lead
+        assert chances == plan.chance_train(way, thorough=False)
 
 
 # ------------------------------------------------------------------------------------------------------------ chance

@@ -10,7 +10,6 @@ from typing import TypedDict
 from lanelab.driver.base.coded import parsed
 from lanelab.driver.base.errors import CommandFailed, InputError, LanelabError, LinkError, RecordError
 from lanelab.driver.base.units import Duration
-from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.bed.node import Node
 from lanelab.driver.bed.substrate import NO_DIRECT, Substrate
 from lanelab.driver.link import Link, selftest
@@ -99,7 +98,7 @@ class LinkState:
 
     def _measure_wire(self) -> float:
         client, server = self._substrate.node("client"), self._substrate.node("server")
-        sent, times_ms = traffic.ping(client, server, ADDRESSES["server"], WIRE_PINGS)
+        sent, times_ms = traffic.ping(client, server, WIRE_PINGS)
         if len(times_ms) < sent / 2:
             what = f"of {sent} packets between client and server {len(times_ms)} came back, before there was any link"
             raise LinkError(what, "Is the way between the machines sound?")
@@ -147,14 +146,14 @@ class LinkState:
     def ping(self, pings: Pings) -> Pinged:
         self.require_whole()
         client, server = self._substrate.node("client"), self._substrate.node("server")
-        sent, times_ms = traffic.ping(client, server, ADDRESSES["server"], pings)
+        sent, times_ms = traffic.ping(client, server, pings)
         return Pinged(sent, tuple(times_ms))
 
     def transfer(self, way: Way, seconds: float) -> Transfer:
         self.require_whole()
         client, server = self._substrate.node("client"), self._substrate.node("server")
-        sender, receiver = (server, client) if way == "down" else (client, server)
-        return Transfer(tuple(traffic.tcp(sender, receiver, ADDRESSES[receiver.name], seconds)))
+        with traffic.ends(client, server) as both:
+            return Transfer(tuple(traffic.tcp(both.of(way), seconds)))
 
     def _shape(self, link: Link) -> Shaping:
         return shape(link, Duration(self.compensation_us * 1000))

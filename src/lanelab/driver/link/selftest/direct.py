@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import parsed
-from lanelab.driver.bed.addresses import ADDRESSES, CLIENT, LINK_NETWORK, SERVER
+from lanelab.driver.bed.addresses import CLIENT, LINK_NETWORK, SERVER
 from lanelab.driver.bed.addresses import Host as BedHost
 from lanelab.driver.bed.node import Node
 from lanelab.driver.link import Host, Link
@@ -37,19 +37,18 @@ def measure(link: Link, client: Node, server: Node, *, thorough: bool, brief: bo
     if any(result.verdict == "out" for result in set_to):
         return SelfTest(tuple(set_to), time.monotonic() - started)
     sent = _to_router(client, server, link)
-    results = _round_trip(link, client, server)
-    if not brief:
-        seconds = TRANSFER_THOROUGH_S if thorough else TRANSFER_S
-        for name, sender, receiver in (("down", server, client), ("up", client, server)):
-            marks = traffic.tcp(sender, receiver, ADDRESSES[receiver.name], seconds)
-            results.append(throughput(name, marks))
+    with traffic.ends(client, server) as both:
+        results = _round_trip(link, both)
+        if not brief:
+            seconds = TRANSFER_THOROUGH_S if thorough else TRANSFER_S
+            results += [throughput(name, traffic.tcp(both.of(name), seconds)) for name in ("down", "up")]
     passed = _to_router(client, server, link) - sent
     results.append(at_most("sent to the router", "packets", passed, 0))
     return SelfTest((*results, *set_to), time.monotonic() - started)
 
 
-def _round_trip(link: Link, client: Node, server: Node) -> list[Result]:
-    pinged = traffic.ping_ways(client, server, ADDRESSES["server"], PINGS, link.mtu)
+def _round_trip(link: Link, both: traffic.Ends) -> list[Result]:
+    pinged = traffic.ping_ways(both, PINGS, link.mtu)
     trips_ms = pinged.round_trips_ms
     if len(trips_ms) < pinged.sent / 2:
         return [failed("rtt", "ms", None, f"of {pinged.sent} packets {len(trips_ms)} came back")]

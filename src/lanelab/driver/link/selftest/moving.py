@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from lanelab.driver.bed.addresses import ADDRESSES
-from lanelab.driver.bed.node import Node
 from lanelab.driver.bed.substrate import Traits
 from lanelab.driver.link import HEADER, Direction, Link
 from lanelab.driver.link.moving import Trace
@@ -43,8 +41,7 @@ class _Case:
     name: str
     link: Link
     way: Direction
-    sender: Node
-    receiver: Node
+    path: traffic.Path
     player: Player
     seconds: float
     slack: float
@@ -58,7 +55,7 @@ class _Case:
         self.player.begin()
         try:
             linger_s = plan.linger_s(self.way) + self.way.later.seconds
-            seen = traffic.send(self.sender, self.receiver, ADDRESSES[self.receiver.name], train, linger_s)
+            seen = traffic.send(self.path, train, linger_s)
         finally:
             played = self.player.end()
         assert played is not None  # noqa: S101 - it was begun
@@ -69,7 +66,7 @@ class _Case:
 
 def measure(
     link: Link,
-    ends: tuple[Node, Node],
+    both: traffic.Ends,
     player: Player,
     tries: Attempts,
     traits: Traits,
@@ -77,12 +74,11 @@ def measure(
     thorough: bool = False,
     brief: bool = False,
 ) -> list[Result]:
-    """Measure a link that moves. `ends` are client and server."""
-    client, server = ends
+    """Measure a link that moves."""
     results = []
-    for name, way, sender, receiver in (("down", link.down, server, client), ("up", link.up, client, server)):
+    for name, way in (("down", link.down), ("up", link.up)):
         longest = THOROUGH_SECONDS if thorough else BRIEF_SECONDS if brief else SECONDS
-        case = _Case(name, link, way, sender, receiver, player, longest, traits.tolerance)
+        case = _Case(name, link, way, both.of(name), player, longest, traits.tolerance)
         if not traits.same_clock and way.moves:
             results.append(not_measured(f"what moves {name}", "", None, "the nodes have clocks of their own"))
             continue
@@ -93,7 +89,7 @@ def measure(
         if way.delay_trace and not way.radio:
             results += tries.settled(lambda case=case, delays=way.delay_trace: _delays(case, delays))  # type: ignore[misc]
     if link.radio and traits.same_clock:
-        case = _Case("up", link, link.up, client, server, player, SECONDS, traits.tolerance)
+        case = _Case("up", link, link.up, both.of("up"), player, SECONDS, traits.tolerance)
         results += tries.settled(lambda: list(_radio(case, thorough=thorough, brief=brief)))
     return results
 

@@ -1,6 +1,6 @@
 """What trains tell of one direction: its rate, its queue, and what happens to packets by chance."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -19,7 +19,7 @@ QUEUE_TOLERANCE_PACKETS, QUEUE_TOLERANCE = 1.5, 0.03
 STALL_S = plan.BUNCHED_S  # a queue holds what comes within so long; a router that stands still for longer drops
 TOO_SLOW = 1.02  # times the rate: a sender below it has not overflowed the queue, so it has measured itself
 
-Send = Callable[[plan.Train], Arrivals]
+Samples = Callable[[plan.Train], Iterator[Arrivals]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,25 +31,29 @@ class Scope:
     slack: float  # times what is tolerated
 
 
-def measure(name: str, way: Direction, mtu: int, send: Send, scope: Scope) -> list[Result]:
+def measure(name: str, way: Direction, mtu: int, samples: Samples, scope: Scope) -> list[Result]:
+    """Judge one direction. `samples`: what arrived of a train, and whenever more is wanted, of another one like it."""
     results, settled = [], scope.attempts.settled
     if way.rate:
-        train = plan.rate_train(way, mtu)
-        results += settled(lambda: [_rate(f"rate {name}", way, train, send, scope.slack)])
-        burst = plan.queue_burst(way, mtu, thorough=scope.thorough)
-        results += settled(lambda: [_queue(f"queue {name}", way, mtu, burst, send, scope.slack)])
+        both = plan.busy_train(way, mtu, thorough=scope.thorough)
+        train = both or plan.rate_train(way, mtu)
+        seen = samples(train) if isinstance(train, plan.Train) else iter(())
+        results += settled(lambda: [_rate(f"rate {name}", way, train, seen, scope.slack)])
+        burst = both or plan.queue_burst(way, mtu, thorough=scope.thorough)
+        bursts = samples(burst) if isinstance(burst, plan.Train) else iter(())
+        results += settled(lambda: [_queue(f"queue {name}", way, mtu, burst, bursts, scope.slack)])
     once = 1 if scope.thorough else None  # so many packets settle it
     if way.jitter:
-        paced, noise_ms = plan.jitter_train(way, thorough=scope.thorough), NOISE_MS * scope.slack
+        paced, noise_ms = samples(plan.jitter_train(way, thorough=scope.thorough)), NOISE_MS * scope.slack
         results += scope.attempts.pooled(
-            lambda: send(paced),
+            lambda: next(paced),
             lambda trains: way.impairment(Jitter).judge(way, name, trains, noise_ms),
             once,
             sent_late,
         )
-    chances = plan.chance_train(way, thorough=scope.thorough)
+    chances = samples(plan.chance_train(way, thorough=scope.thorough))
     return results + scope.attempts.pooled(
-        lambda: send(chances),
+        lambda: next(chances),
         lambda trains: _impairments(name, way, trains),
         once,
         lambda train: stood_still(way, train),
@@ -77,14 +81,14 @@ def stood_still(way: Direction, train: Arrivals) -> str:
     )
 
 
-def _rate(name: str, way: Direction, train: plan.Train | str, send: Send, slack: float) -> Result:
+def _rate(name: str, way: Direction, train: plan.Train | str, samples: Iterator[Arrivals], slack: float) -> Result:
     """Between the first and the last packet the bottleneck was busy. Packets that the link loses took its time too;
     what a full queue, an AQM or a busy machine drops took none."""
     assert way.rate is not None  # noqa: S101 - there is no train without one
     target = way.rate.mbit
     if isinstance(train, str):
         return not_measured(name, "Mbit/s", target, train)
-    seen = send(train)
+    seen = next(samples)
     pace, lacking = _pace(way, train, seen)
     if pace is None:
         return failed(name, "Mbit/s", target, f"of {seen.sent} packets {len(seen.once)} arrived")
@@ -129,15 +133,19 @@ def _pace(way: Direction, train: plan.Train, seen: Arrivals) -> tuple[estimate.P
     return pace, missing - loss if missing > explained else 0.0
 
 
-def _queue(name: str, way: Direction, mtu: int, burst: plan.Train | str, send: Send, slack: float) -> Result:
+def _queue(
+    name: str, way: Direction, mtu: int, burst: plan.Train | str, samples: Iterator[Arrivals], slack: float
+) -> Result:
     """Return how long the last packets of an overflowing burst waited, in full-size packets at the link's rate."""
     assert way.rate is not None  # noqa: S101 - the caller has asked
     frame = mtu + HEADER
     target = way.queue_bytes / frame if way.queue_bytes is not None else float(way.queue_packets or 0)
     if isinstance(burst, str):
         return not_measured(name, "packets", target, burst)
-    seen = send(burst)
+    seen = next(samples)
     packets = in_order(seen.once)  # one that skipped the delay does not tell how long it waited
+    if burst.lead:  # what is behind it kept the bottleneck busy, for the rate
+        packets = [packet for packet in packets if packet[0] < burst.lead]
     if len(packets) < 2:
         return failed(name, "packets", target, f"of {seen.sent} packets {len(packets)} arrived")
     waits_s = [(arrived - sent) / 1e9 for _, sent, arrived in sorted(packets)]
@@ -145,7 +153,7 @@ def _queue(name: str, way: Direction, mtu: int, burst: plan.Train | str, send: S
     # the upper quartile: behind a moment in which the sender was kept from its processor, the queue was not full
     waited_s = full[len(full) * 3 // 4] - min(waits_s)
     packet_s = frame * 8 / way.rate.bps
-    achieved = estimate.queue_depth(waited_s, packet_s, burst.gap_us / 1e6)
+    achieved = estimate.queue_depth(waited_s, packet_s, (burst.lead_gap_us or burst.gap_us) / 1e6)
     tolerance = slack * (QUEUE_TOLERANCE_PACKETS + QUEUE_TOLERANCE * target)
     tolerance += 4 * way.jitter.seconds / packet_s
     return within(name, "packets", target, achieved, tolerance, f"its last packets waited {waited_s * 1000:.0f} ms")

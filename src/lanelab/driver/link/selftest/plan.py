@@ -6,7 +6,7 @@ all of these. Only physics lengthens them: a full queue must drain, a rare loss 
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.link import HEADER, Direction, Link
@@ -38,7 +38,8 @@ UNASKED_S, UNASKED_THOROUGH_S = 0.4, 5.0
 JITTERY_TRAIN = 150  # times the jitter: then what jitter does to a train's rate is below 1%
 JITTER_S, JITTER_THOROUGH_S = 3.0, 20.0
 JITTER_GAP_S, SHORTEST_GAP_S, JITTER_FEWEST = 0.002, 0.0002, 30
-FILL_S, FILL_THOROUGH_S = 2.0, 30.0  # of TCP, both ways together
+FILL_S, FILL_THOROUGH_S = 0.7, 30.0  # a queue that takes longer to drain is not filled by TCP
+MOST_CONNECTIONS, LARGEST_FLIGHT = 300, 40  # more than that is not sent at first: a receiver takes no more
 SHORT_FILL_S, SETTLE_S = 0.05, 3.0
 FULL_FOR = 0.8  # of a round trip with a full queue, behind the one in which its first loss is noticed
 THOROUGH_WAITS = ": --thorough waits for it"
@@ -56,13 +57,16 @@ class Pings(Coded):
 @dataclass(frozen=True, slots=True)
 class Train:
     """Numbered packets one way: `burst` at once, then one every `gap_us`. A sender that was kept from its processor
-    sends so many at once as it is late, but no more than `catch_up`."""
+    sends so many at once as it is late, but no more than `catch_up`. The first `lead` of them leave one every
+    `lead_gap_us`."""
 
     count: int
     gap_us: float
     frame: int
     burst: int = 1
     catch_up: int = 1_000_000
+    lead: int = 0
+    lead_gap_us: float = 0.0
 
     @property
     def lasts_s(self) -> float:
@@ -105,32 +109,56 @@ def jitter_train(way: Direction, *, thorough: bool) -> Train:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """The time for which TCP sends one way; and why that does not tell the queue, where it does not."""
+    """The time for which one TCP connection sends one way."""
 
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Flights:
+    """First flights of `count` connections, of `window` packets each, one every `gap_us`; broken off `hold_s` behind
+    the last. And why they do not tell the queue, where they do not."""
+
+    count: int
+    window: int
+    gap_us: float = 0.0
+    hold_s: float = 0.0
     why_not: str = ""
 
 
-def fills(link: Link, *, thorough: bool) -> tuple[Fill, Fill]:
-    """Return the fills down and up. The first flight needs little more than a round trip. The queue needs as long as
-    slow start takes to overflow it, and a round trip more in which it is full; an AQM, until it has settled."""
-    ways = ((link.down, link.server), (link.up, link.client))
-    short = Fill(1.3 * link.rtt.seconds + SHORT_FILL_S)
-    lengths = [_fill(link, way, host.initial_window, thorough=thorough) for way, host in ways]
-    total_s = sum(each for each in lengths if isinstance(each, float))
-    most_s = FILL_THOROUGH_S if thorough else FILL_S
-    down, up = (
-        Fill(short.seconds, each)
-        if isinstance(each, str)
-        else Fill(each)
-        if total_s <= most_s
-        else Fill(short.seconds, f"TCP takes {total_s:.1f} s to fill the queues" + ("" if thorough else THOROUGH_WAITS))
-        for each in lengths
-    )
-    return down, up
+def under_tcp(link: Link, *, thorough: bool) -> tuple[Flights | Fill, Flights | Fill]:
+    """Return what TCP sends down and up. One connection's first flight tells the initial window; as many as overflow
+    the queue, how deep it is. Where no burst is fast enough for that, slow start fills it within some round trips; an
+    AQM needs a transfer until it has settled."""
+    of_down = _under_tcp(link, link.down, link.server.initial_window, thorough=thorough)
+    of_up = _under_tcp(link, link.up, link.client.initial_window, thorough=thorough)
+    return of_down, of_up
 
 
-def _fill(link: Link, way: Direction, window: int, *, thorough: bool) -> float | str:
+def _under_tcp(link: Link, way: Direction, initial_window: int, *, thorough: bool) -> Flights | Fill:
+    window = min(initial_window, LARGEST_FLIGHT)
+    why_not = _why_not_under_tcp(link, way, initial_window, thorough=thorough)
+    if why_not or way.rate is None:
+        return Flights(1, window, why_not=why_not)
+    if way.discipline != "fifo":
+        return Fill(SETTLE_S)
+    frame = link.mtu + HEADER
+    packet_s, depth = frame * 8 / way.rate.bps, queue_packets(way, frame)
+    drain_s, longest_s = depth * packet_s, FILL_THOROUGH_S if thorough else FILL_S
+    if drain_s > longest_s:
+        words = "" if thorough else THOROUGH_WAITS
+        return Flights(1, window, why_not=f"a full queue takes {drain_s:.1f} s to drain{words}")
+    burst = queue_burst(way, link.mtu, thorough=thorough)
+    if isinstance(burst, Train) and burst.count <= MOST_CONNECTIONS * window:
+        count = math.ceil(burst.count / window)
+        return Flights(count, window, burst.gap_us * window, (count + 2) * packet_s)
+    rtt_s = link.rtt.seconds
+    rounds = max(0.0, math.log2(max(rtt_s / packet_s, 1) / window))
+    return Fill((rounds + 1) * rtt_s + drain_s + (1 + FULL_FOR) * (rtt_s + drain_s) + SHORT_FILL_S)
+
+
+def _why_not_under_tcp(link: Link, way: Direction, window: int, *, thorough: bool) -> str:
+    """Return why TCP does not tell the queue. Empty: it does."""
     if way.rate is None:
         return "without a rate nothing waits"
     if link.down.mean_loss or link.up.mean_loss or link.down.skips_delay or link.up.skips_delay:
@@ -138,13 +166,10 @@ def _fill(link: Link, way: Direction, window: int, *, thorough: bool) -> float |
     if link.down.jitter or link.up.jitter:
         return "jitter hides what the queue adds to a round trip"
     if way.discipline != "fifo":
-        return SETTLE_S if thorough else f"{way.discipline} takes {SETTLE_S:.0f} s to settle{THOROUGH_WAITS}"
-    frame = link.mtu + HEADER
-    packet_s, depth, rtt_s = frame * 8 / way.rate.bps, queue_packets(way, frame), link.rtt.seconds
-    if depth < window:
+        return "" if thorough else f"{way.discipline} takes {SETTLE_S:.0f} s to settle{THOROUGH_WAITS}"
+    if queue_packets(way, link.mtu + HEADER) < window:
         return f"its queue holds less than the first {window} packets: TCP never fills it steadily"
-    drain_s, rounds = depth * packet_s, max(0.0, math.log2(max(rtt_s / packet_s, 1) / window))
-    return (rounds + 1) * rtt_s + drain_s + (1 + FULL_FOR) * (rtt_s + drain_s) + SHORT_FILL_S
+    return ""
 
 
 def _ways(link: Link) -> tuple[Direction, Direction]:
@@ -170,6 +195,26 @@ def rate_train(way: Direction, mtu: int) -> Train | str:
     if is_fast(way):
         return Train(int(count * FAST_EXCESS), packet_s * 1e6 / FAST_EXCESS, frame)
     return Train(count + cushion, packet_s * 1e6, frame, cushion)
+
+
+def busy_train(way: Direction, mtu: int, *, thorough: bool) -> Train | None:
+    """Return one train that tells both rate and queue: the burst that overflows it, which keeps the bottleneck busy
+    while it drains, and behind it packets at the rate until that was long enough. None: each needs one of its own.
+    Jitter and packets that skip the delay blur what is to be told of both; an AQM and a fast link have no burst."""
+    paced, burst = rate_train(way, mtu), queue_burst(way, mtu, thorough=thorough)
+    if isinstance(paced, str) or isinstance(burst, str) or way.jitter or way.skips_delay or is_fast(way):
+        return None
+    passes = queue_packets(way, burst.frame) + int(burst.lasts_s * 1e6 / paced.gap_us)
+    behind = max(0, paced.count - passes)
+    return replace(paced, count=burst.count + behind, burst=1, lead=burst.count, lead_gap_us=burst.gap_us)
+
+
+def trains(way: Direction, mtu: int, *, thorough: bool) -> list[Train]:
+    """Return all that is sent one way, in this order."""
+    busy = busy_train(way, mtu, thorough=thorough)
+    of_rate = (busy,) if busy else (rate_train(way, mtu), queue_burst(way, mtu, thorough=thorough))
+    of_jitter = (jitter_train(way, thorough=thorough),) if way.jitter else ()
+    return [*(each for each in of_rate if isinstance(each, Train)), *of_jitter, chance_train(way, thorough=thorough)]
 
 
 def is_fast(way: Direction) -> bool:

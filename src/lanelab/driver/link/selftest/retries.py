@@ -36,6 +36,15 @@ class Attempts:
         self.lost = 0  # in attempts that count
         self._lost()  # what was lost before is not this test's
 
+    def spoilt(self) -> bool:
+        """Return whether what was measured until now is to be discarded, since the router was too slow meanwhile. Where
+        nothing is measured again, what was lost counts."""
+        lost = self._lost()
+        if lost and self._most == 1:
+            self.lost += lost
+            return False
+        return bool(lost)
+
     def settled(self, measure_once: Callable[[], list[Result]], most: int | None = None) -> list[Result]:
         """Return the results of the first attempt that is fine, else of the last."""
         return self.pooled(measure_once, lambda samples: samples[-1], most, said="")

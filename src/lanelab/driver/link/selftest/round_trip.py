@@ -1,14 +1,13 @@
-"""What pings tell: the round trip and each direction's delay, how much they vary, the MTU."""
+"""What pings tell: the round trip and each direction's delay, how much they vary, the MTU. Pure."""
 
 import statistics
 from collections.abc import Sequence
 
-from lanelab.driver.bed.addresses import ADDRESSES
-from lanelab.driver.bed.node import Node
 from lanelab.driver.bed.substrate import Traits
 from lanelab.driver.link import Direction, Link
 from lanelab.driver.link.results import Result, at_most, failed, not_measured, shown, within
-from lanelab.driver.link.selftest import estimate, plan, traffic
+from lanelab.driver.link.selftest import estimate, plan
+from lanelab.driver.link.selftest.traffic import Pinged
 
 RTT_TOLERANCE_MS, RTT_TOLERANCE = 0.5, 0.01
 DELAY_TOLERANCE_MS = 0.4
@@ -16,8 +15,7 @@ CALM_DEVIATION_MS = 2.0  # without jitter; more than this and the machine is too
 MEDIAN_ERROR = 1.2533  # of a median, times that of a mean
 
 
-def measure(link: Link, client: Node, server: Node, traits: Traits) -> list[Result]:
-    pinged = traffic.ping_ways(client, server, ADDRESSES["server"], plan.pings(link), link.mtu)
+def judge(link: Link, pinged: Pinged, traits: Traits) -> list[Result]:
     target = link.rtt.milliseconds
     if len(pinged.ways_ms) < 2:
         return [failed("rtt", "ms", target, f"of {pinged.sent} packets {len(pinged.ways_ms)} came back")]

@@ -1,21 +1,48 @@
 """Sends the planned traffic between two nodes and brings back what was seen."""
 
 import itertools
-import json
-import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, Any
+from typing import NamedTuple, TypedDict
 
-from lanelab.driver.base.errors import NodeError
-from lanelab.driver.bed.node import Command, Node, Process, Stdio
+from lanelab.driver.bed.addresses import ADDRESSES
+from lanelab.driver.bed.node import Node
 from lanelab.driver.link.arrivals import Arrivals
-from lanelab.driver.link.selftest.plan import PING_FRAME, Pings, Train
+from lanelab.driver.link.selftest.plan import PING_FRAME, Flights, Pings, Train
+from lanelab.driver.link.selftest.session import Session
 
-PROBE = Path(__file__).resolve().parents[2] / "bed" / "remote" / "probe.py"
 TRAINS = itertools.count(1)
-ECHO_PORT, SINK_PORT, TCP_PORT, FILL_PORT = 7007, 7009, 7011, 7013
+ECHO_PORT, TCP_PORT, FILL_PORT, FLIGHTS_PORT = 7007, 7011, 7013, 7017
+SINK_PORT, SINKS = 7020, 16  # one train's last packets may be on their way when the next one begins
 SILENCE_S = 1.0  # beyond a transfer and a round trip: then it has ended
+
+
+class Ends(NamedTuple):
+    """The two ends of a link that is measured."""
+
+    client: Session
+    server: Session
+
+    def of(self, way: str) -> "Path":
+        """Return the way "down" or "up"."""
+        sender, receiver = (self.server, self.client) if way == "down" else (self.client, self.server)
+        return Path(sender, receiver, ADDRESSES[receiver.name])
+
+
+class Path(NamedTuple):
+    """One way over a link, and the receiver's address."""
+
+    sender: Session
+    receiver: Session
+    address: str
+
+
+@contextmanager
+def ends(client: Node, server: Node) -> Iterator[Ends]:
+    """Start a probe on either node."""
+    with Session(client) as of_client, Session(server) as of_server:
+        yield Ends(of_client, of_server)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,117 +59,160 @@ class Pinged:
         return [outward + back for outward, back in self.ways_ms]
 
 
-class Probe:
-    """One of the probe's programs on a node."""
+class PingsUnderWay:
+    """Pings from client to server and back; with an `mtu`, also how long a packet passes."""
 
-    def __init__(self, node: Node, *words: object) -> None:
-        self._node, self._what = node, " ".join(map(str, words))
-        source, self._stdin = os.pipe()
-        stdout, sink = os.pipe()
-        try:
-            command = Command([*node.python, node.program_of_ours(PROBE), *map(str, words)])
-            self._process: Process = node.spawn(command, Stdio(source, sink, sink))
-        except BaseException:
-            os.close(self._stdin)
-            os.close(stdout)
-            raise
-        finally:
-            os.close(source)
-            os.close(sink)
-        self._output: IO[str] = os.fdopen(stdout)
+    def __init__(self, both: Ends, address: str, pings: Pings, mtu: int = 0) -> None:
+        self._echo = both.server.begin("echo", ECHO_PORT)
+        self._echo.result()
+        self._program = both.client.begin("ping", address, ECHO_PORT, pings.count, pings.gap_us, PING_FRAME, mtu)
+        self._program.result()
 
-    def __enter__(self) -> "Probe":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
-            self._process.signal(9)
-        self.end()
-
-    def ready(self) -> None:
-        self.result()
-
-    def result(self) -> Any:  # noqa: ANN401 - what a program says is its own
-        line = self._output.readline()
-        try:
-            return json.loads(line)
-        except ValueError:
-            output = (line + self._output.read()).strip().splitlines()
-            why = output[-1].strip() if output else "it said nothing"  # of a traceback, the last line
-            raise NodeError(f"on {self._node.name}, the probe '{self._what}' failed: {why}") from None
-
-    def end(self) -> None:
-        os.close(self._stdin)
-        self._process.wait()
-        self._output.close()
+    def result(self) -> Pinged:
+        """Wait until all are answered, or no answer is to be expected any more."""
+        answer = self._program.result()
+        self._echo.go()
+        ways_ms = tuple((outward / 1e6, back / 1e6) for outward, back in answer["ways_ns"])
+        return Pinged(answer["sent"], ways_ms, answer["mtu"])
 
 
-def ping(client: Node, server: Node, address: str, pings: Pings) -> tuple[int, list[float]]:
+def ping_ways(both: Ends, pings: Pings, mtu: int = 0) -> Pinged:
+    """Return round trips by direction; with an `mtu`, also how long a packet passes."""
+    return PingsUnderWay(both, ADDRESSES["server"], pings, mtu).result()
+
+
+def ping(client: Node, server: Node, pings: Pings) -> tuple[int, list[float]]:
     """How many were sent, and the round trips in ms."""
-    pinged = ping_ways(client, server, address, pings)
+    with ends(client, server) as both:
+        pinged = ping_ways(both, pings)
     return pinged.sent, pinged.round_trips_ms
 
 
-def ping_ways(client: Node, server: Node, address: str, pings: Pings, mtu: int = 0) -> Pinged:
-    """Round trips by direction; with an `mtu`, also how long a packet passes."""
-    with Probe(server, "echo", ECHO_PORT) as echo:
-        echo.ready()
-        with Probe(client, "ping", address, ECHO_PORT, pings.count, pings.gap_us, PING_FRAME, mtu) as probe:
-            answer = probe.result()
-    return Pinged(
-        answer["sent"], tuple((outward / 1e6, back / 1e6) for outward, back in answer["ways_ns"]), answer["mtu"]
-    )
+class TrainUnderWay:
+    """One train one way."""
+
+    def __init__(self, path: Path, train: Train, linger_s: float) -> None:
+        """Begin to send. What the link may have held back for `linger_s` is waited for at its end."""
+        number = next(TRAINS)
+        port = SINK_PORT + number % SINKS
+        self._train = train
+        self._sink = path.receiver.begin("sink", port, number, linger_s)
+        self._sink.result()
+        paced = (train.count, train.gap_us, train.frame, train.burst, train.catch_up, train.lead, train.lead_gap_us)
+        self._source = path.sender.begin("send", path.address, port, number, *paced)
+        self._took_s: float | None = None
+        self._arrived: Arrivals | None = None
+
+    def sent(self) -> float:
+        """Wait until all is sent; return how long that took, in seconds."""
+        if self._took_s is None:
+            self._took_s = float(self._source.result()["took_s"])
+        return self._took_s
+
+    def arrivals(self) -> Arrivals:
+        """Wait until all has arrived."""
+        if self._arrived is None:
+            took_s, seen = self.sent(), self._sink.result()
+            packets = tuple((number, sent, arrived) for number, sent, arrived in seen["packets"])
+            gap_s = self._train.gap_us / 1e6
+            self._arrived = Arrivals(self._train.count, packets, seen["dropped_here"], took_s, gap_s)
+        return self._arrived
 
 
-def send(sender: Node, receiver: Node, address: str, train: Train, linger_s: float) -> Arrivals:
-    """One train one way; what the link may have held back for `linger_s` is waited for."""
-    number = next(TRAINS)
-    words = (number, train.count, train.gap_us, train.frame, train.burst, train.catch_up)
-    with Probe(receiver, "sink", SINK_PORT, number, linger_s) as sink:
-        sink.ready()
-        with Probe(sender, "send", address, SINK_PORT, *words) as source:
-            took_s = source.result()["took_s"]
-            seen = sink.result()
-    packets = tuple((number, sent, arrived) for number, sent, arrived in seen["packets"])
-    return Arrivals(train.count, packets, seen["dropped_here"], took_s, train.gap_us / 1e6)
+def send(path: Path, train: Train, linger_s: float) -> Arrivals:
+    return TrainUnderWay(path, train, linger_s).arrivals()
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
-    """A TCP transfer that sent as much as it could. `flight`: packets under way `looked_s` after the handshake, when
-    everything had been handed to the kernel; `reads`: (seconds since the first, bytes so far) at the receiver;
-    `samples`: (seconds, smoothed round trip in ms, packets sent once more)."""
+class FirstFlight:
+    """The first flight of a TCP connection. `flight`: packets under way `looked_s` after everything had been handed to
+    the kernel; `reads`: (seconds since the first, bytes so far) at the receiver."""
 
-    handshake_s: float
     mss: int
     flight: int
     looked_s: float
     reads: tuple[tuple[float, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Flown:
+    """First flights of several connections, one behind the other. `waits_s`: of each connection, how much longer its
+    last packet that surely was sent once took than the very first one; None: none came."""
+
+    first: FirstFlight
+    waits_s: tuple[float | None, ...]
+
+
+class FlightsUnderWay:
+    """First flights of TCP connections one way, sent when `go` is called. With reno, which every kernel has."""
+
+    def __init__(self, path: Path, flights: Flights) -> None:
+        """Connect."""
+        self._plan = flights
+        self._sink = path.receiver.begin("flights-sink", FLIGHTS_PORT, flights.count, flights.hold_s + SILENCE_S)
+        self._sink.result()
+        timing = (flights.count, flights.window, flights.gap_us, flights.hold_s, "reno")
+        self._source = path.sender.begin("flights", path.address, FLIGHTS_PORT, *timing)
+
+    def connected(self) -> None:
+        self._source.result()
+
+    def go(self) -> None:
+        self._source.go()
+
+    def result(self) -> Flown:
+        """Wait until all has arrived."""
+        first, marks = self._source.result(), self._sink.result()
+        sent = [(str(port), int(at)) for port, at in first["sent"]]
+        reads = [[(int(at), int(count)) for at, count in marks[port]] for port, _ in sent]
+        return flown(self._plan.window, first, [at for _, at in sent], reads)
+
+
+class FirstSent(TypedDict):
+    """The first connection, as its sender's kernel describes it."""
+
+    mss: int
+    flight: int
+    looked_s: float
+
+
+def flown(window: int, first: FirstSent, sent: Sequence[int], reads: Sequence[Sequence[tuple[int, int]]]) -> Flown:
+    """Return flights out of when each connection's was sent, and when how many of its bytes had arrived (ns)."""
+    last = max(1, window - 1) * first["mss"]  # a flight's very last packet may have been sent again, as a probe
+    arrived = [max((at for at, count in each if count <= last), default=None) for each in reads]
+    began = reads[0][0][0] if reads[0] else 0
+    shortest = began - sent[0]
+    waits = (None if at is None else (at - left - shortest) / 1e9 for at, left in zip(arrived, sent, strict=True))
+    seen = tuple(((at - began) / 1e9, count) for at, count in reads[0])
+    return Flown(FirstFlight(first["mss"], first["flight"], first["looked_s"], seen), tuple(waits))
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A TCP transfer that sent as much as it could. `samples`: (seconds, smoothed round trip in ms, packets sent once
+    more)."""
+
+    first: FirstFlight
     samples: tuple[tuple[float, float, int], ...]
 
 
-def fill(sender: Node, receiver: Node, address: str, seconds: float, rtt_s: float = 0.0) -> Filled:
+def fill(path: Path, seconds: float, rtt_s: float = 0.0) -> Filled:
     """With reno, which every kernel has: it fills a queue until it overflows."""
-    with Probe(receiver, "fill-sink", FILL_PORT, seconds + rtt_s + SILENCE_S) as sink:
-        sink.ready()
-        with Probe(sender, "fill", address, FILL_PORT, seconds, "reno") as source:
-            sent = source.result()
-            marks = sink.result()["marks"]
+    sink = path.receiver.begin("fill-sink", FILL_PORT, seconds + rtt_s + SILENCE_S)
+    sink.result()
+    sent = path.sender.begin("fill", path.address, FILL_PORT, seconds, "reno").result()
+    marks = sink.result()["marks"]
     began = marks[0][0] if marks else 0.0
+    reads = tuple((float(when) - began, int(count)) for when, count in marks)
     return Filled(
-        handshake_s=float(sent["handshake_s"]),
-        mss=int(sent["mss"]),
-        flight=int(sent["flight"]),
-        looked_s=float(sent["looked_s"]),
-        reads=tuple((float(when) - began, int(count)) for when, count in marks),
+        first=FirstFlight(int(sent["mss"]), int(sent["flight"]), float(sent["looked_s"]), reads),
         samples=tuple((float(at), us / 1000, int(again)) for at, us, again in sent["samples"]),
     )
 
 
-def tcp(sender: Node, receiver: Node, address: str, seconds: float) -> list[tuple[float, int]]:
+def tcp(path: Path, seconds: float) -> list[tuple[float, int]]:
     """Return a TCP transfer: (time in s, bytes so far) as the receiver saw it."""
-    with Probe(receiver, "tcp-sink", TCP_PORT) as sink:
-        sink.ready()
-        with Probe(sender, "tcp-send", address, TCP_PORT, seconds) as source:
-            source.result()
-            return [(float(when), int(count)) for when, count in sink.result()["marks"]]
+    sink = path.receiver.begin("tcp-sink", TCP_PORT)
+    sink.result()
+    path.sender.begin("tcp-send", path.address, TCP_PORT, seconds).result()
+    return [(float(when), int(count)) for when, count in sink.result()["marks"]]
