@@ -66,7 +66,7 @@ def flows_that_are_killed_are_missed(bed: InsideBed) -> None:
     recorder = begun(bed, cross="2 cubic down")
     bed.server.run(["ss", "-K", "-t", "dport", "=", f":{cross.PORT}"], check=False)
     bed.server.run(["ip", "route", "replace", "blackhole", "10.10.1.0/24"])  # where a kernel cannot kill a connection
-    time.sleep(2 * LOAD_S)
+    time.sleep(2 * LOAD_S)  # a load without flows
     found = ended(recorder)
     bed.server.run(["ip", "route", "del", "blackhole", "10.10.1.0/24"])
     assert isinstance(found.evidence, CrossEvidence)

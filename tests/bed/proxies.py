@@ -1,7 +1,6 @@
 """Checks of the real proxies in a bed, with nginx or Apache behind them; test_proxies.py runs them."""
 
 import contextlib
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from lanelab.driver.trial.serving import Served, Serving
 from lanelab.driver.trial.spec import TrialSpec
 from tests.bed.serving import fetch, site
 from tests.kit.inside import Check, InsideBed, main
+from tests.kit.wait import wait_until
 
 HAVE = {"nginx": ("nginx",), "apache": ("apache2", "httpd"), "haproxy": ("haproxy",), "gateway": ()}
 HERE = [name for name, programs in HAVE.items() if not programs or any(map(find, programs))]
@@ -53,10 +53,13 @@ def asked(served: Served) -> list[ServedRequest]:
 
 def settled(served: Served, count: int) -> int:
     """How many connections the proxy made to the server behind it, when that has logged so many requests."""
-    lines, until = asked(served), time.monotonic() + 60
-    while len(lines) < count and time.monotonic() < until:
-        time.sleep(0.01)
-        lines += asked(served)
+    lines: list[ServedRequest] = []
+
+    def all_came() -> bool:
+        lines.extend(asked(served))
+        return len(lines) >= count
+
+    wait_until(all_came, what=lambda: lines)
     assert len(lines) == count, lines
     return len({line.remote for line in lines})
 

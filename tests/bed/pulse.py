@@ -48,7 +48,7 @@ def watched(bed: InsideBed, seconds: float) -> tuple[RouterStall, ...]:
     pulse = bed.substrate.router.pulse()
     assert pulse is not None
     pulse.begin()
-    time.sleep(seconds)
+    time.sleep(seconds)  # a load: that long the router is watched
     return pulse.end()
 
 

@@ -139,10 +139,24 @@ def fetch_whole(bed: InsideBed, what: Site) -> list[dict[str, Any]]:
 def awaited_lines(server: RunningServer, kind: type[L], count: int) -> list[L]:
     """A line is written when the server is done with a request, which may be after the client is."""
     lines: list[L] = []
-    until = time.monotonic() + 60
-    while len(lines) < count and time.monotonic() < until:
-        lines += (line for line in server.requests() if isinstance(line, kind))
-        time.sleep(0.01)
+
+    def all_came() -> bool:
+        lines.extend(line for line in server.requests() if isinstance(line, kind))
+        return len(lines) >= count
+
+    wait_until(all_came, what=lambda: lines)
+    return lines
+
+
+def awaited_error_lines(server: RunningServer) -> list[str]:
+    """A parent looks at its children once a second."""
+    lines: list[str] = []
+
+    def some_came() -> bool:
+        lines.extend(server.error_lines())
+        return bool(lines)
+
+    wait_until(some_came)
     return lines
 
 
@@ -326,11 +340,7 @@ def bad_lines_in_its_error_log_are_seen(bed: InsideBed) -> None:
 def a_child_that_dies_is_an_unexpected_line(bed: InsideBed) -> None:
     with served(bed) as server:
         os.kill(max(pids()), signal.SIGSEGV)
-        lines: list[str] = []
-        until = time.monotonic() + 60  # its parent looks once a second
-        while not lines and time.monotonic() < until:
-            lines = server.error_lines()
-            time.sleep(0.05)
+        lines = awaited_error_lines(server)
         assert "exit signal Segmentation fault" in lines[0], lines
         server.require_alive()
         (found,) = fetch(bed, {"name": "a.test", "get": ["/"]})
@@ -419,10 +429,7 @@ def nothing_is_left(bed: InsideBed) -> None:
 
 def await_end(server: RunningServer) -> None:
     """Raises its error."""
-    until = time.monotonic() + 60
-    while time.monotonic() < until:
-        server.require_alive()
-        time.sleep(0.01)
+    wait_until(server.require_alive)
 
 
 def a_crash_is_told_and_cleared_away(bed: InsideBed) -> None:
@@ -456,11 +463,7 @@ def many_starts_are_quick(bed: InsideBed) -> None:
 def a_worker_of_nginx_that_dies_is_an_unexpected_line(bed: InsideBed) -> None:
     with served(bed, worker_processes=1) as server:
         os.kill(max(pids()), signal.SIGSEGV)
-        lines: list[str] = []
-        until = time.monotonic() + 60
-        while not lines and time.monotonic() < until:
-            lines = server.error_lines()
-            time.sleep(0.05)
+        lines = awaited_error_lines(server)
         assert "exited on signal 11" in lines[0], lines
         server.require_alive()
 

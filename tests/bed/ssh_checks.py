@@ -22,6 +22,7 @@ from lanelab.driver.trial.recorders.recorder import Context, Role
 from lanelab.driver.trial.recorders.server_series import ServerSeries, ServerSeriesOptions
 from lanelab.driver.trial.recorders.tcpdump import Capture
 from tests.kit.inside import InsideBed, main
+from tests.kit.wait import wait_until
 
 WORDS = ("a b", "$HOME", "`id`", "'\"", "*", "--", "", "ä\n;", "\\", "!x", "line\nline", "%s")
 
@@ -136,11 +137,14 @@ def ports_are_reached_beside_the_link(bed: InsideBed) -> None:
     bed.substrate.router.forward(on=False)
     echo = "import socket; s = socket.create_server(('127.0.0.1', 7100)); l, _ = s.accept(); l.sendall(l.recv(9)[::-1])"
     process = bed.server.spawn(Command([*bed.server.python, "-c", echo]))
-    until, answer = time.monotonic() + 60, b""
-    while not answer and time.monotonic() < until:
-        answer = bed.server.exchange("127.0.0.1", 7100, b"abc")
-        time.sleep(0.01)
-    assert answer == b"cba"
+    answers: list[bytes] = []  # none before it listens
+
+    def has_answered() -> bytes:
+        answers.append(bed.server.exchange("127.0.0.1", 7100, b"abc"))
+        return answers[-1]
+
+    wait_until(has_answered)
+    assert answers[-1] == b"cba"
     assert process.wait(60) == 0
     assert bed.server.exchange("127.0.0.1", 7100, b"abc") == b""
     bed.substrate.router.forward(on=True)

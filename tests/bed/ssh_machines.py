@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from lanelab.driver.base.paths import PROJECT, SOURCES
 from lanelab.driver.base.programs.find_program import search_path
 from lanelab.driver.bed.ssh.hosts import Hosts, hosts_of
+from tests.kit.wait import left_after
 
 from .ssh_lab import MACHINES, SSHD, USER, address_of
 
@@ -99,16 +99,16 @@ class Machines:
 
     def restored(self, before: Mapping[str, Mapping[str, Any]], within_s: float) -> dict[str, Any]:
         """What is not as before on these machines; waited for so long."""
-        until = time.monotonic() + within_s
-        while True:
-            differences: dict[str, Any] = {}
+
+        def differences() -> dict[str, Any]:
+            found: dict[str, Any] = {}
             for name, then in before.items():
                 now = self.snapshot(name)
                 changed = {key: (then[key], now[key]) for key in then if now[key] != then[key]}
-                differences |= {f"{name}: {key}": value for key, value in changed.items()}
-            if not differences or time.monotonic() > until:
-                return differences
-            time.sleep(0.5)
+                found |= {f"{name}: {key}": value for key, value in changed.items()}
+            return found
+
+        return left_after(differences, within_s)
 
     # --- inventories
 

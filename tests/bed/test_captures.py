@@ -33,7 +33,7 @@ for _ in range({CONNECTIONS}):
             connection = socket.create_connection(("{SERVER}", 8080))
             break
         except ConnectionRefusedError:
-            time.sleep(0.1)
+            time.sleep(0.1)  # until the other node listens
     connection.sendall(b"please")
     got = 0
     while part := connection.recv(65536):
@@ -88,13 +88,14 @@ def test_tshark_counts_the_same(folder: Path, side: str) -> None:
     tried = [each for each in found.by_connection if each.handshake]
     assert len(tried) == CONNECTIONS
     packets = {each.client_port: (each.packets_up, each.packets_down) for each in found.by_connection}
-    assert tshark.conversations(file) == packets
-    bytes_by_tshark = tshark.sizes(file)
+    seen = tshark.segments(file)
+    assert tshark.conversations(seen) == packets
+    bytes_by_tshark = tshark.sizes(seen)
     for each in found.by_connection:
         assert bytes_by_tshark[each.client_port, 8080] == each.bytes_up
         assert bytes_by_tshark[8080, each.client_port] == each.bytes_down
     assert found.bytes == found.bytes_down + found.bytes_up == sum(bytes_by_tshark.values())
-    assert found.retransmissions_down + sum(each.out_of_order for each in tried) == tshark.sent_again(file)[8080]
+    assert found.retransmissions_down + sum(each.out_of_order for each in tried) == tshark.sent_again(seen)[8080]
 
 
 def test_the_senders_kernel_counted_the_same(folder: Path) -> None:

@@ -37,7 +37,7 @@ def test_a_random_part_killed_at_a_random_moment_takes_all_with_it(lanelab: Lane
     deadline = time.monotonic() + LONGEST_S * (number + chance.random()) / KILLS
     while time.monotonic() < deadline:
         watch.see(command.pid)
-        time.sleep(0.02)
+        time.sleep(0.02)  # to a random moment
     victim = chance.choice(watch.see(command.pid) or [Part(command.pid, "lanelab")])
     kill(victim)
     command.communicate(timeout=ENDED_WITHIN_S)

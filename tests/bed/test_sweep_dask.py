@@ -270,14 +270,14 @@ def test_a_supervisor_that_is_killed_leaves_no_worker(scheduler: OwnScheduler, w
 
 
 SUPERVISOR = f"""
-import json, sys, time
+import json, sys
+from tests.kit.wait import wait_until
 from lanelab.driver.run.sweep.address import address_of
 from lanelab.driver.run.sweep.supervisor import Lent, Supervisor
 import os
 processors = [sorted(os.sched_getaffinity(0))] * 2
 with Supervisor(address_of(sys.argv[1]), Lent(2, "dying", jobs={JOBS!r}), processors=processors) as supervisor:
-    while len(supervisor.pids) < 2:
-        time.sleep(0.05)
+    wait_until(lambda: len(supervisor.pids) == 2)
     print(json.dumps(list(supervisor.pids.values())), flush=True)
     supervisor.wait()
 """
@@ -340,11 +340,10 @@ def running(
 
 def wait_for_end(pid: int) -> None:
     """Of a process that is not our child."""
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
+
+    def has_ended() -> bool:
         with contextlib.suppress(ProcessLookupError, FileNotFoundError):
-            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
-                time.sleep(0.1)
-                continue
-        return
-    raise AssertionError(f"process {pid} has not ended")
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        return True
+
+    wait_until(has_ended, PATIENCE_S, lambda: f"the end of process {pid}")

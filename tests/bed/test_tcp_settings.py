@@ -55,7 +55,7 @@ for _ in range(5):  # it has to know the round trip
 before = probes()
 neighbour("{NOBODY}")
 connection.sendall(b"b")
-time.sleep(0.15)
+time.sleep(0.15)  # longer than the probe of what is not acknowledged waits
 neighbour("{ROUTER}")
 connection.recv(1)
 print("probes", probes() - before)

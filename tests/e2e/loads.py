@@ -17,7 +17,9 @@ from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.trial.recorders.tcpdump import Capture
 from tests.e2e import pages
 from tests.kit.inside import InsideBed
+from tests.kit.wait import left_after
 
+IDLE_S = 4  # what a browser does by itself it does in its first seconds, or never
 AROUND = Surroundings(hosts={pages.HOST: ADDRESSES["server"]})
 
 
@@ -36,10 +38,7 @@ def browsers(inside: InsideBed) -> Iterator[ChromiumBrowser]:
 
 def left_behind() -> list[str]:
     """Processes of a browser, and folders of profiles, that are still there."""
-    until = time.monotonic() + 60
-    while (left := [*running_browsers(), *profiles()]) and time.monotonic() < until:
-        time.sleep(0.1)  # what was killed may need a moment on a busy machine
-    return left
+    return left_after(lambda: [*running_browsers(), *profiles()])  # what was killed may need a moment
 
 
 def running_browsers() -> list[str]:
@@ -160,10 +159,10 @@ def idle(inside: InsideBed, display: str) -> dict[str, Any]:
         file = "/run/idle.pcap"
         capture = Capture(client, file).start()
         page = made.open(Settings(display=display), around)
-        time.sleep(4)
+        time.sleep(IDLE_S)
         page.load(pages.URL, 120)
         found = flat(page.record())
-        time.sleep(4)
+        time.sleep(IDLE_S)
         page.close()
         counts = capture.stop()
     words = client.run(["tcpdump", "-nr", file]).stdout.splitlines()

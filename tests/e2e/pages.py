@@ -2,12 +2,12 @@
 for Apache."""
 
 import struct
-import time
 import zlib
 from pathlib import Path
 
 from lanelab.driver.bed.node import Command, Node
 from tests.kit.inside import InsideBed
+from tests.kit.wait import wait_until
 
 HOST = "site.example"
 URL = f"http://{HOST}/"
@@ -24,7 +24,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
     def do_GET(self):
         if self.path == '/slow':
             import time
-            time.sleep(60)
+            time.sleep(60)  # the page that does not end
         if self.path == '/cookie':
             self.send_response(200)
             self.send_header('Set-Cookie', 'seen=1; Max-Age=600')
@@ -89,8 +89,5 @@ def serve(inside: InsideBed, port: int = 80, *tls: str) -> Path:
 
 
 def await_port(node: Node, port: int) -> None:
-    for _ in range(1200):
-        if node.run(["sh", "-c", f"ss -ltn | grep -q :{port}"], check=False).status == 0:
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"nobody listens at {port}")
+    listens = ["sh", "-c", f"ss -ltn | grep -q :{port}"]
+    wait_until(lambda: node.run(listens, check=False).status == 0, what=lambda: f"nobody listens at {port}")

@@ -3,7 +3,6 @@
 import base64
 import json
 import sys
-import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from tests.e2e.loads import Settings, browsers, running_browsers
 from tests.e2e.pages import await_port
 from tests.kit.inside import InsideBed
 from tests.kit.origins import page
+from tests.kit.wait import wait_until
 
 LOG = "/run/origins.log"
 APACHE = """
@@ -192,9 +192,7 @@ def interrupted(inside: InsideBed, number: int) -> dict[str, Any]:
     argv = [sys.executable, "-P", "-m", "lanelab.driver.cli", "site", "record", page.HANGS, "--name", "gone"]
     with (inside.folder / "said").open("wb") as said:
         process = inside.client.spawn(Command(argv, own), Stdio(stdout=said.fileno(), stderr=said.fileno()))
-        until = time.monotonic() + 60
-        while "/hangs" not in Path(LOG).read_text() and time.monotonic() < until:
-            time.sleep(0.05)
+        wait_until(lambda: "/hangs" in Path(LOG).read_text())
         process.signal(number)
         status = process.wait(60)
     return {

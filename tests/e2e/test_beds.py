@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.kit.handles import LanelabCommand
+from tests.kit.wait import left_after
 from tools.bench.leftovers import GRACE_S, carriers_of
 
 from .runs import ACCEPT_LINKS, Played, play, resume
@@ -24,12 +25,7 @@ def beds_of(played: Played) -> list[tuple[int, int]]:
 def left_of(lanelab: LanelabCommand, beds: set[str]) -> list[str]:
     """Processes that carry the name of a bed, a moment after its end."""
     names = beds | {bed.name for bed in (lanelab.build / "beds").iterdir()}
-    deadline = time.monotonic() + GRACE_S
-    while True:
-        found = [f"{part.pid} {part.name}" for name in names for part in carriers_of(name)]
-        if not found or time.monotonic() > deadline:
-            return found
-        time.sleep(0.1)
+    return left_after(lambda: [f"{part.pid} {part.name}" for name in names for part in carriers_of(name)], GRACE_S)
 
 
 def test_each_block_of_rounds_gets_a_fresh_bed(lanelab: LanelabCommand, tmp_path: Path) -> None:
@@ -57,7 +53,7 @@ def test_a_run_that_is_killed_while_beds_change_leaves_nothing_and_goes_on(
     run = lanelab.start("run", str(file), "--out", str(tmp_path / "run"), "--json", ACCEPT_LINKS)
     await_trials(run, 1)
     beds = {bed.name for bed in (lanelab.build / "beds").iterdir()}
-    time.sleep(after_s)
+    time.sleep(after_s)  # the moment that is tried
     run.kill()
     run.communicate()
     assert left_of(lanelab, beds) == []

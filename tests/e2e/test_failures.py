@@ -111,7 +111,7 @@ def _begin_and_kill(run: subprocess.Popen[bytes], lanelab: LanelabCommand, victi
     for line in run.stdout:
         if json.loads(line)["event"] == "trial-started":
             break
-    time.sleep(after_s)
+    time.sleep(after_s)  # into the load: its moment is what is tried
     (bed,) = (lanelab.build / "beds").iterdir()
     killed = [part for part in carriers_of(bed.name) if part.name.startswith(victim)]
     assert killed

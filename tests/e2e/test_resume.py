@@ -63,7 +63,7 @@ def test_a_run_that_was_killed_goes_on_where_it_was(lanelab: LanelabCommand, tmp
     """Somewhere in the middle of a trial; `lanelab bench kills` kills at 30 other moments."""
     run = begin(lanelab, tmp_path)
     told = await_trials(run, 2)
-    time.sleep(0.4)
+    time.sleep(0.4)  # into the next trial, of which nothing tells how far it is
     run.kill()
     run.communicate()
     played = resume(lanelab, tmp_path / "run")
@@ -91,7 +91,7 @@ def test_ctrl_c_twice_stops_at_once(lanelab: LanelabCommand, tmp_path: Path) -> 
     run = begin(lanelab, tmp_path)
     await_trials(run, 1)
     run.send_signal(signal.SIGINT)
-    time.sleep(0.2)
+    time.sleep(0.2)  # two signals at once are one, and nobody tells that the first has come
     run.send_signal(signal.SIGINT)
     said = run.communicate()[1].decode()
     assert run.returncode == 130

@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import tarfile
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from lanelab.driver.base.errors import BuildError
 from lanelab.driver.base.paths import PROJECT, build_folder
 from lanelab.driver.base.programs.building import single_build
 from lanelab.driver.base.programs.find_program import find
+from tests.kit.wait import wait_until
 from tests.wire.peers import end_group
 
 TOOLS = PROJECT / "requirements-archives.lock"
@@ -138,15 +138,14 @@ def _environment(lock: Path) -> dict[str, str]:
 
 
 def _wait_until_it_answers(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + STARTING_S
-    while True:
+    def answers() -> bool:
         try:
             urllib.request.urlopen(url, timeout=STARTING_S).close()  # noqa: S310 - ours, on loopback
         except urllib.error.HTTPError:
-            return
+            return True
         except OSError:
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise AssertionError(f"pywb did not start:\n{log.read_text()}") from None
-            time.sleep(0.1)
-        else:
-            return
+            assert process.poll() is None, f"pywb did not start:\n{log.read_text()}"
+            return False
+        return True
+
+    wait_until(answers, STARTING_S, log.read_text)

@@ -1,7 +1,6 @@
 """Jobs that workers of tests do: they need no bed."""
 
 import os
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.run.events import Notice
 from lanelab.driver.run.sweep.worker.context import WorkerContext
+from tests.kit.wait import left_after
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,6 @@ def run(name: str, payload: Mapping[str, Any], context: WorkerContext) -> Any:
         context.tell(Notice("seven"))
         return None
     if do == "until-halted":
-        deadline = time.monotonic() + 60
-        while not context.is_halted() and time.monotonic() < deadline:
-            time.sleep(0.02)
+        left_after(lambda: not context.is_halted())
         return {"halted": context.is_halted()}
     return {"echo": payload}

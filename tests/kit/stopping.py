@@ -28,9 +28,9 @@ def stop_beside(bench: Bench, name: str, pause_s: float, *, times: int = 1, argu
         bench.run("client", UNDER_WAY)
         for _ in range(times):
             _signal(found, signal.SIGSTOP)
-            time.sleep(pause_s)
+            time.sleep(pause_s)  # the stop
             _signal(found, signal.SIGCONT)
-            time.sleep(pause_s)
+            time.sleep(pause_s)  # and the run between two
 
     threading.Thread(target=stop, name="stop").start()
 

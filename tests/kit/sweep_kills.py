@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.kit.sweep_checks import problems
 from tests.kit.sweep_machines import Lab
 from tests.kit.sweeps import LIMIT_S, NAMES, Sweep
-from tests.kit.wait import wait_until
+from tests.kit.wait import left_after, wait_until
 from tools.bench.leftovers import Part
 
 LONGEST_PAUSE_S = 10.0  # from fault to fault, beside what the fault itself takes
@@ -73,7 +73,7 @@ class Kills:
         while not self.is_over():
             assert time.monotonic() < deadline, self.sweep.said()
             self.see_to_it()
-            time.sleep(0.2)
+            time.sleep(0.2)  # between two looks at everything
         self.sweep.send_home()
         self.judge()
 
@@ -101,9 +101,8 @@ class Kills:
         return self.chance.choice(NAMES)
 
     def pause(self) -> None:
-        end = time.monotonic() + self.chance.uniform(0, LONGEST_PAUSE_S)
-        while time.monotonic() < end and not self.is_over():
-            time.sleep(0.1)
+        """A random moment is what is wanted."""
+        left_after(lambda: not self.is_over(), self.chance.uniform(0, LONGEST_PAUSE_S))
 
     def kill(self, part: Part | None) -> None:
         """What is gone by itself is as good as killed."""
@@ -133,7 +132,5 @@ class Kills:
         """For a moment, or for so long that it is noticed."""
         machine = self.lab.machines[name]
         machine.cut(self.chance.choice(("down", "silent")))
-        end = time.monotonic() + self.chance.uniform(0, LONGEST_CUT_S)
-        while time.monotonic() < end and not self.is_over():
-            time.sleep(0.1)
+        left_after(lambda: not self.is_over(), self.chance.uniform(0, LONGEST_CUT_S))
         machine.mend()

@@ -8,14 +8,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lanelab.driver.base.paths import PROJECT
-from tests.kit.wait import wait_until
+from tests.kit.wait import left_after, wait_until
 from tools.bench.leftovers import Part, parts_of
 
 PYTHON = sys.executable
@@ -163,12 +162,8 @@ class Machine:
 
     def left(self, within_s: float = GONE_WITHIN_S) -> list[str]:
         """What there is beside what a machine has that nobody works on; waits a moment for what is about to go."""
-        deadline = time.monotonic() + within_s
-        while True:
-            found = [*self.processes(), *self._network(), *self._mounts(), *self._files()]
-            if not found or time.monotonic() > deadline:
-                return [f"{self.name}: {each}" for each in found]
-            time.sleep(0.2)
+        left = left_after(lambda: [*self.processes(), *self._network(), *self._mounts(), *self._files()], within_s)
+        return [f"{self.name}: {each}" for each in left]
 
     def _network(self) -> list[str]:
         inner = Path(f"/proc/{self.init}/net")

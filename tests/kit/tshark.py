@@ -1,10 +1,10 @@
 """An independent reader of captures, to compare ours with."""
 
-import re
 import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -28,30 +28,48 @@ def fields(file: Path, *names: str, only: str = "", options: Sequence[str] = ())
     return [tuple(line.split("\t")) for line in lines]
 
 
-SIDE = r"(?P<{0}>[\d.]+):(?P<{0}_port>\d+)"
-AMOUNT = r"\s+(?P<{0}_packets>\d+)\s+[\d,]+\s*\w+"  # bytes are rounded there
-CONVERSATION = re.compile(
-    SIDE.format("a") + r"\s+<->\s+" + SIDE.format("b") + AMOUNT.format("to_a") + AMOUNT.format("to_b")
-)
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """What tshark says of a packet of TCP."""
+
+    stream: int
+    source: int  # port
+    target: int
+    frame_bytes: int
+    sent_again: bool
+    is_probe: bool
 
 
-def conversations(file: Path) -> dict[int, tuple[int, int]]:
-    """Of each TCP connection, by the client's port (the first to speak): packets up and down."""
-    found = CONVERSATION.finditer(tshark(file, "-q", "-z", "conv,tcp"))
-    return {int(match["a_port"]): (int(match["to_b_packets"]), int(match["to_a_packets"])) for match in found}
-
-
-def sizes(file: Path) -> Counter[tuple[int, int]]:
-    """Bytes of whole frames by source and destination port."""
-    found: Counter[tuple[int, int]] = Counter()
-    for source, target, size in fields(file, "tcp.srcport", "tcp.dstport", "frame.len", only="tcp"):
-        found[int(source), int(target)] += int(size)
-    return found
-
-
-def sent_again(file: Path) -> Counter[int]:
-    """Segments that tshark takes for sent again, by source port."""
+def segments(file: Path) -> list[Segment]:
+    """Start tshark once: that is what takes its time."""
+    numbers = ("tcp.stream", "tcp.srcport", "tcp.dstport", "frame.len")
     # Where it meets what closes a gap soon after other data it guesses that this was only out of order; where nothing
     # can overtake, it was sent again.
-    repeated = "tcp.analysis.retransmission or tcp.analysis.out_of_order"
-    return Counter(int(port) for (port,) in fields(file, "tcp.srcport", only=repeated))
+    repeated = ("tcp.analysis.retransmission", "tcp.analysis.out_of_order")
+    probes = ("tcp.analysis.keep_alive", "tcp.analysis.zero_window_probe")
+    return [
+        Segment(int(row[0]), int(row[1]), int(row[2]), int(row[3]), any(row[4:6]), any(row[6:]))
+        for row in fields(file, *numbers, *repeated, *probes, only="tcp")
+    ]
+
+
+def conversations(seen: Sequence[Segment]) -> dict[int, tuple[int, int]]:
+    """Of each TCP connection, by the client's port (the first to speak): packets up and down."""
+    clients: dict[int, int] = {}
+    for each in seen:
+        clients.setdefault(each.stream, each.source)
+    ways = Counter((each.stream, each.source == clients[each.stream]) for each in seen)
+    return {client: (ways[stream, True], ways[stream, False]) for stream, client in clients.items()}
+
+
+def sizes(seen: Sequence[Segment]) -> Counter[tuple[int, int]]:
+    """Bytes of whole frames by source and destination port."""
+    by_ports: Counter[tuple[int, int]] = Counter()
+    for each in seen:
+        by_ports[each.source, each.target] += each.frame_bytes
+    return by_ports
+
+
+def sent_again(seen: Sequence[Segment]) -> Counter[int]:
+    """Segments that tshark takes for sent again, by source port."""
+    return Counter(each.source for each in seen if each.sent_again)

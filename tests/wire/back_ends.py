@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from lanelab.driver.base.errors import BuildError
 from lanelab.driver.base.programs import needs
 from lanelab.driver.base.programs.building.back_ends import back_end
 from lanelab.driver.site.site import Site, SiteObject
+from tests.kit.wait import wait_until
 from tools.bench.replay_servers import free_port
 
 STARTING_S = 120
@@ -59,10 +59,7 @@ def running(**settings: object) -> Iterator[Running]:
         process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *argv, conf], stdin=subprocess.DEVNULL)
         found = Running(port, process, error_log)
         try:
-            deadline = time.monotonic() + STARTING_S
-            while not found.is_ready():
-                assert time.monotonic() < deadline, error_log.read_text()
-                time.sleep(0.05)
+            wait_until(found.is_ready, STARTING_S, error_log.read_text)
             yield found
         finally:
             process.send_signal(signal.SIGKILL)

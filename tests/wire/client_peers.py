@@ -1,6 +1,7 @@
 """Other people's clients against our servers; SPDY through a relay that records, with tshark's word about it."""
 
 import contextlib
+import functools
 import hashlib
 import subprocess
 import tempfile
@@ -22,12 +23,14 @@ WAIT_S = 600  # no test depends on how fast a machine is
 PATTERN = bytes(range(251))
 
 
+@functools.cache
 def pattern(length: int) -> bytes:
     """What the clients send as bodies: 65536 bytes of the pattern, again and again."""
     piece = (PATTERN * (65536 // len(PATTERN) + 1))[:65536]
     return (piece * (length // 65536 + 1))[:length]
 
 
+@functools.cache  # of a body that is asked for again, once
 def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 

@@ -27,6 +27,7 @@ from cryptography.x509.oid import NameOID
 
 from lanelab.driver.arm.servers.apache.installation import MODULE_FOLDERS
 from lanelab.driver.bed.open_files import with_open_files
+from tests.kit.wait import left_after, wait_until
 from tools.bench.replay_servers import free_port, user_lines
 
 MODULES = next((Path(folder) for folder in MODULE_FOLDERS.split() if Path(folder).is_dir()), Path("/nonexistent"))
@@ -126,11 +127,7 @@ class Httpd:
     def wait(self, so: object, *, wait_s: float = STARTING_S) -> None:
         """Until `so()` is true."""
         assert callable(so)
-        deadline = time.monotonic() + wait_s
-        while not so():
-            if time.monotonic() > deadline:
-                raise AssertionError(f"was not so within {wait_s} s; the error log: {self.error_lines()[-5:]}")
-            time.sleep(0.02)
+        wait_until(so, wait_s, lambda: f"the error log: {self.error_lines()[-5:]}")
 
     def graceful_restart(self) -> None:
         self._signal(signal.SIGUSR1)
@@ -330,13 +327,23 @@ def _start(server: Httpd, wrapper: Sequence[str]) -> None:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    deadline = time.monotonic() + STARTING_S
-    while not any("resuming normal operations" in line for line in server.error_lines()):
-        if server.process.poll() is not None or time.monotonic() > deadline:
-            said = output.read_text(errors="replace") + "\n".join(server.error_lines())
-            _end(server)
-            raise NotStarted(said)
-        time.sleep(0.02)
+    process = server.process
+
+    def words() -> str:
+        return output.read_text(errors="replace") + "\n".join(server.error_lines())
+
+    def is_ready() -> bool:
+        if any("resuming normal operations" in line for line in server.error_lines()):
+            return True
+        if process.poll() is not None:
+            raise NotStarted(words())
+        return False
+
+    try:
+        wait_until(is_ready, STARTING_S, words)
+    except BaseException:
+        _end(server)
+        raise
 
 
 def _end(server: Httpd) -> None:
@@ -359,9 +366,7 @@ def _end(server: Httpd) -> None:
 
 def _await_connections(server: Httpd) -> None:
     """Until httpd holds none any more, if that is soon: clients may have left some open."""
-    deadline = time.monotonic() + CLOSING_S
-    while server.connections() and time.monotonic() < deadline:
-        time.sleep(0.005)
+    left_after(server.connections, CLOSING_S)
     time.sleep(LETTING_GO_S)  # a thread forgets a connection a moment after it has closed it
 
 

@@ -9,7 +9,6 @@ import os
 import re
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from lanelab.driver.base.paths import PROJECT, build_folder
 from lanelab.driver.base.programs import needs
 from lanelab.driver.base.programs.building import single_build
 from lanelab.driver.base.programs.find_program import find, search_path
+from tests.kit.wait import wait_until
 
 SOURCES = PROJECT / "tests" / "peers"
 NODE_LOCK = PROJECT / "requirements-peers.lock"
@@ -122,13 +122,17 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes], output: Path, log: Path) -> int:
-    deadline = time.monotonic() + STARTING_S
-    while not (said := READY.search(output.read_bytes())):
-        if process.poll() is not None or time.monotonic() > deadline:
-            state = f"ended with status {process.returncode}" if process.poll() is not None else "did not get ready"
-            words = (output.read_bytes() + log.read_bytes()).decode(errors="replace")
-            raise AssertionError(f"{process.args!r} {state}:\n{words}")
-        time.sleep(0.02)
+    def words() -> str:
+        return f"{process.args!r}:\n" + (output.read_bytes() + log.read_bytes()).decode(errors="replace")
+
+    def port() -> re.Match[bytes] | None:
+        said = READY.search(output.read_bytes())
+        assert said or process.poll() is None, f"ended with status {process.returncode}: {words()}"
+        return said
+
+    wait_until(port, STARTING_S, words)
+    said = port()
+    assert said
     return int(said.group(1) or 0)
 
 

@@ -77,7 +77,7 @@ class Carried:
     def _most_bytes(self, side: str) -> int:
         if side == "client" or not self.bytes_per_s:
             return CHUNK_BYTES
-        time.sleep(SLOW_STEP_S)
+        time.sleep(SLOW_STEP_S)  # the slow wire
         return max(1, int(self.bytes_per_s * SLOW_STEP_S))
 
     def _note(self, side: str, flags: int, data: bytes) -> None:

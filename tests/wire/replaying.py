@@ -13,7 +13,6 @@ import socket
 import ssl
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -26,6 +25,7 @@ from lanelab.driver.arm.servers.server import Place
 from lanelab.driver.base.programs.building import apache_module
 from lanelab.driver.record.evidence.server import ServedRequest
 from lanelab.driver.site.site import Headers, Site, SiteObject, StoredObject
+from tests.kit.wait import wait_until
 from tools.bench.replay_servers import free_port, user_lines
 
 from .httpd import MODULES, Module, make_certificate, sanitized
@@ -67,13 +67,13 @@ class Replay:
 
     def served(self, count: int) -> list[ServedRequest]:
         """Its log of requests; waits until it has that many."""
-        until = time.monotonic() + STARTING_S
-        while True:
+
+        def lines() -> list[str]:
             data = (self.folder / "access.log").read_bytes()
-            lines = data[: data.rfind(b"\n") + 1].decode(errors="replace").splitlines()
-            if len(lines) >= count or time.monotonic() > until:
-                return log.requests(lines)
-            time.sleep(0.01)
+            return data[: data.rfind(b"\n") + 1].decode(errors="replace").splitlines()
+
+        wait_until(lambda: len(lines()) >= count, STARTING_S, lines)
+        return log.requests(lines())
 
     def connect(self, scheme: str = "http", alpn: Sequence[str] = ("http/1.1",)) -> socket.socket:
         plain = socket.create_connection(("127.0.0.1", self.ports[scheme]), 30)
@@ -142,17 +142,19 @@ def _configuration(arm: Arm, site: Site, server: Replay) -> str:
 
 
 def _await(server: Replay, process: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + STARTING_S
-    while True:
+    def words() -> str:
+        files = (server.folder / name for name in ("output", "error.log"))
+        return "".join(file.read_text(errors="replace") for file in files if file.is_file())
+
+    def is_ready() -> bool:
         with contextlib.suppress(OSError):  # its port is open before it has looked at its pack
             if any("resuming normal operations" in line for line in server.error_lines()):
-                return
-        if process.poll() is not None or time.monotonic() > until:
-            said = (server.folder / "output").read_text(errors="replace")
-            with contextlib.suppress(OSError):
-                said += (server.folder / "error.log").read_text(errors="replace")
-            raise Refused(said)
-        time.sleep(0.01)
+                return True
+        if process.poll() is not None:
+            raise Refused(words())
+        return False
+
+    wait_until(is_ready, STARTING_S, words)
 
 
 # ---- HTTP/1.1, byte by byte ----

@@ -194,7 +194,7 @@ def settled_threads_of(child: int) -> int:
     """Once httpd has started all of its own, which on a busy machine takes a while."""
     number, since = threads_of(child), time.monotonic()
     while time.monotonic() - since < SETTLED_S:
-        time.sleep(0.1)
+        time.sleep(0.1)  # nothing tells that no thread comes any more but time
         if threads_of(child) != number:
             number, since = threads_of(child), time.monotonic()
     return number

@@ -79,7 +79,7 @@ def test_a_first_frame_may_come_in_pieces(apache: Path, spdy_module: Module) -> 
         client = connect(httpd.port, "3.1")
         for byte in b"\x80\x03\x00\x06\x00\x00\x00\x04\x00\x00\x00\x01":
             client.send(bytes([byte]))
-            time.sleep(0.01)
+            time.sleep(0.01)  # so that each arrives by itself
         client.until(lambda: client.pongs == [1])
         client.close()
 

@@ -156,7 +156,7 @@ def be_difficult(httpd: Httpd, *, tls: bool) -> int:
     streams = [client.request("/thing") for _ in range(STREAMS)]
     for stream in streams[::4]:
         client.reset(stream)
-    time.sleep(PAUSE_S)
+    time.sleep(PAUSE_S)  # the client that does not read
     for stream in streams[1::4]:
         _reset_under_way(client, stream)
     whole = [*streams[2::4], *streams[3::4]]

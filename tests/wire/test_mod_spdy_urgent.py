@@ -43,7 +43,7 @@ def stuck(server: Httpd, client: SpdyClient) -> int:
 
 def _same_for(client: SpdyClient, seen: list[int], quiet_s: float) -> bool:
     seen[0] = waiting_bytes(client.sock)
-    time.sleep(quiet_s)
+    time.sleep(quiet_s)  # nothing tells that no byte comes any more but time
     return seen[0] > 0 and waiting_bytes(client.sock) == seen[0]
 
 

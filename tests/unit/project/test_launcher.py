@@ -4,25 +4,37 @@ import os
 import shutil
 import signal
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.kit.checkout import answer, environment, make_checkout, run, tools
+from tests.kit import checkout
+from tests.kit.checkout import answer, make_checkout, quick_python, tools
 from tests.kit.machine import needs_namespaces, on_changed_machine
 from tests.kit.wait import wait_until
 
 FIRST_USE = "first use"
 
 
+def environment(**changes: str) -> dict[str, str]:
+    """Where environments are made quickly."""
+    return checkout.environment(**{"LANELAB_PYTHON": str(quick_python()), **changes})
+
+
+def run(argv: Sequence[str | Path], env: dict[str, str] | None = None, **how: Any) -> subprocess.CompletedProcess[str]:
+    return checkout.run(argv, env or environment(), **how)
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A checkout whose path has a space in it, with its environment made."""
-    checkout = make_checkout(tmp_path_factory.mktemp("launcher") / "a check out")
-    result = run([checkout / "lanelab"])
+    """A checkout whose path has a space in it, with its environment made, as users make it."""
+    folder = make_checkout(tmp_path_factory.mktemp("launcher") / "a check out")
+    result = checkout.run([folder / "lanelab"])
     assert FIRST_USE in result.stderr
     answer(result)
-    return checkout
+    return folder
 
 
 @pytest.fixture

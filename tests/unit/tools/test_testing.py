@@ -21,7 +21,8 @@ def without_workers(part: testing.Part) -> testing.Part:
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "tests" / "unit").mkdir(parents=True)
     (tmp_path / "tests" / "bed").mkdir()
-    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\nmarkers = ['measures: links']\n")
+    quick = "addopts = '-p no:hypothesispytest'\n"  # which takes half of pytest's start
+    (tmp_path / "pyproject.toml").write_text(f"[tool.pytest.ini_options]\nmarkers = ['measures: links']\n{quick}")
     (tmp_path / "tests" / "unit" / "test_one.py").write_text(
         "import pytest\n\n\ndef test_good():\n    pass\n\n\n"
         "def test_skipped():\n    pytest.skip('because of the moon')\n"

@@ -223,13 +223,13 @@ def test_tshark_says_the_same(name: str, isn: int, tmp_path: Path) -> None:
     file = tmp_path / "scene.pcap"
     file.write_bytes(recorded(SCENES[name][0], isn=isn))
     found = only(file.read_bytes())
-    assert tshark.conversations(file) == {found.client_port: (found.packets_up, found.packets_down)}
-    assert tshark.sizes(file) == {(40000, 80): found.bytes_up, (80, 40000): found.bytes_down} or found.packets_down == 0
-    again = tshark.sent_again(file)
+    seen = tshark.segments(file)
+    assert tshark.conversations(seen) == {found.client_port: (found.packets_up, found.packets_down)}
+    assert tshark.sizes(seen) == {(40000, 80): found.bytes_up, (80, 40000): found.bytes_down} or found.packets_down == 0
+    again = tshark.sent_again(seen)
     down = found.retransmissions_down + found.out_of_order  # tshark's guess between the two is another
     assert (again[40000], again[80]) == (found.retransmissions_up, down)
-    probes = tshark.fields(file, "frame.number", only="tcp.analysis.keep_alive or tcp.analysis.zero_window_probe")
-    assert len(probes) == found.probes
+    assert sum(each.is_probe for each in seen) == found.probes
 
 
 def test_ip_options_and_fragments() -> None:
