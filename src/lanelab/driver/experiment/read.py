@@ -80,19 +80,11 @@ def _parse(
 ) -> Experiment:
     plain = EXPERIMENT.values_of(entries)
     arms = _read_arms(entries, root)
-    workload, keys = workload_of(entries.get("workload"))
-    loads = read_loads(entries["workload"], keys) if workload == LOAD else ()
-    if workload == PAGE_LOAD:
-        _refuse_servers_of_loads(entries, arms)
-    else:
-        _refuse_what_is_of_page_loads(entries, workload)
-        refuse_streams(entries["arms"], arms)
+    workload, loads = _read_workload(entries, arms)
     repeat = _read_repeat(entries, plain["trials"])
     combined = combine(entries, root, arms, _known_sites(sites, workload, loads))
-    if workload == PAGE_LOAD:
-        _refuse_direct(entries, combined.links)
-    else:
-        _refuse_moving(entries, combined.links)
+    refuse_links = _refuse_direct if workload == PAGE_LOAD else _refuse_moving
+    refuse_links(entries, combined.links)
     if loads:
         combined = combined.with_cells(over_loads(combined.cells, loads))
     pairs = _read_pairs(entries, combined, plain["order"], repeat)
@@ -103,9 +95,8 @@ def _parse(
     recorders = _read_recorders(entries, workload)
     if workload == PAGE_LOAD:
         _refuse_recorders_of_others(entries, arms, recorders)
-    about = About(combined.cells, workload, recorders)
-    if workload == PAGE_LOAD:
         _require_capture(entries, arms, recorders)
+    about = About(combined.cells, workload, recorders)
     claims = read_claims(entries["claims"], about) if "claims" in entries else ()
     if plain["order"] == "sequential" and claims:
         refuse_sequential(claims, entries["claims"])
@@ -133,6 +124,18 @@ def _parse(
         timeout=_read_timeout(entries, plain["timeout"], loads),
         recorders=recorders,
     )
+
+
+def _read_workload(entries: Mapping[str, Written], arms: Sequence[Arm]) -> tuple[str, tuple[LoadCase, ...]]:
+    """Return the workload and its loads; arms and keys of another workload are refused."""
+    workload, keys = workload_of(entries.get("workload"))
+    loads = read_loads(entries["workload"], keys) if workload == LOAD else ()
+    if workload == PAGE_LOAD:
+        _refuse_servers_of_loads(entries, arms)
+    else:
+        _refuse_what_is_of_page_loads(entries, workload)
+        refuse_streams(entries["arms"], arms)
+    return workload, loads
 
 
 def _refuse_moving(entries: Mapping[str, Written], links: Sequence[LinkCase]) -> None:

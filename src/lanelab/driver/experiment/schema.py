@@ -30,6 +30,8 @@ from lanelab.driver.trial.recorders.registry import RECORDERS
 SCHEMA_FILE = PROJECT / "experiments" / "experiment.schema.json"
 REFERENCE = PROJECT / "docs" / "reference" / "experiment.md"
 CLAIMS_REFERENCE = PROJECT / "docs" / "reference" / "claims.md"
+_TEXT: Schema = {"type": "string"}
+_VALUE: Schema = {"type": ["string", "number", "boolean"]}
 
 
 def schema() -> Schema:
@@ -85,8 +87,6 @@ def _whole() -> Schema:
 
 def _claims() -> dict[str, Schema]:
     """Return a claim and its kinds. What has to be there in the experiment is checked by lanelab itself."""
-    change: Schema = {"type": "string", "pattern": r"^\s*[+-]?[0-9.]+\s*%\s*$"}
-    value: Schema = {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": r"^\s*\+?[0-9.]"}]}
     text: Schema = {"type": ["string", "number"]}
     numbers: Schema = {"enum": [name for name, key in DIMENSIONS.items() if key.setting.numeric]}
     parts: dict[str, Schema] = {**dict.fromkeys(("of", "to", "at", "change_of", "value_of"), text), "over": numbers}
@@ -95,8 +95,7 @@ def _claims() -> dict[str, Schema]:
     one_place: Schema = {**_object({"users": {"type": "integer", "minimum": 1}, "time": time}), "minProperties": 1}
     parts["at"] = {"anyOf": [text, {**one_place, "maxProperties": 1}]}
     places = [name for name in (*PLAIN, *DIMENSIONS) if name != "arm"]
-    scalar: Schema = {"type": ["string", "number", "boolean"]}
-    one_of_two: Schema = {**_object(dict.fromkeys(places, scalar)), "minProperties": 1}
+    one_of_two: Schema = {**_object(dict.fromkeys(places, _VALUE)), "minProperties": 1}
     sides: dict[str, dict[str, Schema]] = {"contrast": dict.fromkeys(("at", "to_at"), reference("claim_side"))}
     kinds = {
         name: _object(
@@ -109,21 +108,30 @@ def _claims() -> dict[str, Schema]:
     kinds["trend"]["oneOf"] = kinds["contrast"]["oneOf"] = one_claim
     kinds["contrast"]["dependencies"] = {"at": ["to_at"], "to_at": ["at"]}
     kinds["contrast"]["anyOf"] = [{"required": ["to"]}, {"required": ["at"]}]
-    either = {"anyOf": [change, value]}
     shapes: dict[str, Schema] = {
         **{name: reference(f"claim_{name}") for name in kinds},
-        "where": _object({name: one_or_many(scalar) for name in places}),
+        "where": _object({name: one_or_many(_VALUE) for name in places}),
         "for": {"type": "string", "pattern": r"^\s*(every|any|all\s+but\s+[0-9]+)(\s+[a-z_]+)?\s*$"},
-        "published": {"anyOf": [either, {"type": "array", "items": either, "minItems": 1, "maxItems": 2}]},
-        "margin": value,
-        "expect": {"enum": ["lower", "higher", "decreasing", "increasing"]},
-        "equivalent": {"type": "string", "pattern": r"^\s*\+?[0-9.]+\s*%\s*$"},
+        **_shapes_of_effects(),
     }
     claim = _object(CLAIM_SECTIONS["claim"].schema(shapes))
     ways = [{"required": [way]} for way in ("published", "expect", "equivalent")]
     claim["allOf"] = [{"oneOf": [{"required": [name]} for name in kinds]}, {"oneOf": ways}]
     claim["dependencies"] = {"published": ["margin"], "margin": ["published"]}
     return {**{f"claim_{name}": kind for name, kind in kinds.items()}, "claim_side": one_of_two, "claim": claim}
+
+
+def _shapes_of_effects() -> dict[str, Schema]:
+    """Return the keys that say what was published, or is expected."""
+    change: Schema = {"type": "string", "pattern": r"^\s*[+-]?[0-9.]+\s*%\s*$"}
+    value: Schema = {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": r"^\s*\+?[0-9.]"}]}
+    either = {"anyOf": [change, value]}
+    return {
+        "published": {"anyOf": [either, {"type": "array", "items": either, "minItems": 1, "maxItems": 2}]},
+        "margin": value,
+        "expect": {"enum": ["lower", "higher", "decreasing", "increasing"]},
+        "equivalent": {"type": "string", "pattern": r"^\s*\+?[0-9.]+\s*%\s*$"},
+    }
 
 
 def _with_keys() -> list[str]:
@@ -161,74 +169,76 @@ def _with_mapping(name: str, schema: Schema) -> Schema:
 
 def _shapes() -> dict[str, dict[str, Schema]]:
     """Return the keys that are not single values."""
-    text: Schema = {"type": "string"}
-    value: Schema = {"type": ["string", "number", "boolean"]}
-    drawn_over: Schema = {"enum": [*PLAIN, *DIMENSIONS, "time"]}
-    or_none: Schema = {"enum": ["none", *PLAIN, *DIMENSIONS]}
-    arms: Schema = {
-        "type": "object",
-        "minProperties": 1,
-        "additionalProperties": {"anyOf": [reference("arm"), {"type": "null"}]},
-    }
-    ramp = one_or_many({"anyOf": [{"type": "integer", "minimum": 1}, reference("users")]})
-    only = _object({name: one_or_many(value) for name in (*PLAIN, *DIMENSIONS)})
     return {
-        "experiment": {
-            "sites": one_or_many(text),
-            "links": one_or_many({"anyOf": [{"enum": list(PROFILES)}, reference("link")]}),
-            "arms": arms,
-            "defaults": reference("arm"),
-            "cells": one_or_many(reference("cell")),
-            "until": reference("until"),
-            "compare": {
-                "anyOf": [
-                    {"type": "array", "items": reference("compare"), "minItems": 1},
-                    {"type": "object", "minProperties": 1, "additionalProperties": one_or_many(text)},
-                ]
-            },
-            "tolerances": reference("tolerances"),
-            "workload": {"anyOf": [{"enum": [PAGE_LOAD, LOAD]}, reference("workload")]},
-            "figures": one_or_many(reference("figure")),
-            "claims": {"type": "object", "minProperties": 1, "additionalProperties": reference("claim")},
-            "variants": {"type": "object", "minProperties": 1, "additionalProperties": reference("variant")},
-            **{name: dict(recorder.shape) for name, recorder in RECORDERS.items() if recorder.shape},
-        },
+        "experiment": _shapes_of_experiment(),
         **{
             name: {key: dict(shape) for key, shape in recorder.key_shapes.items()}
             for name, recorder in RECORDERS.items()
             if recorder.keys
         },
         "cell": {
-            "site": one_or_many(text),
-            "link": one_or_many({"anyOf": [text, reference("link")]}),
-            "arm": one_or_many(text),
+            "site": one_or_many(_TEXT),
+            "link": one_or_many({"anyOf": [_TEXT, reference("link")]}),
+            "arm": one_or_many(_TEXT),
         },
-        "compare": {"of": one_or_many(text), "to": one_or_many(text)},
+        "compare": {"of": one_or_many(_TEXT), "to": one_or_many(_TEXT)},
+        **_shapes_of_figures(),
+        "workload": _shapes_of_workload(),
+        "users": {"stages": {"type": "array", "minItems": 1, "items": _object(LOAD_STAGE.schema())}},
+        "variant": {"defaults": reference("arm"), "arms": _some(reference("arm")), "links": _object(_one_link())},
+    }
+
+
+def _some(values: Schema) -> Schema:
+    """Return a mapping with at least one entry, whose names are the user's."""
+    return {"type": "object", "minProperties": 1, "additionalProperties": values}
+
+
+def _shapes_of_experiment() -> dict[str, Schema]:
+    compared: Schema = {"type": "array", "items": reference("compare"), "minItems": 1}
+    return {
+        "sites": one_or_many(_TEXT),
+        "links": one_or_many({"anyOf": [{"enum": list(PROFILES)}, reference("link")]}),
+        "arms": _some({"anyOf": [reference("arm"), {"type": "null"}]}),
+        "defaults": reference("arm"),
+        "cells": one_or_many(reference("cell")),
+        "until": reference("until"),
+        "compare": {"anyOf": [compared, _some(one_or_many(_TEXT))]},
+        "tolerances": reference("tolerances"),
+        "workload": {"anyOf": [{"enum": [PAGE_LOAD, LOAD]}, reference("workload")]},
+        "figures": one_or_many(reference("figure")),
+        "claims": _some(reference("claim")),
+        "variants": _some(reference("variant")),
+        **{name: dict(recorder.shape) for name, recorder in RECORDERS.items() if recorder.shape},
+    }
+
+
+def _shapes_of_figures() -> dict[str, dict[str, Schema]]:
+    or_none: Schema = {"enum": ["none", *PLAIN, *DIMENSIONS]}
+    return {
         "figure": {
-            "x": drawn_over,
+            "x": {"enum": [*PLAIN, *DIMENSIONS, "time"]},
             "series": or_none,
             "facet": or_none,
-            "only": only,
+            "only": _object({name: one_or_many(_VALUE) for name in (*PLAIN, *DIMENSIONS)}),
             "published": reference("published"),
         },
         "published": {
             "axis": {"type": "number", "exclusiveMinimum": 0},
-            "points": {"type": "object", "minProperties": 1, "additionalProperties": {"type": ["object", "number"]}},
+            "points": _some({"type": ["object", "number"]}),
         },
-        "workload": {
-            "script": text,
-            "users": ramp,
-            "arrivals": ramp,
-            "connections": one_or_many(dict(WORKLOAD["connections"].setting.schema)),
-            "parameters": {"type": "object", "additionalProperties": value},
-            "thresholds": {"type": "object", "additionalProperties": {"type": "number"}},
-        },
-        "users": {"stages": {"type": "array", "minItems": 1, "items": _object(LOAD_STAGE.schema())}},
-        "variant": {
-            "defaults": reference("arm"),
-            "arms": {"type": "object", "minProperties": 1, "additionalProperties": reference("arm")},
-            "links": _object(_one_link()),
-        },
+    }
+
+
+def _shapes_of_workload() -> dict[str, Schema]:
+    ramp = one_or_many({"anyOf": [{"type": "integer", "minimum": 1}, reference("users")]})
+    return {
+        "script": _TEXT,
+        "users": ramp,
+        "arrivals": ramp,
+        "connections": one_or_many(dict(WORKLOAD["connections"].setting.schema)),
+        "parameters": {"type": "object", "additionalProperties": _VALUE},
+        "thresholds": {"type": "object", "additionalProperties": {"type": "number"}},
     }
 
 

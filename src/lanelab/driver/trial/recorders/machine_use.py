@@ -32,6 +32,16 @@ STOLEN = 0.02  # share of the processors' time that went to other virtual machin
 ROUTER_WAITED = 0.15  # share of the load's time in which the router was ready to run and had no processor
 MEMORY_SHORT = 0.02  # share of the load's time in which work waited for memory
 
+# What a machine may not tell, in the order in which it is read.
+WHY_ABSENT = {
+    "busy": "/proc/stat did not count, or the load was too short for it",
+    "wait_s": "this kernel does not count how long threads wait for a processor (no schedstat)",
+    "pressure": "this kernel does not count pressure (no /proc/pressure)",
+    "throttled": "there is no control group here that could limit processor time",
+    "hot": "the processors do not say when they are too hot",
+    "frequency": "the processors do not say how fast they run",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Process(Coded):
@@ -115,34 +125,16 @@ def evidence_of(reports: Sequence[MachineReport]) -> MachineEvidence:
 def _use(report: MachineReport) -> MachineUse:
     before, after = report.read.before, report.read.after
     seconds = max(after.at_s - before.at_s, 1e-9)
-    absent: dict[str, str] = {}
     total, idle, steal = (_span(before, after, name) for name in ("total_s", "idle_s", "steal_s"))
     cpu_s, wait_s = _by_group(before.processes, after.processes)
     busy = None
     if total and idle is not None and steal is not None:
         busy = max(total - idle, 0.0) / total
         cpu_s["other"] = max(total - idle - steal - sum(cpu_s.values()), 0.0)
-    else:
-        absent["busy"] = "/proc/stat did not count, or the load was too short for it"
-    if not wait_s:
-        absent["wait_s"] = "this kernel does not count how long threads wait for a processor (no schedstat)"
-    pressure = _pressure(before, after, seconds)
-    if pressure is None:
-        absent["pressure"] = "this kernel does not count pressure (no /proc/pressure)"
-    throttled = (
-        Throttling(
-            after.throttling.times - before.throttling.times, after.throttling.seconds - before.throttling.seconds
-        )
-        if before.throttling and after.throttling
-        else None
-    )
-    if throttled is None:
-        absent["throttled"] = "there is no control group here that could limit processor time"
+    pressure, throttled = _pressure(before, after, seconds), _throttling(before, after)
     hot = after.thermal - before.thermal if before.thermal is not None and after.thermal is not None else None
-    if hot is None:
-        absent["hot"] = "the processors do not say when they are too hot"
-    if after.frequency is None:
-        absent["frequency"] = "the processors do not say how fast they run"
+    values = (busy, wait_s or None, pressure, throttled, hot, after.frequency)
+    absent = {name: why for (name, why), value in zip(WHY_ABSENT.items(), values, strict=True) if value is None}
     if "router" in report.nodes and "router" not in cpu_s:
         absent["router"] = "the router is a namespace of this kernel, and no process whose time is counted"
     return MachineUse(
@@ -162,6 +154,13 @@ def _use(report: MachineReport) -> MachineUse:
         absent=absent,
         stopped_s=_stopped(report.read.stopped),
     )
+
+
+def _throttling(before: Reading, after: Reading) -> Throttling | None:
+    if before.throttling is None or after.throttling is None:
+        return None
+    times, seconds = after.throttling.times, after.throttling.seconds
+    return Throttling(times - before.throttling.times, seconds - before.throttling.seconds)
 
 
 def _stopped(seen: Sequence[tuple[float, str]]) -> dict[str, float]:
