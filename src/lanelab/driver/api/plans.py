@@ -85,7 +85,7 @@ class Plan:
 def plan(
     file: str | Path, variant: str | None = None, *, scale: float | None = None, workers: int | None = None
 ) -> Plan:
-    """Return the plan of an experiment file. `workers`: on so many beds at once. Raises InputError."""
+    """Return the plan of an experiment file, on `workers` beds at once. Raises InputError."""
     experiment = read_experiment(Path(file), variant)
     if scale is not None:
         experiment = over_scale(experiment, scale)

@@ -7,7 +7,7 @@ def counted(number: int, noun: str, several: str = "") -> str:
 
 
 def form_for(number: float | None, one: str, several: str = "") -> str:
-    """Return the word for so many things, without their number: that for `one`, or for `several`."""
+    """Return the word for a number of things, without the number: `one` or `several`."""
     return one if number == 1 else several or f"{one}s"
 
 

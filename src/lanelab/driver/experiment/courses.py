@@ -34,7 +34,7 @@ class Course:
 def read_course(
     where: Written, entries: Mapping[str, Written], plain: Values, workload: str, cells: Sequence[Cell]
 ) -> Course | None:
-    """None of a figure of another kind, which may not have what only these have."""
+    """Return the course of a figure, or None for a figure of another kind, which may not have the keys of a course."""
     if plain["kind"] != COURSE:
         _refuse_of_courses(entries, plain)
         return None

@@ -50,8 +50,8 @@ class Cell:
 
     @property
     def id(self) -> str:
-        """Identify the cell: the same for the same effective settings, whatever things are called and in which order
-        they are written."""
+        """Identify the cell: equal effective settings give equal identities, whatever their names and order in the
+        file."""
         if not self._id:
             settings = {"site": self.site, **self.settings()}
             text = json.dumps(settings, sort_keys=True, separators=(",", ":"))

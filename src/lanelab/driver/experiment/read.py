@@ -305,8 +305,7 @@ def over_beds(experiment: Experiment, beds: int, key: str = "beds") -> Experimen
 
 
 def over_trials(experiment: Experiment, trials: int) -> Experiment:
-    """Return the experiment with that many trials in each cell, whatever it says itself; over no more beds than
-    that."""
+    """Return the experiment with that many trials in each cell, on at most as many beds."""
     repeat = Repeat(trials, None, trials, trials)
     return replace(experiment, repeat=repeat, beds=min(experiment.beds, trials))
 

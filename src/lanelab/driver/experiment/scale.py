@@ -73,7 +73,7 @@ def _rate(number: float, scale: float) -> float:
 
 
 def _check(scaled: Loads, scale: float, key: str) -> None:
-    """What holds for loads as they are read holds for smaller ones, too."""
+    """Raises InputError where a smaller load breaks a rule that loads of a file keep."""
     for one, other in itertools.combinations(scaled, 2):
         if label_of(scaled[one]) == label_of(scaled[other]):
             both = f"the loads {label_of(one)!r} and {label_of(other)!r}"

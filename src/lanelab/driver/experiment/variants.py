@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 def variants_of(entries: Mapping[str, Written]) -> dict[str, dict[str, Written]]:
-    """Their names with what each has; the first is the one that is run unless another is asked for."""
+    """Return the variants by name; the first is run unless another is asked for."""
     return read_variants(entries, _read_variant)
 
 
@@ -139,7 +139,7 @@ def _with_links(cell: Written, links: Written) -> Written:
 
 
 def _each(written: Written, change: Callable[[Written], Written]) -> Written:
-    """Apply a function to every element of a list, or to the one that stands there alone."""
+    """Apply a function to every element of a list, or to a value that stands alone."""
     if not written.is_list:
         return change(written)
     nodes = [change(element).node for element in written.elements()]

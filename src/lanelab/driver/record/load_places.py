@@ -17,7 +17,7 @@ _NAME = re.compile(r"([a-z_0-9]+)@(users|time)=([0-9.]+)")
 
 @dataclass(frozen=True, slots=True)
 class LoadPlace:
-    """A series where the users first are so many, or so many seconds after the load began."""
+    """A place in a series: the first with that many users, or that many seconds after the load began."""
 
     series: str
     along: str  # USERS or TIME

@@ -75,7 +75,7 @@ def _slowdown(record: "TrialRecord") -> float | None:
 
 
 def _requested(record: "TrialRecord") -> float | None:
-    """None of a trial that did not begin: it has no evidence."""
+    """Return the number of requests; None where a trial did not begin, and so has no evidence."""
     return len(record.requests) if record.requests or record.evidence else None
 
 

@@ -15,7 +15,7 @@ from lanelab.driver.run.folder.store import Store
 
 class LinkKeeper:
     """The link that a bed has now, and the links that passed their self-test on it. Cells with equal links share one,
-    whatever their labels say besides."""
+    even under different labels."""
 
     def __init__(self, bed: Bed, number: int, store: Store, tell: Listener, *, accept: bool = False) -> None:
         """Keep the links of the bed that has this `number` within the run."""

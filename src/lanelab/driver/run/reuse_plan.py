@@ -159,7 +159,7 @@ class Planner:
         return any(trial.identity in self._used for trial, _, _ in chosen)
 
     def _may(self, bed: str, block: int) -> bool:
-        """Whether rounds of a block may have this bed: each block of rounds has beds of its own."""
+        """Return whether rounds of a block may have this bed: each block of rounds has its own beds."""
         return self._block_of_bed.get(bed, block) == block
 
     def _rounds_that_lack(self, component: Component) -> list[tuple[int, int]]:

@@ -125,5 +125,5 @@ def name_of(facts: MachineFacts, known: Mapping[str, MachineFacts]) -> str:
 
 
 def _settings_of(link: Mapping[str, str]) -> str:
-    """Return what a link is, whatever it is called and whatever load goes over it."""
+    """Return the settings of a link, without its name and without the load that goes over it."""
     return json.dumps({key: value for key, value in link.items() if key in SETTINGS}, sort_keys=True)

@@ -82,7 +82,7 @@ def _size_and_hash(file: Path) -> tuple[int, str]:
 
 
 def _run_generator(generator: Path, folder: Path) -> None:
-    """A process of its own, isolated: what it makes must not depend on who calls it."""
+    """Run the generator in its own isolated process: what it makes must not depend on its caller."""
     argv = [sys.executable, "-I", str(generator), str(folder)]
     try:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=GENERATOR_TIMEOUT_S, check=False)

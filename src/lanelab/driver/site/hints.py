@@ -107,7 +107,7 @@ def levels_of(text: str) -> Mapping[str, str]:
 
 
 def with_priorities(body: bytes, levels: Mapping[str, str], name: str) -> bytes:
-    """The attribute at elements of these kinds; the first image's own level wins over that of images. Raises
+    """Set the attribute at elements of these kinds. The level of the first image wins over that of all images. Raises
     InputError where the page has none of a kind."""
     page = Page.read(body)
     edits: dict[int, Sequence[Node]] = {}

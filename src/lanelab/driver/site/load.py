@@ -156,7 +156,7 @@ def _listed(folder_of_site: Path) -> tuple[SiteObject, ...]:
 
 
 def _make(name: str, folder: Path, manifest: Manifest, folder_of_site: Path) -> None:
-    """Under a lock, aside, then renamed: whoever sees the folder sees all of it."""
+    """Make the folder under a lock and aside, then rename it: nobody sees a part of it."""
     cache = folder_of_site.parent
     try:
         cache.mkdir(parents=True, exist_ok=True)

@@ -92,7 +92,7 @@ class FlagForm:
     refused: Mapping[str, str]  # how those begin that a user cannot give -> why
 
     def check(self, flags: Sequence[str], title: str) -> None:
-        """Raises InputError for what is none of this browser, or cannot be given."""
+        """Raises InputError for what this browser does not have, or what it cannot be given."""
         for flag in flags:
             if not re.fullmatch(self.pattern, flag):
                 what = f"{flag[:60]!r} is no {self.noun} of {title}"

@@ -57,7 +57,7 @@ class Authority:
 
     @classmethod
     def make(cls, folder: Path) -> "Authority":
-        """Return the authority of a folder: the one that is there, as when a run goes on, or a new one."""
+        """Return the authority of a folder: the one that is there, where a run goes on, else a new one."""
         folder.mkdir(parents=True, exist_ok=True)
         try:
             key = _load_key(folder / AUTHORITY_KEY)

@@ -157,8 +157,7 @@ class RunningServer(Running):
         return cls.begin(node, assignment, SERVERS[assignment.arm.server])
 
     def requests(self) -> list[Line]:
-        """Return what it served since the last call. Requests of its own node are not listed, but for those of a
-        proxy."""
+        """Return what it served since the last call. Requests of its own node are left out, except those of a proxy."""
         return list(self.server.requests(self._new_lines(ACCESS_LOG)))
 
     def requests_until(self, complete: Callable[[Sequence[Line]], bool], within_s: float) -> list[Line]:

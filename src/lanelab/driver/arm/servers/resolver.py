@@ -39,7 +39,7 @@ NSSWITCH_CONF = "passwd: files\ngroup: files\nhosts: files dns\n"
 
 
 def use_resolver(client: Node) -> None:
-    """Let what runs on the client ask the resolver, whatever this machine's own way to look up names is."""
+    """Let programs on the client ask the resolver, however this machine looks up names."""
     client.cover("/etc/resolv.conf", RESOLV_CONF)
     client.cover("/etc/nsswitch.conf", NSSWITCH_CONF)
 

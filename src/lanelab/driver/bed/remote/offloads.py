@@ -47,8 +47,8 @@ class Interfaces:
         return list(self._locks.values())
 
     def take(self) -> None:
-        """They are noted down and made quiet. What an earlier bed could not put back is put back before that; where it
-        cannot be, its note stays the one that tells how it was. Raises InUse."""
+        """Note them down and make them quiet, after putting back what an earlier bed could not. Where that fails again,
+        the earlier note stays, as it says how things were. Raises InUse."""
         NOTES.mkdir(mode=0o700, exist_ok=True)
         for device in self._devices:
             self._locks[device] = _lock(device)

@@ -97,7 +97,7 @@ class Reader:
         self._scoreboard = self._find_scoreboard(folders, proc)
 
     def _find_scoreboard(self, folders: dict[str, str], proc: Path) -> Scoreboard | None:
-        """Find the scoreboard of the web server, or of the proxy: of whoever meets the users."""
+        """Find the scoreboard of the program that users reach: the proxy, else the web server."""
         for role in ("proxy", "server"):
             folder = Path(folders.get(role, ""))
             if role in folders and (folder / FILE).exists():
@@ -197,7 +197,7 @@ def _due(clock: Clock, began_s: float) -> int:
 
 
 def _next_word(within_s: float | None) -> str:
-    """A word of the bed process; "": none came in time. When it has gone this is the end too."""
+    """Return a word of the bed process; "" where none came in time. "end" also where that process has gone."""
     ready, _, _ = select.select([0], [], [], within_s)
     return (os.read(0, 64).decode().strip() or "end") if ready else ""
 

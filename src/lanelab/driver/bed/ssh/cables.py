@@ -34,8 +34,7 @@ def _why_not(interface: Interface) -> str:
 
 
 def interfaces(hosts: Hosts, observed: Observations, findings: list[HostFinding]) -> dict[str, dict[str, str]]:
-    """Return for each node: the other one -> its interface that leads there. What is in the way is added to the
-    findings."""
+    """Return for each node which interface leads to which other node. What is in the way is added to the findings."""
     chosen: dict[str, dict[str, str]] = {name: {} for name in NODE_NAMES}
     named = [_named_gap(name, host.name, host.interfaces, observed.facts[name]) for name, host in hosts]
     gaps = [gap for each in named for gap in each]

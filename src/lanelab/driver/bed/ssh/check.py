@@ -72,7 +72,7 @@ def observe(connections: Mapping[str, SshConnection], hosts: Hosts) -> Observati
 
 
 def try_cables(connections: Mapping[str, SshConnection], hosts: Hosts, verdict: Verdict) -> list[HostFinding]:
-    """What a bed would meet on the chosen interfaces: a driver, or whoever uses them, may refuse the cables."""
+    """Try what a bed would meet on the chosen interfaces: a driver, or another user of them, may refuse the cables."""
     remedy = "Is it a port of something, or has it ipvlans? Take another interface"
     findings = []
     for name, host in hosts:

@@ -30,7 +30,7 @@ class State(TypedDict):
 
 
 def state() -> State:
-    """Return whatever libvirt may change, as it is now."""
+    """Return the present state of everything that libvirt may change."""
     return {
         "settings": settings(),
         "firewalls": [program for program in FIREWALLS if CHAIN in _rules(program)],

@@ -153,7 +153,7 @@ def run(words: Sequence[str], tell: Tell, *, what: str, extra: Mapping[str, str]
 
 @contextlib.contextmanager
 def _child(words: Sequence[str], variables: Mapping[str, str]) -> Iterator[subprocess.Popen[str]]:
-    """Vagrant in a session of its own: the terminal's Ctrl-C is ours, and Vagrant gets one from us. setpriv: also where
+    """Start Vagrant in a session of its own: it gets Ctrl-C from us, not from the terminal. setpriv ends it even where
     we are killed, or interrupted before we know the process."""
     with subprocess.Popen(
         ["setpriv", "--pdeathsig", "INT", "vagrant", *words], cwd=PROJECT, env=dict(variables),

@@ -137,8 +137,8 @@ def load_of(record: TrialRecord, expected: Expectation) -> Load:
 
 
 def _untaken(record: TrialRecord, site: Site) -> dict[Key, str]:
-    """What was answered, and is no part of a load that counts: the browser refused it, had it too late, or of its own.
-    How many bytes a body has is counted by itself: an arm may change them."""
+    """Return answers that do not count, with the reason: the browser refused them, had them too late, or had its own
+    copy. The length of a body is counted apart: an arm may change it."""
     faults = Objects(record, PLAIN, site, Tolerances()).faults()
     refused = {asked_of(each) for each in record.requests if each.error is not None}
     broken = {request: why for request, why in faults.broken.items() if request in refused}

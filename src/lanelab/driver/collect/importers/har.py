@@ -71,7 +71,7 @@ def read(source: Source) -> Imported:
 
 
 def _without_page(log: JsonObject, title: str, known: Collection[str]) -> tuple[str, ...]:
-    """Words on a file that lacks the answer of its own page: another one is taken for it."""
+    """Say that the answer of the recording's own page is missing, where it is."""
     first = next((_text(_dict(entry.get("request")).get("url")) for entry in _dicts(log.get("entries"))), "")
     page = title if title.startswith(("http://", "https://")) else first
     return () if page in known else (f"{shown(page)}: the recording's own page is not there; see the entry",)

@@ -52,8 +52,8 @@ def matches(path: Path) -> bool:
 
 
 def _is_saved(start: bytes) -> bool:
-    """Whether a file that begins so is one: each field before the one that is cut off can be read, and the request's
-    first line is among them."""
+    """Return whether a file that begins so is a recording: every whole field can be read, and one has the request's
+    first line."""
     try:
         for number, value in _fields(start, cut=True):
             if number == REQUEST and isinstance(value, bytes):

@@ -61,7 +61,7 @@ def _mapping(text: bytes) -> dict[str, object]:
 
 
 def _first_page(text: bytes) -> tuple[str | None, str | None]:
-    """Return address and title. Lines that are none of a page, like the first, are passed over."""
+    """Return address and title of the first page. Other lines, like the first of all, are passed over."""
     for line in text.split(b"\n")[:10_000]:
         try:
             page = json.loads(line)

@@ -130,7 +130,7 @@ def _whole(each: _LoggedMessage, cut: frozenset[str]) -> Answer | None:
 
 
 def _cut_off(requests: Sequence[BegunRequest]) -> frozenset[str]:
-    """Return what the browser never received to its end, in none of its requests."""
+    """Return the addresses that the browser never received to the end, in any of its requests."""
     received = {each.url for each in requests if each.ended and each.error == 0}
     return frozenset(each.url for each in requests) - received
 
@@ -146,13 +146,13 @@ def _incomplete(
 
 
 def _urls_of_browser(requests: Sequence[BegunRequest]) -> frozenset[str]:
-    """What the browser asked for on its own, and no page did."""
+    """Return the addresses that only the browser itself asked for, and no page."""
     pages = {each.url for each in requests if _is_page(each)}
     return frozenset(each.url for each in requests) - pages
 
 
 def _is_page(each: BegunRequest) -> bool:
-    """Return whether a page asked. The browser's own requests have no origin, and one of its own parts as purpose."""
+    """Return whether a page asked. The browser's own requests have no origin, and a part of it as purpose."""
     if each.url.partition(":")[0] not in OF_PAGES:
         return False
     return each.initiator != NO_ORIGIN or each.kind != "other" or each.purpose in PURPOSES

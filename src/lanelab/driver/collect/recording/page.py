@@ -201,7 +201,7 @@ class Page:
             self._call("Emulation.setTouchEmulationEnabled", enabled=True)
 
     def _watch(self, session: str, say: Callable[..., object]) -> None:
-        """Its requests, and whatever it starts: each is held until it is watched too."""
+        """Watch the requests of a target, and all that it starts, which the browser holds until it is watched too."""
         for method in ("Network.enable", "Page.enable", "Inspector.enable"):
             say(method, session)
         say("Target.setAutoAttach", session, autoAttach=True, waitForDebuggerOnStart=True, flatten=True)

@@ -117,7 +117,7 @@ def of_css(text: str, parent: int, base: str, by_url: Mapping[str, int], inline:
 def _by_script(
     child: int, each: SiteObject, objects: Sequence[StoredObject], by_number: Mapping[int, Reference], entry: int
 ) -> Reference:
-    """No tag names it, so a script did: the one that has the file's name, else the page's own."""
+    """Return the script that loads it, as no tag does: the one with its file name inside, else the page's own."""
     kind = scripted_type(each)
     name = each.path.partition("?")[0].rstrip("/").rpartition("/")[2].encode("latin-1", "replace")
     if len(name) >= SHORTEST_NAME:

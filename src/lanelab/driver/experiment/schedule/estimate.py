@@ -115,7 +115,7 @@ def estimate_spread(experiment: Experiment, estimate: Estimate, workers: int) ->
 
 
 def _spread_s(lengths: Sequence[float], rounds: int, beds: int) -> float:
-    """Return the seconds until the last portion is made, where whoever is free takes the next one."""
+    """Return the seconds until the last portion is made, where each free worker takes the next one."""
     free_at = [0.0] * beds
     for _ in range(rounds):
         for length in lengths:

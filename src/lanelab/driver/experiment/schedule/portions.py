@@ -77,8 +77,8 @@ class Spread:
     # --- what comes next
 
     def next(self, machine: str, can: Callable[[Cell], bool], block: int = 0) -> PlannedPortion | None:
-        """A portion for a bed of this machine, which from now on is under way; None: there is none for it now. `can`:
-        whether the bed can have the cell's link. `block`: the one that the bed was used for."""
+        """Return a portion for a bed of this machine, which is under way from now on; None: there is none now. `can`:
+        whether the bed can have the cell's link. `block`: the block that the bed was used for."""
         while True:
             able = [portion for portion in self._candidates() if all(map(can, portion.cells))]
             if able:

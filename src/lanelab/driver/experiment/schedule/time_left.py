@@ -14,12 +14,8 @@ class Pace:
 
 
 def remaining_s(trials: int, beds: Sequence[Pace], usual_per_s: float | None = None) -> float | None:
-    """Return seconds until so many trials are made by these beds together, each at its own pace; None where nothing is
-    known. `usual_per_s`: of beds that there were before; it holds for those of which nothing is known, where no other
-    tells.
-
-    Whoever has finished takes of what is left, so all end at about the same time; but none ends before its own portion.
-    """
+    """Return the seconds until these beds have made that many trials together, each at its own pace; None where nothing
+    is known. `usual_per_s` is the pace of earlier beds, taken for those whose pace is not known."""
     if trials <= 0:
         return 0.0
     known = [bed.per_s for bed in beds if bed.per_s]

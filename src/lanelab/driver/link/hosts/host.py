@@ -63,8 +63,8 @@ def _size(shown: str) -> Size | str:
     return size if _buffer(size) == shown else shown
 
 
-def _route(**own: Any) -> Mapping[str, OfRoute]:  # noqa: ANN401 - OfRoute's fields
-    return {"setting": OfRoute(**own)}
+def _route(**fields: Any) -> Mapping[str, OfRoute]:  # noqa: ANN401 - OfRoute's fields
+    return {"setting": OfRoute(**fields)}
 
 
 def _switch(row: Setting, name: str, on: tuple[str, ...], off: tuple[str, ...], means: str) -> Mapping[str, OfKernel]:
@@ -193,11 +193,11 @@ class Host:
             if isinstance(each, OfRoute) and (wrong := difference(each, each.shown(metrics), target)):
                 yield wrong
 
-    def kernel_differences(self, told: Mapping[str, str]) -> Iterator[str]:
-        """Yield in what a kernel is not as it should be; `told` has each of USUAL_KERNEL and KERNELS_OWN."""
+    def kernel_differences(self, kernel: Mapping[str, str]) -> Iterator[str]:
+        """Yield in what a kernel is not as it should be; `kernel` has each of USUAL_KERNEL and KERNELS_OWN."""
         for each, target in self._values():
             if isinstance(each, OfKernel) and each.writes(target) is not None:
-                shown = " ".join(told.get(each.name, "").split())
+                shown = " ".join(kernel.get(each.name, "").split())
                 wrong = difference(each, each.reads(shown) if shown else "unknown", target)
                 if wrong:
                     yield wrong

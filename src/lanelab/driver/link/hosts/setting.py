@@ -60,8 +60,8 @@ class OfKernel:
         return Words(f"{self.name}={written}", f"TCP {self.means(value)}")
 
 
-def difference(setting: OfRoute | OfKernel, shown: Value, asked: Value) -> str | None:
+def difference(setting: OfRoute | OfKernel, shown: Value, wanted: Value) -> str | None:
     """Return what a host is set to, where that is not what was asked for."""
-    if shown == asked:
+    if shown == wanted:
         return None
-    return f"{setting.row.name} is {text_of(shown)} instead of {text_of(asked)}"
+    return f"{setting.row.name} is {text_of(shown)} instead of {text_of(wanted)}"

@@ -14,7 +14,7 @@ from fractions import Fraction
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.units import Duration
 from lanelab.driver.link.kinds import HEADER
-from lanelab.driver.link.moving.trace import SHORTEST_STEP, Trace, What, made
+from lanelab.driver.link.moving.trace import SHORTEST_STEP, Trace, What, trace_of
 
 SCALES = {"mbit": 1_000_000, "kbit": 1000, "bit": 1}
 END = "end"
@@ -75,7 +75,7 @@ def _csv(lines: list[tuple[int, str]], name: str, what: What, source: str) -> Tr
             steps.append((at, _number(value, scale, where)))
     if length is None or not steps:
         raise InputError("the trace does not say when it ends", CSV_LIKE, place=source)
-    return made(what, name, steps, length, place=source)
+    return trace_of(what, name, steps, length, place=source)
 
 
 def _scale(header: str, what: What, source: str) -> int:
@@ -117,7 +117,7 @@ def _mahimahi(lines: list[tuple[int, str]], name: str, source: str, step: Durati
         end = last if at == count - 1 else (at + 1) * step_ms
         moments = sum(packets[each] for each in (at, count)) if at == count - 1 else packets[at]
         steps.append((at * step_ms * 1000, moments * bits // max(1, end - at * step_ms)))
-    return made("rate", name, steps, last * 1000, place=source)
+    return trace_of("rate", name, steps, last * 1000, place=source)
 
 
 def csv_of(trace: Trace, about: str = "") -> str:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from lanelab.driver.link.moving.trace import Trace, What, made
+from lanelab.driver.link.moving.trace import Trace, What, trace_of
 
 KBIT, MBIT = 1000, 1_000_000
 US_PER_S, US_PER_MS = 1_000_000, 1000
@@ -132,7 +132,7 @@ class Recipe:
         count, step_us = round(self.length_s / self.step_s), round(self.step_s * US_PER_S)
         values = self.model.values(random.Random(self.seed), self.step_s)  # noqa: S311 - no secret
         steps = [(number * step_us, next(values)) for number in range(count)]
-        return made(self.what, name, steps, count * step_us)
+        return trace_of(self.what, name, steps, count * step_us)
 
     def about(self) -> str:
         """Return the comment at the head of its file."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import Kind
 from lanelab.driver.base.units import Duration, Rate
-from lanelab.driver.link.moving.trace import SHORTEST_STEP, Trace, made
+from lanelab.driver.link.moving.trace import SHORTEST_STEP, Trace, trace_of
 
 _LIKE = "Write one like 500ms every 10s"
 
@@ -23,7 +23,7 @@ class Outage:
 
     def trace(self, rate: Rate) -> Trace:
         begins = (self.every.ns - self.lasts.ns) // 1000
-        return made("rate", "outage", [(0, rate.bps), (begins, 0)], self.every.ns // 1000)
+        return trace_of("rate", "outage", [(0, rate.bps), (begins, 0)], self.every.ns // 1000)
 
 
 def _parse(value: object, key: str) -> Outage:

@@ -119,18 +119,18 @@ def shortened(text: str) -> str:
     return f"{match['name']} ({hashlib.sha256(text.partition('; ')[2].removesuffix(')').encode()).hexdigest()[:12]})"
 
 
-def made(
+def trace_of(
     what: What, name: str, steps: list[tuple[int, int]], length_us: int, *, key: str = "", place: str = ""
 ) -> Trace:
     """Return a trace whose steps can be followed; equal neighbours become one step. Errors name `key` and `place`."""
     try:
-        return _made(what, name, steps, length_us)
+        return _checked_trace(what, name, steps, length_us)
     except InputError as error:
         error.key, error.place = key, place
         raise
 
 
-def _made(what: What, name: str, steps: list[tuple[int, int]], length_us: int) -> Trace:
+def _checked_trace(what: What, name: str, steps: list[tuple[int, int]], length_us: int) -> Trace:
     if not NAME_PATTERN.fullmatch(name):
         raise InputError(f"{name!r} is no name of a trace", "Use letters, digits, '.', '-' and '_'")
     if not SHORTEST.ns <= length_us * 1000 <= LONGEST.ns:
@@ -176,7 +176,7 @@ def _parse(what: What, value: object, key: str) -> Trace:
         raise InputError("the steps of this trace are not in order from 0 on", "Name its file again", key=key)
     if int(match["length"]) <= steps[-1][0]:
         raise InputError("this trace ends before its last step", "Name its file again", key=key)
-    return made(what, match["name"], steps, int(match["length"]), key=key)
+    return trace_of(what, match["name"], steps, int(match["length"]), key=key)
 
 
 _SCHEMA: JsonObject = {"type": "string"}

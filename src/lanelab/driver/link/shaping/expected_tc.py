@@ -22,7 +22,7 @@ Values = dict[str, float]
 def asked_queues(link: Link, compensation: Duration) -> list[QueueSettings]:
     """Return the queueing disciplines that make this link."""
     lines = shape(link, compensation).router_tc
-    return [_asked(line.split()) for line in lines if line.startswith("qdisc add") and not line.endswith("ingress")]
+    return [_expected(line.split()) for line in lines if line.startswith("qdisc add") and not line.endswith("ingress")]
 
 
 class Queue(TypedDict):
@@ -43,9 +43,9 @@ def shown_queues(shown: Sequence[Queue]) -> list[QueueSettings]:
     ]
 
 
-def differences(asked: Sequence[QueueSettings], shown: Sequence[QueueSettings]) -> list[str]:
+def differences(expected: Sequence[QueueSettings], shown: Sequence[QueueSettings]) -> list[str]:
     """Return in what the router's queues are not what was asked for."""
-    wanted = {(each.device, each.kind): each.values for each in asked}
+    wanted = {(each.device, each.kind): each.values for each in expected}
     present = {(each.device, each.kind): each.values for each in shown}
     lines = [f"{device} lacks {kind}" for device, kind in sorted(wanted.keys() - present.keys())]
     lines += [f"{device} has {kind}, which nobody asked for" for device, kind in sorted(present.keys() - wanted.keys())]
@@ -59,23 +59,25 @@ def differences(asked: Sequence[QueueSettings], shown: Sequence[QueueSettings]) 
     return lines
 
 
-def _in_words(kind: str, name: str, shown: Mapping[str, float], asked: Mapping[str, float]) -> tuple[str, float, float]:
+def _in_words(
+    kind: str, name: str, shown: Mapping[str, float], expected: Mapping[str, float]
+) -> tuple[str, float, float]:
     """Return what differs, and both numbers. Of a tbf, `tc` shows its limit as the time that so many bytes wait."""
     if (kind, name) == ("tbf", "lat"):
-        return "limit (bytes)", round(_tbf_limit(shown), -1), round(_tbf_limit(asked), -1)
-    return name, shown.get(name, 0.0), asked.get(name, 0.0)
+        return "limit (bytes)", round(_tbf_limit(shown), -1), round(_tbf_limit(expected), -1)
+    return name, shown.get(name, 0.0), expected.get(name, 0.0)
 
 
 def _tbf_limit(values: Mapping[str, float]) -> float:
     return values.get("lat", 0.0) / 1e6 * values.get("rate", 0.0) + values.get("burst", 0.0)
 
 
-def _alike(name: str, asked: float, shown: float) -> bool:
+def _alike(name: str, expected: float, shown: float) -> bool:
     if name in COUNTS:
-        return asked == shown
-    if name == TICKED and asked <= shown < asked + LONGEST_TICK_US:
+        return expected == shown
+    if name == TICKED and expected <= shown < expected + LONGEST_TICK_US:
         return True  # the next whole tick
-    return abs(asked - shown) <= max(LEAST_ROOM_US if name in MICROSECONDS else LEAST_ROOM, ROOM * asked)
+    return abs(expected - shown) <= max(LEAST_ROOM_US if name in MICROSECONDS else LEAST_ROOM, ROOM * expected)
 
 
 def _numbers(options: Mapping[str, object]) -> Values:
@@ -103,7 +105,7 @@ MICROSECONDS = ("lat", "burst", "target", "interval", "tupdate", "rtt")
 MARKING = ("ecn", "noecn")
 
 
-def _asked(words: Sequence[str]) -> QueueSettings:
+def _expected(words: Sequence[str]) -> QueueSettings:
     device = words[words.index("dev") + 1]
     after = words.index("handle") + 2
     kind, rest = words[after], list(words[after + 1 :])

@@ -36,7 +36,7 @@ Operation = Callable[[Message, list[int]], Answer]
 
 
 class BedProcess:
-    """Answers requests; each in a thread of its own, since some wait for a command to end."""
+    """Answers requests, each in its own thread: some wait for a command to end."""
 
     def __init__(self, substrate: Substrate, placement: Mapping[str, str]) -> None:
         """Begin with no bed. `placement` has the processors of nodes that have some of their own."""
@@ -118,7 +118,7 @@ class BedProcess:
         return self._remember(self._substrate.node(name).spawn(command, Stdio(*fds), terminal))
 
     def _exec_for_script(self, message: Message, fds: list[int]) -> Answer:
-        """A script's command has the script's folder and environment, where the node has them too."""
+        """Run a command of a script, with the script's folder and environment where the node has them too."""
         if not self._substrate.traits.same_machine:
             message = {**message, "env": {"LANELAB_NODE": message["node"]}, "cwd": "/"}
         return self._exec(message, fds)

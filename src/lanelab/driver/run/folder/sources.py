@@ -81,7 +81,7 @@ class SourceRun:
 
     @property
     def is_of_fixed_number(self) -> bool:
-        """Return whether the number of its rounds was known before the first: none of its values ended it."""
+        """Return whether the number of its rounds was known before the first: no value ended it early."""
         return "ci" not in self.plan.get("repeat", {}) and len(self.plan.get("looks", ())) < 2
 
     def table(self, name: str) -> list[tuple[Any, ...]]:
@@ -159,7 +159,7 @@ class SourceRun:
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """Copy a file as a clone, a hard link or a copy: whatever is possible first. Nothing ever writes into an
+    """Copy a file as a clone, a hard link or a copy, the first that is possible. Nothing ever writes into an
     artifact."""
     with source.open("rb") as from_file, target.open("xb") as to_file:
         try:
@@ -176,7 +176,7 @@ def copy_file(source: Path, target: Path) -> None:
 
 
 def found_in(store: Path) -> list[Path]:
-    """The folders of runs that are meant by a run's folder, or a folder of runs; those of studies' figures too."""
+    """Return the run folders that a path means: itself, or the runs in it, those of studies' figures included."""
     if (store / run_format.DATABASE).is_file():
         return [store]
     if not store.is_dir():

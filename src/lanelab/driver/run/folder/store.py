@@ -81,8 +81,8 @@ class Store(Content):
 
     @classmethod
     def new(cls, folder: Path, text: str, fill: Callable[[sqlite3.Connection], None]) -> "Store":
-        """Return the store with whatever `fill` puts into it, within one transaction: what is known of the run, its
-        links, arms and cells."""
+        """Return a new store with what `fill` puts into it in one transaction: facts of the run, its links, arms and
+        cells."""
         with writing(f"make the run folder {folder}"):
             folder.mkdir(parents=True, exist_ok=True)
             names = {path.name for path in folder.iterdir()}

@@ -61,7 +61,7 @@ class Private:
 
 
 def private_of(facts: Iterable[Any], further: Iterable[Path], names: Iterable[str]) -> Private:
-    """`facts`: provenance, and whatever else may name the user's paths; `further`: further folders."""
+    """Return what is private of `facts`, like provenance, which may name paths; `further`: more private folders."""
     folders: set[str] = set()
     for data in facts:
         for text in _texts(data):

@@ -39,7 +39,7 @@ def echo(read: int, write: int) -> None:
 
 
 def work(seconds: float, there: int, back: int) -> list[float]:
-    """At least one piece: a short time on a busy machine gives a figure, too."""
+    """Do at least one piece: a short time on a busy machine gives a figure, too."""
     until = time.monotonic() + seconds
     times: list[float] = []
     while not times or time.monotonic() < until:

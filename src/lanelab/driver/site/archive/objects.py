@@ -103,7 +103,7 @@ def objects_of(exchanges: Iterable[Exchange], limits: Limits = LIMITS, *, by_lan
 
 @dataclass(slots=True)
 class _Bodies:
-    """Decodes them, so many bytes in sum."""
+    """Decodes bodies, up to a number of bytes in sum."""
 
     limits: Limits
     by_lanelab: bool

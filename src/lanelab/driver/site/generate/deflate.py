@@ -61,7 +61,7 @@ def _repeated(row: bytes, repeats: int) -> bytes:
 
 
 def _match(bits: Bits, length: int, distance: int) -> None:
-    """Copy so many bytes from so far back, in as many matches as that takes; fewer than 3 are written as zeros."""
+    """Copy that many bytes from that far back, in as many matches as it takes; fewer than 3 are written as zeros."""
     while length > 2:
         part = min(length, _LONGEST_MATCH)
         if 0 < length - part < 3:

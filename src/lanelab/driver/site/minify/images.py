@@ -121,7 +121,7 @@ def smaller_box(box: Box, wanted: Wanted) -> Box | None:
 
 
 def preview(body: bytes, smallest: int, largest: int) -> bytes | None:
-    """A JPEG of quality 10 for the time until an image of so many bytes is there; None: it would not be smaller."""
+    """Return a JPEG of quality 10 to show until the image itself is there; None where it would not be smaller."""
     if not smallest <= len(body) <= largest:
         return None
     try:
@@ -213,7 +213,7 @@ def _converted(image: Image.Image, box: Box, rules: ImageRules, size: str = "") 
 
 
 def is_inlined(size: int, below: int) -> bool:
-    """Whether an image of so many bytes, before base64, is put into the page or style sheet itself."""
+    """Return whether an image of that many bytes, before base64, goes into the page or style sheet itself."""
     return size < below
 
 

@@ -98,7 +98,7 @@ class Wish:
 
     @property
     def calls_jpegtran(self) -> bool:
-        """Whether JPEG files may be recompressed: the program has to be there, whichever images a site has."""
+        """Return whether JPEG files may be recompressed: jpegtran must be there, whatever images a site has."""
         return self.fetches and self.has("recompress_jpeg", "convert_jpeg_to_progressive", "resize_images")
 
 

@@ -101,8 +101,8 @@ def _carried(opened: Iterable[Opened], packets: Iterable[QuicPacket], length: in
 
 
 def round_trips(connection: QuicStream) -> Iterable[RoundTripNs]:
-    """Return the round trips of packets from the client, each until the first that acknowledges it. Numbers are never
-    used again, so there is no doubt which one is meant. Where none of them could be opened (a snap length), of the
+    """Return the round trips of packets from the client, each until its first acknowledgement. Numbers are used once,
+    so each acknowledgement names one packet. Where no packet could be opened (a snap length), return that of the
     handshake alone."""
     if not any(packet.up and packet.number >= 0 for packet in connection.packets):
         return _handshake(connection.stream.packets)

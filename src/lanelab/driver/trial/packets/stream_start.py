@@ -37,7 +37,7 @@ class Beginning:
         return len(self.data) >= MOST_BYTES
 
     def add(self, offset: int, piece: bytes, carried: int) -> None:
-        """The segment that begins `offset` bytes into the stream and has so many, of which these were captured."""
+        """Take what was captured of a segment: `piece` of its `carried` bytes, which begin `offset` into the stream."""
         if offset > MOST_BYTES:
             return
         if offset > len(self.data):

@@ -145,7 +145,7 @@ def _split(answers: Sequence[Request]) -> tuple[Request | None, list[Request]]:
 
 
 def _frames(payload: int, packets: PacketSummary | None, link: Link) -> int:
-    """Return the least that so many bytes of answers are in whole frames."""
+    """Return the least bytes of whole frames that carry that many bytes of answers."""
     headers = [each.header_down for each in packets.by_connection if each.header_down] if packets else []
     header = min([*headers, *([QUIC_FRAME] if packets and packets.quic else [])], default=TCP_FRAME)
     return payload + header * -(-payload // (link.mtu + HEADER - header))

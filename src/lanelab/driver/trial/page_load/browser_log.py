@@ -31,7 +31,7 @@ BROKEN_OFF = "X"
 WITHIN_QUIC = "QUIC"  # what Chromium says in place of a version of TLS
 ICON = "/favicon.ico"  # browsers look for it by themselves, and do not always say so
 OWN_REDIRECT = "non-authoritative-reason"  # an answer that the browser gave to itself
-Said = tuple[str, int | None]  # target, status
+Answered = tuple[str, int | None]  # target, status
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +99,9 @@ class BrowserTold:
     def targets(self, witnesses: Witnesses) -> Iterator[str]:
         """What the browser says was answered before the load event the server has answered, with the same status. What
         the server was asked during the load the browser has asked."""
-        lines = [each for each in witnesses.asked if each.method != PREFLIGHT]
-        answered = Counter(self._said(target(each), each.status) for each in self.fetched if must_be_logged(each))
-        served = Counter(self._said("".join(served_target(each)), each.status) for each in lines)
+        lines = [each for each in witnesses.served_requests if each.method != PREFLIGHT]
+        answered = Counter(self._answered(target(each), each.status) for each in self.fetched if must_be_logged(each))
+        served = Counter(self._answered("".join(served_target(each)), each.status) for each in lines)
         missing = answered - served
         if self.broken_off:
             known = {"".join(served_target(each)) for each in lines}
@@ -113,13 +113,13 @@ class BrowserTold:
         if strange:
             yield f"the browser does not tell of {few(sorted(strange))}"
 
-    def _said(self, asked: str, status: int | None) -> Said:
+    def _answered(self, target: str, status: int | None) -> Answered:
         """A repeated view may be told that nothing has changed, and show its copy."""
-        return asked, None if self.arm.start == "warm" or status == NOT_MODIFIED else status
+        return target, None if self.arm.start == "warm" or status == NOT_MODIFIED else status
 
     def _during_the_load(self, lines: list[ServedRequest]) -> Iterator[ServedRequest]:
-        """Yield those of which the browser must tell. What broke off it may have asked for again without a word, what
-        came after the load it may not have noted yet, and what a worker asks for is none of the page's."""
+        """Yield the requests that the browser must tell of. It may have repeated a broken one without a word, may not
+        have noted yet what came after the load, and tells nothing of what a worker asks for."""
         aside = {each.url for each in self.site.objects if each.late}
         parts = {target(each) for each in self.record.requests if asked_for_a_part(each)}
         plt_ms = self.evidence.browser.times.plt_ms if self.evidence.browser else None
@@ -140,5 +140,5 @@ def must_be_logged(request: Request) -> bool:
     return request.before_load and not redirected and request.method != PREFLIGHT and not asked_for_a_part(request)
 
 
-def _words(asked: str, status: int | None) -> str:
-    return f"{asked} ({status})" if status else asked
+def _words(target: str, status: int | None) -> str:
+    return f"{target} ({status})" if status else target

@@ -58,7 +58,7 @@ class Keepalive:
                 count = f"{len(reused)} of {len(self.requests)} requests used a connection again"
                 yield f"keepalive is off, but by the browser {count}: {few(reused)}"
         most = max((max(len(lines), (lines[-1].keepalives or 0) + 1) for lines in self._carried), default=0)
-        kept = sum(each.connection == KEPT for each in witnesses.asked)
+        kept = sum(each.connection == KEPT for each in witnesses.served_requests)
         if most > 1:
             yield f"keepalive is off, but by the server's log a connection carried {most} requests"
         elif kept:
@@ -85,7 +85,7 @@ class Keepalive:
             if line.connection == CLOSED and not self._may_end_after(line, number + 1)  # Apache says so one too early
         ]
         if closed:
-            count = f"{len(closed)} of {len(self.witnesses.asked)} requests"
+            count = f"{len(closed)} of {len(self.witnesses.served_requests)} requests"
             yield f"keepalive is on, but by the server's log it closed the connection after {count}: {few(closed)}"
 
     def _seen_closed(self) -> Iterator[str]:

@@ -32,13 +32,13 @@ def placed(log: ServerLog, connections: Sequence[ClearConnection], link: Link, *
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Placed:
     pairs: list[tuple[LoggedRequest, ClearExchange]]
     without: list[LoggedRequest]
 
 
-def _of_whole(lines: Sequence[LoggedRequest], exchanges: Sequence[ClearExchange], *, repeats: bool) -> _Found:
-    places = _Found([], [])
+def _of_whole(lines: Sequence[LoggedRequest], exchanges: Sequence[ClearExchange], *, repeats: bool) -> _Placed:
+    places = _Placed([], [])
     for same in _alike(lines, lambda line: line):
         among = [each for each in exchanges if _is_of(same[0], each) and _has_sizes(same[0], each)]
         again = sum(each.is_last for each in among) if repeats else 0
@@ -49,9 +49,9 @@ def _of_whole(lines: Sequence[LoggedRequest], exchanges: Sequence[ClearExchange]
     return places
 
 
-def _of_cut_off(lines: Sequence[LoggedRequest], exchanges: Sequence[ClearExchange]) -> _Found:
+def _of_cut_off(lines: Sequence[LoggedRequest], exchanges: Sequence[ClearExchange]) -> _Placed:
     """Of these the server may have sent more than came, and none of them has a line that must be there."""
-    places = _Found([], [])
+    places = _Placed([], [])
     for same in _alike(lines, lambda line: (line.method, line.host, line.path, line.protocol)):
         among = [each for each in exchanges if _is_of(same[0], each)]
         if len(among) != len(same) or any(not _has_status(*pair) for pair in zip(same, among, strict=True)):

@@ -80,7 +80,7 @@ class Protocols:
     # --- the protocol
 
     def _protocol_by_server(self) -> Iterator[str]:
-        served = self.witnesses.asked
+        served = self.witnesses.served_requests
         wrong = [each for each in served if not self._is_served_right(each)]
         if wrong:
             used = few(sorted({_served_words(each) for each in wrong}))
@@ -170,7 +170,7 @@ class Protocols:
 
     @property
     def _telling_of_tls(self) -> list[ServedRequest]:
-        return [] if "tls" in self.witnesses.untold else self.witnesses.asked
+        return [] if "tls" in self.witnesses.untold else self.witnesses.served_requests
 
     def _logged_tls(self, server_port: int) -> str | None:
         return None if self.arm.tls == "off" or in_clear(self.arm, server_port) else TLS_NAMES[self.arm.tls]
@@ -286,5 +286,5 @@ def _served_words(line: ServedRequest) -> str:
     return f"spdy/{line.spdy}" if line.spdy else str(line.protocol)
 
 
-def _words(client_port: int | None, status: int, asked: Target) -> str:
-    return f"{''.join(asked)} ({status}, port {client_port})"
+def _words(client_port: int | None, status: int, target: Target) -> str:
+    return f"{''.join(target)} ({status}, port {client_port})"

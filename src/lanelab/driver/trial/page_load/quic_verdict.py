@@ -100,7 +100,7 @@ class OverQuic:
                 ports = few([str(each.client_port) for each in used])
                 yield f"by the capture {len(used)} TCP connections carried requests, port {ports}"
         whole = {each.client_port for each in flows if each.quic and each.quic.complete}
-        absent = sorted({port(each.remote) for each in self.witnesses.asked if _spoken(each) == H3} - whole)
+        absent = sorted({port(each.remote) for each in self.witnesses.served_requests if _spoken(each) == H3} - whole)
         if absent:
             listed = few([str(each) for each in absent])
             yield f"{len(absent)} QUIC connections of the server's log are not in the capture: port {listed}"
@@ -111,7 +111,7 @@ class OverQuic:
         addresses = {where for where, _ in counts}
         logged = Counter(
             ("".join(served_target(each)), _spoken(each))
-            for each in self.witnesses.asked
+            for each in self.witnesses.served_requests
             if "".join(served_target(each)) in addresses
         )
         known = {where for where, _ in logged}

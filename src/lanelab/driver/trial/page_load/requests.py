@@ -12,7 +12,7 @@ from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.site.prepare.variant import RECORDED
 from lanelab.driver.site.site import SiteObject
 
-Asked = tuple[str, str]  # method, host with path
+RequestKey = tuple[str, str]  # method, host with path
 INEXACT = ("stripped", "nearest")  # how the server found an answer
 DOUBTFUL = ("nearest",)  # the other is the same object, asked for past a cache
 
@@ -91,11 +91,11 @@ def path_of(url: str) -> str:
     return url.partition("?")[0]
 
 
-def asked_of(request: Request) -> Asked:
+def asked_of(request: Request) -> RequestKey:
     return request.method, target(request)
 
 
-def asked_for(each: SiteObject) -> Asked:
+def asked_for(each: SiteObject) -> RequestKey:
     """Return the key of the requests that it answers."""
     return each.method, each.url
 

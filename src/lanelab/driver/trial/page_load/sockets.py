@@ -37,18 +37,18 @@ def ports(evidence: PageLoadEvidence) -> set[int]:
 
 
 def handshakes(evidence: PageLoadEvidence) -> list[ServedRequest]:
-    """Return lines of the server's log that are these, at most one for each WebSocket. Of several lines for its address
-    the one that shares no connection: a page may ask for the same address in another way, too."""
+    """Return the lines of the server's log that are handshakes, at most one for each WebSocket. Of several lines for
+    its address it is the one that shares no connection: a page may ask for that address in another way, too."""
     waiting = Counter(_target(each) for each in opened(evidence))
     lines = evidence.server.requests if evidence.server else ()
     on_port = Counter(each.remote for each in lines)
-    found = []
+    lines_of_handshakes = []
     for each in sorted(lines, key=lambda line: on_port[line.remote]):
         address = f"{(each.host or '').partition(':')[0].lower()}{each.path}"
         if each.method in METHODS and waiting[address] > 0:
             waiting[address] -= 1
-            found.append(each)
-    return found
+            lines_of_handshakes.append(each)
+    return lines_of_handshakes
 
 
 def without(listed: Iterable[Value], left_out: Iterable[Value]) -> list[Value]:
@@ -62,9 +62,13 @@ def connections(
     """Those of the capture that carried a handshake, or were made for one that was not sent any more: these show where
     all others are `multiplexed`."""
     others = without(evidence.server.requests if evidence.server else (), left_out)
-    own = {_port(each) for each in left_out} - {_port(each) for each in others}
+    ports_of_handshakes = {_port(each) for each in left_out} - {_port(each) for each in others}
     unsent = multiplexed and any(each.url.startswith("wss:") for each in opened(evidence))
-    return [each for each in captured if each.client_port in own or (unsent and each.alpn_offered == OVER_TCP)]
+    return [
+        each
+        for each in captured
+        if each.client_port in ports_of_handshakes or (unsent and each.alpn_offered == OVER_TCP)
+    ]
 
 
 def _port(line: ServedRequest) -> int:

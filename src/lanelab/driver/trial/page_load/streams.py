@@ -42,7 +42,7 @@ class StreamsVerdict:
             if each.streams is None:
                 yield f"connection {each.connection} does not tell of its streams"
                 continue
-            for name, wanted in self._told().items():
+            for name, wanted in self._settings_wanted().items():
                 actual = each.streams.told.get(name)
                 if actual != wanted:
                     yield f"on connection {each.connection} the server was told {name} {actual} instead of {wanted}"
@@ -57,7 +57,7 @@ class StreamsVerdict:
     def _answered(self, connection: GatewayConnection) -> bool:
         return any(each.connection == connection.connection for each in self.witnesses.answered)
 
-    def _told(self) -> dict[str, int]:
+    def _settings_wanted(self) -> dict[str, int]:
         arm = self.arm
         settings = {WINDOW: arm.stream_window} if arm.protocol != "spdy/2" else {}
         if arm.protocol in ("h2", "spdy/3.1"):
@@ -67,9 +67,9 @@ class StreamsVerdict:
         return settings
 
     def _heard(self, connection: GatewayConnection, streams: Streams) -> Iterator[str]:
-        asked, found = self.arm.server_max_streams, streams.heard.get(MOST)
-        if asked and found != asked and self._answered(connection):
-            yield f"on connection {connection.connection} the server takes {found} streams instead of {asked}"
+        wanted, accepted = self.arm.server_max_streams, streams.heard.get(MOST)
+        if wanted and accepted != wanted and self._answered(connection):
+            yield f"on connection {connection.connection} the server takes {accepted} streams instead of {wanted}"
 
     def _under_way(self) -> Iterator[str]:
         limits = [limit for limit in (self.arm.max_concurrent_streams, self.arm.server_max_streams) if limit]

@@ -64,8 +64,8 @@ class Witnesses:
         )
 
     @property
-    def asked(self) -> list[ServedRequest]:
-        """Lines of the server's log that are of requests: it logs a connection that broke down before one, too."""
+    def served_requests(self) -> list[ServedRequest]:
+        """Return the log's lines that have a request: a connection that broke down before one has a line, too."""
         return [each for each in self.served if each.path is not None]
 
     @property
@@ -83,7 +83,7 @@ class Witnesses:
         cannot always: nothing was captured, or no more of each packet than its beginning."""
         carrying = {each.connection for each in self.answered}
         ports = {port for number, port in self.port_of().items() if number in carrying}
-        ports |= {port(each.remote) for each in self.asked}
+        ports |= {port(each.remote) for each in self.served_requests}
         shown = [each for each in self.captured or () if each.client_port in ports]
         within = [each.quic for each in self.quic or () if each.client_port in ports and each.quic is not None]
         first = "gateway" if self.gateway else "browser"
@@ -116,7 +116,7 @@ class Witnesses:
     def served_by_port(self) -> dict[int, list[ServedRequest]]:
         """Return client's port -> what the server was asked on it, in the order of its beginning."""
         lines: dict[int, list[ServedRequest]] = {}
-        for each in sorted(self.asked, key=lambda each: (each.began_us, each.keepalives or 0)):
+        for each in sorted(self.served_requests, key=lambda each: (each.began_us, each.keepalives or 0)):
             lines.setdefault(port(each.remote), []).append(each)
         return lines
 

@@ -115,7 +115,7 @@ class Vitals(Recorder[VitalsOptions]):
         self._page = context.page
 
     def load_ended(self) -> None:
-        """Before requests are read: what the page asks for meanwhile, and after a click, is the trial's."""
+        """Ask before requests are read: what the page asks for meanwhile, and after a click, is the trial's."""
         self._answers = self._page.vitals(VitalsAsked(self.options.after_ms, self.options.click))
 
     def stop(self) -> Recording:

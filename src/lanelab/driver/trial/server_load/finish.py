@@ -129,7 +129,7 @@ def measures_of(report: LoadReport) -> dict[str, float]:
 
 
 def _latency(name: str, latency: Latency | None) -> dict[str, float]:
-    """What takes longer than the generator waits is in no percentile: failed_ and unfinished_ count it."""
+    """Return measures of a latency. What the generator stops waiting for is in failed_ and unfinished_ alone."""
     if latency is None:
         return {}
     return {

@@ -26,7 +26,7 @@ def packets_of(settings: LoadSettings) -> int:
 
 
 class FirstPackets:
-    """A tcpdump that ends by itself after so many packets. Whoever started it stops it."""
+    """A tcpdump that ends by itself after a number of packets. Who starts it stops it."""
 
     def __init__(self, node: Node, file: str, target: Target) -> None:
         """Start it; packets are captured when this returns. Raises BedError."""
@@ -76,5 +76,5 @@ class FirstPackets:
             self._stderr = -1
 
     def close(self) -> None:
-        """Close at once, whatever it has."""
+        """End it at once, with the packets that it has."""
         self._end()

@@ -29,7 +29,7 @@ def connections_of(target: Target) -> int:
 
 
 def bytes_of(target: Target, answers: int) -> int | None:
-    """Return the bytes of the bodies of so many answers, in turn; None where only the server knows."""
+    """Return the bytes of the bodies of that many answers, in turn; None where only the server knows."""
     known = [size for size in target.body_sizes if size is not None]
     if target.arm.compression not in SHIPPED or len(known) < len(target.body_sizes):
         return None

@@ -39,5 +39,5 @@ def _at(values: Sequence[Value]) -> list[tuple[float, Value]]:
 
 
 def series_of(points_by_name: dict[str, list[tuple[float, float]]]) -> dict[str, Series]:
-    """As a record has them; a series without a point is none."""
+    """Return series as a record has them; one without a point is left out."""
     return {name: Series(SERIES[name].unit, tuple(points)) for name, points in points_by_name.items() if points}

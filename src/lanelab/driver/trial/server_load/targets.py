@@ -21,8 +21,8 @@ class Targets:
 
 
 def requests_wanted(settings: LoadSettings, sizes: Sequence[int | None]) -> int:
-    """Return how many requests a trial makes that stops at a number: fewer where so many answers would be more bytes
-    than wanted."""
+    """Return how many requests a trial of a fixed number makes: fewer where that many answers would be too many
+    bytes."""
     if None in sizes:
         return settings.requests
     whole = sum(size or 0 for size in sizes)
@@ -30,7 +30,7 @@ def requests_wanted(settings: LoadSettings, sizes: Sequence[int | None]) -> int:
 
 
 def bytes_of(requests: int, sizes: Sequence[int]) -> int:
-    """Return the bytes of so many answers, in turn."""
+    """Return the bytes of that many answers, in turn."""
     rounds, rest = divmod(requests, len(sizes))
     return rounds * sum(sizes) + sum(sizes[:rest])
 

@@ -71,8 +71,8 @@ def sockets(log: Iterable[Entry], target: str | None = None) -> tuple[WebSocket,
 
 
 def document_error(requests: Sequence[Request]) -> str | None:
-    """Return why the page itself did not come. A certificate that is not trusted shows here alone: Chromium then loads
-    a page of its own about it, and ChromeDriver calls that a load."""
+    """Return why the page itself did not come. An untrusted certificate shows only here: Chromium then loads a page of
+    its own about it, and ChromeDriver calls that a load."""
     for request in requests:
         if request.error or not 300 <= (request.status or 0) < 400 or request.status == 304:
             return request.error

@@ -34,8 +34,8 @@ class Result(TypedDict):
 
 
 class Repeating:
-    """Sees to it that what comes of one page, and has a process of its own, has the script; until `close`. The page
-    itself has it from the session that leads it, so that nobody else listens to what the page does."""
+    """Gives the script to whatever the page starts in another process, until `close`. The page itself has it from the
+    session that leads it, so that nobody else listens to what the page does."""
 
     def __init__(self, devtools: DevTools, target: str, text: str) -> None:
         """Keep `devtools`, a connection of its own, which is closed at the end, and `text`, the script."""

@@ -38,8 +38,8 @@ class Tracing:
     """A trace that runs until `end`."""
 
     def __init__(self, devtools: DevTools, target: str, *, screenshots: bool) -> None:
-        """Keep `devtools`, a connection of its own, which is closed at the end, and `target`, the page, of which alone
-        there are pictures in a trace."""
+        """Keep `devtools`, a connection of its own that is closed at the end, and `target`: a trace has pictures of
+        this page alone."""
         self._devtools = devtools
         included = [*CATEGORIES, *([SCREENSHOTS] if screenshots else [])]
         settings = {

@@ -72,7 +72,7 @@ class GatewayProxy(SetProxy):
         return SetUp(_argv("", f"2>>{ERROR_LOG}"), _argv("--check", ""), text, files, FILE, QUESTION, holds_log=True)
 
     def unexpected(self, lines: Iterable[str]) -> list[str]:
-        """Whatever it says there: what becomes of single requests is in its log."""
+        """Return every line: what becomes of single requests is in another log."""
         return [line for line in lines if line.strip()]
 
 

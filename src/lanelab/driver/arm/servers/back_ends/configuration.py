@@ -122,7 +122,7 @@ def command(java: str, arm: WireSettings, place: Place, jars: Iterable[str]) -> 
 
 
 def question(arm: WireSettings) -> bytes:
-    """What shows that it is ready; empty: HTTP/1.1, which its HTTP/2 in clear understands too."""
+    """Return what shows that it is ready. Empty: HTTP/1.1, which its HTTP/2 in clear understands too."""
     protocol = spoken(arm)
     if protocol == "ajp":
         return _AJP_PING

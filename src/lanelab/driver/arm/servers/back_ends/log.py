@@ -30,8 +30,8 @@ def _expected(line: str) -> bool:
 
 
 def requests(lines: Iterable[str]) -> list[ServedRequest]:
-    """A servlet does not know how long heads are, nor what its connection carried before: its log has no whole
-    ServedRequest, and none is made up."""
+    """Raises RecordError for a log with lines: a servlet does not know how long heads are, nor what its connection
+    carried before, and nothing is invented."""
     if any(line.strip() for line in lines):
         what = "a back end's log of requests does not say what went over its connections"
         raise RecordError(what, "Read access.log, or use another server", key="requests")

@@ -32,8 +32,8 @@ def requests(lines: Iterable[str]) -> list[ServedRequest]:
 
 
 def _request(line: str) -> ServedRequest:
-    """It does not say how many bytes came and went with the headers, nor whether it kept the connection. Which request
-    of its connection one is it says of HTTP/1.1 alone."""
+    """Read a line. It lacks the bytes of headers, and whether the connection was kept. It numbers the requests of a
+    connection for HTTP/1.1 alone."""
     try:
         read: dict[str, str | float | None] = {
             key: None if value == "" else value for key, value in json.loads(line).items()

@@ -28,7 +28,7 @@ _LINE = re.compile(
 
 
 def unexpected(lines: Iterable[str]) -> list[str]:
-    """Whatever it says speaks against a trial: it is silent otherwise."""
+    """Return every line: it is silent where all is well."""
     return [line for line in lines if line.strip()]
 
 

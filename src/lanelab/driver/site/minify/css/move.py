@@ -6,8 +6,8 @@ from lanelab.driver.site.minify.work import Work
 
 
 def move_css(work: Work) -> None:
-    """Move sheets to the end of the head, or before the first script, whichever of those asked for comes first. Order
-    stays."""
+    """Move sheets, in their order, to the end of the head or before the first script: to the earlier of those asked
+    for."""
     page = work.page
     target, before = _target(work)
     if target is None:

@@ -90,8 +90,8 @@ class Elements:
         )
 
     def _stands(self, place: int, sign: str, before: list[tuple[str, Compound]]) -> bool:
-        """Return whether elements of these stand before or around this one. Any around it does for a parent, and any in
-        the page for a neighbour, whatever is around that one. The innermost that fits leaves most for the others."""
+        """Return whether such elements stand before or around this one. Any that is around it may be its parent, and
+        any of the page its neighbour. The innermost that fits leaves most for the others."""
         candidates = list(self.all[place].around)
         for next_sign, compound in before:
             if sign in ("+", "~"):

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
-from lanelab.driver.trial.page_load.requests import Asked, asked_for, asked_of, encoding, few, target
+from lanelab.driver.trial.page_load.requests import RequestKey, asked_for, asked_of, encoding, few, target
 
 OK = 200  # other answers have no content, or none that is compressed
 
 
 def _failures(case: Case) -> Iterator[Failure]:
     """Each object comes with the coding that it has in this arm, and nothing comes with another one."""
-    wanted_of: dict[Asked, set[str | None]] = {}
+    wanted_of: dict[RequestKey, set[str | None]] = {}
     for each in case.site.objects:
         wanted_of.setdefault(asked_for(each), set()).add(each.compressed or each.encoding)
     wrong = [

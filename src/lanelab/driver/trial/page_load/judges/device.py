@@ -46,11 +46,11 @@ def _view(arm: Arm, browser: BrowserEvidence) -> Iterator[str]:
         yield f"the page was told of {view.touch_points} touch points"
 
 
-def _slowdown(asked: float, slowdown: Slowdown | None) -> Iterator[str]:
+def _slowdown(factor_wanted: float, slowdown: Slowdown | None) -> Iterator[str]:
     """By processor time: how long work takes says on a busy machine nothing of what the browser slowed down."""
     factor = slowdown.cpu_factor if slowdown else None
-    if factor is not None and factor < 1 + (asked - 1) * LEAST_PART:
-        yield f"the page's thread was slowed down {factor:.2f} times instead of {asked:g} times"
+    if factor is not None and factor < 1 + (factor_wanted - 1) * LEAST_PART:
+        yield f"the page's thread was slowed down {factor:.2f} times instead of {factor_wanted:g} times"
 
 
 def _failures(case: Case) -> Iterator[Failure]:

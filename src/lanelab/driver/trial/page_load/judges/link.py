@@ -287,13 +287,13 @@ class LinkVerdict:
             ("server", server, client, seen.window_down),
             ("client", client, server, seen.window_up),
         ):
-            asked, takes = host.initial_window, other.first_window(self.link.mtu - HEADERS)
-            if window.least > asked + TAIL_PROBE:
+            begins, takes = host.initial_window, other.first_window(self.link.mtu - HEADERS)
+            if window.least > begins + TAIL_PROBE:
                 what = f"the {name} had {window.least} packets under way before it could have heard of any of them"
-                yield Failure(Reason.INITIAL_WINDOW, f"{what}; its initial window is {asked}")
-            elif self._is_punctual and _is_smaller(window, min(asked, takes)):
+                yield Failure(Reason.INITIAL_WINDOW, f"{what}; its initial window is {begins}")
+            elif self._is_punctual and _is_smaller(window, min(begins, takes)):
                 what = f"the {name} stopped after {window.stopped} packets until it heard of the first"
-                yield Failure(Reason.INITIAL_WINDOW, f"{what}; its initial window is {asked}")
+                yield Failure(Reason.INITIAL_WINDOW, f"{what}; its initial window is {begins}")
 
 
 def _is_smaller(window: Windows, most: int) -> bool:

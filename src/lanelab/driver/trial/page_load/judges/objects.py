@@ -13,7 +13,7 @@ from lanelab.driver.site.push_plan import OFF
 from lanelab.driver.site.site import Site, SiteObject
 from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
 from lanelab.driver.trial.page_load.requests import (
-    Asked,
+    RequestKey,
     asked_for,
     asked_for_a_part,
     asked_of,
@@ -43,9 +43,9 @@ NEVER_RULED_OUT = ("image/", "audio/", "video/", "font/", "text/css", "text/java
 class Faults:
     """The faults that speak against a load, each with words on why: by method and address."""
 
-    broken: dict[Asked, str]
-    missing: dict[Asked, str]
-    cached: list[Asked]
+    broken: dict[RequestKey, str]
+    missing: dict[RequestKey, str]
+    cached: list[RequestKey]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,13 @@ class Objects:
 
     def faults(self) -> Faults:
         """Return what is wrong with the objects, also where it is tolerated."""
-        asked: dict[Asked, list[Request]] = {key: [] for key in self._recorded}
+        requests_of: dict[RequestKey, list[Request]] = {key: [] for key in self._recorded}
         for request in on_network(self.record.requests):
-            asked.get(asked_of(request), []).append(request)
+            requests_of.get(asked_of(request), []).append(request)
         faults = Faults({}, {}, [])
         excused = self._excused()
         for key, wanted in self._recorded.items():
-            url, requests = wanted[0].url, asked[key]
+            url, requests = wanted[0].url, requests_of[key]
             why = next((why for request in requests if (why := self._unlike_all(request, wanted))), None)
             due = len({_answer(each) for each in wanted if _is_due(each)})
             lacking = self._lacking(requests, due)
@@ -88,10 +88,10 @@ class Objects:
         return faults
 
     @property
-    def _recorded(self) -> dict[Asked, list[SiteObject]]:
-        """Several have one key where a page posts several things to one address, or where its address in clear leads to
-        the same one with TLS: each has an answer of its own."""
-        objects: dict[Asked, list[SiteObject]] = {}
+    def _recorded(self) -> dict[RequestKey, list[SiteObject]]:
+        """Return the recorded objects by request. One request has several, each with its own answer, where a page posts
+        several things to one address, or where its address in clear leads to the same one with TLS."""
+        objects: dict[RequestKey, list[SiteObject]] = {}
         for each in self.site.objects:
             objects.setdefault(asked_for(each), []).append(each)
         return objects
@@ -107,7 +107,7 @@ class Objects:
         return self.arm.start == "warm"
 
     def _unlike_all(self, request: Request, wanted: list[SiteObject]) -> str | None:
-        """Why its answer is none of those that were recorded; None: it is one of them."""
+        """Return why its answer is none of the recorded ones; None: it is one of them."""
         whys = [self._broken(request, each) for each in wanted]
         return None if None in whys else whys[0]
 
@@ -130,9 +130,8 @@ class Objects:
         return None
 
     def _is_whole(self, request: Request, wanted: SiteObject) -> bool:
-        """Return whether the browser saw all of a body that is as long as the site's. It shows no body of a redirect,
-        reads no more of a picture than shows that it is none, and Firefox takes none of one that comes with an
-        error."""
+        """Return whether the browser shows a whole body, as long as the site's. It shows none of a redirect, only the
+        beginning of a picture that is no picture, and in Firefox none that comes with an error."""
         if request.type == "Image" and not wanted.mime.startswith("image/") and request.body_bytes < wanted.size:
             return False
         if wanted.status >= BAD_REQUEST and request.body_bytes == NOT_TOLD:
@@ -190,7 +189,7 @@ class Objects:
         return target(request) in {self.site.entry_host + each.path for each in ahead}
 
 
-def _words(faults: dict[Asked, str]) -> list[str]:
+def _words(faults: dict[RequestKey, str]) -> list[str]:
     return [f"{url} ({why})" for (_, url), why in faults.items()]
 
 

@@ -24,10 +24,10 @@ def _failures(case: Case) -> Iterator[Failure]:
     asked_names = case.arm.dns == "resolver"
     ends: list[Connection | FlowSummary] = [*case.packets.by_connection, *case.packets.by_udp_flow]
     sizes = {id(each): each.bytes_up + each.bytes_down for each in ends}
-    own = {id(each) for each in case.packets.by_connection if each.server_port in web}
-    own |= {id(each) for each in case.packets.by_udp_flow if each.dns and asked_names}
-    own |= {id(each) for each in Witnesses.of(case.evidence, case.arm).quic or ()}  # which protocols.py judges
-    others = [each for each in ends if id(each) not in own and of_bed(each.server)]
+    of_load = {id(each) for each in case.packets.by_connection if each.server_port in web}
+    of_load |= {id(each) for each in case.packets.by_udp_flow if each.dns and asked_names}
+    of_load |= {id(each) for each in Witnesses.of(case.evidence, case.arm).quic or ()}  # which protocols.py judges
+    others = [each for each in ends if id(each) not in of_load and of_bed(each.server)]
     carried = [f"{sizes[id(each)]} bytes to port {each.server_port}" for each in others]
     unknown = case.packets.bytes - sum(sizes.values())
     carried += [f"{unknown} bytes in other packets"] * (unknown > MOST_UNKNOWN)

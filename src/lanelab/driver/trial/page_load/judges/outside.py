@@ -27,7 +27,7 @@ def _failures(case: Case) -> Iterator[Failure]:
 
 
 def _foreign_packets(case: Case) -> list[str]:
-    """Return whatever the client sent to an address that is not of the bed."""
+    """Return what the client sent to addresses outside the bed."""
     if case.packets is None:
         return []
     ends = {(each.server, each.server_port) for each in case.packets.by_connection}

@@ -21,7 +21,7 @@ from lanelab.driver.site.site import Site
 from lanelab.driver.trial.page_load.freshness import dates, kept_for_s, values, varies_by
 from lanelab.driver.trial.page_load.judges.judge import Judge, Needs
 from lanelab.driver.trial.page_load.requests import (
-    Asked,
+    RequestKey,
     asked_for,
     asked_for_a_part,
     asked_of,
@@ -57,7 +57,7 @@ class Refetched:
         answers for one address, and each comes."""
         evidence = self.record.page_load
         inexact = set(inexact_targets(evidence)) if evidence else set()
-        requests: dict[Asked, list[Request]] = {}
+        requests: dict[RequestKey, list[Request]] = {}
         for each in self._whole:
             requests.setdefault(asked_of(each), []).append(each)
         answers = Counter(asked_for(each) for each in self.site.objects)

@@ -57,18 +57,18 @@ class SettingsVerdict:
             yield "the router does not tell whether its queues were set during the load"
 
     def _hosts(self) -> Iterator[str]:
-        for host, asked, found in (
+        for host, settings, present in (
             (CLIENT, self.link.client, self.settings.client),
             (SERVER, self.link.server, self.settings.server),
         ):
-            if found.mtu != self.link.mtu:
-                yield f"the MTU of the {host.name} is {found.mtu} instead of {self.link.mtu}"
-            yield from _routes(host, asked, found)
-            yield from (f"the {host.name}'s {each}" for each in asked.kernel_differences(found.kernel))
-            others = sorted({*found.used_controls} - {asked.congestion_control})
+            if present.mtu != self.link.mtu:
+                yield f"the MTU of the {host.name} is {present.mtu} instead of {self.link.mtu}"
+            yield from _routes(host, settings, present)
+            yield from (f"the {host.name}'s {each}" for each in settings.kernel_differences(present.kernel))
+            others = sorted({*present.used_controls} - {settings.congestion_control})
             if others:
                 used = " and ".join(others)
-                yield f"connections of the {host.name} used {used} instead of {asked.congestion_control}"
+                yield f"connections of the {host.name} used {used} instead of {settings.congestion_control}"
 
     def _offloads(self) -> Iterator[str]:
         for name, host in (("client", self.settings.client), ("server", self.settings.server)):
@@ -83,13 +83,13 @@ class SettingsVerdict:
             yield f"on the {each.node} {each.name} is {each.now}, and was {each.was}"
 
 
-def _routes(host: BedHost, asked: Host, found: HostSettings) -> Iterator[str]:
-    """Both routes to the link have TCP's settings, since either may be the one that is used."""
+def _routes(host: BedHost, settings: Host, present: HostSettings) -> Iterator[str]:
+    """Yield what is wrong with the routes to the link. Both have TCP's settings, since either may be used."""
     wanted = [line.split()[2] for line in route_lines(host)]
-    by_target = {route.to: route for route in found.routes}
+    by_target = {route.to: route for route in present.routes}
     for to in wanted:
         if to in by_target:
-            yield from (f"the {host.name}'s {each}" for each in asked.route_differences(by_target[to].metrics))
+            yield from (f"the {host.name}'s {each}" for each in settings.route_differences(by_target[to].metrics))
         else:
             yield f"the {host.name} has no route to {to}"
     for to in sorted(by_target.keys() - set(wanted)):

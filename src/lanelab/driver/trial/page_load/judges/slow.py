@@ -45,12 +45,12 @@ class Slow:
     # --- the server
 
     def _served_late(self) -> list[str]:
-        """Only of HTTP/1.1 without pipelining: elsewhere requests wait for each other by right. And only by a log that
-        has times of its own."""
+        """Return what was served late by HTTP/1.1 without pipelining: elsewhere requests may wait for each other. The
+        server's log must have its own times."""
         witnesses = Witnesses.of(self.evidence, self.arm)
         if self.arm.multiplexed or self.arm.pipelining > 1 or "began_us" in witnesses.untold:
             return []
-        lines = witnesses.asked
+        lines = witnesses.served_requests
         worked = [line for line in lines if line.duration_us > PATIENCE_US and _size(line) <= AT_ONCE]
         sentences = [f"{_name(line)} took the server {line.duration_us / 1000:.0f} ms" for line in worked]
         lateness = self._lateness_us(lines)

@@ -175,7 +175,7 @@ def _report(
 
 
 def _seconds(rows: Sequence[Row]) -> float:
-    """From the first request to the last answer. h2load itself counts the time in which it connects, too."""
+    """Return the time from the first request to the last answer. h2load's own time includes that of connecting."""
     if not rows:
         return 0.0
     return (max(row.began_us + row.took_us for row in rows) - min(row.began_us for row in rows)) / 1e6

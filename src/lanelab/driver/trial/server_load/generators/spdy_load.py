@@ -120,7 +120,7 @@ class SpdyLoad(Generator):
         return Invocation(argv, {"GOMAXPROCS": "1"}, {})
 
     def read(self, target: Target, output: Output) -> Results:
-        """It gives a report where requests failed, too."""
+        """Read its report, which there is where requests failed, too."""
         if output.status not in (FINE, FAILED, None):
             return Results(None, {}, last_words(output))
         try:
@@ -168,7 +168,7 @@ def _report(target: Target, summary: Summary) -> LoadReport:
 
 
 def _bad(summary: Summary) -> dict[str, ErrorCount]:
-    """Answers whose status says no."""
+    """Return the answers whose status is an error."""
     return {f"status {status}": of_unknown_time(count) for status, count in summary.statuses.items() if status >= "400"}
 
 

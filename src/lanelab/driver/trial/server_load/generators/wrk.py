@@ -174,7 +174,7 @@ def _errors(counted: Counted) -> dict[str, ErrorCount]:
 
 
 def _too_short(target: Target, counted: Counted) -> int:
-    """wrk takes every answer for what it is: but so many need more bytes than came. All that ended, or none."""
+    """Return all ended requests where so many answers have more bytes than came, else 0: wrk counts any answer."""
     ended = counted.requests - counted.status - counted.timeout
     expected = bytes_of(target, ended)
     return ended if expected is not None and counted.bytes < expected else 0
