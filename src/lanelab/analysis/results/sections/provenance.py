@@ -43,7 +43,7 @@ READING = {
     "Median and interval": """the middle one of the trials, and the two trials between which the true median of this run
         lies in at least 95% of such runs, whatever load times are distributed like. With fewer than 6 trials there is
         no such interval: it is the whole range, and holds the true median in 75% of runs with 3 trials, in 93.7% with
-        5. Point at an interval for its share.""",
+        5. On a page, point at an interval for its share.""",
     "Against another arm": """a round makes every arm once, shortly after each other. Ratios are taken within
         rounds, so what slows the machine for a while slows both. The change is Hodges and Lehmann's estimate with the
         exact interval of the signed-rank test.""",
@@ -58,10 +58,12 @@ READING = {
     "Links": """each is measured from inside the bed before it is used. One that is out of tolerance is not used, unless
         the run was told to (--accept-links); the summary then says so.""",
 }
-OF_PAGE_LOADS = ("Trial", "Page load time", "Of bound", "Waterfalls", "What the time went to")
+OF_DRAWINGS = ("Waterfalls", "What the time went to")  # which pages alone have
+OF_PAGE_LOADS = ("Trial", "Page load time", "Of bound", *OF_DRAWINGS)
 
 
 def reading_section(seen: Seen) -> Section:
     of_loads = seen.run.workload == PAGE_LOAD
     terms = {term: " ".join(text.split()) for term, text in READING.items() if of_loads or term not in OF_PAGE_LOADS}
-    return Section("reading", "How to read this", (Tree(terms, style="reading"),))
+    written = {term: text for term, text in terms.items() if term not in OF_DRAWINGS}
+    return Section("reading", "How to read this", (Tree(terms, "page", "reading"), Tree(written, "markdown")))
