@@ -16,6 +16,7 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.source import Written, read_yaml
 from lanelab.driver.base.units import Duration
 from lanelab.driver.experiment.cells import Combined, ObjectsOf, combine
+from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.experiment.claims import About, read_claims, refuse_sequential
 from lanelab.driver.experiment.compare import default_pairs, read_pairs
 from lanelab.driver.experiment.figures import default_figures, read_figures
@@ -85,8 +86,7 @@ def _parse(
     combined = combine(entries, root, arms, _known_sites(sites, workload, loads))
     refuse_links = _refuse_direct if workload == PAGE_LOAD else _refuse_moving
     refuse_links(entries, combined.links)
-    if loads:
-        combined = combined.with_cells(over_loads(combined.cells, loads))
+    combined = combined.with_cells(over_loads(combined.cells, loads)) if loads else combined
     pairs = _read_pairs(entries, combined, plain["order"], repeat)
     if "figures" in entries:
         figures = read_figures(entries["figures"], combined.cells, workload, {cell for _, cell in pairs.cells})
@@ -96,10 +96,7 @@ def _parse(
     if workload == PAGE_LOAD:
         _refuse_recorders_of_others(entries, arms, recorders)
         _require_capture(entries, arms, recorders)
-    about = About(combined.cells, workload, recorders)
-    claims = read_claims(entries["claims"], about) if "claims" in entries else ()
-    if plain["order"] == "sequential" and claims:
-        refuse_sequential(claims, entries["claims"])
+    claims = _read_claims(entries, About(combined.cells, workload, recorders), plain["order"])
     return Experiment(
         name=plain["name"] or _stem(source, root),
         description=plain["description"] or "",
@@ -124,6 +121,13 @@ def _parse(
         timeout=_read_timeout(entries, plain["timeout"], loads),
         recorders=recorders,
     )
+
+
+def _read_claims(entries: Mapping[str, Written], about: About, order: str) -> tuple[Claim, ...]:
+    claims = read_claims(entries["claims"], about) if "claims" in entries else ()
+    if order == "sequential" and claims:
+        refuse_sequential(claims, entries["claims"])
+    return claims
 
 
 def _read_workload(entries: Mapping[str, Written], arms: Sequence[Arm]) -> tuple[str, tuple[LoadCase, ...]]:

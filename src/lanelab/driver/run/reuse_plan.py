@@ -201,18 +201,21 @@ class Planner:
             return [], "were made with different versions in one round", len(results)
         chosen = []
         for cell in component:
-            result = results[cell.id]
-            before = [
-                trial
-                for trial in trials_of[cell.id]
-                if trial.attempt < result.attempt
-                and trial.cell == result.cell
-                and trial.versions == result.versions
-                and trial.identity not in self._used
-            ]
-            tried = [*sorted(before, key=lambda trial: trial.attempt), result]
+            tried = self._attempts_until(results[cell.id], trials_of[cell.id])
             chosen += [(trial, cell, attempt) for attempt, trial in enumerate(tried, 1)]
         return chosen, "", 0
+
+    def _attempts_until(self, result: SourceTrial, trials: Sequence[SourceTrial]) -> list[SourceTrial]:
+        """Return the attempts of a cell up to its result, in order."""
+        before = [
+            trial
+            for trial in trials
+            if trial.attempt < result.attempt
+            and trial.cell == result.cell
+            and trial.versions == result.versions
+            and trial.identity not in self._used
+        ]
+        return [*sorted(before, key=lambda trial: trial.attempt), result]
 
 
 def difference(theirs: Mapping[str, str], ours: Iterable[Mapping[str, str]]) -> str:
