@@ -50,7 +50,7 @@ class BedOptions:
 
     @property
     def may_go_on(self) -> bool:
-        """Whether a run that goes on may be given these: links may be accepted for a session, all else is as it was."""
+        """Return whether a run may go on with these: a session may accept links, and all else stays as it was."""
         return replace(self, accept_links=False).is_default
 
     def going_on(self, session_options: "BedOptions") -> "BedOptions":

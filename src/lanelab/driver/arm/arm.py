@@ -138,7 +138,7 @@ def _resolved(values: Values, name: str) -> object:
 
 
 def _beyond_browser(values: Values) -> bool:
-    """Whether only the gateway can do it."""
+    """Return whether only the gateway can do it."""
     return bool(
         values["protocol"].startswith("spdy/")
         or (values["protocol"] == "h2" and values["tls"] == "off")

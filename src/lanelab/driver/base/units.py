@@ -98,7 +98,7 @@ _KINDS = (_DURATION, _RATE, _SIZE, _RATIO)
 
 
 def _text_of(value: object, kind: _Kind, key: str) -> str:
-    """What the user wrote, as text: numbers from YAML and JSON are judged by the same rules."""
+    """Return as text what the user wrote: numbers from YAML and JSON are judged by the same rules."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise InputError(f"{value!r} is not {kind.name}", f"Write it like {kind.example}", key=key)
     try:

@@ -101,7 +101,7 @@ class TerminalProcess(Process):
 
 
 def stderr_apart(stdio: Stdio) -> bool:
-    """Whether a command on a terminal keeps its stderr to itself: what is redirected to a file belongs there."""
+    """Return whether a command on a terminal keeps its stderr to itself: what is redirected to a file belongs there."""
     return stdio.stderr is None or not os.isatty(stdio.stderr)
 
 

@@ -261,7 +261,7 @@ def _put(aside: Path, folder: Path, *, replace: bool) -> None:
 
 
 def _swap(aside: Path, folder: Path) -> None:
-    """At once: there is a whole site at any moment, the old one or the new one."""
+    """Swap the two at once: there is a whole site at any moment, the old one or the new one."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.renameat2(_HERE, os.fsencode(aside), _HERE, os.fsencode(folder), _EXCHANGE):
         number = ctypes.get_errno()

@@ -126,7 +126,7 @@ def _refuse_unused(
     arms: Sequence[Arm],
     cells: Sequence[Cell],
 ) -> None:
-    """Named but in no cell: a cell was forgotten, or a name is left over."""
+    """Raises InputError for a name that no cell has: a cell was forgotten, or the name is left over."""
     remedy = "Add a cell with it, or remove it"
     for site in sites:
         if site not in {cell.site for cell in cells}:

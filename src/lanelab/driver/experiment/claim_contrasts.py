@@ -91,7 +91,7 @@ def _counterpart(contrast: Contrast, point: CellPair, there: Mapping[Rest, Seque
 
 
 def _refuse_what_cancels(contrast: Contrast, one: CellPair, other: CellPair, here: str) -> None:
-    """Trials that both have on the same side leave the contrast: then it is a plain change, or nothing at all."""
+    """Raises InputError where trials are on both sides: they cancel, and leave a plain change or nothing."""
     if {cell.id for cell in one if cell} == {cell.id for cell in other if cell}:
         raise contrast.written.error(f"at {here} it would be compared with itself", "Name another claim, or place")
     for left, right in zip(one, other, strict=True):

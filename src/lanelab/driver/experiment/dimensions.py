@@ -35,7 +35,7 @@ DIMENSIONS = Table((*SETTINGS.settings, *_OF_LOADS), noun="dimension", all_are="
 
 
 def lies_on_axis(name: str, text: str) -> bool:
-    """Whether this value of a dimension is a number: losses in bursts have several."""
+    """Return whether this value of a dimension is a number: losses in bursts have several."""
     try:
         return DIMENSIONS[name].setting.numeric and not isinstance(DIMENSIONS.read(name, text), GilbertElliott)
     except InputError:  # from a later lanelab
@@ -57,7 +57,7 @@ def without(settings: Mapping[str, T], name: str) -> Mapping[str, T]:
 
 
 def comparable(several: Sequence[Mapping[str, T]]) -> list[Mapping[str, T]]:
-    """Settings of links in the same form: what one of them has by direction, all have by direction."""
+    """Return settings of links in one form: what one of them has by direction, all have by direction."""
     names = {name for settings in several for name in settings if name in DIMENSIONS and DIMENSIONS[name].side}
     return [_by_side(settings, {DIMENSIONS[name].setting.name for name in names}) for settings in several]
 

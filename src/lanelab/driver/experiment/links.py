@@ -120,14 +120,14 @@ def _varying(mappings: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def _with_router(key: str, mappings: Sequence[Mapping[str, str]]) -> Sequence[Mapping[str, str]]:
-    """Those in which that key could be: where there is no router, what it does cannot differ."""
+    """Return the links in which that key could be: without a router, what it does cannot differ."""
     if key not in SETTINGS or SETTINGS[key].setting.name not in OF_ROUTER:
         return mappings
     return [mapping for mapping in mappings if mapping["path"] != DIRECT]
 
 
 def name_links(requested: Sequence[RequestedLink]) -> tuple[LinkCase, ...]:
-    """Each distinct link with a label that is short and says what is different about it."""
+    """Give each distinct link a short label that says what is different about it."""
     different: dict[Link, RequestedLink] = {}
     for one in requested:
         known = different.get(one.link)

@@ -94,7 +94,7 @@ class Pairs:
 
 
 def dimension_of(cell: Cell, name: str) -> str | None:
-    """What a cell has of what a figure may be drawn over: its arm, site, link, or a setting of the link."""
+    """Return the value of a cell on an axis of figures: its arm, site, link, or a setting of the link."""
     plain = {"arm": cell.arm.name, "site": cell.site, "link": cell.link.label}
     return plain[name] if name in plain else value_of(_settings(cell.link), name)
 

@@ -203,7 +203,7 @@ def _refuse_what_is_of_page_loads(entries: Mapping[str, Written], workload: str)
 
 
 def _refuse_direct(entries: Mapping[str, Written], links: Sequence[LinkCase]) -> None:
-    """Page loads are judged by packets as they are on a wire, and by what the router did to them."""
+    """Raises InputError for links without a router: page loads are judged by what it did, and by packets on a wire."""
     for case in links:
         if case.link.direct:
             where = entries["links"] if "links" in entries else entries["cells"]

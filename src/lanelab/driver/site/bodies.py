@@ -24,7 +24,7 @@ def store(folder: Path, objects: Iterable[StoredObject]) -> tuple[SiteObject, ..
 
 
 def verify(folder: Path, objects: Iterable[SiteObject], remedy: str) -> None:
-    """Every object's body is there, and is what the object says. Raises InputError."""
+    """Raises InputError where an object's body is not there, or is not what the object says."""
     for each in {each.sha256: each for each in objects}.values():
         file = folder / each.sha256
         try:

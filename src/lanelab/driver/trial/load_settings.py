@@ -50,7 +50,7 @@ class LoadSettings(Coded):
 
     @property
     def open_model(self) -> bool:
-        """Whether requests come when they are due, however slow the answers are."""
+        """Return whether requests come when they are due, however slow the answers are."""
         return bool(self.arrivals)
 
     @property

@@ -75,7 +75,7 @@ class BedSide(Protocol):
     """A workload in the bed process: one trial at a time."""
 
     def check(self, spec: TrialSpec) -> None:
-        """Before the first trial: raises InputError for what the user wrote and only a program of the bed can judge."""
+        """Raises InputError, before the first trial, for what only a program of the bed can judge."""
         ...
 
     def check_workload(self, spec: TrialSpec) -> None:  # noqa: ARG002 - for those that ask

@@ -123,7 +123,7 @@ class KeptBrowsers(Browser, Generic[R, P]):
     # --- ends
 
     def _end(self, running: R) -> None:
-        """Killed at once; what it leaves is cleared away beside the caller."""
+        """Kill it at once; what it leaves is cleared away beside the caller."""
         running.life.kill()
         thread = threading.Thread(target=self._clear, args=(running,), name="browser-end", daemon=True)
         self._ending.append(thread)

@@ -85,7 +85,8 @@ def natural_path(path: str) -> str:
 
 
 def is_natural(each: SiteObject, types: Mapping[str, str]) -> bool:
-    """Whether a web server finds it by its path alone, knows its type by its name alone, and adds nothing to it."""
+    """Return whether a web server finds it by its path alone, knows its type by its name alone, and adds nothing to
+    it."""
     if "?" in each.path or not _PLAIN_PATH.fullmatch(each.path) or each.headers or each.status != OK:
         return False
     return type_by_name(natural_path(each.path), types) == each.mime

@@ -132,12 +132,12 @@ class Running:
         return self.program.unexpected(self._new_lines(ERROR_LOG))
 
     def files(self) -> dict[str, bytes]:
-        """What a trial keeps of it: its configuration and its whole logs."""
+        """Return what a trial keeps of it: its configuration and its whole logs."""
         names = (self.program.configuration_file, ERROR_LOG, ACCESS_LOG)
         return {name: self._node.read(f"{self.folder}/{name}") for name in names}
 
     def _new_lines(self, log: str) -> list[str]:
-        """Whole lines only: the rest of one that is being written comes next time."""
+        """Return new whole lines: the rest of a line that is being written comes next time."""
         data = self._node.read(f"{self.folder}/{log}")[self._seen[log] :]
         whole = data[: data.rfind(b"\n") + 1]
         self._seen[log] += len(whole)

@@ -203,7 +203,7 @@ class Server(Program, Protocol):
 
 
 def judged_by_capture(server: Server, protocol: str) -> bool:
-    """Whether page loads from it cannot do without a capture of the client."""
+    """Return whether page loads from it cannot do without a capture of the client."""
     return bool(server.untold(protocol) & WITNESSED)
 
 

@@ -60,7 +60,7 @@ def _refuse_wrong_choices(missing: Iterable[Program]) -> None:
 
 
 def remedy(missing: Sequence[Program]) -> str:
-    """What someone with the right to install packages has to do: once, so also for what other commands will miss."""
+    """Say what someone with the right to install packages has to do, all at once, also for later commands."""
     if family() not in needs.families():
         return (
             f"lanelab does not know the names of packages in {family()}. Install these with this system's own means: "
@@ -107,7 +107,7 @@ def family() -> str:
 
 
 def host_has_netem() -> bool:
-    """Whether this machine's own kernel can be the router: sch_netem is built in, loaded, or there to be loaded."""
+    """Return whether this machine's kernel can be the router: sch_netem is built in, loaded, or can be loaded."""
     if Path("/sys/module/sch_netem").exists():
         return True
     modules = Path("/lib/modules") / platform.release()

@@ -134,7 +134,7 @@ class Agent(Streams):
     # --- connections
 
     def connect(self, message: Message) -> None:
-        """To a port of this node's own: it answers at once, or nobody listens."""
+        """Connect to a port of this node: it answers at once, or nobody listens."""
         connection = socket.create_connection((message["address"], message["port"]), CONNECT_TIMEOUT_S)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         task = Task(message["id"])

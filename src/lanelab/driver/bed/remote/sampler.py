@@ -137,7 +137,7 @@ class Reader:
         return totals
 
     def _cgroup_folders(self) -> list[Path]:
-        """Of the control groups that we are in, in either version: our own and all above."""
+        """Return the folders of our control groups and all above, in either version."""
         folders = []
         mounts = self._sys / "fs" / "cgroup"
         for line in (self._text("self/cgroup") or "").splitlines():

@@ -121,7 +121,7 @@ def start(
 
 
 def has_large_registers() -> bool:
-    """Whether this machine's registers, with AMX's 8 KiB among them, are more than UML's kernel has room for."""
+    """Return whether this machine's registers, with AMX's 8 KiB among them, are more than UML's kernel has room for."""
     return " amx_tile" in CPU_INFO.read_text()
 
 

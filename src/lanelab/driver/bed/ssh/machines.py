@@ -35,7 +35,7 @@ def unreachable(hosts: Hosts) -> dict[str, HostError]:
 
 
 def examine(hosts: Hosts) -> list[HostFinding]:
-    """All findings there can be: where one machine cannot be reached, there are few of the others."""
+    """Return all findings that are possible: where one machine cannot be reached, there are few of the others."""
     with _connections(hosts) as connections:
         if errors := check.open_all(connections):
             reached = [

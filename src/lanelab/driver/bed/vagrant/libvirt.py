@@ -42,7 +42,7 @@ class Daemon(Coded):
     pid: int = 0  # of unshare, with which all of it ends
 
     def runs(self) -> bool:
-        """Whether the process runs, and is no other that has got its number since."""
+        """Return whether the process runs, and is no other that has got its number since."""
         try:
             first, *_, folder, driver, _ = Path(f"/proc/{self.pid}/cmdline").read_text().split("\0")
         except (FileNotFoundError, ProcessLookupError, ValueError):

@@ -131,8 +131,9 @@ def _states(tell: Tell) -> dict[str, str]:
 
 
 def _can_be_asked() -> bool:
-    """Whether Vagrant reaches the libvirtd that has the machines: it forgets machines that it does not find. One of
-    lanelab's own that has ended keeps machines that are shut down. VmError where this machine's has to be started."""
+    """Return whether Vagrant reaches the libvirtd that has the machines: it forgets machines that it does not find. One
+    of lanelab's own that has ended keeps machines that are shut down. VmError where this machine's has to be
+    started."""
     machines = vagrant.made_in()
     if machines is None or not settings.uses_libvirt() or libvirt.answers(machines.home):
         return True

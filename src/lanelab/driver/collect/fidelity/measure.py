@@ -85,7 +85,7 @@ def key(each: SiteObject) -> Key:
 
 
 def problem_of(record: TrialRecord) -> str | None:
-    """Why this load shows nothing; None: it does. What fidelity counts itself is no reason."""
+    """Return why this load shows nothing; None: it does. What fidelity counts itself is no reason."""
     failed = [each for each in record.failures if each.reason not in TOLERATED]
     if failed:
         return f"{failed[0].reason}: {failed[0].detail}"

@@ -144,7 +144,7 @@ def _fields(message: JsonObject, but: frozenset[str] | tuple[str, ...]) -> Heade
 
 
 def _latin(text: str) -> str:
-    """Bytes of a field as characters; what is beyond them came as UTF-8."""
+    """Return the bytes of a field as characters; what is beyond them came as UTF-8."""
     return text if all(ord(each) <= 0xFF for each in text) else text.encode("utf-8", "replace").decode("latin-1")
 
 

@@ -82,7 +82,7 @@ class ZipReader:
 
 
 def has_short_list(path: Path, limits: Limits) -> bool:
-    """Whether it is a zip file whose list of contents Python can be let read: it reads all of it, however long."""
+    """Return whether it is a zip file whose list of contents is short: Python reads all of it."""
     with path.open("rb") as opened:
         opened.seek(-min(path.stat().st_size, _END_SIZE + 0xFFFF + _LOCATOR_SIZE), 2)
         tail = opened.read()

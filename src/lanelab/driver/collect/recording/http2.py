@@ -51,7 +51,7 @@ def messages(sent: bytes, received: bytes) -> Iterator[Message]:
 
 
 def streams(data: bytes, at: int) -> dict[int, Side]:
-    """What one side sent, by stream, in the order of their first heads; what is cut off at the end is left out."""
+    """Return what one side sent, by stream, in the order of first heads. What is cut off at the end is left out."""
     sides: dict[int, Side] = {}
     decoder = hpack.Decoder(max_header_list_size=LARGEST_LIST)
     decoder.max_allowed_table_size = LARGEST_TABLE

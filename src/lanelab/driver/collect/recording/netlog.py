@@ -200,7 +200,7 @@ class _Reading:
         self._hops: dict[int, list[BegunRequest]] = {}
 
     def take(self, event: Event) -> None:
-        """What is not as it should be is passed over: one broken line must not cost the others."""
+        """Take a line. A broken one is passed over: it must not cost the others."""
         try:
             name = self.names.get(event["type"])
             source, kind = event["source"]["id"], event["source"]["type"]

@@ -90,8 +90,8 @@ class Spread:
                 return None
 
     def _candidates(self) -> list[PlannedPortion]:
-        """Those of the first two rounds that wait: a bed that cannot have a link must not run far ahead, and one that
-        can has enough to choose from."""
+        """Return the waiting portions of the first two rounds: a bed that cannot have a link must not run far ahead,
+        and one that can has enough to choose from."""
         rounds = list(itertools.islice(dict.fromkeys(portion.round for portion in self._waiting), 2))
         return list(itertools.takewhile(lambda portion: portion.round in rounds, self._waiting)) or self._waiting
 
@@ -117,8 +117,8 @@ class Spread:
         return False
 
     def _is_over_at_a_look(self, number: int) -> bool:
-        """Whether no round after this one may begin: it is the last, or results are looked at after it. Then all before
-        it have to be there, and the run ends if they are enough. A round that has begun is finished."""
+        """Return whether no round after this one may begin: it is the last, or results are looked at after it. Then all
+        before it have to be there, and the run ends if they are enough. A round that has begun is finished."""
         repeat, cells = self._experiment.repeat, self._experiment.cells
         look = next((look for look in repeat.looks if look.trials == number), None)
         if look is None or self.results.has_begun(cells, number + 1):
@@ -173,7 +173,7 @@ class Spread:
         return len(self._under_way)
 
     def has_more(self) -> bool:
-        """Whether there are, or may begin, portions that no bed has begun."""
+        """Return whether there are, or may begin, portions that no bed has begun."""
         while not self._waiting:
             if not self._open_next_round():
                 return False

@@ -160,7 +160,7 @@ class Store(Content):
 
     @property
     def accepts_links(self) -> bool:
-        """Whether links that are out of tolerance are used: since the run began, or in this session."""
+        """Return whether links that are out of tolerance are used: since the run began, or in this session."""
         return self._accepts_links or bool(json.loads(self.meta("bed") or "{}").get("accept_links"))
 
     def begin_session(self, provenance: JsonObject, machine: MachineFacts, *, accepts_links: bool = False) -> None:

@@ -51,11 +51,11 @@ class Member:
     clock_ahead_s: float = 0.0
 
     def can(self, cell: Cell) -> bool:
-        """Whether its bed can have the cell's link, as far as is known."""
+        """Return whether its bed can have the cell's link, as far as is known."""
         return not self.refusals[cell.link.link]
 
     def may(self, cell: Cell) -> bool:
-        """Whether it is worth asking it: a link that was refused on a busy machine may pass later."""
+        """Return whether it is worth asking it: a link that was refused on a busy machine may pass later."""
         return self.refusals[cell.link.link] < REFUSALS
 
     def trial_at_our_clock(self, trial: TrialCopy) -> TrialCopy:

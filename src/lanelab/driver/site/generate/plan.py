@@ -94,7 +94,7 @@ def planned(recipe: Recipe) -> tuple[Piece, ...]:
 
 
 def below(pieces: Sequence[Piece], top: Piece) -> Iterator[Piece]:
-    """Everything that belongs to a page: what is in its frames is theirs."""
+    """Return all that belongs to a page, without what is in its frames: that is theirs."""
     for index in top.asks:
         yield pieces[index]
         if pieces[index].type != "frame":

@@ -73,7 +73,7 @@ def frames_of(image: Image.Image) -> int:
 
 
 def is_opaque(image: Image.Image) -> bool:
-    """No transparent pixel is possible: neither an alpha channel nor a transparent colour."""
+    """Return whether no pixel can be transparent: there is neither an alpha channel nor a transparent colour."""
     return "A" not in image.getbands() and "transparency" not in image.info
 
 

@@ -58,7 +58,8 @@ class Unchanged:
 
 
 def is_javascript(type_: str | None, language: str | None) -> bool:
-    """Whether a script tag with these attributes is JavaScript; None: the attribute is not there, or has no value."""
+    """Return whether a script tag with these attributes is JavaScript; None: the attribute is not there, or has no
+    value."""
     if type_ is not None:
         return type_ == "" or type_.strip().lower() in _MIME_TYPES
     return not language or f"text/{language.lower()}" in _MIME_TYPES
@@ -87,7 +88,7 @@ def looks_itself_up(script: bytes) -> bool:
 
 
 def not_inlined(script: bytes, most: int = INLINE_MAX_BYTES) -> str | None:
-    """Why this script cannot stand in the page itself; None: it can."""
+    """Return why this script cannot stand in the page itself; None: it can."""
     if len(script) > most:
         return f"it has more than {most:,} bytes"
     if looks_itself_up(script):
@@ -102,7 +103,7 @@ def not_inlined(script: bytes, most: int = INLINE_MAX_BYTES) -> str | None:
 
 
 def not_combined(script: bytes) -> str | None:
-    """Why this script cannot be one of a combination, each of which runs by eval; None: it can."""
+    """Return why this script cannot be one of a combination, each of which runs by eval; None: it can."""
     if b"use strict" in script:
         return "it has 'use strict', and would keep its variables for itself"
     if _OWN_NAMES.search(_STRING_OR_COMMENT.sub(b" ", script)):
@@ -148,7 +149,7 @@ def _literal(script: bytes) -> str:
 
 
 def _doubt(script: bytes) -> str | None:
-    """Why rjsmin may misread it; None: it reads it right."""
+    """Return why rjsmin may misread it; None: it reads it right."""
     rest = _LEADING_COMMENT.sub(b"", script, count=1)
     doubts = (
         (b"\0" in rest, "it has NUL bytes"),

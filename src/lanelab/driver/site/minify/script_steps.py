@@ -167,7 +167,7 @@ def _shortened(work: Work, file: Resource) -> Resource | None:
 
 
 def _foreign_text(work: Work, tag: StartTag, file: Resource) -> str | None:
-    """Why the file's characters would be others in the page; None: they are the same."""
+    """Return why the file's characters would be others in the page; None: they are the same."""
     if file.body.isascii():
         return None
     charset = (tag.get("charset") or file.charset).lower()

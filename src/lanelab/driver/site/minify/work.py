@@ -52,7 +52,7 @@ class Work:
         return resource if resource and resource.cacheable else None
 
     def keeps_hash(self, name: str, tag: StartTag, file: Resource) -> bool:
-        """Whether the tag says the hash of what it loads: with another content a browser would refuse it."""
+        """Return whether the tag says the hash of what it loads: with another content a browser would refuse it."""
         if not tag.get("integrity"):
             return False
         self.note(name, "kept: its tag says the hash of it", file.size, file.size, file.address)

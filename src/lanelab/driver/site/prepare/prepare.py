@@ -112,7 +112,7 @@ def _if_worth_it(each: SiteObject) -> SiteObject:
 
 
 def _read(file: Path, content: Path) -> tuple[SiteObject, ...] | None:
-    """None: it is not there, or cannot be relied on, and is made again."""
+    """Return the stored objects; None where they are not there or not reliable, and have to be made again."""
     try:
         objects = tuple(SiteObject.from_json(each) for each in json.loads(file.read_text()))
     except (OSError, ValueError, RecordError):

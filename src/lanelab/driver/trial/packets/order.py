@@ -126,7 +126,7 @@ def _within(gap: Gap, seq: int) -> bool:
 
 
 def _same(one: Sent, other: Sent) -> bool:
-    """Whether nothing tells one from the other, and something could."""
+    """Return whether nothing tells one from the other, and something could."""
     return one[1:] == other[1:] and one[1:3] != (None, None)
 
 

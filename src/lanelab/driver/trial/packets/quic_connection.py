@@ -116,5 +116,5 @@ class Quic:
 
 
 def _taken(chosen: Hello | None) -> bool | None:
-    """Whether the server took data ahead of the handshake's end; None: its answer is not known."""
+    """Return whether the server took data ahead of the handshake's end; None: its answer is not known."""
     return chosen.early if chosen else None

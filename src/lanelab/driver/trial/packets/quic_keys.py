@@ -83,7 +83,7 @@ class Keys:
 
 
 def initial_keys(target_id: bytes, version: int) -> tuple[Keys, Keys] | None:
-    """Of client and server, from the id that the client made up for the server; None: nobody knows for that version."""
+    """Return the keys of client and server, from the id that the client gave the server; None: an unknown version."""
     salt = SALTS.get(version)
     if salt is None:
         return None

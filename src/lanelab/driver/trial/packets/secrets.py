@@ -7,7 +7,7 @@ WORDS = 3  # of a line
 
 
 def read_secrets(text: str) -> dict[bytes, dict[str, bytes]]:
-    """Lines that are none are passed over: a browser that was killed may leave half of one."""
+    """Read the lines that are secrets: a browser that was killed may leave half of one."""
     secrets: dict[bytes, dict[str, bytes]] = {}
     for line in text.splitlines():
         words = line.split()

@@ -39,7 +39,7 @@ class Udp:
             self.quic.take(now, payload, up=up)
 
     def goes_on(self, other: "Udp") -> bool:
-        """Whether this is the other's connection from another port or address: it goes by the same id."""
+        """Return whether this is the other's connection from another port or address: it goes by the same id."""
         if self.quic is not None or other.quic is None or not self.begin:
             return False
         return any(each and self.begin[1:].startswith(each) for each in other.quic.session.ids[True])

@@ -134,8 +134,8 @@ class BrowserTold:
 
 
 def must_be_logged(request: Request) -> bool:
-    """Whether the server's log has to have this answer: what came later may not be there yet. A part of a body may come
-    by several requests, and of a preflight the browser tells little."""
+    """Return whether the server's log has to have this answer: what came later may not be there yet. A part of a body
+    may come by several requests, and of a preflight the browser tells little."""
     redirected = any(name.lower() == OWN_REDIRECT for name, _ in request.response_headers)
     return request.before_load and not redirected and request.method != PREFLIGHT and not asked_for_a_part(request)
 

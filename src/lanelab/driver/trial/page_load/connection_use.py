@@ -138,7 +138,7 @@ class ConnectionUse:
         yield from ((group, len(numbers)) for group, numbers in numbers_of.items())
 
     def _open_together(self, older: GatewayConnection, newer: GatewayConnection) -> bool:
-        """By the gateway or by the capture: the newer one was begun before the older one was over."""
+        """Return whether the newer one began before the older one was over, by the gateway or by the capture."""
         if newer.began_ms < _end(older.closed_ms):
             return True
         captured = {each.client_port: each for each in self.witnesses.captured or ()}
@@ -207,7 +207,7 @@ class ConnectionUse:
         return fault and self.arm.pipelining_policy != "eager"
 
     def _had_place(self, before: Sent, one: Sent) -> bool:
-        """Whether by the policy it could have been sent behind the other, nothing having been sent so yet."""
+        """Return whether by the policy it could have been sent behind the other, nothing having been sent so yet."""
         classes = self._classes()
         both = [classes.get(each.request.url) for each in (before, one)]
         match self.arm.pipelining_policy:

@@ -134,7 +134,7 @@ class Keepalive:
                 )
 
     def _ended(self, by_port: dict[int, list[ServedRequest]]) -> int:
-        """Connections whose place another one may take: they carried all they may, broke off, or were idle too long."""
+        """Count connections that may be replaced: they carried all they may, broke off, or were idle too long."""
         newest_us = max(lines[0].began_us for lines in by_port.values())
         ended = 0
         for lines in by_port.values():

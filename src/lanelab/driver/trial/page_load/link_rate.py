@@ -106,8 +106,8 @@ def caught_up_us(arrivals: Arrivals, way: Direction, mtu: int) -> float | None:
 
 
 def _is_paced_faster(arrivals: Arrivals, way: Direction) -> bool:
-    """Whether frames that waited for each other came at one pace for long, and that is faster than the rate: what is
-    made up for comes at once, and then it is over."""
+    """Return whether frames that waited for each other came at one pace for long, and that is faster than the rate:
+    what is made up for comes at once, and then it is over."""
     if way.rate is None or arrivals.spacing is None or arrivals.spaced < SPACED or way.jitter:
         return False
     paced = BITS * 1e9 / arrivals.spacing

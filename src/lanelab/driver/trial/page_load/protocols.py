@@ -218,7 +218,8 @@ class Protocols:
             yield f"the capture does not tell the connection of {len(lines)} lines of the server's log: {few(named)}"
 
     def _given_up(self, unknown: list[int]) -> bool:
-        """Whether these are connections that the gateway ended while it still made them: it names no port of theirs."""
+        """Return whether these are connections that the gateway ended while it still made them: it names no port of
+        theirs."""
         silent = {each.client_port for each in self.witnesses.captured or () if not each.payload_up}
         nameless = sum(not each.local for each in self.witnesses.connections)
         return silent.issuperset(unknown) and len(unknown) <= nameless

@@ -18,7 +18,7 @@ DOUBTFUL = ("nearest",)  # the other is the same object, asked for past a cache
 
 
 def on_network(requests: Iterable[Request]) -> list[Request]:
-    """Requests that are a server's business; data:, blob: and about: are the browser's own."""
+    """Return the requests that reach a server; data:, blob: and about: are the browser's own."""
     return [each for each in requests if urlsplit(each.url).scheme in ("http", "https")]
 
 

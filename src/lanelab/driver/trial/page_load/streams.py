@@ -92,7 +92,7 @@ class StreamsVerdict:
             yield f"{len(wrong)} requests were sent with the priority {priorities} instead of {wanted}"
 
     def _pushes(self) -> Iterator[Failure]:
-        """Each promise is one that was asked for, and each that was asked for was promised and came."""
+        """Yield what is wrong with pushes: each one asked for is promised and comes, and no other is."""
         wanted = {self.site.entry_host + path for path in pushed_paths(self.site, self.arm.push)}
         promised = {each.url for each in self.witnesses.pushes}
         missing = sorted(wanted - promised)
@@ -115,7 +115,7 @@ class StreamsVerdict:
 
 
 def stream_measures(log: GatewayLog | None) -> Mapping[str, float]:
-    """How streams took turns, and what was pushed, of a log that tells of streams."""
+    """Return how streams took turns, and what was pushed, where the log tells of streams."""
     streams = [each.streams for each in log.connections if each.streams] if log else []
     if log is None or not streams:
         return {}

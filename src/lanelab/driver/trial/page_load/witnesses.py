@@ -121,7 +121,7 @@ class Witnesses:
         return lines
 
     def sent_by_connection(self) -> dict[int, list[Sent]]:
-        """Number of a connection -> requests that were sent on it, in that order."""
+        """Return the requests that were sent on each connection, in order, by the connection's number."""
         sent: dict[int, list[Sent]] = {}
         for each in self.requests:
             if each.sent_ms is not None and each.connection is not None:

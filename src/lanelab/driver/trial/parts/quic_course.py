@@ -70,7 +70,7 @@ def _closed(have: Bytes, since: dict[int, int], piece: Piece, packet: QuicPacket
 
 
 def _is_new(have: Bytes, piece: Piece) -> bool:
-    """Whether it has bytes that were not there; they are now."""
+    """Return whether it has bytes that were not there; they are now."""
     begin, end = piece.offset, piece.offset + piece.length
     if any(start <= begin and end <= stop for start, stop in have):
         return False
@@ -82,8 +82,8 @@ def _is_new(have: Bytes, piece: Piece) -> bool:
 
 
 def _asked_again(connection: QuicStream) -> Iterator[Missed]:
-    """Handshakes whose first datagrams, or the answers to them, were lost: the client tries again before anything has
-    come."""
+    """Yield the waits of handshakes whose first datagrams, or the answers, were lost: the client tried again before
+    anything came."""
     packets = [each for each in connection.packets if each.kind == Kind.INITIAL]
     heard = next((each.at_ns for each in packets if not each.up), None)
     tries = sorted({each.at_ns for each in packets if each.up and (heard is None or each.at_ns < heard)})

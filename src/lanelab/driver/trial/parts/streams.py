@@ -61,8 +61,8 @@ class Course:
         return self.tls[1] if self.tls else self.connect[1] if self.connect else self.stream.packets[0].at_ns
 
     def late(self, arrival: int, wire: Wire, since: int = 0) -> bool:
-        """Whether data that came after a silence had been waiting for no acknowledgement: the client had sent nothing
-        (since that moment) one round trip before. Then the server itself was late."""
+        """Return whether data that came after a silence had been waiting for no acknowledgement: the client had sent
+        nothing (since that moment) one round trip before. Then the server itself was late."""
         slack = max(5 * MS, wire.rtt // 4) + wire.spread
         at = bisect.bisect_left(self.acknowledgements, max(since, arrival - wire.rtt - slack))
         return at == len(self.acknowledgements) or self.acknowledgements[at] > arrival - wire.rtt + slack
@@ -95,7 +95,7 @@ def handshake_ns(stream: Stream) -> int | None:
 
 
 def _connect(stream: Stream) -> Interval | None:
-    """From the first SYN to the answer; None: it was open before the capture, or nobody answered."""
+    """Return the time from the first SYN to the answer; None: it was open before the capture, or nobody answered."""
     first = stream.packets[0]
     if not first.up or first.flags & (SYN | ACK) != SYN:
         return None

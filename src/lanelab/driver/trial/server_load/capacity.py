@@ -89,7 +89,7 @@ def _page_times(course: _Course, limit_ms: float) -> Lines:
 
 
 def _waits(series: Mapping[str, Series], begin_ms: float, end_ms: float) -> bool:
-    """Whether pages were under way, or failed, and none ended: all of that was read, and not only missing."""
+    """Return whether pages were under way, or failed, and none ended: all of that was read, and not only missing."""
     if combined(series, PAGES, begin_ms, end_ms) != 0:
         return False
     return any(combined(series, name, begin_ms, end_ms) for name in ("pages_under_way", "page_errors_per_s"))

@@ -31,7 +31,7 @@ class RunningGenerator:
         self._left: Output | None = None
 
     def ended(self, within_s: float) -> bool:
-        """Whether it has ended by itself; it is given that long."""
+        """Return whether it has ended by itself; it is given that long."""
         try:
             self._status = self._process.wait(within_s)
         except TimeoutError:

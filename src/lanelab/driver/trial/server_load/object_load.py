@@ -37,7 +37,7 @@ def bytes_of(target: Target, answers: int) -> int | None:
 
 
 def other_bytes(expected: int | None, received: int) -> bool:
-    """Whether the answers are not the site's objects, by their length."""
+    """Return whether the answers are not the site's objects, by their length."""
     return expected is not None and received != expected
 
 

@@ -47,7 +47,7 @@ def requests(log: Iterable[Entry], target: str | None = None) -> tuple[Request, 
 
 
 def first_request_us(log: Iterable[Entry], target: str | None = None) -> int | None:
-    """When the first request began, in microseconds since 1970 by the browser's clock; None: there was none."""
+    """Return when the first request began, in microseconds since 1970 by the browser's clock; None: there was none."""
     asking = (entry for entry in log if "Network.requestWillBeSent" in entry["message"])
     for method, parameters in messages(asking, target):
         event: WillBeSent = parameters
@@ -300,8 +300,8 @@ def _answer(exchange: Exchange) -> Response:
 
 
 def _status(exchange: Exchange, response: Response) -> int | None:
-    """As the server said: a cached answer that was confirmed shows as 200 but was a 304. None also while only its
-    status is known: such a request is still under way."""
+    """Return the status that the server sent: a confirmed answer of the cache shows as 200, and was a 304. None also
+    while only the status is known: the request is still under way."""
     if exchange.response is None and exchange.ended is None:
         return None
     extra = exchange.got_headers

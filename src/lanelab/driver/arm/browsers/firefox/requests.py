@@ -74,7 +74,7 @@ def requests(noted: Iterable[Noted], load_us: float | None) -> tuple[Request, ..
 
 
 def first_us(noted: Iterable[Noted]) -> int | None:
-    """When the first request began, in microseconds since 1970 by the browser's clock; None: there was none."""
+    """Return when the first request began, in microseconds since 1970 by the browser's clock; None: there was none."""
     return min((each["asyncOpenTime"] for each in noted if each.get("asyncOpenTime")), default=None)
 
 

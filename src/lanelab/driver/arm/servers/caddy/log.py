@@ -79,8 +79,8 @@ def _read(line: str) -> ServedRequest:
 
 
 def _request(read: Line) -> ServedRequest:
-    """It does not say which request of its connection one is, how many bytes came and went with the headers, whether it
-    kept the connection, or at which address it was asked: the port follows from TLS."""
+    """Read a line. It lacks the request's number on its connection, the bytes of headers, whether the connection was
+    kept, and the address that was asked: the port follows from TLS."""
     request, tls = read["request"], read["request"].get("tls")
     quic = request["proto"] == HTTP_3
     duration_us = round(read["duration"] * 1e6)

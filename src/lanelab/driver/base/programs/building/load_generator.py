@@ -36,7 +36,7 @@ def program_folder() -> Path:
 
 
 def was_built() -> bool:
-    """Whether any version of it was built here: then what it takes was downloaded."""
+    """Return whether any version of it was built here: then what it takes was downloaded."""
     return any(path.is_dir() and not path.name.endswith(single_build.UNFINISHED) for path in program_folder().glob("*"))
 
 

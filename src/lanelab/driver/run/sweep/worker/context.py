@@ -36,8 +36,8 @@ class WorkerContext:
         return f"{self.machine}/{self.number}"
 
     def is_halted(self) -> bool:
-        """Whether the job under way shall end its trial: the controller asked, or nobody waits for the job any more
-        because its controller is gone."""
+        """Return whether the job under way shall end its trial: the controller asked, or nobody waits for the job any
+        more because its controller is gone."""
         return self._halted.is_set()
 
     @contextlib.contextmanager

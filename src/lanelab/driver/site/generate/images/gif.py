@@ -38,7 +38,7 @@ def _bits(size: int) -> int:
 
 
 def _fitting(pixels: bytes, bits: int, room: int) -> bytes | None:
-    """As much noise as fits: the other pixels are of one colour. None: not even without noise."""
+    """Return as much noise as fits, with one colour for the other pixels; None where even no noise fits."""
     best, low, high = None, 0, len(pixels)
     while low <= high:
         middle = (low + high) // 2

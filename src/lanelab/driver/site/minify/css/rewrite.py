@@ -20,9 +20,9 @@ SEPARATES = ",>+~"  # white space beside these means nothing in a selector
 
 
 def mean_nothing(text: str) -> bool:
-    """Whether white space can be taken out by who knows CSS as it was before rules stood within rules. There
-    " :hover" of a nested rule would become ":hover", another selector; and where a comment stands between two parts of
-    a selector, they would come apart: "a/**/.b" would become "a .b"."""
+    """Return whether white space can be taken out by who knows CSS as it was before rules stood within rules. There "
+    :hover" of a nested rule would become ":hover", another selector; and where a comment stands between two parts of a
+    selector, they would come apart: "a/**/.b" would become "a .b"."""
     blocks: list[bool] = []  # of those that are open: whether it is a rule's own, and not of @media or the like
     prelude: list[Token] = []
     for each in tokens(text):

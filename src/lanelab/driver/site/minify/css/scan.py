@@ -113,8 +113,8 @@ def _escape(character: str) -> str:
 
 
 def whole(text: str) -> bool:
-    """Whether it can be parsed without an error that would spill into what follows: brackets and strings are closed,
-    every block has a selector, nothing follows the last rule."""
+    """Return whether it can be parsed without an error that would spill into what follows: brackets and strings are
+    closed, every block has a selector, nothing follows the last rule."""
     stack: list[str] = []
     before = False  # whether something stands before a block
     for each in tokens(text):

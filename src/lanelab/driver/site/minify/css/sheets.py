@@ -84,7 +84,7 @@ def same_characters(text: str, one: str, other: str) -> bool:
 
 
 def affects_screen(media: str) -> bool:
-    """Whether a medium of this list may be a screen; "" means all."""
+    """Return whether a medium of this list may be a screen; "" means all."""
     return not media.strip() or any(_may_be_screen(each.strip().lower()) for each in media.split(","))
 
 

@@ -73,7 +73,7 @@ def _is_letter(character: str) -> bool:
 
 
 def _tag_end(text: str, place: int) -> int | None:
-    """Behind the ">" that ends this tag; None: there is none, or no tag."""
+    """Return the place behind the ">" that ends this tag; None: there is none, or no tag."""
     name = TAG_NAME.match(text, place)
     if name is None:
         return None

@@ -108,7 +108,7 @@ class LinkVerdict:
 
     @property
     def _is_punctual(self) -> bool:
-        """Whether the machine was watched, and had time."""
+        """Return whether the machine was watched, and had time."""
         return self.record.machine is not None and not self._of_the_machine
 
     @property

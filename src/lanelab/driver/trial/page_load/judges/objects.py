@@ -182,7 +182,8 @@ class Objects:
         return all(request.from_cache for request in requests) and not self._is_ahead(requests[0])
 
     def _is_ahead(self, request: Request) -> bool:
-        """Whether a 103 named it: the browser then fetches it before the page asks, and shows what the page asks."""
+        """Return whether a 103 named it: the browser then fetches it before the page asks, and shows what the page
+        asks."""
         if self.arm.early_hints == OFF:
             return False
         ahead = hints(self.site, self.arm.early_hints, "early_hints")

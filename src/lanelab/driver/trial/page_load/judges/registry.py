@@ -61,7 +61,7 @@ NO_LOAD = {  # after these there was no page load whose requests could be judged
 def judge(
     record: TrialRecord, expected: Expected, timeline: Callable[[], Timeline | None] = no_timeline
 ) -> list[Failure]:
-    """Every reason why this trial does not count; none: it does. `timeline`: reads the client's capture."""
+    """Return every reason why this trial does not count; none: it does. `timeline` reads the client's capture."""
     evidence = record.page_load
     case = Case(record, evidence, expected, timeline) if evidence else None
     return [*_absent(record, expected), *record.failures, *(_failures(case) if case else ())]

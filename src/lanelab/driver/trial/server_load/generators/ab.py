@@ -171,7 +171,7 @@ def _started(log: bytes) -> list[tuple[int, int]]:
 
 
 def _series(started: list[tuple[int, int]]) -> dict[str, Series]:
-    """Requests that began in each whole second of the clock: the first and the last second are not whole."""
+    """Return the requests that began in each whole second of the clock, without the first and the last second."""
     if not started:
         return {}
     counts = Counter(second for second, _ in started)

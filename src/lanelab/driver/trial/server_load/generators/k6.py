@@ -194,7 +194,7 @@ def most_at_once(settings: LoadSettings) -> int:
 
 
 def files_and_ports_needed(settings: LoadSettings, arm: Arm) -> tuple[int, int]:
-    """How many open files and ports a trial takes, at most: a connection has one of each."""
+    """Return how many open files and ports a trial takes at most: a connection has one of each."""
     if settings.has_users:
         each = 1 if arm.protocol != "http/1.1" else arm.connections_per_host
         connections = each * most_at_once(settings)
