@@ -1,11 +1,12 @@
-"""The real web servers in a bed, asked by a real client across the link; the checks are in serving.py."""
+"""The real web servers in a bed, asked by a real client across the link; the checks are in serving_checks.py."""
 
 import pytest
 
 from lanelab.driver.base.programs.building.apache_module import module
 from tests.kit.inside import results
 
-from .serving import CHECKS, HERE
+from .serving import HERE
+from .serving_checks import CHECKS
 
 
 @pytest.fixture(scope="module")
@@ -13,7 +14,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """One bed for all: starting one takes longer than most checks."""
     if "apache" in HERE:
         module("mod_replay")  # here, and not in the bed
-    return results("tests.bed.serving", tmp_path_factory.mktemp("serving"))
+    return results("tests.bed.serving_checks", tmp_path_factory.mktemp("serving"))
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,8 @@
-"""mod_replay in a real httpd: every recorded answer comes back as it was, over HTTP/1.1, HTTP/2 and SPDY."""
+"""mod_replay in a real httpd: every recorded answer comes back as it was, over HTTP/1.1."""
 
-import hashlib
 import os
 import re
 import socket
-import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,64 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from lanelab.driver.base.programs.find_program import find
-from lanelab.driver.site.site import Headers, StoredObject
+from lanelab.driver.site.site import Headers
+from tests.wire.recorded_objects import BIG, COOKIE, MODIFIED, OBJECTS, SENT, curl, fields
 
 from .httpd import running
 from .replaying import Answer, Refused, Replay, ask, pack_of, receive, replaying, site_of, stored
-from .spdy_client import SpdyClient, connect
-
-MODIFIED = "Tue, 01 Jan 2019 00:00:00 GMT"
-BIG = hashlib.sha256(b"big").digest() * 150_000
-ODD: Headers = (
-    ("Server", "gws"), ("X-First", "1"), ("Date", MODIFIED), ("Set-Cookie", "a=1; path=/"),
-    ("Content-Type", "text/html; charset=latin-1"), ("Set-Cookie", "b=2"), ("X-Folded", "one\r\n  two\r\n\tthree"),
-    ("Content-Length", "5"), ("X-Empty", ""), ("X-Eight-Bit", "caf\xe9"), ("X-first", "again"), ("X-Tab", "a\tb"),
-    ("Connection", "close"), ("Keep-Alive", "timeout=7"), ("ETag", '"odd"'), ("Last-Modified", MODIFIED),
-    ("Transfer-Encoding", "chunked"),
-)  # fmt: skip
-LEFT_OUT = {"Connection", "Keep-Alive", "Transfer-Encoding"}
-SENT = tuple((name, re.sub(r"\r\n[ \t]+", " ", value)) for name, value in ODD if name not in LEFT_OUT)
-COOKIE: Headers = (("Set-Cookie", "c=3"),)
-OBJECTS = [
-    stored("a.test/", b"hello", ODD),
-    stored("a.test/plain.txt", b"x" * 100),
-    stored("a.test/empty", b"", COOKIE),
-    stored("a.test/big", BIG, (("Content-Type", "video/mp4"), ("ETag", '"big"'))),
-    stored("a.test/gone", b"gone", COOKIE, status=410, reason="Gone For Good"),
-    stored("a.test/silent", b"?", COOKIE, status=500, reason=""),
-    stored("a.test/strange", b"!", COOKIE, status=999, reason="Request denied"),
-    stored("a.test/moved", b"", (("Location", "/elsewhere"), *COOKIE), status=302, reason="Found"),
-    stored("a.test/nothing", b"", COOKIE, status=204, reason="No Content"),
-    stored("a.test/same", b"", (("ETag", '"s"'), *COOKIE), status=304, reason="Not Modified"),
-    stored("a.test/part", b"abc", (("Content-Range", "bytes 0-2/10"), *COOKIE), status=206, reason="Partial Content"),
-    stored("a.test/untyped", b"?", COOKIE),
-    stored(
-        "a.test/post",
-        b"one",
-        COOKIE,
-        method="POST",
-        request_sha1=hashlib.sha1(b"a=1", usedforsecurity=False).hexdigest(),
-    ),
-    stored(
-        "a.test/post",
-        b"two",
-        COOKIE,
-        method="POST",
-        request_sha1=hashlib.sha1(b"a=2", usedforsecurity=False).hexdigest(),
-    ),
-    stored("a.test/beacon", b"", (), method="POST", status=204, reason="No Content"),
-    stored("a.test/asked", b"", (("Content-Length", "77"), *COOKIE), method="HEAD"),
-    stored("a.test/asked", b"", (("Allow", "GET"), *COOKIE), method="OPTIONS"),
-    stored("a.test/q?v=1&w=2", b"q1", COOKIE),
-    stored("a.test/q?v=1&w=3", b"q2", COOKIE),
-    stored("a.test/%2Fx/%00%zz%u4e00", b"escaped", COOKIE),
-    stored('a.test/odd|"<>^`{}\\[];=@', b"ugly", COOKIE),
-    stored("under_score.test/x", b"host", COOKIE),
-    stored("b.test/", b"another", COOKIE),
-    stored("a.test/text", b"text " * 1000, (("Content-Type", "text/plain"), ("Vary", "Cookie")), compressed="gzip"),
-    stored("a.test/plain.css", b"css { } " * 1000, (), mime="text/css", compressed="gzip"),
-]
 
 
 @pytest.fixture(scope="module")
@@ -97,11 +42,6 @@ def match_of(server: Replay, line: socket.socket, method: str, url: str, body: b
             assert (found[-1].host, found[-1].status) == (host, int(answer.line.split(" ")[1]))
             return answer.body, found[-1].match
     raise AssertionError(f"{url} is not in the log")
-
-
-def fields(answer: Answer) -> list[tuple[str, str]]:
-    """Without what Apache adds where the record has none, and in whatever order it begins."""
-    return [pair for pair in answer.headers if pair[0] not in ("Date", "Server")]
 
 
 def test_the_whole_head_comes_as_it_was(server: Replay) -> None:
@@ -268,115 +208,6 @@ def test_what_is_to_be_compressed_is_compressed_for_who_takes_it(server: Replay)
         plain = get(server, f"a.test/{name}")
         assert (plain.body, plain.all("Content-Encoding"), plain.one("Vary")) == (there.body, [], vary)
     assert get(server, "a.test/plain.txt", (("Accept-Encoding", "gzip"),)).one("Content-Encoding") is None
-
-
-# ---- HTTP/2, by curl ----
-
-
-def curl(server: Replay, url: str, *options: str) -> tuple[str, list[tuple[str, str]], bytes]:
-    """Status, header fields in their order, body."""
-    program = find("curl")
-    if program is None:
-        pytest.skip("missing: curl")
-    host, _, path = url.partition("/")
-    port = server.ports["https"]
-    argv = [str(program), "-sk", "--http2", "--path-as-is", "-i", "--resolve", f"{host}:{port}:127.0.0.1", *options]
-    done = subprocess.run([*argv, f"https://{host}:{port}/{path}"], capture_output=True, check=True, timeout=60)
-    head, _, body = done.stdout.partition(b"\r\n\r\n")
-    first, *lines = head.decode("latin-1").split("\r\n")
-    return first, [(name, value.removeprefix(" ")) for name, _, value in (x.partition(":") for x in lines)], body
-
-
-@pytest.fixture(scope="module")
-def h2(apache: Path, module_tools: None) -> Iterator[Replay]:
-    assert module_tools is None
-    settings = {"tls": "1.3", "protocol": "h2"}
-    with replaying(apache, site_of(OBJECTS), pack_of(OBJECTS), settings) as replay:
-        yield replay
-        assert not replay.unexpected()
-
-
-def test_http2_keeps_all_headers_in_their_order(h2: Replay) -> None:
-    status, headers, body = curl(h2, "a.test/")
-    assert (status, body) == ("HTTP/2 200 ", b"hello")
-    assert headers == [(name.lower(), value) for name, value in SENT]
-
-
-@pytest.mark.parametrize("each", [each for each in OBJECTS if each.object.method == "GET"], ids=lambda e: e.object.path)
-def test_http2_serves_every_object(h2: Replay, each: StoredObject) -> None:
-    status, headers, body = curl(h2, each.object.url, "--globoff")
-    assert (status, body) == (f"HTTP/2 {each.object.status} ", each.body)
-    wanted = [(name.lower(), value) for name, value in each.object.headers if name == "Set-Cookie"]
-    assert [pair for pair in headers if pair[0] == "set-cookie"] == wanted
-
-
-def test_http2_heads_ranges_and_posts(h2: Replay) -> None:
-    assert curl(h2, "a.test/", "--head")[1] == curl(h2, "a.test/")[1]
-    assert curl(h2, "a.test/big", "-r", "7-9")[::2] == ("HTTP/2 206 ", BIG[7:10])
-    assert curl(h2, "a.test/post", "-d", "a=2")[::2] == ("HTTP/2 200 ", b"two")
-    assert curl(h2, "a.test/beacon", "-d", "x" * 100_000)[0] == "HTTP/2 204 "
-    assert curl(h2, "a.test/nowhere")[::2] == ("HTTP/2 404 ", b"not in the record\n")
-    assert curl(h2, "a.test/", "-H", 'If-None-Match: "odd"')[0] == "HTTP/2 304 "
-
-
-def most_memory_bytes(replay: Replay) -> int:
-    """Of that of its processes which had most."""
-    main = int((replay.folder / "httpd.pid").read_text())
-    children = Path(f"/proc/{main}/task/{main}/children").read_text().split()
-    texts = [Path(f"/proc/{pid}/status").read_text() for pid in children]
-    return max(int(text.partition("VmHWM:")[2].split()[0]) * 1024 for text in texts)
-
-
-def test_http2_holds_no_copies_of_large_bodies(apache: Path, module_tools: None) -> None:
-    """As many streams as would need their bodies' bytes many times over, and all of them at once from one file."""
-    program = find("h2load")
-    if program is None:
-        pytest.skip("missing: h2load")
-    assert module_tools is None
-    streams, settings = 24, {"tls": "1.3", "protocol": "h2", "mpm": "event", "via": "gateway"}
-    with replaying(apache, site_of(OBJECTS), pack_of(OBJECTS), settings) as replay:
-        argv = [f"-n{streams}", "-c1", f"-m{streams}", "-w16", "-H", ":authority: a.test"]
-        url = f"https://127.0.0.1:{replay.ports['https']}/big"
-        before = most_memory_bytes(replay)
-        done = subprocess.run([str(program), *argv, url], capture_output=True, text=True, check=True, timeout=300)
-        assert f"{streams} succeeded" in done.stdout
-        assert most_memory_bytes(replay) - before < len(BIG) * streams / 2
-        assert not replay.unexpected()
-
-
-# ---- SPDY ----
-
-
-@pytest.fixture(scope="module", params=["off", "1.3"], ids=["clear", "TLS"])
-def spdy(request: pytest.FixtureRequest, apache: Path, module_tools: None) -> Iterator[SpdyClient]:
-    assert module_tools is None
-    settings = {"tls": request.param, "protocol": "spdy/3.1"}
-    with replaying(apache, site_of(OBJECTS), pack_of(OBJECTS), settings) as replay:
-        (port,) = replay.ports.values()
-        client = connect(port, "3.1", tls=request.param != "off")
-        yield client
-        client.close()
-        assert not replay.unexpected()
-
-
-@pytest.mark.parametrize("each", [each for each in OBJECTS if each.object.method == "GET"], ids=lambda e: e.object.path)
-def test_spdy_serves_every_object(spdy: SpdyClient, each: StoredObject) -> None:
-    response = spdy.get(each.object.path, host=each.object.host)
-    assert response.status == f"{each.object.status} {each.object.reason}"
-    assert response.body == each.body
-    wanted = [value for name, value in each.object.headers if name == "Set-Cookie"]
-    assert response.headers.get("set-cookie", "").split("\0") == (wanted or [""])
-
-
-def test_spdy_heads_ranges_and_posts(spdy: SpdyClient) -> None:
-    head = spdy.get("/", host="a.test", method="HEAD")
-    assert (head.body, head.headers["server"], head.headers["date"]) == (b"", "gws", MODIFIED)
-    part = spdy.get("/big", host="a.test", headers=[("range", "bytes=7-9")])
-    assert (part.status, part.body) == ("206 Partial Content", BIG[7:10])
-    stream = spdy.request("/post", host="a.test", method="POST", headers=[("content-length", "3")], fin=False)
-    spdy.data(stream, b"a=2", fin=True)
-    assert spdy.response(stream).body == b"two"
-    assert spdy.get("/nowhere", host="a.test").status == "404 Not Found"
 
 
 # ---- many, mixed, refused ----

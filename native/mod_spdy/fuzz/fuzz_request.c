@@ -63,10 +63,4 @@ int spdy_fuzz_request(const uint8_t *bytes, size_t length)
     return 0;
 }
 
-#ifdef FUZZ_ALONE
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
-{
-    return spdy_fuzz_request(bytes, length);
-}
-#endif
+FUZZ_ALONE_WITH(spdy_fuzz_request)

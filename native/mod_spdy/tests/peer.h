@@ -30,6 +30,8 @@ typedef struct peer {
 } peer;
 
 peer *peer_new(spdy_role role, spdy_version version, const spdy_limits *limits);
+peer *peer_strict(spdy_version version); /* bears next to nothing */
+peer *peer_with_windows(spdy_version version, uint32_t stream_bytes, uint32_t session_bytes);
 void peer_free(peer *at);
 
 /* Gives bytes to the session, collects events and output. */
