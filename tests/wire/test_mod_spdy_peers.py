@@ -19,6 +19,8 @@ from .peers import NodePeer
 
 LARGE_BYTES = 32 << 20  # more than twice the largest window, of 15 MiB
 NPM_2_MOST_BODY_BYTES = 65536
+PEERS = ["npm 2", "npm 3", "npm 3.1", "Jetty 3"]
+PEERS_THAT_TAKE_GOAWAY, PEERS_THAT_SEE_PUSHES = PEERS[1:], PEERS[3:]
 SUM = b"""#!/bin/sh
 printf 'Content-Type: text/plain\\r\\n\\r\\n'
 sha256sum | cut -c 1-64 | tr -d '\\n'
@@ -36,7 +38,7 @@ SpdyPush on
 """
 
 
-@pytest.fixture(scope="module", params=["npm 2", "npm 3", "npm 3.1", "Jetty 3"])
+@pytest.fixture(scope="module", params=PEERS)
 def peer(request: pytest.FixtureRequest) -> Peer:
     name, version = request.param.split()
     return Peer(name, version, request.getfixturevalue("node" if name == "npm" else "java"))
@@ -117,9 +119,8 @@ def test_streams_cancelled_in_the_middle_disturb_no_other(peer: Peer, server: Ht
     assert talk(peer, server, tshark, [Order("/small")]).answers()[0][0] == 200
 
 
+@pytest.mark.parametrize("peer", PEERS_THAT_TAKE_GOAWAY, indirect=True)
 def test_a_graceful_restart_ends_no_stream(peer: Peer, apache: Path, spdy_module: Module, tshark: Path) -> None:
-    if (peer.name, peer.version) == ("npm", "2"):
-        pytest.skip("npm's client takes SPDY/2's GOAWAY for an error: see the head of this file")
     with serving(apache, spdy_module, peer.version) as httpd:
         orders = [Order("/cgi/slow") for _ in range(4)]
         before = httpd.children()
@@ -144,9 +145,8 @@ def test_the_more_urgent_end_first_on_a_slow_wire(peer: Peer, server: Httpd, tsh
     assert [int(number) for number, *_ in done.of("done")] == [3, 2, 1, 0]
 
 
+@pytest.mark.parametrize("peer", PEERS_THAT_SEE_PUSHES, indirect=True)
 def test_a_pushed_stream_is_seen(peer: Peer, apache: Path, spdy_module: Module, tshark: Path) -> None:
-    if peer.name != "Jetty":
-        pytest.skip("npm's client sees no push of SPDY's own: see the head of this file")
     with serving(apache, spdy_module, peer.version, PUSHING) as httpd:
         done = talk(peer, httpd, tshark, [Order("/page.html")])
     style = b"p { color: red }"
