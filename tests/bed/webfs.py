@@ -11,19 +11,9 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.bed.addresses import origin_addresses
 from lanelab.driver.record.evidence.server import LoggedRequest
 from lanelab.driver.site.site import Site
-from tests.bed.serving import (
-    a_crash_is_told_and_cleared_away,
-    a_port_in_use_is_named,
-    assigned,
-    awaited_lines,
-    fetch,
-    fetch_whole,
-    nothing_is_left,
-    plain,
-    served,
-    site,
-    with_server,
-)
+from tests.bed.serving import assigned, awaited_lines, fetch, fetch_whole, plain, served, site
+from tests.bed.serving_checks import with_server
+from tests.bed.serving_life import a_crash_is_told_and_cleared_away, a_port_in_use_is_named, nothing_is_left
 from tests.kit.inside import InsideBed, main
 
 ODD = ("/odd.png", "/api/x", "/get.php?id=1&x=a/b", "/get.php?id=2", "/v?a=x", "/v?a=X")
