@@ -16,6 +16,7 @@ from lanelab.driver.bed.remote import player as player_words
 from lanelab.driver.collect.recording.this_machine import ThisMachine
 from lanelab.driver.link.live import player as link_player
 from lanelab.driver.trial.page_load import router_watch
+from lanelab.driver.trial.page_load.node_settings import READER
 from lanelab.driver.trial.recorders import server_series
 
 SAMPLER = Program(sampler)
@@ -42,10 +43,11 @@ def node(tmp_path: Path) -> Iterator[Elsewhere]:
     elsewhere.close()
 
 
-@pytest.mark.parametrize("program", [each.PROGRAM for each in (link_player, router_watch, server_series)])
+@pytest.mark.parametrize("program", [*(each.PROGRAM for each in (link_player, router_watch, server_series)), READER])
 def test_a_program_is_brought_with_all_that_it_imports(node: Elsewhere, program: Program) -> None:
     asked = '{"folders": {}, "ports": [], "ports_behind": [], "network": "10.10.0.0/16"}'
-    done = node.run(program.command(node, *([asked] if program is server_series.PROGRAM else [])).argv)
+    words = {server_series.PROGRAM.module: [asked], READER.module: ["lo", "127.0.0.0/8", "1"]}
+    done = node.run(program.command(node, *words.get(program.module, [])).argv)
     assert done.stderr == ""
 
 

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import TypeGuard
 
 from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.errors import BedError, Interrupted, LanelabError
@@ -163,6 +164,8 @@ class Runner:
                 raise Interrupted("stopped before a trial began")
             self._stop.under_way = True
             self._tell(TrialBegun(planned.cell.site, planned.cell.link.label, planned.cell.arm.name, planned.round))
+            if self._may_prepare_ahead(following):
+                bed.expect_trial(self._spec(following.cell, self._store.folder, self._seed_of(following)))
             data = bed.run_trial(self._experiment.timeout.seconds)
         except BedError as error:
             if not self.current.was_there:  # nothing was lost, and no trial is to blame
@@ -237,13 +240,13 @@ class Runner:
     # --- preparing
 
     def _prepare_ahead(self, following: PlannedTrial | None) -> None:
-        """Start the next trial's server and browser while this trial is stored. Not where its link needs a self-test,
-        which company would disturb."""
-        if following is None or self._stop.asked:
-            return
-        if not self.current.links.has_passed(following.cell):
-            return
-        self._ahead = Preparation(self._prepare, following)
+        """Start the next trial's server and browser while this trial is stored."""
+        if self._may_prepare_ahead(following):
+            self._ahead = Preparation(self._prepare, following)
+
+    def _may_prepare_ahead(self, following: PlannedTrial | None) -> TypeGuard[PlannedTrial]:
+        """Not where its link needs a self-test, which company would disturb."""
+        return following is not None and not self._stop.asked and self.current.links.has_passed(following.cell)
 
     def _take_prepared(self, planned: PlannedTrial) -> PreparedTrial:
         ahead, self._ahead = self._ahead, None

@@ -42,6 +42,11 @@ class TrialOperations(Remote):
         """Do everything up to the measured part of a trial: what went wrong with it."""
         raise NotImplementedError
 
+    @operation()
+    def expect_trial(self, spec: TrialSpec) -> None:
+        """Take note of the trial that will be prepared after the one that is: a part of it may begin before."""
+        raise NotImplementedError
+
     @operation(lambda timeout_s: timeout_s + scaled(COLLECT_WITHIN_S))
     def run_trial(self, timeout_s: float) -> Any:  # noqa: ANN401 - its record, which the workload's `finish` reads
         """Do the measured part of the trial that was prepared. `timeout_s`: the trial's own."""

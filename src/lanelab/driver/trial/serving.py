@@ -3,7 +3,7 @@
 Every workload serves a site in the same way. What was started for one trial is ended before the next.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -62,11 +62,18 @@ class Served:
             self.resolver.queries()
 
     def stop(self) -> None:
+        self._end(lambda running: running.stop())
+
+    def kill(self) -> None:
+        """End all at once. Nothing more is read of them."""
+        self._end(lambda running: running.kill())
+
+    def _end(self, end: Callable[[Running], None]) -> None:
         try:
             if self.proxy:
-                self.proxy.stop()
+                end(self.proxy)
         finally:
-            self.server.stop()
+            end(self.server)
         if self.resolver:
             self.resolver.stop()
 

@@ -59,6 +59,9 @@ class Trials(TrialOperations):
         self._current = self._side(spec)
         return self._current.prepare(spec)
 
+    def expect_trial(self, spec: TrialSpec) -> None:
+        self._side(spec).expect(spec)
+
     def run_trial(self, timeout_s: float) -> TrialRecord:  # noqa: ARG002 - the workload has it of its own
         if self._current is None:
             raise BedError("no trial was prepared")

@@ -86,6 +86,11 @@ class BedSide(Protocol):
         """Do everything up to the measured part. What goes wrong with the trial is in the result."""
         ...
 
+    def expect(self, spec: TrialSpec) -> None:  # noqa: ARG002 - for those that can
+        """The trial after the one that is prepared is like this, on a link that needs no self-test: what can be begun
+        for it right after the measured part may be. Most begin nothing."""
+        return
+
     def run(self) -> TrialRecord:
         """Do the measured part; everything that the bed knows of the trial. Its files are in the trial's folder."""
         ...

@@ -164,6 +164,11 @@ class Browser(ABC):
         """Return a page that is ready to load. A warm start loads `url` beforehand. Raises BrowserError."""
 
     @abstractmethod
+    def expect(self, settings: BrowserSettings, around: Surroundings) -> None:
+        """Begin to open the page that `open` will be asked for, while the one before is still being read. Returns at
+        once. Nothing is sent on the link meanwhile."""
+
+    @abstractmethod
     def close(self) -> None:
         """End everything at once."""
 

@@ -5,6 +5,8 @@ import itertools
 import threading
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
@@ -37,10 +39,20 @@ class Running:
         self.life, self.profile = life, profile
         self.sandboxed: bool | None = None
         self.pages = 0  # that were opened in it for loads
+        self.shows_page = False  # of a trial
 
 
 R = TypeVar("R", bound=Running)
 P = TypeVar("P", bound=Page)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected(Generic[P]):
+    """A page that is being opened before its trial is prepared. None: only what it needs is."""
+
+    arm: BrowserSettings
+    around: Surroundings
+    page: Future[P | None]
 
 
 class KeptBrowsers(Browser, Generic[R, P]):
@@ -53,7 +65,10 @@ class KeptBrowsers(Browser, Generic[R, P]):
         self._node, self._folder = node, str(folder)
         self._numbers = itertools.count(1)
         self._running: dict[tuple[object, ...], R] = {}
+        self._changing = threading.RLock()  # the kept browsers, and those that end
         self._ending: list[threading.Thread] = []
+        self._ahead = ThreadPoolExecutor(1, "next-page")
+        self._expected: Expected[P] | None = None
         self._display: Display | None = None
         node.run(["mkdir", "-p", f"{self._folder}/home"])
 
@@ -62,16 +77,25 @@ class KeptBrowsers(Browser, Generic[R, P]):
         """Return a page, as the arm's start wants it."""
 
     @abstractmethod
+    def _open_ahead(self, arm: BrowserSettings, around: Surroundings) -> P | None:
+        """Return a page for an arm without a visit before. None: its browser still shows the page before."""
+
+    @abstractmethod
     def _leftover(self, running: R) -> tuple[str, ...]:
         """Return the files of a browser that was killed."""
 
     def _quit(self, running: R) -> None:
         """End what leads a browser that was killed, besides its process."""
 
+    def expect(self, arm: BrowserSettings, around: Surroundings) -> None:
+        self._forget_expected()
+        self._expected = Expected(arm, around, self._ahead.submit(self._open_ahead, arm, around))
+
     def open(self, arm: BrowserSettings, around: Surroundings, url: str = "") -> P:
+        page = self._take_expected(arm, around)
         try:
             self._wait_for_ends()
-            return self._open(arm, around, url)
+            return page or self._open(arm, around, url)
         except BrowserError as error:
             if error.reason in (Reason.TIMEOUT, Reason.NAVIGATION_FAILED):  # the warming page would not come now
                 raise
@@ -79,7 +103,26 @@ class KeptBrowsers(Browser, Generic[R, P]):
             self._wait_for_ends()
             return self._open(arm, around, url)
 
+    def _take_expected(self, arm: BrowserSettings, around: Surroundings) -> P | None:
+        """Return the page that was expected, if it is as it is wanted now."""
+        expected = self._expected
+        if expected and (expected.arm, expected.around) == (arm, around):
+            self._expected = None
+            with contextlib.suppress(LanelabError):  # whoever opens it again says what is wrong
+                return expected.page.result()
+        self._forget_expected()
+        return None
+
+    def _forget_expected(self) -> None:
+        expected, self._expected = self._expected, None
+        with contextlib.suppress(LanelabError):
+            page = expected.page.result() if expected else None
+            if page:
+                page.close()
+
     def close(self) -> None:
+        self._forget_expected()
+        self._ahead.shutdown()
         self._forget_kept()
         self._wait_for_ends()
         if self._display:
@@ -103,14 +146,24 @@ class KeptBrowsers(Browser, Generic[R, P]):
 
     def _kept(self, key: tuple[object, ...], launch: Callable[[], R]) -> R:
         """Return the kept browser of this key, or a new one."""
-        running = self._running.pop(key, None)
-        if running and (running.life.ended() or running.pages >= MOST_PAGES):
-            self._end(running)
-            running = None
-        self._running[key] = running or launch()
-        while len(self._running) > KEPT:
-            self._end(self._running.pop(next(iter(self._running))))
-        return self._running[key]
+        with self._changing:
+            running = self._running.pop(key, None)
+            if running and not self._can_go_on(running):
+                self._end(running)
+                running = None
+            self._running[key] = running or launch()
+            while len(self._running) > KEPT:
+                self._end(self._running.pop(next(iter(self._running))))
+            return self._running[key]
+
+    def _can_go_on(self, running: R) -> bool:
+        return not running.life.ended() and running.pages < MOST_PAGES
+
+    def _that_shows(self, key: tuple[object, ...]) -> R | None:
+        """Return the kept browser of this key, if it shows a page."""
+        with self._changing:
+            running = self._running.get(key)
+        return running if running and running.shows_page else None
 
     @contextlib.contextmanager
     def _ended_on_error(self, running: R) -> Iterator[None]:
@@ -137,12 +190,13 @@ class KeptBrowsers(Browser, Generic[R, P]):
 
     def _wait_for_ends(self) -> None:
         """Clearing away must not compete with the next trial."""
-        for thread in self._ending:
+        ending, self._ending = self._ending, []
+        for thread in ending:
             thread.join(scaled(self.polite_end_s))
-        self._ending.clear()
 
     def _drop(self, running: R) -> None:
-        self._running = {key: other for key, other in self._running.items() if other is not running}
+        with self._changing:
+            self._running = {key: other for key, other in self._running.items() if other is not running}
         self._end(running)
 
     def _forget_kept(self) -> None:

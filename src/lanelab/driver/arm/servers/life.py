@@ -28,6 +28,7 @@ from lanelab.driver.base.errors import InputError, NodeError, ServerError
 from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.bed.node import Command, Node, Process, Stdio, ended
 from lanelab.driver.bed.open_files import with_open_files
+from lanelab.driver.bed.remote.settings_reader import STAGED
 from lanelab.driver.record.evidence.server import Line
 
 READY_WITHIN_S = 30  # a Java virtual machine needs half a second, and several on a busy machine
@@ -44,7 +45,6 @@ STOP_WITHIN_S = 10
 # of requests leaves out.
 QUESTION = f"GET / HTTP/1.1\r\nHost: {NOBODY}\r\nConnection: close\r\n\r\n".encode()
 ACCESS_LOG, ERROR_LOG = "access.log", "error.log"
-STAGED = ".staged"  # what the name of that file ends with
 # A folder made anew ($1) from the tar at stdin. What an earlier server left there (a stale pid file, logs) is gone.
 MAKE = 'umask 077; rm -rf -- "$1" && mkdir -p -- "$1" && exec tar -x -f - -C "$1"'
 # The same; it says whether the site's files ($2) are still to come. In one, since each command costs some milliseconds.
@@ -116,6 +116,18 @@ class Running:
                     raise
             else:
                 return
+
+    def kill(self) -> None:
+        """End it at once: its logs have been read. One that holds lines of its log ends as `stop` ends it."""
+        if self._holds_log:
+            self.stop()
+            return
+        with contextlib.suppress(TimeoutError):
+            self._process.wait(0)
+            self.stop()
+            return
+        self._process.signal(signal.SIGKILL)
+        self._process.wait(scaled(STOP_WITHIN_S))
 
     def require_alive(self) -> None:
         """Raises ServerError when it has ended by itself."""

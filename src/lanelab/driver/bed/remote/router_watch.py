@@ -1,10 +1,14 @@
-"""Tells which queueing disciplines of the router were changed meanwhile: its kernel announces each change.
+"""Tells how the router's queueing disciplines are set, and which were changed meanwhile: its kernel announces each
+change.
+
+    router_watch.py [DEVICE …]
 
 A program of its own, in the router, for as long as a bed makes page loads. It sleeps in between: what the kernel
 announces waits in its socket. It answers each line on its standard input with a line of JSON:
 
     begin    forget what was announced so far: {}
     end      what was announced since: {"changes": [[device, kind], …]}
+    show     what is set now: {"queues": [… as `tc -j qdisc show` tells], "mtus": {device: …}}
 
 It ends when its input ends. Standard library only, Python 3.9 and later.
 """
@@ -16,7 +20,10 @@ import errno
 import json
 import os
 import socket
+import sys
+from pathlib import Path
 
+from lanelab.driver.bed.remote.batch import Batch
 from lanelab.driver.bed.remote.tc_netlink import HEADER, KIND, TC, attributes
 
 GROUP_TC = 1 << 3
@@ -76,7 +83,7 @@ def changes(data: bytes) -> list[list[str]]:
 
 
 def main() -> None:
-    announcements = Announcements()
+    announcements, tc, devices = Announcements(), Batch("tc"), sys.argv[1:]
     while True:
         data = os.read(0, 4096)
         if not data:
@@ -85,9 +92,12 @@ def main() -> None:
             if word == "begin":
                 announcements.forget()
                 say({})
-            else:
+            elif word == "end":
                 say({"changes": announcements.since()})
+            else:
+                mtus = {each: int(Path("/sys/class/net", each, "mtu").read_text()) for each in devices}
+                say({"queues": tc.ask("qdisc show"), "mtus": mtus})
 
 
-def say(data: dict[str, list[list[str]]]) -> None:
+def say(data: dict[str, object]) -> None:
     print(json.dumps(data), flush=True)

@@ -5,19 +5,21 @@ What was started for a trial ends with it, except the browser's driver and, for 
 
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.arm.browsers.browser import NETLOG, Browser, PageRecord, Repeatable, Surroundings
+from lanelab.driver.arm.browsers.browser import NETLOG, Browser, Repeatable, Surroundings
 from lanelab.driver.arm.browsers.failures import BrowserError
 from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.arm.browsers.registry import BROWSERS
+from lanelab.driver.arm.servers.certificates import Leaf
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.errors import BedError, InputError, StoreError
+from lanelab.driver.bed.addresses import CLIENT, SERVER
 from lanelab.driver.bed.node import NODE_NAMES
 from lanelab.driver.bed.remote import cross
 from lanelab.driver.record.evidence.capture import RouterCounts
@@ -30,7 +32,7 @@ from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
 from lanelab.driver.trial.page_load.current_load import UnderWay
 from lanelab.driver.trial.page_load.gateways import CERTIFICATE, KEYS, Gateways, addresses, drop_gateway, end_gateway
-from lanelab.driver.trial.page_load.node_settings import ReadBack
+from lanelab.driver.trial.page_load.node_settings import HostReader, ReadBack
 from lanelab.driver.trial.page_load.router_watch import RouterWatch
 from lanelab.driver.trial.page_load.server_log import has_every_answer, read_server_log
 from lanelab.driver.trial.recorders.recorder import Context, Recording
@@ -55,9 +57,12 @@ class PageLoadOnBed(BedSide):
         self._selectors: set[tuple[str, str]] = set()  # with their browsers, that were checked
         self._count = 0
         self._trial: UnderWay | None = None
-        self._read_back = ReadBack(place.substrate, place.kept)
+        self._expected: TrialSpec | None = None
         self._router = RouterWatch(place.substrate.router)
-        self._thread = ThreadPoolExecutor(1, "settings")
+        client, server = (HostReader(place.substrate, host) for host in (CLIENT, SERVER))
+        self._read_back = ReadBack(client, server, self._router, place.kept)
+        self._beside = ThreadPoolExecutor(2, "beside")  # reads settings, ends what a trial has
+        self._ended: Future[None] | None = None
         for node in (self._client, self._server):
             node.run(["mkdir", "-p", f"{place.folder}/captures"])
 
@@ -80,6 +85,9 @@ class PageLoadOnBed(BedSide):
                 remedy = "Write one as document.querySelector takes it, like button.menu"
                 raise InputError(f"{wish[1]!r} is no CSS selector", remedy, key=f"{Vitals.name}.click")
         self._selectors.add(wish)
+
+    def expect(self, spec: TrialSpec) -> None:
+        self._expected = spec
 
     def prepare(self, spec: TrialSpec) -> tuple[Failure, ...]:
         started = time.monotonic()
@@ -134,9 +142,7 @@ class PageLoadOnBed(BedSide):
         if trial.spec.arm.visits_before and trial.failures:
             return
         with trial.failing(Reason.BROWSER_FAILED):
-            trial.page = browser.open(
-                trial.spec.arm, _surroundings(trial, self._serving.authority(trial.spec).decode()), trial.url
-            )
+            trial.page = browser.open(trial.spec.arm, self._surroundings(trial.spec), trial.url)
 
     def _start_recorders(self, trial: UnderWay) -> None:
         substrate = self._place.substrate
@@ -164,9 +170,15 @@ class PageLoadOnBed(BedSide):
         started_utc = utc_now()
         self._lost_at_input()  # what was lost before is not this trial's
         ahead_ns = _wall_ahead_ns()
-        loaded = self._load(trial)
+        self._load(trial)
         loaded_at = time.monotonic()
         settings = self._settings(trial, (_wall_ahead_ns() - ahead_ns) // 1000)
+        slowed = trial.spec.arm.cpu_slowdown != 1  # which is measured when the requests have been read
+        if not slowed:
+            self._begin_expected()
+        loaded = trial.page.record() if trial.page and trial.loaded else None
+        if slowed:
+            self._begin_expected()
         requests = loaded.requests if loaded else ()
         recordings = _stop_recorders(trial, loaded=bool(loaded and not loaded.failures))
         captures = recordings.pop("capture").evidence if "capture" in recordings else None
@@ -194,6 +206,7 @@ class PageLoadOnBed(BedSide):
             moving=MovingEvidence(trial.played, None, None) if trial.played else None,
         )
         _keep_files(trial)
+        self._ended = self._beside.submit(self._end, trial)
         marks = {
             "prepare_s": trial.prepare_s,
             "settings_s": trial.settings_s,
@@ -213,10 +226,18 @@ class PageLoadOnBed(BedSide):
             recordings={name: one.evidence for name, one in recordings.items() if one.evidence},
         )
 
-    def _load(self, trial: UnderWay) -> PageRecord | None:
-        """Load the page. None: the trial failed before."""
+    def _begin_expected(self) -> None:
+        """Begin to open the next page while this one is read: that takes longest on the way to the next load."""
+        spec, self._expected = self._expected, None
+        if spec and not spec.arm.visits_before:
+            if spec.arm.dns == "resolver":
+                self._serving.let_client_ask()
+            self._require_browser(spec.arm.browser).expect(spec.arm, self._surroundings(spec))
+
+    def _load(self, trial: UnderWay) -> None:
+        """Load the page, unless the trial failed before."""
         if trial.failures or trial.page is None or trial.recorders is None:
-            return None
+            return
         player = None
         trial.recorders.load_begins()
         self._router.begin(moves=self._place.link().moves)
@@ -230,7 +251,7 @@ class PageLoadOnBed(BedSide):
                 trial.played = player.end()
         trial.stalls = self._router.end()
         trial.recorders.load_ended()
-        return trial.page.record()
+        trial.loaded = True
 
     def _settings(self, trial: UnderWay, clock_step_us: int) -> Future[SettingsEvidence | None]:
         """Read while the other things are that a load leaves. None: the trial failed."""
@@ -244,44 +265,58 @@ class PageLoadOnBed(BedSide):
             trial.settings_s = time.monotonic() - began
             return settings
 
-        return self._thread.submit(read)
+        return self._beside.submit(read)
 
     def halt(self) -> None:
         """A page load takes seconds: it may end by itself."""
 
     def end(self) -> None:
         trial, self._trial = self._trial, None
+        ended, self._ended = self._ended, None
+        if ended:
+            ended.result()
+        elif trial:
+            self._end(trial)
         self._router.drop()
-        if trial is None:
-            return
+
+    def _end(self, trial: UnderWay) -> None:
+        """End what was started for a trial, of which everything has been read: the browser's page beside the server."""
         if trial.recorders:
             trial.recorders.close()
-        if trial.page:
-            trial.page.close()
-        drop_gateway(trial)
-        if trial.served:
-            trial.served.stop()
+        _do_all(
+            lambda: trial.page.close() if trial.page else None,
+            lambda: trial.served.kill() if trial.served else None,
+            lambda: drop_gateway(trial),
+            in_order=False,
+        )
         shutil.rmtree(trial.folder, ignore_errors=True)
 
+    def _surroundings(self, spec: TrialSpec) -> Surroundings:
+        serving = self._serving
+        leaf = serving.certificate(spec)
+        shown = serving.certificate_of_kind(spec, CERTIFICATE) if spec.arm.via == "gateway" else None
+        return _surroundings(spec, serving.addresses(spec), leaf, shown, serving.authority(spec).decode())
 
-def _surroundings(trial: UnderWay, authority: str) -> Surroundings:
+
+def _surroundings(
+    spec: TrialSpec, hosts: Mapping[str, str], leaf: Leaf | None, shown: Leaf | None, authority: str
+) -> Surroundings:
     """For the browser the gateway is the server, and is where it is without being asked for: names, keys and TLS of the
     link are the gateway's affair."""
-    spec = trial.spec
     around = Surroundings(
-        hosts=trial.addresses,
+        hosts=hosts,
         dns=spec.arm.dns,
-        trusted=(trial.leaf.spki_sha256_b64,) if trial.leaf else (),
-        authority=authority if trial.leaf else "",
-        keys=trial.leaf is not None,
+        trusted=(leaf.spki_sha256_b64,) if leaf else (),
+        authority=authority if leaf else "",
+        keys=leaf is not None,
         netlog=NETLOG in wishes(spec.recorders),
         without_h2=_must_not_offer_h2(spec.arm),
         timeout_s=spec.timeout_s,
         repeatable=repeatable_of(spec.arm, spec.site),
     )
-    if trial.shown is None:
+    if shown is None:
         return around
-    trusted = (trial.shown.spki_sha256_b64,)
+    trusted = (shown.spki_sha256_b64,)
     around = replace(around, hosts=addresses(spec.site), dns="instant", trusted=trusted, authority=authority)
     return replace(around, keys=False, without_h2=False)
 

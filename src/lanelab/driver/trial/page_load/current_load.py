@@ -33,6 +33,7 @@ class UnderWay:
     served: Served | None = None
     gateway: Gateway | None = None
     page: Page | None = None
+    loaded: bool = False  # or the attempt failed; the browser can be asked for what it knows
     recorders: TrialRecorders | None = None
     played: Played | None = None  # of a link that moves
     stalls: tuple[RouterStall, ...] | None = None  # of the router during the load

@@ -2,7 +2,7 @@
 
 import contextlib
 from pathlib import Path
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 from lanelab.driver.arm.browsers import binaries
 from lanelab.driver.arm.browsers.browser import Surroundings
@@ -35,12 +35,20 @@ class NewTarget(TypedDict):
     targetId: str
 
 
+class Tab(NamedTuple):
+    """An empty tab in a context of its own."""
+
+    context: str
+    target: str
+
+
 class RunningChromium(Running):
     """A Chromium with the session that leads it."""
 
     def __init__(self, chromium: Chromium, session: Session, profile: str, argv: tuple[str, ...]) -> None:
         super().__init__(chromium, profile)
         self.chromium, self.session, self.argv = chromium, session, argv
+        self.next_tab: Tab | None = None
         self.home = session.current_window_handle
 
 
@@ -62,13 +70,22 @@ class ChromiumBrowser(KeptBrowsers[RunningChromium, ChromiumPage]):
     def _open(self, arm: BrowserSettings, around: Surroundings, url: str) -> ChromiumPage:
         if arm.early_data:
             return self._known_server(arm, around, url)
-        if arm.start == "fresh-process" or (around.netlog and arm.start == "fresh-context"):
-            return self._fresh_process(arm, around)  # a netlog is of a browser's whole life; the record says so
+        if _own_process(arm, around):
+            return self._fresh_process(arm, around)
         if arm.start == "fresh-context":
             return self._fresh_context(arm, around)
         if arm.start == "warm":
             return self._warm(arm, around, url)
         raise InputError(f"there is no start {arm.start!r}", "Write fresh-process, fresh-context or warm", key="start")
+
+    def _open_ahead(self, arm: BrowserSettings, around: Surroundings) -> ChromiumPage | None:
+        """A session leads one page at a time: where it still leads another, only the tab is made."""
+        shows = None if _own_process(arm, around) else self._that_shows(_key(arm, around))
+        if shows is None:
+            return self._open(arm, around, "")
+        if self._can_go_on(shows):
+            shows.next_tab = shows.next_tab or _new_tab(shows)
+        return None
 
     # --- starts
 
@@ -101,22 +118,19 @@ class ChromiumBrowser(KeptBrowsers[RunningChromium, ChromiumPage]):
     def _fresh_context(self, arm: BrowserSettings, around: Surroundings) -> ChromiumPage:
         running = self._process_for(arm, around)
         with self._ended_on_error(running):
-            devtools = running.chromium.devtools
-            new = devtools.ask(NewContext, "Target.createBrowserContext", disposeOnDetach=True)
-            context = new["browserContextId"]
-            tab = devtools.ask(NewTarget, "Target.createTarget", url=flags.START_PAGE, browserContextId=context)
-            target = tab["targetId"]
+            running.shows_page = True
+            context, target = running.next_tab or _new_tab(running)
+            running.next_tab = None
             running.session.switch_to.window(target)
             page = self._page(around, running, "fresh-context", arm, lambda: None, target)
 
         def leave() -> None:
+            running.shows_page = False
             if page.failed:  # whatever happened to it must not happen to the next trial
                 self._drop(running)
                 return
             try:
-                running.session.close()
-                running.session.switch_to.window(running.home)
-                devtools.call("Target.disposeBrowserContext", browserContextId=context)
+                running.chromium.devtools.call("Target.disposeBrowserContext", browserContextId=context)
             except LanelabError:
                 self._drop(running)
 
@@ -127,8 +141,7 @@ class ChromiumBrowser(KeptBrowsers[RunningChromium, ChromiumPage]):
 
     def _process_for(self, arm: BrowserSettings, around: Surroundings) -> RunningChromium:
         """Return the kept browser with just these flags, or a new one."""
-        key = (arm.display, *flags.flags(arm, around, ""))
-        return self._kept(key, lambda: self._launch(arm, around, self._new_profile()))
+        return self._kept(_key(arm, around), lambda: self._launch(arm, around, self._new_profile()))
 
     def _launch(self, arm: BrowserSettings, around: Surroundings, profile: str) -> RunningChromium:
         argv = flags.flags(arm, around, profile)
@@ -208,6 +221,24 @@ class ChromiumBrowser(KeptBrowsers[RunningChromium, ChromiumPage]):
         if not self._driver.alive():
             self._driver.close()
             self._driver = Driver(self._node, self.chromedriver.path)
+
+
+def _own_process(arm: BrowserSettings, around: Surroundings) -> bool:
+    """Return whether its page has a process of its own. A netlog is of a browser's whole life; the record says so."""
+    return arm.start == "fresh-process" or (around.netlog and arm.start == "fresh-context")
+
+
+def _key(arm: BrowserSettings, around: Surroundings) -> tuple[object, ...]:
+    """Return what pages must have in common to be shown by one process."""
+    return arm.display, *flags.flags(arm, around, "")
+
+
+def _new_tab(running: RunningChromium) -> Tab:
+    devtools = running.chromium.devtools
+    new = devtools.ask(NewContext, "Target.createBrowserContext", disposeOnDetach=True)
+    context = new["browserContextId"]
+    tab = devtools.ask(NewTarget, "Target.createTarget", url=flags.START_PAGE, browserContextId=context)
+    return Tab(context, tab["targetId"])
 
 
 def _visit(running: RunningChromium, around: Surroundings, url: str) -> None:

@@ -3,6 +3,7 @@ processes, and all that a page attaches."""
 
 import contextlib
 import json
+import threading
 import time
 from collections.abc import Callable
 from typing import Any, NotRequired, TypeAlias, TypedDict
@@ -80,6 +81,7 @@ class DevTools:
     def __init__(self, node: Node, port: int, path: str, taker: Taker | None = None) -> None:
         self._number = 0
         self._taker = taker
+        self._asking = threading.RLock()
         try:
             line = node.connect("127.0.0.1", port, scaled(START_TIMEOUT_S))
             self._line = websocket.create_connection(f"ws://127.0.0.1:{port}{path}", socket=line, suppress_origin=True)
@@ -89,17 +91,18 @@ class DevTools:
     def call(self, method: str, /, session: str = "", timeout_s: float | None = None, **parameters: object) -> object:
         """Return the answer. Raises BrowserError when the browser says no, is gone or is silent for too long."""
         timeout_s = scaled(ANSWER_TIMEOUT_S) if timeout_s is None else timeout_s
-        until = time.monotonic() + timeout_s
-        number = self.post(method, session, **parameters)
-        while (left := until - time.monotonic()) > 0:  # events may come without end
-            message = self._receive(max(left, 0.001), method)
-            if message is None:
-                break
-            if message.get("id") == number:
-                if "error" in message:
-                    raise BrowserError(f"Chromium refused {method}: {message['error'].get('message')}")
-                return message["result"]
-            self._take(message)
+        with self._asking:
+            until = time.monotonic() + timeout_s
+            number = self.post(method, session, **parameters)
+            while (left := until - time.monotonic()) > 0:  # events may come without end
+                message = self._receive(max(left, 0.001), method)
+                if message is None:
+                    break
+                if message.get("id") == number:
+                    if "error" in message:
+                        raise BrowserError(f"Chromium refused {method}: {message['error'].get('message')}")
+                    return message["result"]
+                self._take(message)
         raise BrowserError(f"Chromium did not answer {method} within {timeout_s:g} s")
 
     def ask(

@@ -53,6 +53,10 @@ class FirefoxBrowser(KeptBrowsers[RunningFirefox, FirefoxPage]):
             return self._warm(arm, around, url)
         raise InputError(f"there is no start {arm.start!r}", "Write fresh-process, fresh-context or warm", key="start")
 
+    def _open_ahead(self, arm: BrowserSettings, around: Surroundings) -> FirefoxPage | None:
+        shows = None if arm.start == "fresh-process" else self._that_shows(_key(arm, around))
+        return None if shows else self._open(arm, around, "")
+
     # --- starts
 
     def _fresh_process(self, arm: BrowserSettings, around: Surroundings) -> FirefoxPage:
@@ -80,12 +84,14 @@ class FirefoxBrowser(KeptBrowsers[RunningFirefox, FirefoxPage]):
     def _fresh_context(self, arm: BrowserSettings, around: Surroundings) -> FirefoxPage:
         running = self._process_for(arm, around)
         with self._ended_on_error(running):
+            running.shows_page = True
             bidi = running.firefox.bidi
             user = bidi.ask(User, "browser.createUserContext")["userContext"]
             context = bidi.ask(Context, "browsingContext.create", type="tab", userContext=user)["context"]
             page = self._page(arm, around, running, "fresh-context", context, lambda: None)
 
         def leave() -> None:
+            running.shows_page = False
             if page.failed:  # whatever happened to it must not happen to the next trial
                 self._drop(running)
                 return
@@ -101,9 +107,7 @@ class FirefoxBrowser(KeptBrowsers[RunningFirefox, FirefoxPage]):
 
     def _process_for(self, arm: BrowserSettings, around: Surroundings) -> RunningFirefox:
         """Return the kept browser with just these preferences and names, or a new one."""
-        chosen = prefs.listed(prefs.prefs(arm, around))
-        key = (arm.display, around.keys, around.authority, tuple(sorted(around.hosts.items())), around.dns, *chosen)
-        return self._kept(key, lambda: self._launch(arm, around, self._new_profile()))
+        return self._kept(_key(arm, around), lambda: self._launch(arm, around, self._new_profile()))
 
     def _launch(self, arm: BrowserSettings, around: Surroundings, profile: str) -> RunningFirefox:
         chosen = prefs.prefs(arm, around)
@@ -165,6 +169,12 @@ class FirefoxBrowser(KeptBrowsers[RunningFirefox, FirefoxPage]):
 
     def _leftover(self, running: RunningFirefox) -> tuple[str, ...]:
         return running.profile, f"{running.profile}.keys"
+
+
+def _key(arm: BrowserSettings, around: Surroundings) -> tuple[object, ...]:
+    """Return what pages must have in common to be shown by one process."""
+    hosts = tuple(sorted(around.hosts.items()))
+    return arm.display, around.keys, around.authority, hosts, around.dns, *prefs.listed(prefs.prefs(arm, around))
 
 
 def _make_ready(firefox: Firefox, context: str, arm: BrowserSettings, repeatable: Repeatable | None) -> None:
