@@ -55,6 +55,7 @@ class StandIn:
     still_right: bool = True
     after_fails: Exception | None = None
     loads: list[str] = field(default_factory=list)
+    expected: list[str] = field(default_factory=list)  # arms of trials that were announced, ahead of the load before
     prepared: TrialSpec | None = None
 
     def facts(self) -> dict[str, Any]:
@@ -88,6 +89,9 @@ class StandIn:
 
     def prepare_trial(self, spec: TrialSpec) -> None:
         self.prepared = spec
+
+    def expect_trial(self, spec: TrialSpec) -> None:
+        self.expected.append(spec.arm.name)
 
     def run_trial(self, _timeout_s: float) -> dict[str, Any]:
         assert self.prepared

@@ -43,6 +43,16 @@ def test_every_cell_is_loaded_as_often_as_asked(play: Callable[[str], Play]) -> 
     assert bed.self_tests == 1
 
 
+def test_a_bed_hears_of_each_trial_of_a_round_while_the_one_before_is_played(play: Callable[[str], Play]) -> None:
+    """And of none whose link needs a self-test: that one must have the bed alone."""
+    bed = StandIn(lambda _arm, _number: 100.0)
+    play(f"{TWO_ARMS}trials: 3\n").on(bed)
+    assert bed.expected == bed.loads[1::2]
+    refused = StandIn(lambda _arm, _number: 100.0, right_from=2)
+    play(f"{TWO_ARMS}trials: 2\nretries: 1\n").on(refused)
+    assert set(refused.expected) <= set(refused.loads[1:])
+
+
 def test_a_failed_trial_is_tried_again_and_no_more_often_than_allowed(play: Callable[[str], Play]) -> None:
     bed = StandIn(lambda arm, number: "protocol-fallback" if arm == "b" or number == 1 else 100.0)
     found = play(f"{TWO_ARMS}trials: 1\nretries: 2\n").on(bed)

@@ -245,7 +245,7 @@ class Runner:
             self._ahead = Preparation(self._prepare, following)
 
     def _may_prepare_ahead(self, following: PlannedTrial | None) -> TypeGuard[PlannedTrial]:
-        """Not where its link needs a self-test, which company would disturb."""
+        """Return whether it may begin before this trial is stored. A self-test of its link would be disturbed."""
         return following is not None and not self._stop.asked and self.current.links.has_passed(following.cell)
 
     def _take_prepared(self, planned: PlannedTrial) -> PreparedTrial:

@@ -87,8 +87,8 @@ class BedSide(Protocol):
         ...
 
     def expect(self, spec: TrialSpec) -> None:  # noqa: ARG002 - for those that can
-        """The trial after the one that is prepared is like this, on a link that needs no self-test: what can be begun
-        for it right after the measured part may be. Most begin nothing."""
+        """Take note of the trial after the one that is prepared. Its link needs no self-test: a part of it may begin
+        right after the measured part of this one. Most begin nothing."""
         return
 
     def run(self) -> TrialRecord:

@@ -48,7 +48,7 @@ OWN_NAMES = {"tx-generic-segmentation": "generic-segmentation-offload", "rx-gro"
 
 
 class Device:
-    """What an interface does with packets on its own, asked of the kernel as `ethtool -k` does."""
+    """Asks the kernel what an interface does with packets on its own, as `ethtool -k` does."""
 
     def __init__(self, name: str) -> None:
         self._name = name.encode()
