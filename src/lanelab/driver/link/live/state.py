@@ -1,45 +1,29 @@
 """The link of a running bed: changed as a whole or not at all, and tested."""
 
-import json
 import statistics
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypedDict
 
-from lanelab.driver.base.coded import parsed
-from lanelab.driver.base.errors import CommandFailed, InputError, LanelabError, LinkError, RecordError
+from lanelab.driver.base.errors import CommandFailed, InputError, LanelabError, LinkError
 from lanelab.driver.base.units import Duration
-from lanelab.driver.bed.node import Node
 from lanelab.driver.bed.substrate import NO_DIRECT, Substrate
 from lanelab.driver.link import Link, selftest
-from lanelab.driver.link.hosts.host import FORGETS, KERNELS_OWN, USUAL_KERNEL
+from lanelab.driver.link.hosts.host import FORGETS
 from lanelab.driver.link.live.operations import LinkChange, Pinged, Transfer, Way
 from lanelab.driver.link.live.player import LinkPlayer
+from lanelab.driver.link.live.shaper import Shaper
 from lanelab.driver.link.results import SelfTest, shown
 from lanelab.driver.link.selftest import traffic
 from lanelab.driver.link.selftest.effort import USUAL, Effort
 from lanelab.driver.link.selftest.plan import Pings
-from lanelab.driver.link.shaping.shaping import Shaping, played, shape, unshape_lines
+from lanelab.driver.link.shaping.shaping import Shaping, played, shape
 
-DRAIN_LIMIT_S, DRAIN_LOOKS = 0.5, 2
+DRAIN_LIMIT_S, DRAIN_LOOKS, DRAIN_PAUSE_S = 0.5, 2, 0.02
 ORPHANS_S = 1.5  # what was thrown away is sent once more, by a kernel that does not know that nobody waits for it
 UNSHAPED = Link.parse({})
-SET_KERNEL = """
-cd /proc/sys
-while [ $# -gt 0 ]; do
-    [ "$(cat "$1" | tr '\t' ' ')" = "$2" ] || printf %s "$2" >"$1" || exit 1
-    shift 2
-done
-"""
 WIRE_PINGS = Pings(40, 2000)
 FORGET = ["ip", "tcp_metrics", "flush"]
-
-
-class _Backlog(TypedDict):
-    """A queue in `tc -s -j qdisc show`."""
-
-    qlen: int  # packets
 
 
 class LinkState:
@@ -50,11 +34,15 @@ class LinkState:
         self._substrate = substrate
         self._link: Link | None = None
         self._broken = ""
-        # What hosts had of their own before a link changed it: (node, setting) -> value.
-        self.kept: dict[tuple[str, str], str] = {}
+        self._shaper = Shaper(substrate)
         self.player: LinkPlayer | None = None  # of a link that moves
         # The round trip without any link, where there is more than the router on the way.
         self._wire_ms = self._measure_wire() if substrate.traits.wire else None
+
+    @property
+    def kept(self) -> Mapping[tuple[str, str], str]:
+        """Return what hosts had of their own before a link changed it: (node, setting) -> value."""
+        return self._shaper.kept
 
     def require_whole(self) -> None:
         if self._broken:
@@ -71,18 +59,17 @@ class LinkState:
         self._require_congestion_control(link)
         self._require_forgetting(link)
         shaping = self._shape(link)
-        router = self._substrate.router
-        router.forward(on=False)
+        self._shaper.forward(on=False)
         self._end_player()
         try:
-            self._apply(shaping)
+            self._shaper.apply(shaping)
             self._start_player(link)
         except Exception as error:  # whatever it was, no half link may stay
             why = error.what if isinstance(error, LanelabError) else repr(error)
             self._restore(why)
             raise LinkError(f"this link was refused: {why}", "The previous link is back") from error
         self._link = link
-        router.forward(on=not link.direct)
+        self._shaper.forward(on=not link.direct)
         return LinkChange(tuple(shaping.router_tc), self.compensation_us)
 
     @property
@@ -116,20 +103,13 @@ class LinkState:
         while empty < DRAIN_LOOKS:
             if time.monotonic() > until:
                 self._end_player()
-                self._apply(self._shape(self._link or UNSHAPED))  # new queues are empty ones
+                self._shaper.apply(self._shape(self._link or UNSHAPED))  # new queues are empty ones
                 self._start_player(self._link or UNSHAPED)
                 time.sleep(ORPHANS_S)
                 return
-            empty = empty + 1 if self._waiting() == 0 else 0
-
-    def _waiting(self) -> int:
-        """Return packets in the router's queues and delays. Raises LinkError where tc does not tell."""
-        output = self._substrate.router.node.run(["tc", "-s", "-j", "qdisc", "show"]).stdout
-        try:
-            shown = parsed(list[_Backlog], json.loads(output), "what tc shows of the router's queues")
-        except (ValueError, RecordError) as error:
-            raise LinkError(f"the router does not tell what waits in its queues: {error}", "Start a new bed") from error
-        return sum(each["qlen"] for each in shown)
+            if empty:
+                time.sleep(DRAIN_PAUSE_S)  # what is between two queues is in neither
+            empty = 0 if any(queue["qlen"] for queue in self._shaper.queues()) else empty + 1
 
     def test(self, effort: Effort = USUAL) -> SelfTest:
         self.require_whole()
@@ -158,39 +138,6 @@ class LinkState:
     def _shape(self, link: Link) -> Shaping:
         return shape(link, Duration(self.compensation_us * 1000))
 
-    def _apply(self, shaping: Shaping) -> None:
-        router = self._substrate.router.node
-        _batch(router, "tc", unshape_lines(), check=False)
-        for program, lines in (("ip", shaping.router_ip), ("tc", shaping.router_tc)):
-            if lines:
-                _batch(router, program, lines)
-        self._verify(router, shaping)
-        for name, lines, kernel in (
-            ("client", shaping.client_ip, shaping.client_kernel),
-            ("server", shaping.server_ip, shaping.server_kernel),
-        ):
-            _batch(self._substrate.node(name), "ip", lines)
-            wanted = dict(line.split("=") for line in kernel)
-            _set_kernel(self._substrate.node(name), {**USUAL_KERNEL, **self._kept(name, wanted), **wanted})
-
-    def _kept(self, name: str, asked: Mapping[str, str]) -> dict[str, str]:
-        """Return what an earlier link changed of the host's own. What this one is about to change is remembered."""
-        for setting in KERNELS_OWN:
-            if setting in asked and (name, setting) not in self.kept:
-                path = f"/proc/sys/{setting.replace('.', '/')}"
-                value = self._substrate.node(name).run(["cat", path]).stdout
-                self.kept[name, setting] = " ".join(value.split())
-        return {setting: value for (node, setting), value in self.kept.items() if node == name}
-
-    def _verify(self, router: Node, shaping: Shaping) -> None:
-        """The kernel holds exactly the qdiscs that were asked for."""
-        wanted = sorted(_wanted(line) for line in shaping.router_tc if line.startswith("qdisc add"))
-        shown = json.loads(router.run(["tc", "-j", "qdisc", "show"]).stdout or "[]")
-        # what a device has by itself shows handle 0:
-        present = sorted((entry["dev"], entry["kind"]) for entry in shown if entry["handle"] != "0:")
-        if wanted != present:
-            raise LinkError(f"the router holds {present} where {wanted} was asked for")
-
     def mover(self) -> LinkPlayer | None:
         """Return the player of a link that moves; another one where it has ended. Raises LinkError."""
         if self.player and self.player.failed and self._link:
@@ -210,9 +157,9 @@ class LinkState:
     def _restore(self, cause: str) -> None:
         try:
             link = self._link or UNSHAPED
-            self._apply(self._shape(link))
+            self._shaper.apply(self._shape(link))
             self._start_player(link)
-            self._substrate.router.forward(on=not link.direct)
+            self._shaper.forward(on=not link.direct)
         except Exception as error:
             why = error.what if isinstance(error, LanelabError) else repr(error)
             self._broken = f"after '{cause}' the previous link could not be restored either ('{why}')"
@@ -224,8 +171,7 @@ class LinkState:
         if link.cross:
             hosts.append(("server" if link.cross.way == "down" else "client", link.cross.congestion_control, "cross"))
         for name, wanted, key in hosts:
-            node = self._substrate.node(name)
-            available = node.run(["cat", "/proc/sys/net/ipv4/tcp_available_congestion_control"]).stdout.split()
+            available = self._shaper.congestion_controls(name)
             if wanted not in available:
                 raise InputError(
                     f"the {name}'s kernel has no congestion control '{wanted}'",
@@ -248,30 +194,3 @@ class LinkState:
                     "machines or of machines over ssh, or leave saved_metrics out",
                     key="saved_metrics",
                 ) from failed
-
-
-def _wanted(line: str) -> tuple[str, str]:
-    words = line.split()
-    device = words[words.index("dev") + 1]
-    if words[-1] == "ingress":
-        return device, "ingress"
-    after = "root" if "root" in words else "parent"
-    rest = words[words.index(after) + (1 if after == "root" else 2) :]
-    return device, rest[2]
-
-
-def _set_kernel(node: Node, wanted: Mapping[str, str]) -> None:
-    """What already is as it should be is left alone: containers let nobody write there."""
-    pairs = [word for name, value in wanted.items() for word in (name.replace(".", "/"), value)]
-    done = node.run(["sh", "-c", SET_KERNEL, "sh", *pairs], check=False)
-    if done.status:
-        raise LinkError(f"the {node.name}'s kernel does not let itself be set: {done.stderr.strip() or done.stdout}")
-
-
-def _batch(node: Node, program: str, lines: tuple[str, ...], *, check: bool = True) -> None:
-    """All lines in one call of `ip` or `tc`; without `check`, each is tried whatever became of the one before."""
-    force = [] if check else ["-force"]
-    try:
-        node.run([program, *force, "-batch", "-"], stdin=("\n".join(lines) + "\n").encode(), check=check)
-    except CommandFailed as error:
-        raise LinkError(f"{error.what} (lines: {'; '.join(lines)})") from error
