@@ -50,7 +50,7 @@ class BatchProgram:
             failures: list[tuple[int, str]] = []
             shown = ""
             while not shown:
-                line = self._line(lines)
+                line = self._line(lines, written)
                 if failed := FAILED.fullmatch(line):
                     number = int(failed[1]) - before - 1
                     failures.append((number, "; ".join(written)))
@@ -85,13 +85,13 @@ class BatchProgram:
             while data:
                 data = data[os.write(self._stdin, data) :]
 
-    def _line(self, lines: Sequence[str]) -> str:
+    def _line(self, lines: Sequence[str], written: Sequence[str]) -> str:
         until = time.monotonic() + ANSWERS_WITHIN_S
         while b"\n" not in self._read:
             readable, _, _ = select.select([self._stdout], [], [], max(0.0, until - time.monotonic()))
             data = os.read(self._stdout, 1 << 16) if readable else b""
             if not data:
-                last = self._read.decode(errors="replace").strip()
+                last = self._read.decode(errors="replace").strip() or "; ".join(written)
                 self.close()
                 why = f"it has ended: {last or 'it said nothing'}" if readable else "it said nothing"
                 done = "; ".join(lines) or self._show
