@@ -72,10 +72,10 @@ def a_router_that_is_stopped_stands_still(bed: InsideBed) -> None:
     pulse = bed.substrate.router.pulse()
     assert pulse is not None
     pulse.begin()
-    time.sleep(0.1)
+    time.sleep(0.1)  # a load that runs,
     os.kill(kernel, signal.SIGSTOP)
     going_on.start()
-    time.sleep(0.1)
+    time.sleep(0.1)  # and ends while the router stands
     stalls = pulse.end()
     going_on.join()
     assert sum(each.stood_us for each in stalls) > 200_000, stalls

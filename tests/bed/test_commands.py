@@ -169,15 +169,21 @@ def end_of(pid: int, terminal: int, seconds: float = 120) -> tuple[int, str]:
             if select.select([terminal], [], [], left)[0]:
                 text += os.read(terminal, 65536).decode(errors="replace")
     os.close(terminal)
-    while True:
+    statuses: list[int] = []
+
+    def has_ended() -> bool:
         ended, raw = os.waitpid(pid, os.WNOHANG)
         if ended:
-            return os.waitstatus_to_exitcode(raw), text
-        if time.monotonic() > deadline:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-            raise AssertionError(f"still running after {seconds} s; it said {text!r}")
-        time.sleep(0.05)
+            statuses.append(os.waitstatus_to_exitcode(raw))
+        return bool(statuses)
+
+    try:
+        wait_until(has_ended, max(0, deadline - time.monotonic()), lambda: f"its end; it said {text!r}")
+    except AssertionError:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        raise
+    return statuses[0], text
 
 
 def read_until(fd: int, pattern: str, seconds: float = 120) -> str:
