@@ -1,10 +1,11 @@
 """Drift within a run: found with its size and direction, and rarely where there is none."""
 
 import random
+import statistics
 
 import pytest
 
-from lanelab.analysis.results.drift import drift, theil_sen
+from lanelab.analysis.results.drift import MOST_PAIRS, drift, shuffle, shuffle_steps, theil_sen
 from lanelab.analysis.statistics.ranks import ranks
 
 
@@ -51,3 +52,22 @@ def test_theil_sen_does_not_mind_an_outlier() -> None:
 
 def test_ranks_share_the_mean_of_ties() -> None:
     assert ranks([10, 20, 20, 5]) == [2, 3.5, 3.5, 1]
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 3, 62, 64, 65])
+def test_the_quick_shuffle_gives_what_pythons_gives_and_takes_as_much_chance(length: int) -> None:
+    quick, slow = random.Random(5), random.Random(5)
+    here, there = list(map(float, range(length))), list(map(float, range(length)))
+    for _ in range(20):
+        shuffle(here, shuffle_steps(length), quick.getrandbits)
+        slow.shuffle(there)
+        assert here == there
+    assert quick.getstate() == slow.getstate()
+
+
+def test_of_very_many_pairs_those_are_taken_that_pythons_chance_gives() -> None:
+    many = [(float(x), 3 * x + random.Random(x).random() ** 9) for x in range(700)]
+    rng = random.Random(4)
+    pairs = [(rng.randrange(700), rng.randrange(700)) for _ in range(MOST_PAIRS)]
+    slopes = [(many[j][1] - many[i][1]) / (many[j][0] - many[i][0]) for i, j in pairs if i != j]
+    assert theil_sen(many, seed=4) == statistics.median(slopes)
