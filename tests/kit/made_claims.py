@@ -44,7 +44,7 @@ def made_run(
             ))  # fmt: skip
     return Run(
         Path("run"), "page_load", "made", "", "finished", "", "", {}, (), tuple(links), ARMS, tuple(cells),
-        tuple(trials), (), (), (), Plan(order, tuple(looks) or only_look(rounds), 60.0), tuple(claims),
+        tuple(trials), (), (), Plan(order, tuple(looks) or only_look(rounds), 60.0), tuple(claims),
         digest_of(claims),
     )  # fmt: skip
 

@@ -47,7 +47,7 @@ def run_with_parts(rounds: int = 6, rtts: Sequence[str] = ("100ms",), slow: int 
             flags = (Flag("router-waited", "for 20% of the load"),) if trial == slow else ()
             trials.append(Trial(trial, 1, 1, cell, number, 1, BEGAN, 2.0, True, kept, made["plt_ms"], (), flags))
     return Run(Path("run"), "page_load", "r", "", "finished", "", "", {}, (), links, ARMS, cells, tuple(trials), (),
-               (), (), plan_of(cells))  # fmt: skip
+               (), plan_of(cells))  # fmt: skip
 
 
 def plan_of(cells: Sequence[Cell]) -> Plan:

@@ -14,6 +14,7 @@ from typing import Any
 from lanelab.analysis.results import link_drift
 from lanelab.analysis.results.model import Run, SelfTest, Session
 from lanelab.analysis.results.numbers import values_of
+from lanelab.analysis.results.run_folder import browsers_of
 from lanelab.driver.experiment.dimensions import words_of_scale
 
 _WATCHED = ("lanelab", "machine", "bed_options", "gateway", "mod_replay", "mod_spdy", "spdy-load")
@@ -115,7 +116,7 @@ def _browsers(run: Run) -> Iterator[str]:
     """Arms may differ in the browser. Another version of one is a change."""
     arm_of = {trial.number: trial.cell.arm for trial in run.trials}
     versions: dict[str, list[tuple[str, int]]] = {}  # of each browser, as arms name it
-    for product, first in run.browsers:
+    for product, first in browsers_of(run):
         browser = str(arm_of[first].settings.get("browser", "chromium")) if first in arm_of else "chromium"
         versions.setdefault(browser, []).append((product, first))
     if len(versions) > 1:
@@ -146,7 +147,7 @@ def _values(run: Run) -> dict[str, str]:
     """Return what is known of a run -> its value, or values where it changed within the run."""
     facts = {name: " / ".join(dict.fromkeys(values.values())) for name, values in _facts(run).items()}
     of_run = {
-        "browser": " / ".join(name for name, _ in run.browsers),
+        "browser": " / ".join(name for name, _ in browsers_of(run)),
         "seed": run.meta.get("seed", ""),
         "beds": str(len({trial.bed for trial in run.trials})),
     }

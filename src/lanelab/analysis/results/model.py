@@ -47,11 +47,13 @@ class LinkCase:
     number: int
     label: str
     settings: Mapping[str, str]
+    # What packets meet. Links with one path share their self-tests, whatever their labels say besides.
+    path: frozenset[tuple[str, str]] = field(init=False, compare=False, repr=False)
 
-    @property
-    def path(self) -> frozenset[tuple[str, str]]:
-        """Return what packets meet. Links with one path share their self-tests, whatever their labels say besides."""
-        return frozenset((name, str(value)) for name, value in self.settings.items() if name in SETTINGS)
+    def __post_init__(self) -> None:
+        """Work out the path once: it is asked for with every trial."""
+        path = frozenset((name, str(value)) for name, value in self.settings.items() if name in SETTINGS)
+        object.__setattr__(self, "path", path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +222,6 @@ class Run:
     trials: tuple[Trial, ...]
     self_tests: tuple[SelfTest, ...]
     figures: tuple[Figure, ...]
-    browsers: tuple[tuple[str, int], ...]  # product, and the first trial that it loaded
     plan: Plan
     claims: tuple[Claim, ...] = ()  # as they were before the first trial
     claims_digest: str = ""  # noted with them then

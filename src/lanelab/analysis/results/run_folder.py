@@ -6,6 +6,7 @@ A run is read in one transaction, so that what is read belongs together. What tr
 import datetime
 import json
 import sqlite3
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -89,7 +90,6 @@ def _read_run(folder: Path) -> Run:
             trials=_trials(database, {cell.number: cell for cell in cells}, primary_of(workload).name),
             self_tests=_self_tests(database, links),
             figures=_figures(meta.get("figures", "")),
-            browsers=_browsers(database),
             plan=_plan(meta["plan"], {cell.id: cell for cell in cells}),
             claims=tuple(map(Claim.from_json, json.loads(meta.get(run_format.CLAIMS, "[]")))),
             claims_digest=meta.get(run_format.CLAIMS_DIGEST, ""),
@@ -217,7 +217,7 @@ def _trials(database: sqlite3.Connection, cells: dict[int, Cell], primary: str) 
         flags.setdefault(trial, []).append(Flag(name, detail))
     measures: dict[int, dict[str, float]] = {}
     for trial, name, value in database.execute("SELECT trial, name, value FROM measures"):
-        measures.setdefault(trial, {})[name] = value
+        measures.setdefault(trial, {})[sys.intern(name)] = value  # each name once, not once for each trial
     query = """
         SELECT trial, session, bed, cell, round, attempt, started_utc, wall_s, status,
           ifnull(machine, 1), versions, origin
@@ -239,8 +239,8 @@ def _trials(database: sqlite3.Connection, cells: dict[int, Cell], primary: str) 
             failures=tuple(failures.get(number, ())),
             flags=tuple(flags.get(number, ())),
             machine=machine,
-            versions=versions,
-            origin=origin.partition("/")[0],  # behind it: its number there
+            versions=sys.intern(versions),
+            origin=sys.intern(origin.partition("/")[0]),  # behind it: its number there
         )
         for number, session, bed, cell, in_round, attempt, started, wall_s, status, machine, versions, origin in (
             database.execute(query)
@@ -266,10 +266,14 @@ def with_places(run: Run, claims: Iterable[Claim]) -> Run:
     return replace(run, trials=tuple(measured))
 
 
-def _browsers(database: sqlite3.Connection) -> tuple[tuple[str, int], ...]:
+def browsers_of(run: Run) -> tuple[tuple[str, int], ...]:
+    """Return each browser, as it names itself, and the first trial that it loaded. Records, which are large, have it:
+    only who asks for it has them read."""
+    last = run.trials[-1].number if run.trials else 0  # a run that goes on has more by now
     product = "json_extract(record, '$.evidence.browser.facts.product')"
-    query = f"SELECT {product}, min(trial) FROM trials GROUP BY 1 ORDER BY 2"  # noqa: S608 - a path from above
-    return tuple((str(product), first) for product, first in database.execute(query) if product)
+    query = f"SELECT {product}, min(trial) FROM trials WHERE trial <= ? GROUP BY 1 ORDER BY 2"  # noqa: S608 - from above
+    with opened_database(run.folder) as database:
+        return tuple((str(product), first) for product, first in database.execute(query, (last,)) if product)
 
 
 def _time(text: str) -> datetime.datetime:

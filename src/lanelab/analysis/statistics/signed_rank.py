@@ -12,6 +12,7 @@ and -infinity is unknown, and also counts against whatever is claimed.
 """
 
 import functools
+import itertools
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
@@ -139,10 +140,11 @@ class _Walsh:
         self._listed: list[float] = []
         self._unknown = sum(values.count(-math.inf) * values.count(math.inf) for values in strata)
         if self.count <= MOST_LISTED:
-            averages = (
+            averages = [
                 (one + other) / 2 for values in strata for i, one in enumerate(values) for other in values[: i + 1]
-            )
-            self._listed = sorted(average for average in averages if not math.isnan(average))
+            ]
+            known = itertools.filterfalse(math.isnan, averages) if self._unknown else averages
+            self._listed = sorted(known)
 
     def above(self) -> int:
         """How many are above 0; those that are unknown are not."""

@@ -2,9 +2,11 @@
 
 import click
 
+from lanelab.analysis.results.layout.terminal import on_terminal
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.runs import find_run
-from lanelab.analysis.results.sections.of_run import results_on_terminal as shown
+from lanelab.analysis.results.sections.of_run import each_section
+from lanelab.analysis.results.sections.seen import Seen
 from lanelab.driver.cli.common import json_option, run_argument
 from lanelab.driver.cli.output import console, note, print_json
 
@@ -39,4 +41,6 @@ def show(name: str, *, trial: int | None, as_json: bool) -> None:
 
     counts = f"{len(run.ok)} trials count, {len(run.failed)} failed"
     note(f"{run.name}, {run.state}, begun {run.created_utc[:16].replace('T', ' ')} UTC: {counts}")
-    console().print(shown(run))
+    out = console()
+    for section in each_section(Seen(run)):  # of a large run, the first ones are read while the others are worked out
+        out.print(on_terminal([section]))

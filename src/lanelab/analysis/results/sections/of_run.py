@@ -1,6 +1,6 @@
 """The results of a run, in the order in which terminals and Markdown have them. A new result is one function here."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rich.console import RenderableType
 
@@ -52,7 +52,12 @@ SECTIONS: Sequence[Callable[[Seen], Section | None]] = (
 
 def sections_of(seen: Seen) -> list[Section]:
     """Return the results that this run has."""
-    return [section for function in SECTIONS if (section := function(seen))]
+    return list(each_section(seen))
+
+
+def each_section(seen: Seen) -> Iterator[Section]:
+    """Yield the same, each as soon as it is laid out."""
+    return (section for function in SECTIONS if (section := function(seen)))
 
 
 def results_on_terminal(run: Run) -> RenderableType:

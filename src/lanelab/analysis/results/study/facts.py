@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lanelab.analysis.results.model import Run
+from lanelab.analysis.results.run_folder import browsers_of
 from lanelab.driver.run.folder.trial_records import read_record
 
 UNKNOWN = "not known"
@@ -38,7 +39,7 @@ def built(runs: Sequence[Run]) -> str:
 
 
 def browsers(runs: Iterable[Run]) -> str:
-    return " / ".join(dict.fromkeys(name for run in runs for name, _ in run.browsers)) or UNKNOWN
+    return " / ".join(dict.fromkeys(name for run in runs for name, _ in browsers_of(run))) or UNKNOWN
 
 
 def routers(runs: Iterable[Run]) -> str:

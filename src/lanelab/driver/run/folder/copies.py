@@ -73,7 +73,7 @@ def trial_copies(database: sqlite3.Connection, folder: Path, trials: Iterable[in
 
 
 def _trial_copy(database: sqlite3.Connection, folder: Path, trial: int) -> TrialCopy:
-    require_unchanged(database, folder, number=trial)
+    require_unchanged(database, folder, numbers=(trial, trial))
     number, bed, cell, in_round, attempt, wall_s, text, trial_key, versions, origin = database.execute(
         _TRIAL, (trial,)
     ).fetchone()

@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -61,6 +61,9 @@ CELL, MEASURES, FAILURES, FLAGS, FILES, RECORD, REQUESTS, SERIES = _TRIAL
 OF_RESULTS = (CELL, MEASURES, FAILURES, FLAGS)  # what tables, figures and claims are made of, and is small
 OF_RECORD = (MEASURES, RECORD, REQUESTS, SERIES)
 _NO_ROWS = hashlib.sha256(b"[]").hexdigest()
+_canonical = json.JSONEncoder(separators=(",", ":")).encode
+Numbers = tuple[int, int]  # of trials or self-tests, from one to another
+AT_ONCE = 5000  # trials whose digests are compared in one go: of a run of very many, all would fill the memory
 
 
 GONE, UNDIGESTED = "", "digest"
@@ -86,25 +89,49 @@ class Difference:
 def note_digests(database: sqlite3.Connection, kind: Kind, number: int, parts: Iterable[str] | None = None) -> None:
     """Write the digests of what was just stored, within the transaction of the caller: of all parts, or of those that
     are named."""
-    known = {} if parts is None else _noted(database, kind, number).get(number, {})
+    one = (number, number)
+    known = {} if parts is None else _noted(database, kind, one).get(number, {})
     noted = dict(known)
     for part in parts if parts is not None and known else _PARTS[kind]:
-        noted[part] = dict(_digests(database, kind, part, number)).get(number, _NO_ROWS)
+        noted[part] = dict(_digests(database, kind, part, one)).get(number, _NO_ROWS)
     database.execute("INSERT OR REPLACE INTO digests VALUES (?, ?, ?)", (kind, number, json.dumps(noted)))
 
 
 def differences(
-    database: sqlite3.Connection, kind: Kind = "trial", number: int | None = None, parts: Iterable[str] | None = None
+    database: sqlite3.Connection,
+    kind: Kind = "trial",
+    numbers: Numbers | None = None,
+    parts: Sequence[str] | None = None,
+) -> list[Difference]:
+    """Return all parts, or those that are named, that differ, of all trials or self-tests, or of those with these
+    numbers."""
+    compared = list(_PARTS[kind]) if parts is None else list(parts)
+    every = [numbers] if numbers else _blocks(database, kind)
+    different = [each for block in every for each in _differences_within(database, kind, block, compared)]
+    order = {part: place for place, part in enumerate((GONE, UNDIGESTED, *compared))}
+    return sorted(different, key=lambda each: (order[each.part], each.number))
+
+
+def _blocks(database: sqlite3.Connection, kind: Kind) -> Iterator[Numbers]:
+    """Yield the numbers of all trials or self-tests that are there or have digests, so many at once."""
+    query = f"SELECT {_NUMBER[kind]} FROM {_TABLE[kind]} UNION SELECT number FROM digests WHERE kind = ? ORDER BY 1"  # noqa: S608
+    known = [each for (each,) in database.execute(query, (kind,))]
+    for first in range(0, len(known), AT_ONCE):
+        block = known[first : first + AT_ONCE]
+        yield block[0], block[-1]
+
+
+def _differences_within(
+    database: sqlite3.Connection, kind: Kind, numbers: Numbers, parts: Sequence[str]
 ) -> Iterator[Difference]:
-    """Yield all parts, or those that are named, of all trials or self-tests, or of one of them."""
-    noted, column = _noted(database, kind, number), _NUMBER[kind]
-    which = "" if number is None else f" WHERE {column} = {number:d}"
-    there = {each for (each,) in database.execute(f"SELECT {column} FROM {_TABLE[kind]}{which}")}  # noqa: S608
-    yield from (Difference(kind, each, GONE) for each in sorted(noted.keys() - there))
-    yield from (Difference(kind, each, UNDIGESTED) for each in sorted(there - noted.keys()))
-    for part in _PARTS[kind] if parts is None else parts:
-        now = dict(_digests(database, kind, part, number))
-        for each in sorted(noted.keys() & there):
+    noted, column = _noted(database, kind, numbers), _NUMBER[kind]
+    query = f"SELECT {column} FROM {_TABLE[kind]} WHERE {column} BETWEEN ? AND ?"  # noqa: S608 - names from here
+    there = {each for (each,) in database.execute(query, numbers)}
+    yield from (Difference(kind, each, GONE) for each in noted.keys() - there)
+    yield from (Difference(kind, each, UNDIGESTED) for each in there - noted.keys())
+    for part in parts:
+        now = dict(_digests(database, kind, part, numbers))
+        for each in noted.keys() & there:
             if noted[each].get(part) != now.get(each, _NO_ROWS):
                 yield Difference(kind, each, part)
 
@@ -113,11 +140,11 @@ def require_unchanged(
     database: sqlite3.Connection,
     folder: Path,
     kind: Kind = "trial",
-    number: int | None = None,
-    parts: Iterable[str] | None = None,
+    numbers: Numbers | None = None,
+    parts: Sequence[str] | None = None,
 ) -> None:
     """Raises ChangedError for the first difference."""
-    for difference in differences(database, kind, number, parts):
+    for difference in differences(database, kind, numbers, parts):
         raise changed(folder, str(difference))
 
 
@@ -131,16 +158,15 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _noted(database: sqlite3.Connection, kind: Kind, number: int | None) -> dict[int, Mapping[str, str]]:
-    one = "" if number is None else f" AND number = {number:d}"
-    query = f"SELECT number, parts FROM digests WHERE kind = ?{one}"  # noqa: S608 - a number
-    return {each: json.loads(text) for each, text in database.execute(query, (kind,))}
+def _noted(database: sqlite3.Connection, kind: Kind, numbers: Numbers) -> dict[int, Mapping[str, str]]:
+    query = "SELECT number, parts FROM digests WHERE kind = ? AND number BETWEEN ? AND ?"
+    return {each: json.loads(text) for each, text in database.execute(query, (kind, *numbers))}
 
 
-def _digests(database: sqlite3.Connection, kind: Kind, part: str, number: int | None) -> Iterator[tuple[int, str]]:
+def _digests(database: sqlite3.Connection, kind: Kind, part: str, numbers: Numbers) -> Iterator[tuple[int, str]]:
     """Yield the digests of one part, as it is now."""
-    which = "1" if number is None else f"{_NUMBER[kind]} = {number:d}"
-    rows = database.execute(_PARTS[kind][part].format(which=which))
+    which = f"{_NUMBER[kind]} BETWEEN ? AND ?"
+    rows = database.execute(_PARTS[kind][part].format(which=which), numbers)
     for each, group in itertools.groupby(rows, key=lambda row: row[0]):
-        text = json.dumps([row[1:] for row in group], separators=(",", ":"))
+        text = _canonical([row[1:] for row in group])
         yield int(each), hashlib.sha256(text.encode()).hexdigest()

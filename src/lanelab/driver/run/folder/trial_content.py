@@ -21,30 +21,42 @@ from lanelab.driver.run.folder.digests import (
 )
 from lanelab.driver.run.folder.digests import SERIES as SERIES_PART
 
+AT_ONCE = 50  # trials that are read in one go
+
 
 def each_witnesses(folder: Path) -> Iterator[tuple[int, dict[str, list[str]] | None]]:
     """Yield (trial, which witnesses its verdict used, for each question) of all trials; None where that was not
     noted."""
-    query = "SELECT json_extract(record, '$.evidence.witnesses') FROM trials WHERE trial = ?"
-    for trial, (text,) in each_row(folder, query, RECORD):
-        yield trial, None if text is None else json.loads(text)
+    query = """
+        SELECT trial, json_extract(record, '$.evidence.witnesses')
+        FROM trials WHERE trial BETWEEN ? AND ? ORDER BY trial
+    """
+    known: dict[str | None, dict[str, list[str]] | None] = {None: None}  # most trials have the same, which is kept once
+    for trial, text in each_row(folder, query, RECORD):
+        if text not in known:
+            known[text] = json.loads(text)
+        yield trial, known[text]
 
 
-def each_row(folder: Path, query: str, part: str) -> Iterator[tuple[int, tuple[Any, ...]]]:
-    """Yield what the query finds for each trial, of this part of it. It is finished before anything is given out:
-    whoever takes it may pause for as long as they like, and an open query would keep the run from storing its
-    trials."""
+def each_row(folder: Path, query: str, part: str) -> Iterator[tuple[Any, ...]]:
+    """Yield what the query finds of this part of all trials, between the two numbers that it takes. It is finished for
+    some trials before anything is given out: whoever takes it may pause for as long as they like, and an open query
+    would keep the run from storing its trials."""
     with opened_database(folder) as database:
-        for (trial,) in database.execute("SELECT trial FROM trials ORDER BY trial").fetchall():
-            require_unchanged(database, folder, number=trial, parts=(part,))
-            for row in database.execute(query, (trial,)).fetchall():
-                yield trial, row
+        trials = [trial for (trial,) in database.execute("SELECT trial FROM trials ORDER BY trial")]
+        for first in range(0, len(trials), AT_ONCE):
+            block = trials[first : first + AT_ONCE]
+            database.execute("BEGIN")  # the digests and what they are of, as they are at one moment
+            require_unchanged(database, folder, numbers=(block[0], block[-1]), parts=(part,))
+            rows = database.execute(query, (block[0], block[-1])).fetchall()
+            database.execute("COMMIT")
+            yield from rows
 
 
 def read_series(folder: Path, trial: int, names: Sequence[str]) -> dict[str, Series]:
     """Series of a trial by their names; those that it does not have are not there. Their unit is that of the table."""
     with opened_database(folder) as database:
-        require_unchanged(database, folder, number=trial, parts=(SERIES_PART,))
+        require_unchanged(database, folder, numbers=(trial, trial), parts=(SERIES_PART,))
         return series_of(database, trial, names)
 
 
@@ -60,15 +72,14 @@ def series_of(database: sqlite3.Connection, trial: int, names: Sequence[str]) ->
 
 def each_series(folder: Path) -> Iterator[tuple[int, str, float, float]]:
     """Yield (trial, name, ms since the trial began, value) of every point of all trials."""
-    query = "SELECT name, t_ms, value FROM series WHERE trial = ? ORDER BY name, t_ms"
-    for trial, (name, t_ms, value) in each_row(folder, query, SERIES_PART):
-        yield trial, name, t_ms, value
+    query = "SELECT trial, name, t_ms, value FROM series WHERE trial BETWEEN ? AND ? ORDER BY trial, name, t_ms"
+    yield from each_row(folder, query, SERIES_PART)
 
 
 def read_artifacts(folder: Path, trial: int) -> list[tuple[str, int, str]]:
     """Return (name, bytes, sha256) of each file of a trial."""
     with opened_database(folder) as database:
-        require_unchanged(database, folder, number=trial, parts=(FILES,))
+        require_unchanged(database, folder, numbers=(trial, trial), parts=(FILES,))
         query = "SELECT name, bytes, sha256 FROM artifacts WHERE trial = ? ORDER BY name"
         return [(str(name), int(size), str(digest)) for name, size, digest in database.execute(query, (trial,))]
 

@@ -22,7 +22,7 @@ def read_record(folder: Path, trial: int) -> TrialRecord:
             last = database.execute("SELECT max(trial) FROM trials").fetchone()[0]
             remedy = f"Its trials are numbered 1 to {last}" if last else "It has no trials yet"
             raise InputError(f"the run {folder} has no trial {trial}", remedy, key="--trial")
-        require_unchanged(database, folder, number=trial, parts=OF_RECORD)
+        require_unchanged(database, folder, numbers=(trial, trial), parts=OF_RECORD)
         return whole_record(database, trial, row[0])
 
 
@@ -42,14 +42,15 @@ def whole_record(database: sqlite3.Connection, trial: int, text: str) -> TrialRe
 
 def each_request(folder: Path) -> Iterator[tuple[int, int, RequestData]]:
     """Yield (trial, number, request) of all trials."""
-    query = "SELECT number, data FROM requests WHERE trial = ? ORDER BY number"
-    for trial, (number, data) in each_row(folder, query, REQUESTS):
+    query = "SELECT trial, number, data FROM requests WHERE trial BETWEEN ? AND ? ORDER BY trial, number"
+    for trial, number, data in each_row(folder, query, REQUESTS):
         yield trial, number, json.loads(data)
 
 
 def each_record(folder: Path) -> Iterator[tuple[int, TrialRecord]]:
     """Yield (trial, record) of all trials, without requests, measures and the points of series."""
-    for trial, (text,) in each_row(folder, "SELECT record FROM trials WHERE trial = ?", RECORD):
+    query = "SELECT trial, record FROM trials WHERE trial BETWEEN ? AND ? ORDER BY trial"
+    for trial, text in each_row(folder, query, RECORD):
         record = json.loads(text)
         series = {name: {**one, "points": []} for name, one in record["series"].items()}
         whole = {**record, "measures": {}, "series": series, "requests": []}
