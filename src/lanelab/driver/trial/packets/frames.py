@@ -1,5 +1,6 @@
 """Where TCP and UDP are in a frame: Ethernet, with VLAN tags or not, Linux cooked captures, raw IP; IPv4 and IPv6."""
 
+import functools
 import socket
 import struct
 from typing import NamedTuple
@@ -102,5 +103,6 @@ def address(ends: bytes) -> str:
     return text(ends[: (len(ends) - 4) // 2])
 
 
+@functools.lru_cache(maxsize=4096)  # a capture has the same few in each of its packets
 def text(address: bytes) -> str:
     return socket.inet_ntop(socket.AF_INET if len(address) == 4 else socket.AF_INET6, address)

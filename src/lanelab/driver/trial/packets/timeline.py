@@ -59,22 +59,21 @@ def read_timeline(pcap: bytes | Path, client: str, keys: str = "") -> Timeline:
     pcapng, compressed or not. `keys`: the client's log of secrets, which opens QUIC."""
     capture = open_capture(pcap)
     client_packed = ipaddress.ip_address(client).packed
-    timeline, known = Timeline(), dict[tuple[str, int, str, int], Stream]()
+    timeline, known = Timeline(), dict[bytes, Stream]()
+    data, link = capture.data, capture.link
     quic, secrets = dict[tuple[int, str, int], QuicStream](), read_secrets(keys)
     for number, (at_ns, size, begin, end) in enumerate(places(capture), 1):
-        content = inside(capture.data, begin, end, size, capture.link)
+        content = inside(data, begin, end, size, link)
         if content is None or not content.protocol:
             continue
         up = content.source == client_packed
         if content.protocol == TCP:
-            packet = _packet(capture.data, content, end, Seen(number, at_ns, up, size))
-            ports = struct.unpack_from(">HH", capture.data, content.at)
-            ends = (content.source_name, ports[0]), (content.target_name, ports[1])
-            _stream(timeline, known, ends, packet).packets.append(packet)
+            packet = _packet(data, content, end, Seen(number, at_ns, up, size))
+            _stream(timeline, known, content, data[content.at : content.at + 4], packet).packets.append(packet)
         else:
             seen = Seen(number, at_ns, up, size)
-            payload = capture.data[content.at + UDP_HEADER : min(end, content.at + content.length)]
-            datagram = _datagram(capture.data, content, seen, payload)
+            payload = data[content.at + UDP_HEADER : min(end, content.at + content.length)]
+            datagram = _datagram(data, content, seen, payload)
             timeline.datagrams.append(datagram)
             key = datagram.client_port, datagram.server, datagram.server_port
             if key not in quic and up and begins_quic(payload, content.length - UDP_HEADER):
@@ -100,18 +99,16 @@ def _packet(data: bytes, inside: Inside, end: int, seen: Seen) -> Packet:
     return Packet(*seen, seq, ack, payload, bits & 0x3F, window, inside.ip_id, *options)
 
 
-def _stream(
-    timeline: Timeline,
-    known: dict[tuple[str, int, str, int], Stream],
-    ends: tuple[tuple[str, int], tuple[str, int]],
-    packet: Packet,
-) -> Stream:
-    """The connection of a packet; a new SYN on old ports begins another one."""
-    client, server = ends if packet.up else (ends[1], ends[0])
-    key = (*client, *server)
+def _stream(timeline: Timeline, known: dict[bytes, Stream], inside: Inside, ports: bytes, packet: Packet) -> Stream:
+    """The connection of a packet; a new SYN on old ports begins another one. It is known by the bytes of its addresses
+    and ports, which only a new one has written as text."""
+    source, target = inside.source + ports[:2], inside.target + ports[2:]
+    key = source + target if packet.up else target + source
     stream = known.get(key)
     begins = packet.flags & (SYN | ACK) == SYN and stream is not None and stream.packets[0].seq != packet.seq
     if stream is None or begins:
-        stream = known[key] = Stream(client, server)
+        numbers = struct.unpack(">HH", ports)
+        ends = (inside.source_name, numbers[0]), (inside.target_name, numbers[1])
+        stream = known[key] = Stream(*(ends if packet.up else reversed(ends)))
         timeline.streams.append(stream)
     return stream
