@@ -42,13 +42,24 @@ def group() -> None:
     "--kills", metavar="N", default=20, show_default=True, help="How often a bed is killed to see what it leaves"
 )
 @click.option("--quick", is_flag=True, help="Fewer repetitions")
+@click.option(
+    "--against",
+    metavar="FOLDER",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Another checkout, whose beds, links and self-tests are timed in turns with these",
+)
 @here_options
 @json_option
-def bench_bed(*, kills: int, quick: bool, router: str, pins: tuple[str, ...], as_json: bool) -> None:
-    """Bring-up time, exactness of delay and rate, throughput, and what is left after kills."""
+def bench_bed(
+    *, kills: int, quick: bool, against: Path | None, router: str, pins: tuple[str, ...], as_json: bool
+) -> None:
+    """Bring-up time, time of self-tests, exactness of delay and rate, throughput, and what is left after kills."""
 
     prepare(needs.programs(*needs.BED))
-    _print_figures(measure_bed(router=router, cpus=cpus_of(pins), kills=kills, quick=quick, tell=note), as_json=as_json)
+    figures = measure_bed(
+        router=router, cpus=cpus_of(pins), kills=kills, quick=quick, against=against and against.resolve(), tell=note
+    )
+    _print_figures(figures, as_json=as_json)
 
 
 @group.command("direct")

@@ -133,6 +133,8 @@ class Substrate(ABC):
 
     _router: Router | None = None  # since `bring_up`
     traits = Traits()
+    # What the bed process has to do besides. Where `bring_up` has to wait for a router it is done meanwhile.
+    meanwhile: Callable[[], object] = staticmethod(lambda: None)
 
     @abstractmethod
     def enter(self, settings: BedSettings, controller: int | None = None) -> None:

@@ -54,6 +54,7 @@ class NetnsSubstrate(Substrate):
             cut_late(host.direct_port.device, node)
             run_ip([*host_lines(host), *direct_lines(host)], node=node)
         run_ip(bed_lines())
+        self.meanwhile()
         self._router.finish()
 
     def _name_nodes(self) -> None:

@@ -73,6 +73,8 @@ def main() -> None:
     mount("proc", "/proc")
     mount("tmpfs", "/run")
     mount("sysfs", "/sys")
+    Path("/dev/pts").mkdir(exist_ok=True)
+    mount("devpts", "/dev/pts")  # terminals
     socket.sethostname("router")
     load_modules(Path(settings["modules_folder"]), settings["modules"])
     configure(settings["ip_lines"])

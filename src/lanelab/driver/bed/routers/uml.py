@@ -19,6 +19,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from importlib.machinery import SourceFileLoader
+from importlib.util import cache_from_source
 from pathlib import Path
 
 from lanelab.driver.base.errors import BedError, RouterError
@@ -62,6 +64,18 @@ def installed() -> str | None:
 def _packet_socket(device: str) -> socket.socket:
     disable_offloads(device)
     return uml_boot.packet_socket(device)
+
+
+def _copy_compiled(source: Path, target: Path) -> None:
+    """Copy a Python file together with what it compiles to: the same Python runs inside, where compiling takes long."""
+    shutil.copy2(source, target)
+    compiled = Path(cache_from_source(str(source)))
+    if not compiled.exists() or compiled.stat().st_mtime < source.stat().st_mtime:
+        SourceFileLoader(source.stem, str(source)).get_code(source.stem)  # which keeps it where it may
+    if compiled.exists():
+        goal = Path(cache_from_source(str(target)))
+        goal.parent.mkdir(exist_ok=True)
+        shutil.copyfile(compiled, goal)
 
 
 def inside_lines() -> list[str]:
@@ -121,7 +135,7 @@ class UmlRouter(Router):
         inside.mkdir()
         for name, path in remote_files().items():
             (inside / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, inside / name)
+            _copy_compiled(path, inside / name)
         (inside / "settings.json").write_text(json.dumps(self._settings()))
         argv = [
             *([program("taskset"), "--cpu-list", cpus] if cpus else []),

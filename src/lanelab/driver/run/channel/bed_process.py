@@ -38,6 +38,8 @@ Operation = Callable[[Message, list[int]], Answer]
 class BedProcess:
     """Answers requests, each in its own thread: some wait for a command to end."""
 
+    node_socket = NODE_SOCKET
+
     def __init__(self, substrate: Substrate, placement: Mapping[str, str]) -> None:
         """Begin with no bed. `placement` has the processors of nodes that have some of their own."""
         self._substrate, self._placement = substrate, placement

@@ -5,6 +5,7 @@ when it is killed.
 """
 
 import contextlib
+import importlib
 import os
 import select
 import signal
@@ -13,14 +14,19 @@ import sys
 import threading
 import time
 import traceback
+from typing import TYPE_CHECKING
 
 from lanelab.driver.base import configuration
 from lanelab.driver.base.errors import BedError, LanelabError
 from lanelab.driver.bed.registry import kind_named, read_settings
 from lanelab.driver.bed.remote import namespaces
 from lanelab.driver.bed.substrate import Substrate
-from lanelab.driver.run.channel.bed_process import NODE_SOCKET, BedProcess
 from lanelab.driver.run.channel.protocol import VERSION, BedReady, Channel, Message, error_to_message
+
+if TYPE_CHECKING:  # imported while the router boots
+    from lanelab.driver.run.channel.bed_process import BedProcess
+
+BED_PROCESS = "lanelab.driver.run.channel.bed_process"
 
 
 def _end_at_once(why: str) -> None:
@@ -29,10 +35,10 @@ def _end_at_once(why: str) -> None:
     os._exit(1)
 
 
-def serve_nodes(bed: BedProcess) -> None:
+def serve_nodes(bed: "BedProcess") -> None:
     """Let programs beside the nodes reach them with the `node` helper."""
     listener = socket.socket(socket.AF_UNIX)
-    listener.bind(NODE_SOCKET)
+    listener.bind(bed.node_socket)
     listener.listen(64)
 
     def serve_one(connection: socket.socket) -> None:
@@ -77,15 +83,18 @@ def receive_settings(channel: Channel, controller: int) -> Message:
     return received[0]
 
 
-def make_bed(channel: Channel, controller: int) -> tuple[Substrate, BedProcess]:
+def make_bed(channel: Channel, controller: int) -> "tuple[Substrate, BedProcess]":
     """Make namespaces, nodes and router, before any thread serves the controller's requests."""
     settings = read_settings(receive_settings(channel, controller))
     started = time.monotonic()
     namespaces.precise_timers()
     substrate = kind_named(settings.substrate).make(settings.nodes)
     substrate.enter(settings, controller)
+    substrate.meanwhile = lambda: importlib.import_module(BED_PROCESS)
     substrate.bring_up(settings)
     substrate.when_lost(_end_at_once)
+    from lanelab.driver.run.channel.bed_process import BedProcess  # noqa: PLC0415
+
     bed = BedProcess(substrate, settings.cpus)
     serve_nodes(bed)
     ready = BedReady(
