@@ -151,6 +151,9 @@ class Page(ABC):
     def knows_selector(self, text: str) -> bool:
         """Return whether it is a CSS selector to this browser. Raises BrowserError."""
 
+    def release(self) -> None:  # noqa: B027 - most pages have a browser of their own
+        """Let the browser lead another page: nothing more will be asked of this one."""
+
     @abstractmethod
     def close(self) -> None:
         """End the page. What takes time goes on beside the caller."""
@@ -166,7 +169,7 @@ class Browser(ABC):
     @abstractmethod
     def expect(self, settings: BrowserSettings, around: Surroundings) -> None:
         """Begin to open the page that `open` will be asked for, while the one before is still being read. Returns at
-        once. Nothing is sent on the link meanwhile."""
+        once. Nothing is sent on the link meanwhile. Said again when that one was released, it does what had to wait."""
 
     @abstractmethod
     def close(self) -> None:

@@ -39,7 +39,7 @@ class Running:
         self.life, self.profile = life, profile
         self.sandboxed: bool | None = None
         self.pages = 0  # that were opened in it for loads
-        self.shows_page = False  # of a trial
+        self.shows: object = None  # what stands for the page that is being read
 
 
 R = TypeVar("R", bound=Running)
@@ -88,8 +88,13 @@ class KeptBrowsers(Browser, Generic[R, P]):
         """End what leads a browser that was killed, besides its process."""
 
     def expect(self, arm: BrowserSettings, around: Surroundings) -> None:
-        self._forget_expected()
-        self._expected = Expected(arm, around, self._ahead.submit(self._open_ahead, arm, around))
+        before = self._expected
+        if before and (before.arm, before.around) == (arm, around):
+            again = lambda: before.page.result() or self._open_ahead(arm, around)  # noqa: E731
+        else:
+            self._forget_expected()
+            again = lambda: self._open_ahead(arm, around)  # noqa: E731
+        self._expected = Expected(arm, around, self._ahead.submit(again))
 
     def open(self, arm: BrowserSettings, around: Surroundings, url: str = "") -> P:
         page = self._take_expected(arm, around)
@@ -163,7 +168,7 @@ class KeptBrowsers(Browser, Generic[R, P]):
         """Return the kept browser of this key, if it shows a page."""
         with self._changing:
             running = self._running.get(key)
-        return running if running and running.shows_page else None
+        return running if running and running.shows is not None else None
 
     @contextlib.contextmanager
     def _ended_on_error(self, running: R) -> Iterator[None]:

@@ -64,6 +64,7 @@ class LedPage(Page):
         self._keys_before = 0
         self.failed = False  # then the browser must not load another page
         self.leave: Leave = lambda: None
+        self.let_go: Leave = lambda: None
         self._plt_ms: float | None = None
         self._asked_us: int | None = None
         self._first_request_us: int | None = None
@@ -112,6 +113,10 @@ class LedPage(Page):
             return None
         self._measure()
         return ask(self._hand(), request)
+
+    def release(self) -> None:
+        if not self.failed:  # else its browser ends with it
+            self.let_go()
 
     def knows_selector(self, text: str) -> bool:
         return is_selector(self._hand(), text)

@@ -90,7 +90,7 @@ class PageLoadOnBed(BedSide):
         self._expected = spec
 
     def prepare(self, spec: TrialSpec) -> tuple[Failure, ...]:
-        started = time.monotonic()
+        started, self._expected = time.monotonic(), None
         browser = self._require_browser(spec.arm.browser)
         trial = self._begin(spec)
         warm = spec.arm.visits_before
@@ -173,15 +173,15 @@ class PageLoadOnBed(BedSide):
         self._load(trial)
         loaded_at = time.monotonic()
         settings = self._settings(trial, (_wall_ahead_ns() - ahead_ns) // 1000)
-        slowed = trial.spec.arm.cpu_slowdown != 1  # which is measured when the requests have been read
-        if not slowed:
+        if trial.spec.arm.cpu_slowdown == 1:  # else it is measured when the requests have been read
             self._begin_expected()
         loaded = trial.page.record() if trial.page and trial.loaded else None
-        if slowed:
-            self._begin_expected()
         requests = loaded.requests if loaded else ()
         recordings = _stop_recorders(trial, loaded=bool(loaded and not loaded.failures))
         captures = recordings.pop("capture").evidence if "capture" in recordings else None
+        if trial.page:
+            trial.page.release()
+        self._begin_expected()
         gateway = end_gateway(trial)
 
         def close_connections() -> None:
@@ -228,7 +228,7 @@ class PageLoadOnBed(BedSide):
 
     def _begin_expected(self) -> None:
         """Begin to open the next page while this one is read: that takes longest on the way to the next load."""
-        spec, self._expected = self._expected, None
+        spec = self._expected
         if spec and not spec.arm.visits_before:
             if spec.arm.dns == "resolver":
                 self._serving.let_client_ask()

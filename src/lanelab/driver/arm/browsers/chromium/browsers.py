@@ -118,14 +118,17 @@ class ChromiumBrowser(KeptBrowsers[RunningChromium, ChromiumPage]):
     def _fresh_context(self, arm: BrowserSettings, around: Surroundings) -> ChromiumPage:
         running = self._process_for(arm, around)
         with self._ended_on_error(running):
-            running.shows_page = True
             context, target = running.next_tab or _new_tab(running)
-            running.next_tab = None
+            running.next_tab, running.shows = None, context
             running.session.switch_to.window(target)
             page = self._page(around, running, "fresh-context", arm, lambda: None, target)
 
+        def let_go() -> None:
+            if running.shows == context:
+                running.shows = None
+
         def leave() -> None:
-            running.shows_page = False
+            let_go()
             if page.failed:  # whatever happened to it must not happen to the next trial
                 self._drop(running)
                 return
@@ -134,7 +137,7 @@ class ChromiumBrowser(KeptBrowsers[RunningChromium, ChromiumPage]):
             except LanelabError:
                 self._drop(running)
 
-        page.leave = leave
+        page.leave, page.let_go = leave, let_go
         return page
 
     # --- the life of a browser

@@ -84,14 +84,18 @@ class FirefoxBrowser(KeptBrowsers[RunningFirefox, FirefoxPage]):
     def _fresh_context(self, arm: BrowserSettings, around: Surroundings) -> FirefoxPage:
         running = self._process_for(arm, around)
         with self._ended_on_error(running):
-            running.shows_page = True
             bidi = running.firefox.bidi
             user = bidi.ask(User, "browser.createUserContext")["userContext"]
+            running.shows = user
             context = bidi.ask(Context, "browsingContext.create", type="tab", userContext=user)["context"]
             page = self._page(arm, around, running, "fresh-context", context, lambda: None)
 
+        def let_go() -> None:
+            if running.shows == user:
+                running.shows = None
+
         def leave() -> None:
-            running.shows_page = False
+            let_go()
             if page.failed:  # whatever happened to it must not happen to the next trial
                 self._drop(running)
                 return
@@ -100,7 +104,7 @@ class FirefoxBrowser(KeptBrowsers[RunningFirefox, FirefoxPage]):
             except LanelabError:
                 self._drop(running)
 
-        page.leave = leave
+        page.leave, page.let_go = leave, let_go
         return page
 
     # --- the life of a browser
