@@ -123,10 +123,11 @@ def ping(host: str, port: str, count: str, gap_us: str, size: str, mtu: str) -> 
     gap_s, total = int(gap_us) / 1e6, int(count)
     answers: dict[int, tuple[int, int]] = {}
     start = time.perf_counter()
-    sent, longest_s, deadline = 0, 0.0, float("inf")
+    sent, longest_s = 0, 0.0
     passes, awaits_mtu = False, int(mtu) > 0
-    while (len(answers) < total or awaits_mtu) and time.perf_counter() < deadline:
-        due = start + sent * gap_s if sent < total else min(deadline, time.perf_counter() + 1)
+    while len(answers) < total or awaits_mtu:
+        silence_s = longest_s * 1.5 + 0.2 if answers else SILENCE_S
+        due = start + sent * gap_s if sent < total else time.perf_counter() + silence_s
         while (left := due - time.perf_counter()) > 0 and (len(answers) < total or awaits_mtu):
             if select.select([sock], [], [], left)[0]:
                 try:
@@ -141,16 +142,16 @@ def ping(host: str, port: str, count: str, gap_us: str, size: str, mtu: str) -> 
                 arrived, back = STAMPS.unpack_from(data, PACKET.size)
                 answers.setdefault(number, (arrived - at, stamp - back))
                 longest_s = max(longest_s, (stamp - at) / 1e9)
-            elif sent == total:
-                break
+                if sent == total:  # what is missing comes behind this one, or not at all
+                    due = time.perf_counter() + longest_s * 0.5 + 0.2
         if sent < total:
             sock.send(PACKET.pack(0, sent, time.time_ns()) + padding)
             sent += 1
             if sent == total:
                 report("sent")
                 awaits_mtu = awaits_mtu and try_size(sock, int(mtu), total)
-        elif deadline == float("inf"):
-            deadline = time.perf_counter() + (longest_s * 1.5 + 0.2 if answers else SILENCE_S)
+        else:
+            break
     longest = longest_unbroken(sock, int(mtu), total, longest_s, passes=passes) if int(mtu) else None
     report({"sent": total, "ways_ns": [answers[number] for number in sorted(answers)], "mtu": longest})
 

@@ -83,8 +83,13 @@ class Course:
         return {way.name: FlightsUnderWay(way.path, way.tcp) for way in self.ways if isinstance(way.tcp, Flights)}
 
     def _fly(self, flights: dict[str, FlightsUnderWay]) -> None:
-        """Let TCP send. Where it fills a queue one way after the other, since acknowledgements would wait in it."""
-        at_once = all(isinstance(way.tcp, Flights) and way.tcp.count == 1 for way in self.ways)
+        """Let TCP send. Where it fills a queue one way after the other, since acknowledgements would take places in it,
+        unless all is sent before the first of them can be there."""
+        first_s = min(way.direction.delay.seconds for way in self.ways)
+        at_once = all(
+            isinstance(way.tcp, Flights) and (way.tcp.count == 1 or way.tcp.count * way.tcp.gap_us / 1e6 < first_s)
+            for way in self.ways
+        )
         if at_once:
             for each in flights.values():
                 each.go()

@@ -16,6 +16,7 @@ TRAINS = itertools.count(1)
 ECHO_PORT, TCP_PORT, FILL_PORT, FLIGHTS_PORT = 7007, 7011, 7013, 7017
 SINK_PORT, SINKS = 7020, 16  # one train's last packets may be on their way when the next one begins
 SILENCE_S = 1.0  # beyond a transfer and a round trip: then it has ended
+QUIET_S = 0.15  # within which the next packet of a flight comes
 
 
 class Ends(NamedTuple):
@@ -149,7 +150,7 @@ class FlightsUnderWay:
     def __init__(self, path: Path, flights: Flights) -> None:
         """Connect."""
         self._plan = flights
-        self._sink = path.receiver.begin("flights-sink", FLIGHTS_PORT, flights.count, flights.hold_s + SILENCE_S)
+        self._sink = path.receiver.begin("flights-sink", FLIGHTS_PORT, flights.count, flights.hold_s + QUIET_S)
         self._sink.result()
         timing = (flights.count, flights.window, flights.gap_us, flights.hold_s, "reno")
         self._source = path.sender.begin("flights", path.address, FLIGHTS_PORT, *timing)
