@@ -92,8 +92,3 @@ def test_files_that_were_written_to_are_told_whatever_time_they_have(node: ThisM
     os.utime(folder / "below/changed.css", (0, 0))
     (folder / "below/gone.js").unlink()
     assert read(node, str(folder))["written_to"] == ["below", "below/changed.css"]
-
-
-def test_a_device_that_is_not_there_is_an_error(node: ThisMachine) -> None:
-    with pytest.raises(NodeError, match=r"the reader failed: .*No such device"):
-        LineProgram(node, READER, "the reader", NodeError, "no-such0", "127.0.0.0/8", 1).ask("")

@@ -11,7 +11,7 @@ import pytest
 
 from lanelab.driver.base.errors import LinkError, NodeError
 from lanelab.driver.bed.line_program import LineProgram, Program
-from lanelab.driver.bed.remote import cross, probe, sampler
+from lanelab.driver.bed.remote import cross, sampler
 from lanelab.driver.bed.remote import player as player_words
 from lanelab.driver.collect.recording.this_machine import ThisMachine
 from lanelab.driver.link.live import player as link_player
@@ -67,9 +67,9 @@ def test_one_that_is_told_what_it_is_to_answer_later(node: Elsewhere) -> None:
 
 
 def test_the_last_line_of_a_traceback_says_why_it_failed(node: Elsewhere) -> None:
-    failing = LineProgram(node, Program(probe), "the probe", NodeError, "no-such-word")
+    failing = LineProgram(node, READER, "the reader", NodeError, "no-such0", "10.10.0.0/16", 1)
     try:
-        with pytest.raises(NodeError, match="the probe failed: KeyError: 'no-such-word'"):
+        with pytest.raises(NodeError, match=r"the reader failed: OSError: .*No such device"):
             failing.answer()
     finally:
         failing.close()

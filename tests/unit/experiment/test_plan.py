@@ -90,7 +90,7 @@ def test_estimates_never_fail(objects: int, hosts: int, size: int, protocol: str
 def test_time_and_disk_add_up() -> None:
     made = estimate(read(f"{GRID}trials: 4\n"), LOADS)
     assert (made.trials, made.most_trials, made.self_tests) == (72, 72, 3)
-    assert made.seconds == pytest.approx(3 + 3 * (4 + 3) + 4 * sum(one.trial_s for one in made.cells))
+    assert made.seconds == pytest.approx(2.5 + 3 * (2 + 1.5) + 4 * sum(one.trial_s for one in made.cells))
     assert made.disk_bytes == 4 * sum(one.disk_bytes for one in made.cells)
     until = estimate(read(f"{GRID}until: {{ci: 2%, min: 5, max: 30}}\n"), LOADS)
     assert (until.trials, until.most_trials) == (180, 540)  # five are too few for a look
@@ -206,7 +206,7 @@ def spread(text: str, workers: int) -> float:
 def test_beds_at_once_share_the_trials_and_each_has_its_self_tests() -> None:
     experiment = read(f"{GRID}trials: 20\n")
     made = estimate(experiment, LOADS)
-    bed_s = 3 + 3 * (4 + 3)
+    bed_s = 2.5 + 3 * (2 + 1.5)
     alone = made.seconds - bed_s
     one, four = (estimate_spread(experiment, made, workers) for workers in (1, 4))
     assert one.portions == four.portions == 6 * 20  # sites x links x rounds: the arms stay together

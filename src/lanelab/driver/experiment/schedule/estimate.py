@@ -15,7 +15,7 @@ from lanelab.driver.site.site import SiteObject
 from lanelab.driver.trial.recorders.registry import RECORDERS
 from lanelab.driver.trial.recorders.tcpdump import HEADERS
 
-BED_S, SELF_TEST_S, AGAIN_S, BROWSER_S = 3.0, 4.0, 3.0, 0.15  # a link is measured again after its trials
+BED_S, SELF_TEST_S, AGAIN_S, BROWSER_S = 2.5, 2.0, 1.5, 0.15  # a link is measured again after its trials
 OVERHEAD_S = {"fresh-process": 1.0, "fresh-context": 0.5, "warm": 0.5}
 PORTION_S = 0.5  # to give a bed its next portion, and to fetch what it made of the last
 RTO_S, LEAST_RTT_S = 0.2, 0.001  # by which Linux waits longer than a round trip before it sends again
