@@ -1,5 +1,7 @@
 """The house: the list of floors is complete, and the package needs nothing of the checkout around it to be imported."""
 
+import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -27,6 +29,25 @@ def test_every_room_stands_on_a_floor() -> None:
     rooms = [path for half in halves for path in half.iterdir() if path.name not in ("__init__.py", "__pycache__")]
     names = {".".join(room.with_suffix("").relative_to(SOURCES).parts) for room in rooms}
     assert sorted(names | {"tools"}) == sorted(floors())
+
+
+ENTRY = re.compile(r"(\w+)(?:\.py)?  +\S")  # of a map in a package's docstring: a name, and what it is
+
+
+def test_maps_of_rooms_name_files_that_are_there() -> None:
+    entries = [
+        (package, entry[1])
+        for package in sorted(PACKAGE.rglob("__init__.py"))
+        for line in (ast.get_docstring(ast.parse(package.read_text())) or "").splitlines()
+        if (entry := ENTRY.match(line))
+    ]
+    absent = [
+        f"{package.parent.name}: {name}"
+        for package, name in entries
+        if not (package.with_name(name).is_dir() or package.with_name(f"{name}.py").is_file())
+    ]
+    assert absent == []
+    assert len(entries) > 30
 
 
 def test_the_links_at_the_top_lead_into_the_package() -> None:

@@ -1,18 +1,25 @@
-"""The link between client and server: what the user asked for, checked and resolved. Pure.
+"""The link between client and server, from what the user asked for to what was measured.
 
+What is asked for, pure:
+fields       the table of settings
 kinds        kinds of values, limits, sides
+link_values  what the user wrote, each value read
 impairments  what a direction does to packets: one file for each
 bottleneck   the queue
-cross        bulk flows beside what is loaded
-fields       the table of settings
-written      what the user wrote, each value read
 direction    one way through the router
 hosts        what the hosts' own TCP does
+cross        bulk flows beside what is loaded
+moving       what changes while a page loads
 link         the link itself
+profiles     named links
+
+What is made of it:
+shaping      the lines for tc and ip, and what tc must show afterwards. Pure
+live         the link of a bed: set, drained, played, put back
+selftest     whether it is what was asked for
 arrivals     what arrived of a train of packets
 chances      what a chance gives in a number of tries
 results      target against achieved, verdicts
-profiles     named links
 """
 
 from lanelab.driver.link.cross import CrossTraffic
