@@ -15,11 +15,9 @@ from lanelab.driver.link.shaping.shaping import Shaping, unshape_lines
 
 HOSTS = ("client", "server")
 FORWARDING = "net.ipv4.ip_forward"
-# What already is as it should be is left alone: containers let nobody write there. Nothing here starts a program.
-PUT = (
-    'put() { read -r has more <"$1"; for word in $more; do has="$has $word"; done; '
-    '[ "$has" = "$2" ] || printf %s "$2" >"$1"; }'
-)
+# What already is as it should be is left alone: containers let nobody write there. A shell's own `read` goes byte by
+# byte, of which these files give only the first: `cat` it is.
+PUT = 'put() { path=$1 wanted=$2; set -- $(cat "$path"); [ "$*" = "$wanted" ] || printf %s "$wanted" >"$path"; }'
 
 
 class QueueState(TypedDict):
@@ -41,7 +39,7 @@ class Shaper:
 
     def forward(self, *, on: bool) -> None:
         """Let packets pass the router, or none at all."""
-        self._put("router", {FORWARDING: str(int(on))})
+        self._tell("router", [f"printf {int(on)} >{_path(FORWARDING)}"])  # which starts no program in there
 
     def apply(self, shaping: Shaping) -> None:
         """Make a link, instead of the one that is there. Raises BedError, and leaves half of it."""
@@ -92,11 +90,13 @@ class Shaper:
 
     def _read(self, name: str, setting: str) -> str:
         path = _path(setting)
-        words, _ = self._program(name, SHELL).ask([f'read -r line <{path} && echo "$line"'])
+        words, _ = self._program(name, SHELL).ask([f"cat {path}"])
         return " ".join(" ".join(words).split())
 
     def _put(self, name: str, wanted: Mapping[str, str]) -> None:
-        lines = [PUT, *(f"put {_path(setting)} {shlex.quote(value)}" for setting, value in wanted.items())]
+        self._tell(name, [PUT, *(f"put {_path(setting)} {shlex.quote(value)}" for setting, value in wanted.items())])
+
+    def _tell(self, name: str, lines: Sequence[str]) -> None:
         complaints, _ = self._program(name, SHELL).ask(lines)
         if complaints:
             raise LinkError(f"the {name}'s kernel does not let itself be set: {'; '.join(complaints)}")
