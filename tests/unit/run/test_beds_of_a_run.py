@@ -79,7 +79,7 @@ def test_more_beds_than_rounds_are_refused_with_the_line(text: str) -> None:
 def test_a_plan_counts_beds_and_their_self_tests(tmp_path: Path) -> None:
     one, three = (estimate(read(f"{SMALL}trials: 9\nbeds: {beds}\n"), LOADS) for beds in (1, 3))
     assert (one.beds, three.beds, three.most_beds) == (1, 3, 3)
-    assert three.seconds - one.seconds == pytest.approx(2 * (3 + 2 * (4 + 3)))  # 2 links, before and after
+    assert three.seconds - one.seconds == pytest.approx(2 * (2.5 + 2 * (2 + 1.5)))  # 2 links, before and after
     until = estimate(read(f"{SMALL}until: {{ci: 2%, min: 6, max: 30}}\nbeds: 3\n"), LOADS)
     assert (until.beds, until.most_beds) == (3, 8)  # the first look is after 12 trials: every 4 rounds a bed
     file = tmp_path / "made.yaml"
