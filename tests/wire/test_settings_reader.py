@@ -9,11 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from lanelab.driver.base.coded import parsed
 from lanelab.driver.base.errors import NodeError
+from lanelab.driver.bed.batch_program import IP, BatchProgram
 from lanelab.driver.bed.line_program import LineProgram
 from lanelab.driver.bed.remote.settings_reader import STAGED
 from lanelab.driver.collect.recording.this_machine import ThisMachine
-from lanelab.driver.trial.page_load.node_settings import READER, ShownHost
+from lanelab.driver.link.hosts.host import Route
+from lanelab.driver.trial.page_load.node_settings import READER, Device, Told
 
 NOT_LEFT_OUT = 1
 FEATURES = ("tcp-segmentation-offload", "generic-segmentation-offload", "generic-receive-offload",
@@ -33,11 +36,11 @@ def node() -> Iterator[ThisMachine]:
     here.close()
 
 
-def read(node: ThisMachine, content: str = "", left_out: int = NOT_LEFT_OUT) -> ShownHost:
+def read(node: ThisMachine, content: str = "", left_out: int = NOT_LEFT_OUT) -> Told:
     program = reader(node, left_out, "net/ipv4/tcp_rmem", "net/ipv4/no_such_setting")
     try:
-        program.ask_for(ShownHost, "")
-        return program.ask_for(ShownHost, content)  # it answers again and again
+        program.ask_for(Told, "")
+        return program.ask_for(Told, content)  # it answers again and again
     finally:
         program.close()
 
@@ -59,9 +62,14 @@ def test_the_kernels_settings_are_there_as_far_as_it_has_them(node: ThisMachine)
 
 
 def test_a_device_and_its_routes_are_those_of_ip(node: ThisMachine) -> None:
-    shown = read(node)
-    assert f"mtu {shown['link'][0]['mtu']} " in said_by("ip", "link", "show", "dev", "lo")
-    assert len(shown["routes"]) == len(said_by("ip", "route", "show", "dev", "lo").splitlines())
+    ip = BatchProgram(node, IP)
+    try:
+        (device,) = parsed(list[Device], ip.show("link show dev lo"), "ip")
+        routes = parsed(list[Route], ip.show("route show dev lo"), "ip")
+    finally:
+        ip.close()
+    assert f"mtu {device['mtu']} " in said_by("ip", "link", "show", "dev", "lo")
+    assert len(routes) == len(said_by("ip", "route", "show", "dev", "lo").splitlines())
 
 
 @pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6])

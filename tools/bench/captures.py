@@ -4,9 +4,7 @@ All read the same file and have their turns in each round, so that whatever the 
 is processor time, so that what else runs on the machine does not.
 """
 
-import resource
 import statistics
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +14,7 @@ from lanelab.driver.base.programs.find_program import find
 from lanelab.driver.trial.packets.formats import classic
 from lanelab.driver.trial.packets.packets import summarise
 from lanelab.driver.trial.packets.timeline import read_timeline
+from tools.bench.command_time import processor_seconds
 from tools.bench.figures import Figure
 
 Tell = Callable[[str], None]
@@ -23,7 +22,6 @@ Tell = Callable[[str], None]
 ROUNDS, QUICK_ROUNDS = 5, 2
 LEAST_S = 0.5  # for which the quick ones read the file again and again
 LEAST_PACKETS_PER_S = 850_000
-LONGEST_S = 3600
 PYSHARK = """
 import sys, pyshark
 sys.stdout.write(str(sum(1 for _ in pyshark.FileCapture(sys.argv[1], keep_packets=False))))
@@ -41,11 +39,11 @@ def measure_captures(file: Path, *, pyshark: Path | None, quick: bool, tell: Tel
         "the timeline of a trial": lambda: _ours(lambda: read_timeline(data, "10.10.1.2")),
     }
     if tshark := find("tshark"):
-        readers["tshark"] = lambda: _theirs([str(tshark), "-n", "-r", str(file)])
+        readers["tshark"] = lambda: processor_seconds("tshark", [str(tshark), "-n", "-r", str(file)])
     else:
         tell("tshark is not installed: it is not compared")
     if pyshark is not None:
-        readers["pyshark"] = lambda: _theirs([str(pyshark), "-c", PYSHARK, str(file)])
+        readers["pyshark"] = lambda: processor_seconds("pyshark", [str(pyshark), "-c", PYSHARK, str(file)])
     taken: dict[str, list[float]] = {name: [] for name in readers}
     for number in range(1, (rounds := QUICK_ROUNDS if quick else ROUNDS) + 1):
         tell(f"round {number} of {rounds}")
@@ -61,23 +59,6 @@ def _ours(read: Callable[[], object]) -> float:
         read()
         times += 1
     return (time.process_time() - began) / times
-
-
-def _theirs(command: list[str]) -> float:
-    began = _of_children()
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONGEST_S)
-    except OSError as error:
-        raise BedError(f"{command[0]} could not be started: {error.strerror}") from error
-    if done.returncode:
-        lines = done.stderr.strip().splitlines()
-        raise BedError(f"{Path(command[0]).name} failed: {lines[-1] if lines else 'it gave no reason'}")
-    return _of_children() - began
-
-
-def _of_children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def _figures(taken: dict[str, list[float]]) -> list[Figure]:

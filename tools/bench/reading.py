@@ -5,9 +5,7 @@ machine does not; both checkouts run with the same Python and the same packages.
 """
 
 import os
-import resource
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
@@ -15,6 +13,7 @@ from pathlib import Path
 
 from lanelab.driver.base.configuration import SOURCES
 from lanelab.driver.base.errors import InputError
+from tools.bench.command_time import processor_seconds
 from tools.bench.figures import Figure
 
 Tell = Callable[[str], None]
@@ -55,19 +54,9 @@ def _commands(run: Path, scratch: Path) -> Mapping[str, list[str]]:
 
 def _seconds(words: list[str], sources: Path) -> float:
     """Return the processor time of one command."""
-    before = _of_children()
     environment = {**os.environ, "PYTHONPATH": str(sources)}
     argv = [sys.executable, "-P", "-m", "lanelab.driver.cli", *words]
-    done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        lines = done.stderr.strip().splitlines()
-        raise InputError(f"lanelab {' '.join(words)} failed: {lines[-1] if lines else 'it gave no reason'}")
-    return _of_children() - before
-
-
-def _of_children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    return processor_seconds(f"lanelab {' '.join(words)}", argv, environment)
 
 
 def _figures(name: str, taken: Mapping[str, list[float]]) -> list[Figure]:

@@ -1,17 +1,14 @@
 """Programs that take a command a line: what they wrote, what failed, and that they are started again."""
 
-import shutil
-import socket
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from lanelab.driver.base.errors import CommandFailed
+from lanelab.driver.base.errors import CommandFailed, RecordError
 from lanelab.driver.bed.batch_program import SHELL, BatchProgram
-from lanelab.driver.bed.node import Command, LocalProcess, Node, Process, Stdio, Terminal
+from tests.kit.here import Here
 
 # As tc does with -force -batch: what fails is named by its line, and the rest goes on.
 FAKE = """
@@ -29,39 +26,9 @@ for number, line in enumerate(sys.stdin, 1):
 """
 
 
-class Here(Node):
-    """This machine as a node."""
-
-    def __init__(self) -> None:
-        super().__init__("router")
-        self.started: list[subprocess.Popen[bytes]] = []
-
-    def spawn(self, command: Command, stdio: Stdio | None = None, terminal: Terminal | None = None) -> Process:
-        assert stdio
-        assert terminal is None
-        argv = [str(shutil.which(command.argv[0])), *command.argv[1:]]
-        popen = subprocess.Popen(
-            argv, stdin=stdio.stdin, stdout=stdio.stdout, stderr=stdio.stderr, start_new_session=True
-        )
-        self.started.append(popen)
-        return LocalProcess(popen)
-
-    def put(self, source: Path, target: str, mode: int = 0o644) -> None:
-        raise NotImplementedError
-
-    def get(self, source: str, target: Path) -> None:
-        raise NotImplementedError
-
-    def connect(self, address: str, port: int, timeout_s: float = 1) -> socket.socket:
-        raise NotImplementedError
-
-    def close(self) -> None:
-        raise NotImplementedError
-
-
 @pytest.fixture
 def node() -> Here:
-    return Here()
+    return Here("router")
 
 
 @pytest.fixture
@@ -83,6 +50,20 @@ def test_the_line_that_fails_is_named(program: BatchProgram) -> None:
     with pytest.raises(CommandFailed, match=r"on router, '.* bad two' failed: Error: no such thing\."):
         program.ask(["bad two", "bad three"])
     assert program.ask(["c"])[0] == ["c"]
+
+
+def test_it_shows_what_it_is_asked_for(program: BatchProgram) -> None:
+    assert program.show("show this") == [{"dev": "lo"}]
+    with pytest.raises(CommandFailed, match="bad device' failed: Error: no such thing"):
+        program.show("bad device")
+    assert program.show("show that") == [{"dev": "lo"}]
+
+
+def test_what_is_no_json_is_told(node: Here) -> None:
+    shell = BatchProgram(node, SHELL)
+    with pytest.raises(RecordError, match=r"'echo \[x' shows what cannot be read"):
+        shell.show("echo [x")
+    shell.close()
 
 
 def test_the_first_ones_may_fail(program: BatchProgram) -> None:

@@ -15,6 +15,7 @@ from lanelab.driver.bed.remote import cross, sampler
 from lanelab.driver.bed.remote import player as player_words
 from lanelab.driver.collect.recording.this_machine import ThisMachine
 from lanelab.driver.link.live import player as link_player
+from lanelab.driver.link.selftest.session import PROBE
 from lanelab.driver.trial.page_load import router_watch
 from lanelab.driver.trial.page_load.node_settings import READER
 from lanelab.driver.trial.recorders import server_series
@@ -43,7 +44,9 @@ def node(tmp_path: Path) -> Iterator[Elsewhere]:
     elsewhere.close()
 
 
-@pytest.mark.parametrize("program", [*(each.PROGRAM for each in (link_player, router_watch, server_series)), READER])
+@pytest.mark.parametrize(
+    "program", [*(each.PROGRAM for each in (link_player, router_watch, server_series)), READER, PROBE]
+)
 def test_a_program_is_brought_with_all_that_it_imports(node: Elsewhere, program: Program) -> None:
     asked = '{"folders": {}, "ports": [], "ports_behind": [], "network": "10.10.0.0/16"}'
     words = {server_series.PROGRAM.module: [asked], READER.module: ["lo", "127.0.0.0/8", "1"]}

@@ -1,19 +1,18 @@
 """Between two trials the router's queues are empty, which is what it says of them and nothing that is assumed."""
 
 import os
-import socket
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
 
 from lanelab.driver.base.errors import CommandFailed, LinkError
-from lanelab.driver.bed.node import Command, Node, Process, Stdio, Terminal
+from lanelab.driver.bed.node import Command, Process, Stdio, Terminal
 from lanelab.driver.bed.substrate import Substrate, Traits
 from lanelab.driver.link.live.state import DRAIN_LOOKS, LinkState
+from tests.kit.here import Here
 
 # As tc of iproute2 6.1 writes it.
 EMPTY = (
@@ -22,7 +21,7 @@ EMPTY = (
 )
 
 
-class Router(Node):
+class Router(Here):
     """A router whose tc shows one prepared answer after the other."""
 
     def __init__(self, answers: Sequence[str]) -> None:
@@ -45,18 +44,6 @@ class Router(Node):
                 lines.readline()
                 self.taken += 1
                 print(answer, file=out, flush=True)
-
-    def put(self, source: Path, target: str, mode: int = 0o644) -> None:
-        raise NotImplementedError
-
-    def get(self, source: str, target: Path) -> None:
-        raise NotImplementedError
-
-    def connect(self, address: str, port: int, timeout_s: float = 1) -> socket.socket:
-        raise NotImplementedError
-
-    def close(self) -> None:
-        raise NotImplementedError
 
 
 def drained(*answers: str) -> int:

@@ -6,10 +6,9 @@ from typing import cast
 import pytest
 
 from lanelab.driver.base.errors import RecordError
-from lanelab.driver.link.hosts.host import USUAL_KERNEL
+from lanelab.driver.link.hosts.host import USUAL_KERNEL, Route
 from lanelab.driver.link.shaping.shaping import DEVICES
-from lanelab.driver.trial.page_load.node_settings import HostReader, ReadBack
-from lanelab.driver.trial.page_load.router_watch import RouterWatch
+from lanelab.driver.trial.page_load.node_settings import HostReader, ReadBack, RouterReader, ShownHost, Told
 
 KERNEL = {
     **{name.replace(".", "/"): value for name, value in USUAL_KERNEL.items()},
@@ -20,16 +19,16 @@ KERNEL = {
 
 def read_back(kernel: dict[str, str], kept: dict[tuple[str, str], str] | None = None) -> ReadBack:
     """Return what reads the settings of hosts that answer with this kernel, as it is then."""
-    shown = {
+    told: Told = {
         "controls": ["cubic", "bbr"],
-        "routes": [{"dst": "10.10.2.0/24", "metrics": [{"congestion": "cubic", "initcwnd": 10, "quickack": 1}]}],
-        "link": [{"mtu": 1500}],
         "features": ["rx-checksumming"],
         "kernel": kernel,
         "written_to": [],
     }
+    routes: list[Route] = [{"dst": "10.10.2.0/24", "metrics": [{"congestion": "cubic", "initcwnd": 10, "quickack": 1}]}]
+    shown = ShownHost(told, routes, [{"ifname": "eth0", "mtu": 1500}])
     host = cast("HostReader", SimpleNamespace(read=lambda _content: shown))
-    router = cast("RouterWatch", SimpleNamespace(shown=lambda: ([], dict.fromkeys(DEVICES, 1500))))
+    router = cast("RouterReader", SimpleNamespace(read=lambda: ([], dict.fromkeys(DEVICES, 1500))))
     return ReadBack(host, host, router, kept or {})
 
 

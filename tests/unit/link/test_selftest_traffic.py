@@ -1,7 +1,6 @@
 """The probe's programs on this machine, without a link between them."""
 
 import socket
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,43 +8,12 @@ from pathlib import Path
 import pytest
 
 from lanelab.driver.base.errors import NodeError
-from lanelab.driver.bed.node import Command, LocalProcess, Node, Process, Stdio, Terminal
 from lanelab.driver.link.selftest import traffic
 from lanelab.driver.link.selftest.plan import Flights, Pings, Train
 from lanelab.driver.link.selftest.session import Session
+from tests.kit.here import Here
 
 LOOPBACK = "127.0.0.1"
-
-
-class Here(Node):
-    """This machine as a node."""
-
-    python = (sys.executable, "-I", "-S")
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.started: list[subprocess.Popen[bytes]] = []
-
-    def spawn(self, command: Command, stdio: Stdio | None = None, terminal: Terminal | None = None) -> Process:
-        assert stdio
-        assert terminal is None
-        popen = subprocess.Popen(
-            command.argv, stdin=stdio.stdin, stdout=stdio.stdout, stderr=stdio.stderr, start_new_session=True
-        )
-        self.started.append(popen)
-        return LocalProcess(popen)
-
-    def put(self, source: Path, target: str, mode: int = 0o644) -> None:
-        raise NotImplementedError
-
-    def get(self, source: str, target: Path) -> None:
-        raise NotImplementedError
-
-    def connect(self, address: str, port: int, timeout_s: float = 1) -> socket.socket:
-        raise NotImplementedError
-
-    def close(self) -> None:
-        raise NotImplementedError
 
 
 def open_files() -> int:

@@ -10,14 +10,14 @@ import threading
 import time
 from collections.abc import Sequence
 
-from lanelab.driver.base.errors import CommandFailed, NodeError
+from lanelab.driver.base.errors import CommandFailed, NodeError, RecordError
 from lanelab.driver.bed.node import Command, Node, Process, Stdio
 
 ANSWERS_WITHIN_S = 60.0
 FAILED = re.compile(r"Command failed -:(\d+)")
 # The last word of each says that all before it is done. It is a line of JSON, which begins with a bracket.
 TC = (("tc", "-s", "-json", "-force", "-batch", "-"), "qdisc show")
-IP = (("ip", "-json", "-force", "-batch", "-"), "link show dev lo")
+IP = (("ip", "-json", "-details", "-force", "-batch", "-"), "link show dev lo")
 SHELL = (("sh",), "echo '[]'")
 
 
@@ -42,28 +42,38 @@ class BatchProgram:
     def ask(self, lines: Sequence[str], *, may_fail: int = 0) -> tuple[list[str], object]:
         """Let it do these lines, of which the first `may_fail` may fail. Return what they wrote, and what it shows when
         all is done. Raises CommandFailed for the first of the others that fails, after the last one."""
+        return self._do((*lines, self._show), may_fail)
+
+    def show(self, command: str) -> object:
+        """Return what this command shows, a line of JSON. Raises CommandFailed, and RecordError where it is none."""
+        return self._do((command,))[1]
+
+    def _do(self, lines: Sequence[str], may_fail: int = 0) -> tuple[list[str], object]:
         with self._asking:
             self._require()
-            before, self._count = self._count, self._count + len(lines) + 1
+            before, self._count = self._count, self._count + len(lines)
             self._write(lines)
             written: list[str] = []
-            failures: list[tuple[int, str]] = []
+            failures: dict[int, str] = {}
             shown = ""
-            while not shown:
+            while not shown and len(lines) - 1 not in failures:
                 line = self._line(lines, written)
                 if failed := FAILED.fullmatch(line):
-                    number = int(failed[1]) - before - 1
-                    failures.append((number, "; ".join(written)))
+                    failures[int(failed[1]) - before - 1] = "; ".join(written)
                     written.clear()
                 elif line.startswith("["):
                     shown = line
                 elif line:
                     written.append(line)
-        for number, why in failures:
+        for number, why in failures.items():
             if number >= may_fail:
-                what = f"{self._argv[0]} {lines[number]}" if number < len(lines) else self._show
+                what = f"{self._argv[0]} {lines[number]}"
                 raise CommandFailed(f"on {self._node.name}, '{what}' failed: {why}", status=1)
-        return written, json.loads(shown)
+        try:
+            return written, json.loads(shown)
+        except ValueError as error:
+            what = f"on {self._node.name}, '{lines[-1]}' shows what cannot be read: {shown[:200]!r}"
+            raise RecordError(what) from error
 
     def _require(self) -> None:
         if self._process is not None:
@@ -80,7 +90,7 @@ class BatchProgram:
             os.close(sink)
 
     def _write(self, lines: Sequence[str]) -> None:
-        data = "".join(f"{line}\n" for line in (*lines, self._show)).encode()
+        data = "".join(f"{line}\n" for line in lines).encode()
         with contextlib.suppress(BrokenPipeError):  # what it says last tells why
             while data:
                 data = data[os.write(self._stdin, data) :]
@@ -94,7 +104,7 @@ class BatchProgram:
                 last = self._read.decode(errors="replace").strip() or "; ".join(written)
                 self.close()
                 why = f"it has ended: {last or 'it said nothing'}" if readable else "it said nothing"
-                done = "; ".join(lines) or self._show
+                done = "; ".join(lines[:-1]) or lines[-1]
                 raise CommandFailed(f"on {self._node.name}, '{self._argv[0]}' failed at '{done}': {why}", status=1)
             self._read += data
         line, _, self._read = self._read.partition(b"\n")

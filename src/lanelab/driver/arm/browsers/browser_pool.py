@@ -89,12 +89,15 @@ class KeptBrowsers(Browser, Generic[R, P]):
 
     def expect(self, arm: BrowserSettings, around: Surroundings) -> None:
         before = self._expected
-        if before and (before.arm, before.around) == (arm, around):
-            again = lambda: before.page.result() or self._open_ahead(arm, around)  # noqa: E731
-        else:
+        if before and (before.arm, before.around) != (arm, around):
             self._forget_expected()
-            again = lambda: self._open_ahead(arm, around)  # noqa: E731
-        self._expected = Expected(arm, around, self._ahead.submit(again))
+            before = None
+        begun = before.page if before else None
+        self._expected = Expected(arm, around, self._ahead.submit(self._open_rest, begun, arm, around))
+
+    def _open_rest(self, begun: "Future[P | None] | None", arm: BrowserSettings, around: Surroundings) -> P | None:
+        """Return the page that was begun, or what can be opened now."""
+        return (begun.result() if begun else None) or self._open_ahead(arm, around)
 
     def open(self, arm: BrowserSettings, around: Surroundings, url: str = "") -> P:
         page = self._take_expected(arm, around)

@@ -100,13 +100,23 @@ class Running:
 
     def stop(self) -> None:
         """End it and all that it started. Its logs stay where they are until the next one starts."""
+        politely_s = scaled(STOP_WITHIN_S) if self._holds_log else STOP_POLITELY_S
+        self._end((self.program.graceful_signal, STOP_GRACEFULLY_S), (signal.SIGTERM, politely_s))
+
+    def kill(self) -> None:
+        """End it at once: its logs have been read. One that holds lines of its log ends as `stop` ends it."""
+        if self._holds_log:
+            self.stop()
+        else:
+            self._end()
+
+    def _end(self, *steps: tuple[int, float]) -> None:
+        """End it by signals that may take so long each, and by SIGKILL in the end."""
         with contextlib.suppress(TimeoutError):
             self._process.wait(0)
             # Its children may be left, and hold the port: a process group without its leader cannot be signalled.
             self._node.run(["sh", "-c", SWEEP, "sh", self.folder])
             return
-        politely_s = scaled(STOP_WITHIN_S) if self._holds_log else STOP_POLITELY_S
-        steps = (self.program.graceful_signal, STOP_GRACEFULLY_S), (signal.SIGTERM, politely_s)
         for number, within_s in (*steps, (signal.SIGKILL, scaled(STOP_WITHIN_S))):
             self._process.signal(number)  # to the whole group: children need not wait for their parent
             try:
@@ -116,18 +126,6 @@ class Running:
                     raise
             else:
                 return
-
-    def kill(self) -> None:
-        """End it at once: its logs have been read. One that holds lines of its log ends as `stop` ends it."""
-        if self._holds_log:
-            self.stop()
-            return
-        with contextlib.suppress(TimeoutError):
-            self._process.wait(0)
-            self.stop()
-            return
-        self._process.signal(signal.SIGKILL)
-        self._process.wait(scaled(STOP_WITHIN_S))
 
     def require_alive(self) -> None:
         """Raises ServerError when it has ended by itself."""

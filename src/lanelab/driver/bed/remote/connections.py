@@ -17,12 +17,12 @@ DUMP = 0x301  # NLM_F_REQUEST, NLM_F_DUMP
 ERROR, DONE = 2, 3
 RECEIVE = 1 << 20
 TIMEOUT_S = 5
-HEADER = struct.Struct("=IHHII")
+_HEADER = struct.Struct("=IHHII")
 _REQUEST = struct.Struct("=BBBxI48x")  # family, protocol, extensions, states, the rest of inet_diag_req_v2
 _LENGTH = struct.Struct("=IH")
 _ANSWER = struct.Struct("=xBxx2s")  # state and local port of inet_diag_msg, after the header
 _STATE_AT, _PORT_AT = 1, 4  # in inet_diag_msg
-_QUEUE_AT = HEADER.size + 4 + 48 + 4  # inet_diag_msg: four bytes, socket id, expires
+_QUEUE_AT = _HEADER.size + 4 + 48 + 4  # inet_diag_msg: four bytes, socket id, expires
 _QUEUE = struct.Struct("=I")
 
 Counts = Iterator[tuple[int, int, int]]  # state, local port; how many, or of listening ones how many wait there
@@ -77,7 +77,7 @@ def _dump(kernel: socket.socket, family: int, states: Collection[int]) -> Counts
 def ask(kernel: socket.socket, family: int, states: Collection[int], extensions: int = 0) -> None:
     """Ask for all sockets in these states; `extensions` are bits of what is wanted besides."""
     request = _REQUEST.pack(family, socket.IPPROTO_TCP, extensions, sum(1 << state for state in states))
-    kernel.sendall(HEADER.pack(HEADER.size + len(request), BY_FAMILY, DUMP, 1, 0) + request)
+    kernel.sendall(_HEADER.pack(_HEADER.size + len(request), BY_FAMILY, DUMP, 1, 0) + request)
 
 
 def _answers(kernel: socket.socket) -> Counts:
@@ -92,7 +92,7 @@ def _answers(kernel: socket.socket) -> Counts:
                 return
             if kind == ERROR:
                 raise OSError("the kernel does not tell of sockets")
-            state, port = _ANSWER.unpack_from(data, at + HEADER.size)
+            state, port = _ANSWER.unpack_from(data, at + _HEADER.size)
             count = _QUEUE.unpack_from(data, at + _QUEUE_AT)[0] if state == LISTEN else 1
             yield state, int.from_bytes(port, "big"), count
             at += (length + 3) & ~3
@@ -107,7 +107,7 @@ def _alike(data: bytes) -> list[tuple[int, int, int]]:
     heads = [set(data[at::length]) for at in range(_LENGTH.size)]
     if any(len(values) != 1 for values in heads):
         return []
-    states, high, low = (data[HEADER.size + at :: length] for at in (_STATE_AT, _PORT_AT, _PORT_AT + 1))
+    states, high, low = (data[_HEADER.size + at :: length] for at in (_STATE_AT, _PORT_AT, _PORT_AT + 1))
     if LISTEN in states:
         return []
     counts = Counter(zip(states, high, low))  # noqa: B905 - `strict` is not in Python 3.9, and they are of one length

@@ -1,14 +1,10 @@
-"""Tells how the router's queueing disciplines are set, and which were changed meanwhile: its kernel announces each
-change.
-
-    router_watch.py [DEVICE …]
+"""Tells which queueing disciplines of the router were changed meanwhile: its kernel announces each change.
 
 A program of its own, in the router, for as long as a bed makes page loads. It sleeps in between: what the kernel
 announces waits in its socket. It answers each line on its standard input with a line of JSON:
 
     begin    forget what was announced so far: {}
     end      what was announced since: {"changes": [[device, kind], …]}
-    show     what is set now: {"queues": [… as `tc -j qdisc show` tells], "mtus": {device: …}}
 
 It ends when its input ends. Standard library only, Python 3.9 and later.
 """
@@ -20,11 +16,8 @@ import errno
 import json
 import os
 import socket
-import sys
-from pathlib import Path
 
-from lanelab.driver.bed.remote.batch import Batch
-from lanelab.driver.bed.remote.tc_netlink import HEADER, KIND, TC, attributes
+from lanelab.driver.bed.remote.tc_netlink import KIND, TC, attributes, messages
 
 GROUP_TC = 1 << 3
 ANNOUNCED = range(36, 44)  # RTM_NEWQDISC to RTM_DELTCLASS; those that ask for them are never announced
@@ -69,21 +62,19 @@ class Announcements:
 def changes(data: bytes) -> list[list[str]]:
     """Return the changes in the messages of one datagram."""
     changes_read = []
-    while len(data) >= HEADER.size:
-        length, kind, _, _, _ = HEADER.unpack_from(data)
+    for kind, _, body in messages(data):
         if kind in ANNOUNCED:
-            _, _, _, device, _, _, _ = TC.unpack_from(data, HEADER.size)
-            named = dict(attributes(data[HEADER.size + TC.size : length])).get(KIND, b"")
+            _, _, _, device, _, _, _ = TC.unpack_from(body)
+            named = dict(attributes(body[TC.size :])).get(KIND, b"")
             name = str(device)
             with contextlib.suppress(OSError):
                 name = socket.if_indextoname(device)
             changes_read.append([name, named.rstrip(b"\0").decode()])
-        data = data[length + -length % 4 :]
     return changes_read
 
 
 def main() -> None:
-    announcements, tc, devices = Announcements(), Batch("tc"), sys.argv[1:]
+    announcements = Announcements()
     while True:
         data = os.read(0, 4096)
         if not data:
@@ -92,12 +83,9 @@ def main() -> None:
             if word == "begin":
                 announcements.forget()
                 say({})
-            elif word == "end":
-                say({"changes": announcements.since()})
             else:
-                mtus = {each: int(Path("/sys/class/net", each, "mtu").read_text()) for each in devices}
-                say({"queues": tc.ask("qdisc show"), "mtus": mtus})
+                say({"changes": announcements.since()})
 
 
-def say(data: dict[str, object]) -> None:
+def say(data: dict[str, list[list[str]]]) -> None:
     print(json.dumps(data), flush=True)

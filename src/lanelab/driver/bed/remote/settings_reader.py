@@ -1,4 +1,4 @@
-"""Tells what a host is set to: its routes, its device, its kernel, what its connections use, and which files that it
+"""Tells what a host is set to: its device's offloads, its kernel, what its connections use, and which files that it
 answers from were written to.
 
     settings_reader.py DEVICE NETWORK PORT [NAME …]
@@ -6,7 +6,7 @@ answers from were written to.
 A program of its own on the client and the server, for as long as a bed makes page loads: to start programs after each
 load would take longer than all that they tell. NETWORK is the link's; connections of PORT are left out. Each NAME is a
 file below /proc/sys. It answers each line on its standard input, which is a folder that is answered from or empty, with
-a line of JSON: see `answer`. It ends when its input ends. Standard library only, Python 3.9 and later.
+a line of JSON: see `main`. It ends when its input ends. Standard library only, Python 3.9 and later.
 """
 
 from __future__ import annotations
@@ -22,19 +22,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from lanelab.driver.bed.remote.batch import Batch
 from lanelab.driver.bed.remote.connections import (
-    DONE,
-    ERROR,
     ESTABLISHED,
     FAMILIES,
-    HEADER,
     RECEIVE,
     SOCK_DIAG,
     TIMEOUT_S,
     ask,
 )
-from lanelab.driver.bed.remote.tc_netlink import attributes
+from lanelab.driver.bed.remote.tc_netlink import DONE, ERROR, attributes, messages
 
 STAGED = ".staged"  # what the name of the file ends with whose time is that at which a folder was whole
 SIOCETHTOOL = 0x8946
@@ -89,7 +85,7 @@ def controls(network: ipaddress.IPv4Network, without: int) -> list[str]:
         diagnosis.settimeout(TIMEOUT_S)
         for family in FAMILIES:
             ask(diagnosis, family, (ESTABLISHED,), 1 << CONTROL - 1)
-            for message in _messages(diagnosis):
+            for message in _answers(diagnosis):
                 of, port, other, source, target = IDENTITY.unpack_from(message)
                 ports = (int.from_bytes(port, "big"), int.from_bytes(other, "big"))
                 if without not in ports and all(_address(of, each) in network for each in (source, target)):
@@ -105,18 +101,15 @@ def _address(family: int, data: bytes) -> ipaddress.IPv4Address | ipaddress.IPv6
     return address.ipv4_mapped or address
 
 
-def _messages(diagnosis: socket.socket) -> Iterator[bytes]:
+def _answers(diagnosis: socket.socket) -> Iterator[bytes]:
     """Yield the answers to what was asked last, without their headers."""
     while True:
-        data = diagnosis.recv(RECEIVE)
-        while data:
-            length, kind, _, _, _ = HEADER.unpack_from(data)
+        for kind, _, body in messages(diagnosis.recv(RECEIVE)):
             if kind == DONE:
                 return
             if kind == ERROR:
                 raise OSError("the kernel does not tell of its connections")
-            yield data[HEADER.size : length]
-            data = data[(length + 3) & ~3 :]
+            yield body
 
 
 def kernel(names: list[str]) -> Iterator[tuple[str, str]]:
@@ -151,12 +144,10 @@ def _within(folder: str) -> Iterator[str]:
 
 def main() -> None:
     device, network, port, *names = sys.argv[1:]
-    interface, ip, of_link = Device(device), Batch("ip", "-d"), ipaddress.IPv4Network(network)
+    interface, of_link = Device(device), ipaddress.IPv4Network(network)
     for line in sys.stdin:
         answer = {
             "controls": controls(of_link, int(port)),
-            "routes": ip.ask("route show dev " + device),
-            "link": ip.ask("link show dev " + device),
             "features": interface.features(),
             "kernel": dict(kernel(names)),
             "written_to": written_to(line.rstrip("\n")),

@@ -43,6 +43,14 @@ def attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
         data = data[length + -length % 4 :]
 
 
+def messages(data: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """Yield kind, number and body of each message of a datagram."""
+    while len(data) >= HEADER.size:
+        length, kind, _, number, _ = HEADER.unpack_from(data)
+        yield kind, number, data[HEADER.size : length]
+        data = data[length + -length % 4 :]
+
+
 def rate_words(bytes_per_s: int) -> bytes:
     return RATE.pack(0, ETHERNET, 0, 0, 0, min(LARGEST, bytes_per_s))
 
@@ -76,20 +84,17 @@ class Netlink:
     def _messages(self) -> Iterator[tuple[int, bytes]]:
         """Yield the answers to what was sent last."""
         while True:
-            data = self._socket.recv(1 << 18)
-            while data:
-                length, kind, _, number, _ = HEADER.unpack_from(data)
-                if number == self._number:
-                    body = data[HEADER.size : length]
-                    if kind == DONE:
-                        return
-                    if kind == ERROR:
-                        error = -struct.unpack_from("=i", body)[0]
-                        if error:
-                            raise OSError(error, os.strerror(error))
-                        return
-                    yield kind, body
-                data = data[length + -length % 4 :]
+            for kind, number, body in messages(self._socket.recv(1 << 18)):
+                if number != self._number:
+                    continue
+                if kind == DONE:
+                    return
+                if kind == ERROR:
+                    error = -struct.unpack_from("=i", body)[0]
+                    if error:
+                        raise OSError(error, os.strerror(error))
+                    return
+                yield kind, body
 
     def _change(self, kind: int, device: int, handle: int, parent: int, name: str, options: bytes) -> None:
         data = attribute(KIND, name.encode() + b"\0") + attribute(OPTIONS | NESTED, options)

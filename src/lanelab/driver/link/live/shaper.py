@@ -13,7 +13,6 @@ from lanelab.driver.bed.substrate import Substrate
 from lanelab.driver.link.hosts.host import KERNELS_OWN, USUAL_KERNEL
 from lanelab.driver.link.shaping.shaping import Shaping, unshape_lines
 
-HOSTS = ("client", "server")
 FORWARDING = "net.ipv4.ip_forward"
 # What already is as it should be is left alone: containers let nobody write there. A shell's own `read` goes byte by
 # byte, of which these files give only the first: `cat` it is.
@@ -57,7 +56,7 @@ class Shaper:
         try:
             _, shown = self._program("router", TC).ask([])
             return parsed(list[QueueState], shown, "what tc shows of the router's queues")
-        except (ValueError, RecordError) as error:
+        except RecordError as error:
             raise LinkError(f"the router does not tell what waits in its queues: {error}", "Start a new bed") from error
 
     def congestion_controls(self, name: str) -> list[str]:

@@ -5,13 +5,14 @@ import json
 import os
 import queue
 import threading
-from pathlib import Path
 from typing import IO, Any
 
 from lanelab.driver.base.errors import NodeError
-from lanelab.driver.bed.node import Command, Node, Process, Stdio
+from lanelab.driver.bed.line_program import Program as NodeProgram
+from lanelab.driver.bed.node import Node, Process, Stdio
+from lanelab.driver.bed.remote import probe, probe_packets, probe_tcp
 
-PROBE = Path(__file__).resolve().parents[2] / "bed" / "remote" / "probe.py"
+PROBE = NodeProgram(probe, (probe_packets, probe_tcp))
 Line = str | None  # None: the program has ended
 
 
@@ -23,8 +24,7 @@ class Session:
         source, self._stdin = os.pipe()
         stdout, sink = os.pipe()
         try:
-            command = Command([*node.python, node.program_of_ours(PROBE)])
-            self._process: Process = node.spawn(command, Stdio(source, sink, sink))
+            self._process: Process = node.spawn(PROBE.command(node), Stdio(source, sink, sink))
         except BaseException:
             os.close(self._stdin)
             os.close(stdout)

@@ -5,7 +5,7 @@ What was started for a trial ends with it, except the browser's driver and, for 
 
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -15,7 +15,6 @@ from lanelab.driver.arm.browsers.browser import NETLOG, Browser, Repeatable, Sur
 from lanelab.driver.arm.browsers.failures import BrowserError
 from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.arm.browsers.registry import BROWSERS
-from lanelab.driver.arm.servers.certificates import Leaf
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.errors import BedError, InputError, LanelabError, StoreError
@@ -32,7 +31,7 @@ from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
 from lanelab.driver.trial.page_load.current_load import UnderWay
 from lanelab.driver.trial.page_load.gateways import CERTIFICATE, KEYS, Gateways, addresses, drop_gateway, end_gateway
-from lanelab.driver.trial.page_load.node_settings import HostReader, ReadBack
+from lanelab.driver.trial.page_load.node_settings import HostReader, ReadBack, RouterReader
 from lanelab.driver.trial.page_load.router_watch import RouterWatch
 from lanelab.driver.trial.page_load.server_log import has_every_answer, read_server_log
 from lanelab.driver.trial.recorders.recorder import Context, Recording
@@ -60,7 +59,7 @@ class PageLoadOnBed(BedSide):
         self._expected: TrialSpec | None = None
         self._router = RouterWatch(place.substrate.router)
         client, server = (HostReader(place.substrate, host) for host in (CLIENT, SERVER))
-        self._read_back = ReadBack(client, server, self._router, place.kept)
+        self._read_back = ReadBack(client, server, RouterReader(place.substrate.router.node), place.kept)
         self._beside = ThreadPoolExecutor(2, "beside")  # reads settings, ends what a trial has
         self._ended: Future[None] | None = None
         for node in (self._client, self._server):
@@ -294,33 +293,23 @@ class PageLoadOnBed(BedSide):
         shutil.rmtree(trial.folder, ignore_errors=True)
 
     def _surroundings(self, spec: TrialSpec) -> Surroundings:
-        serving = self._serving
+        """For the browser the gateway is the server, and is where it is without being asked for: names, keys and TLS of
+        the link are the gateway's affair."""
+        serving, arm = self._serving, spec.arm
+        authority = serving.authority(spec).decode()
+        around = Surroundings(
+            hosts=serving.addresses(spec),
+            dns=arm.dns,
+            netlog=NETLOG in wishes(spec.recorders),
+            timeout_s=spec.timeout_s,
+            repeatable=repeatable_of(arm, spec.site),
+        )
+        if arm.via == "gateway":
+            trusted = (serving.certificate_of_kind(spec, CERTIFICATE).spki_sha256_b64,)
+            return replace(around, hosts=addresses(spec.site), dns="instant", trusted=trusted, authority=authority)
         leaf = serving.certificate(spec)
-        shown = serving.certificate_of_kind(spec, CERTIFICATE) if spec.arm.via == "gateway" else None
-        return _surroundings(spec, serving.addresses(spec), leaf, shown, serving.authority(spec).decode())
-
-
-def _surroundings(
-    spec: TrialSpec, hosts: Mapping[str, str], leaf: Leaf | None, shown: Leaf | None, authority: str
-) -> Surroundings:
-    """For the browser the gateway is the server, and is where it is without being asked for: names, keys and TLS of the
-    link are the gateway's affair."""
-    around = Surroundings(
-        hosts=hosts,
-        dns=spec.arm.dns,
-        trusted=(leaf.spki_sha256_b64,) if leaf else (),
-        authority=authority if leaf else "",
-        keys=leaf is not None,
-        netlog=NETLOG in wishes(spec.recorders),
-        without_h2=_must_not_offer_h2(spec.arm),
-        timeout_s=spec.timeout_s,
-        repeatable=repeatable_of(spec.arm, spec.site),
-    )
-    if shown is None:
-        return around
-    trusted = (shown.spki_sha256_b64,)
-    around = replace(around, hosts=addresses(spec.site), dns="instant", trusted=trusted, authority=authority)
-    return replace(around, keys=False, without_h2=False)
+        around = replace(around, without_h2=_must_not_offer_h2(arm))
+        return replace(around, trusted=(leaf.spki_sha256_b64,), authority=authority, keys=True) if leaf else around
 
 
 def _must_not_offer_h2(arm: Arm) -> bool:

@@ -1,27 +1,20 @@
 """What the router did while a page loaded: whether it ran all the time, and whether somebody set its queues anew."""
 
-from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 from lanelab.driver.base.errors import RouterError
 from lanelab.driver.bed.line_program import LineProgram, Program
-from lanelab.driver.bed.remote import batch, router_watch, tc_netlink
+from lanelab.driver.bed.remote import router_watch, tc_netlink
 from lanelab.driver.bed.routers.pulse import Pulse
 from lanelab.driver.bed.routers.router import Router
-from lanelab.driver.link.shaping.expected_tc import Queue
 from lanelab.driver.link.shaping.shaping import DEVICES
 from lanelab.driver.record.evidence.capture import RouterStall
 
-PROGRAM = Program(router_watch, (tc_netlink, batch))
+PROGRAM = Program(router_watch, (tc_netlink,))
 
 
 class _Announced(TypedDict):
     changes: list[tuple[str, str]]  # device, kind
-
-
-class _Shown(TypedDict):
-    queues: Sequence[Queue]
-    mtus: Mapping[str, int]
 
 
 class RouterWatch:
@@ -29,7 +22,7 @@ class RouterWatch:
 
     def __init__(self, router: Router) -> None:
         self._router = router
-        self._program = LineProgram(router.node, PROGRAM, "the program that watches the router", RouterError, *DEVICES)
+        self._program = LineProgram(router.node, PROGRAM, "the program that watches the router", RouterError)
         self._pulse: Pulse | None = None
         self._moves = False
 
@@ -57,11 +50,6 @@ class RouterWatch:
         if self._moves:
             return None
         return tuple(sorted({f"{kind} of {device}" for device, kind in changes if device in DEVICES or not device}))
-
-    def shown(self) -> tuple[Sequence[Queue], Mapping[str, int]]:
-        """Return its queueing disciplines, and the MTU of each of its devices."""
-        shown = self._program.ask_for(_Shown, "show")
-        return shown["queues"], shown["mtus"]
 
     def drop(self) -> None:
         """End what a trial that failed has left."""
