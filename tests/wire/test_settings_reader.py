@@ -16,7 +16,7 @@ from lanelab.driver.bed.line_program import LineProgram
 from lanelab.driver.bed.remote.settings_reader import STAGED
 from lanelab.driver.collect.recording.this_machine import ThisMachine
 from lanelab.driver.link.hosts.host import Route
-from lanelab.driver.trial.page_load.node_settings import READER, Device, Told
+from lanelab.driver.trial.page_load.node_settings import READER, Device, HostAnswer
 
 NOT_LEFT_OUT = 1
 FEATURES = ("tcp-segmentation-offload", "generic-segmentation-offload", "generic-receive-offload",
@@ -36,11 +36,11 @@ def node() -> Iterator[ThisMachine]:
     here.close()
 
 
-def read(node: ThisMachine, content: str = "", left_out: int = NOT_LEFT_OUT) -> Told:
+def read(node: ThisMachine, content: str = "", left_out: int = NOT_LEFT_OUT) -> HostAnswer:
     program = reader(node, left_out, "net/ipv4/tcp_rmem", "net/ipv4/no_such_setting")
     try:
-        program.ask_for(Told, "")
-        return program.ask_for(Told, content)  # it answers again and again
+        program.ask_for(HostAnswer, "")
+        return program.ask_for(HostAnswer, content)  # it answers again and again
     finally:
         program.close()
 

@@ -8,7 +8,7 @@ import pytest
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.link.hosts.host import USUAL_KERNEL, Route
 from lanelab.driver.link.shaping.shaping import DEVICES
-from lanelab.driver.trial.page_load.node_settings import HostReader, ReadBack, RouterReader, ShownHost, Told
+from lanelab.driver.trial.page_load.node_settings import HostAnswer, HostReader, ReadBack, RouterReader, ShownHost
 
 KERNEL = {
     **{name.replace(".", "/"): value for name, value in USUAL_KERNEL.items()},
@@ -19,7 +19,7 @@ KERNEL = {
 
 def read_back(kernel: dict[str, str], kept: dict[tuple[str, str], str] | None = None) -> ReadBack:
     """Return what reads the settings of hosts that answer with this kernel, as it is then."""
-    told: Told = {
+    told: HostAnswer = {
         "controls": ["cubic", "bbr"],
         "features": ["rx-checksumming"],
         "kernel": kernel,

@@ -39,8 +39,8 @@ class Device(TypedDict):
     gso_max_segs: NotRequired[int]
 
 
-class Told(TypedDict):
-    """What the program that reads settings tells of a host."""
+class HostAnswer(TypedDict):
+    """The program that reads settings answers this of a host."""
 
     controls: Sequence[str]
     features: Sequence[str]  # that are on
@@ -50,9 +50,9 @@ class Told(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class ShownHost:
-    """What there is to be seen of a host."""
+    """A host is read as this: its program's answer, and its routes and devices as ip shows them."""
 
-    told: Told
+    answer: HostAnswer
     routes: Sequence[Route]
     devices: Sequence[Device]
 
@@ -75,10 +75,10 @@ class HostReader:
         if self._program.failed:
             self._program.close()
             self._program = self._start()
-        told = self._program.ask_for(Told, content)  # first of all: connections do not last
+        answer = self._program.ask_for(HostAnswer, content)  # first of all: connections do not last
         device, whose = self._host.port.device, f"what ip shows of the {self._host.name}"
         routes = parsed(list[Route], self._ip.show(f"route show dev {device}"), whose)
-        return ShownHost(told, routes, parsed(list[Device], self._ip.show(f"link show dev {device}"), whose))
+        return ShownHost(answer, routes, parsed(list[Device], self._ip.show(f"link show dev {device}"), whose))
 
 
 class RouterReader:
@@ -135,7 +135,7 @@ class ReadBack:
 
 def _host(shown: ShownHost, name: str) -> tuple[HostSettings, tuple[str, ...], Kernel]:
     """Return its settings, the files somebody has written to, and what its kernel is set to beyond the link's own."""
-    answer = shown.told
+    answer = shown.answer
     on = set(answer["features"])
     if any(each.get("gso_max_segs") == 1 for each in shown.devices):  # on, and without effect: bed/ssh/router.py
         on -= SEGMENTING
