@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lanelab.driver.base.errors import CaptureError
-from lanelab.driver.trial.packets.packets import open_capture, records, summarise
+from lanelab.driver.trial.packets.packets import open_capture, places, summarise
 from lanelab.driver.trial.packets.pcapng import embed_keys
 from tests.kit import tshark
 from tests.kit.frames import Recorder, Talk
@@ -90,7 +90,7 @@ def test_blocks_are_sound_whatever_is_in_them(rest: bytes, keys: str, comment: s
         found = blocks(gzip.decompress(file.read_bytes()))
     kinds = [kind for kind, _ in found]
     assert kinds == [0x0A0D0D0A, *([10] if keys else []), 1, *[6] * count]
-    assert count == len(list(records(open_capture(data)))) == summarise(data).packets
+    assert count == len(list(places(open_capture(data)))) == summarise(data).packets
 
 
 def test_what_is_no_capture_leaves_no_file(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from lanelab.driver.trial.packets.frames import ETHERTYPE_AT, IPV4, LINKS, NETWO
 from lanelab.driver.trial.packets.secrets import Secrets, read_secrets
 from lanelab.driver.trial.packets.udp import Udp
 
-__all__ = ["Connection", "FlowSummary", "PacketSummary", "open_capture", "records", "summarise"]
+__all__ = ["Connection", "FlowSummary", "PacketSummary", "open_capture", "places", "summarise"]
 
 FILE_HEADER = 24
 RECORD_HEADER = 16
@@ -75,14 +75,6 @@ def places(capture: Opened) -> Iterator[tuple[int, int, int, int]]:
             return
         yield seconds * 1_000_000_000 + fraction * capture.fraction_ns, size, position, position + captured
         position += captured
-
-
-def records(capture: Opened) -> Iterator[tuple[int, int, int, bytes]]:
-    """Yield for each whole packet the time in seconds and fraction as the file has them, its size on the wire, its
-    bytes."""
-    for now, size, begin, end in places(capture):
-        seconds, nanoseconds = divmod(now, 1_000_000_000)
-        yield seconds, nanoseconds // capture.fraction_ns, size, capture.data[begin:end]
 
 
 def summarise(pcap: bytes | Path, client: str = ADDRESSES["client"], keys: str = "") -> PacketSummary:

@@ -4,19 +4,22 @@ pcapng as in draft-ietf-opsawg-pcapng: a Section Header, the keys as a Decryptio
 Description, and each packet as an Enhanced Packet Block with the time and the bytes that it had.
 """
 
-import gzip
 import struct
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from lanelab.driver.trial.packets.packets import Opened, open_capture, records
+from lanelab.driver.trial.packets.packets import Opened, open_capture, places
 
 SECTION, INTERFACE, PACKET, SECRETS = 0x0A0D0D0A, 1, 6, 10
 BYTE_ORDER = 0x1A2B3C4D
 TLS_KEY_LOG = 0x544C534B
 OF_UNKNOWN_LENGTH = -1
 COMMENT, PROGRAM, DEVICE, RESOLUTION = 1, 4, 2, 9  # options: those of any block, of a section, of an interface
-COMPRESSION = 1  # captures are mostly images and ciphertext: more effort buys nothing
+# Captures are mostly images and ciphertext, in which more effort finds nothing, while the heads of packets are like those
+# of the packets just before them: a window of 8 KiB and much memory for it take a fifth less time than zlib's own.
+COMPRESSION, GZIP_OF_8_KIB, MOST_MEMORY = 1, 16 + 13, 9
+AT_ONCE = 1 << 20  # bytes that are compressed in one go
 MICROSECONDS, NANOSECONDS = 6, 9  # powers of ten
 
 
@@ -26,15 +29,17 @@ def embed_keys(pcap: bytes | Path, keys: str, out: Path, comment: str = "", devi
     Packets behind a place where the capture is broken are left out. The same input makes the same bytes.
     """
     capture = open_capture(pcap)
-    count = 0
-    with (
-        out.open("wb") as file,
-        gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0, compresslevel=COMPRESSION) as packed,
-    ):
-        packed.write(_head(capture, keys, comment, device))
+    packed = zlib.compressobj(COMPRESSION, zlib.DEFLATED, GZIP_OF_8_KIB, MOST_MEMORY, zlib.Z_FILTERED)
+    count, length, parts = 0, 0, [_head(capture, keys, comment, device)]
+    with out.open("wb") as file:
         for block in _packets(capture):
-            packed.write(block)
             count += 1
+            parts += block
+            length += len(block[1])
+            if length >= AT_ONCE:
+                file.write(packed.compress(b"".join(parts)))
+                length, parts = 0, []
+        file.write(packed.compress(b"".join(parts)) + packed.flush())
     return count
 
 
@@ -50,15 +55,15 @@ def _head(capture: Opened, keys: str, comment: str, device: str) -> bytes:
     return b"".join([*blocks, _block(INTERFACE, interface, *options)])
 
 
-def _packets(capture: Opened) -> Iterator[bytes]:
-    per_second = 1_000_000_000 // capture.fraction_ns
-    head = struct.Struct("<IIIIIII")
-    for seconds, fraction, size, frame in records(capture):
-        time = seconds * per_second + fraction
-        length = 32 + len(frame) + (padding := -len(frame) % 4)
-        high, low = time >> 32, time & 0xFFFF_FFFF
-        start = head.pack(PACKET, length, 0, high, low, len(frame), size)
-        yield b"".join((start, frame, bytes(padding), struct.pack("<I", length)))
+def _packets(capture: Opened) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Yield what is before each packet, the packet, what is behind it."""
+    head, fraction_ns, data = struct.Struct("<IIIIIII").pack, capture.fraction_ns, capture.data
+    for now, size, begin, end in places(capture):
+        time, captured = now // fraction_ns, end - begin
+        padding = -captured % 4
+        length = 32 + captured + padding
+        start = head(PACKET, length, 0, time >> 32, time & 0xFFFF_FFFF, captured, size)
+        yield start, data[begin:end], bytes(padding) + length.to_bytes(4, "little")
 
 
 def _option(code: int, value: bytes) -> bytes:
