@@ -16,8 +16,8 @@ BYTE_ORDER = 0x1A2B3C4D
 TLS_KEY_LOG = 0x544C534B
 OF_UNKNOWN_LENGTH = -1
 COMMENT, PROGRAM, DEVICE, RESOLUTION = 1, 4, 2, 9  # options: those of any block, of a section, of an interface
-# Captures are mostly images and ciphertext, in which more effort finds nothing, while the heads of packets are like those
-# of the packets just before them: a window of 8 KiB and much memory for it take a fifth less time than zlib's own.
+# Captures are mostly images and ciphertext, in which more effort finds nothing; the heads of packets are like those
+# of the packets just before them. A window of 8 KiB and much memory for it take a fifth less time than zlib's own.
 COMPRESSION, GZIP_OF_8_KIB, MOST_MEMORY = 1, 16 + 13, 9
 AT_ONCE = 1 << 20  # bytes that are compressed in one go
 MICROSECONDS, NANOSECONDS = 6, 9  # powers of ten

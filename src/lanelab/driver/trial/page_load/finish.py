@@ -3,6 +3,8 @@
 import gzip
 import json
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,7 +12,7 @@ from lanelab.driver.arm.browsers.har import har
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.arm.servers.server import PORTS
 from lanelab.driver.base.clock import utc_now
-from lanelab.driver.base.errors import LanelabError, RecordError
+from lanelab.driver.base.errors import CaptureError, LanelabError, RecordError
 from lanelab.driver.base.writing import writing
 from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
@@ -106,10 +108,14 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
         return replace(record, failures=(*record.failures, Failure(Reason.EVIDENCE_MISSING, detail)))
     captures = Captures(context.folder, record.page_load.capture)
     work = Work(record, context, captures)
-    for step in STEPS:
-        work = step.do(work)
-    with writing("store the files of a trial"):
-        _pack(work)
+    with ThreadPoolExecutor(1) as beside:  # zlib compresses while other threads run
+        packing = beside.submit(_pack_captures, captures)
+        for step in STEPS:
+            work = step.do(work)
+        with writing("store the files of a trial"):
+            for node in packing.result():
+                captures.file(node).unlink()
+            _pack(work)
     return replace(work.record, artifacts=_names(context.folder))
 
 
@@ -205,12 +211,20 @@ STEPS: tuple[Step, ...] = (
 )
 
 
+def _pack_captures(captures: Captures) -> list[str]:
+    """Pack captures with their keys. Return the nodes whose captures were packed: what cannot be read stays as it
+    is."""
+    there = []
+    for node in captures.nodes:
+        with suppress(CaptureError):
+            embed_keys(captures.file(node), captures.keys, captures.folder / f"{node}.pcapng.gz")
+            there.append(node)
+    return there
+
+
 def _pack(work: Work) -> None:
-    """Pack captures with their keys, and compress texts. What cannot be read stays as it is."""
-    folder, captures = work.context.folder, work.captures
-    for node in work.evidence.packets:
-        embed_keys(captures.file(node), captures.keys, folder / f"{node}.pcapng.gz")
-        captures.file(node).unlink()
+    """Compress texts; the keys are with the captures."""
+    folder = work.context.folder
     (folder / KEYS).unlink(missing_ok=True)
     _compress(folder / "page.har.gz", json.dumps(har(work.record)).encode())
     for name in (*PACKED, *packed(work.context.experiment.recorders)):
