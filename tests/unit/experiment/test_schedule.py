@@ -103,6 +103,19 @@ def test_a_run_that_was_killed_anywhere_makes_the_trials_that_it_would_have_made
     assert stored([*begun, *resumed]) == stored(whole)
 
 
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("beds", BEDS)
+def test_the_next_round_is_foreseen_where_it_comes_on_the_same_bed(order: str, beds: str) -> None:
+    schedule = Schedule(read(f"{GRID}trials: 4\n{beds}order: {order}\n"), 7, Spread(), {})
+    last_of_stage = (2, 4) if beds else (4,)
+    while batch := schedule.batch():
+        foreseen = schedule.next_round()
+        for planned in batch:
+            schedule.add(planned, Attempt(True, 100.0))
+        number = batch[0].round
+        assert foreseen == (None if number in last_of_stage else schedule.batch()[0]), number
+
+
 @PATIENT
 @given(experiments, st.integers(0, 10**6))
 def test_no_trial_is_made_again_once_it_is_a_result_or_has_used_up_its_retries(

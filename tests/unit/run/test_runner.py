@@ -23,7 +23,7 @@ from lanelab.driver.experiment.schedule.rounds import Schedule
 from lanelab.driver.run import open_beds as beds
 from lanelab.driver.run.built_programs import Programs
 from lanelab.driver.run.channel.client import Bed
-from lanelab.driver.run.events import LinkTested
+from lanelab.driver.run.events import LinkTested, TrialStored
 from lanelab.driver.run.folder.store import Store
 from lanelab.driver.run.runner import StopRequest
 from lanelab.driver.run.this_machine import this_machine
@@ -43,14 +43,24 @@ def test_every_cell_is_loaded_as_often_as_asked(play: Callable[[str], Play]) -> 
     assert bed.self_tests == 1
 
 
-def test_a_bed_hears_of_each_trial_of_a_round_while_the_one_before_is_played(play: Callable[[str], Play]) -> None:
-    """And of none whose link needs a self-test: that one must have the bed alone."""
+@pytest.mark.parametrize("order", ["interleaved", "random", "sequential"])
+def test_a_bed_hears_of_each_trial_while_the_one_before_is_played(play: Callable[[str], Play], order: str) -> None:
+    """The first of the next round included, and none whose link needs a self-test: that one must have the bed alone."""
     bed = StandIn(lambda _arm, _number: 100.0)
-    play(f"{TWO_ARMS}trials: 3\n").on(bed)
-    assert bed.expected == bed.loads[1::2]
+    play(f"{TWO_ARMS}trials: 3\norder: {order}\n").on(bed)
+    heard = [at for at in range(1, 6) if order != "sequential" or at != 3]  # there another cell begins
+    assert bed.expected == [bed.loads[at] for at in heard]
     refused = StandIn(lambda _arm, _number: 100.0, right_from=2)
     play(f"{TWO_ARMS}trials: 2\nretries: 1\n").on(refused)
     assert set(refused.expected) <= set(refused.loads[1:])
+
+
+def test_a_trial_that_was_prepared_and_does_not_come_leaves_no_gap(play: Callable[[str], Play]) -> None:
+    """A failed trial is made again before the next round, whose first trial was prepared by then."""
+    bed = StandIn(lambda _arm, number: "protocol-fallback" if number == 1 else 100.0)
+    run = play(f"{TWO_ARMS}trials: 2\nretries: 1\n")
+    assert run.on(bed) == {"a": [False, True, True], "b": [False, True, True]}
+    assert [event.trial for event in run.events if isinstance(event, TrialStored)] == list(range(1, 7))
 
 
 def test_a_failed_trial_is_tried_again_and_no_more_often_than_allowed(play: Callable[[str], Play]) -> None:

@@ -99,6 +99,16 @@ def test_the_last_to_start_is_the_first_to_stop(monkeypatch: pytest.MonkeyPatch)
     assert recorders.failures == []
 
 
+def test_what_needs_no_page_starts_ahead_and_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorders = noted(monkeypatch, second_start=BedError("no room"))
+    monkeypatch.setattr(Second, "starts_ahead", True)
+    recorders.start_ahead(Context({}, [], Path("/run"), Path("/run")))
+    assert Noted.calls == ["second start"]
+    assert set(run(recorders)) == {"first"}
+    assert Noted.calls.count("second start") == Noted.calls.count("first start") == 1
+    assert recorders.failures == [Failure(Reason.CAPTURE_LOST_PACKETS, "no room")]
+
+
 @pytest.mark.parametrize("call", ["start", "begins", "ended", "stop"])
 def test_one_that_fails_fails_the_trial_with_its_reason_and_no_other_recorder(
     monkeypatch: pytest.MonkeyPatch, call: str

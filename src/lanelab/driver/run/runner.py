@@ -4,7 +4,6 @@ Everything may be killed at any moment. What is stored decides what remains to b
 any other.
 """
 
-import itertools
 import queue
 import threading
 import time
@@ -137,14 +136,21 @@ class Runner:
     def play(self, agenda: Agenda) -> None:
         """The same without measuring the links again: more is to come on this bed."""
         self._agenda = agenda
-        while batch := agenda.batch():
+        while batch := self._next_batch(agenda):
             self.current.use_for(agenda.block)
             self.current.reconsider_links()
-            for planned, following in itertools.zip_longest(batch, batch[1:]):
+            for planned, following in zip(batch, [*batch[1:], agenda.next_round()], strict=True):
                 if self._stop.asked:
                     raise Interrupted("stopped after a finished trial")
                 self._play(planned, following)
             self._tell(RoundEnded(batch[0].round))
+
+    def _next_batch(self, agenda: Agenda) -> list[PlannedTrial]:
+        """Return what comes next. What was prepared and does not come is given up before its bed is used otherwise."""
+        batch = agenda.batch()
+        if self._ahead and (not batch or batch[0] != self._ahead.planned):
+            self._forget_prepared()
+        return batch
 
     # --- one trial
 
@@ -250,18 +256,14 @@ class Runner:
 
     def _take_prepared(self, planned: PlannedTrial) -> PreparedTrial:
         ahead, self._ahead = self._ahead, None
-        if ahead:
-            prepared = ahead.result()
-            if ahead.planned == planned:
-                return prepared
-        return self._prepare(planned)
+        return ahead.result() if ahead else self._prepare(planned)
 
     def _forget_prepared(self) -> None:
-        """Wait until nothing is being prepared any more."""
+        """Wait until nothing is being prepared any more. Its number goes to another trial."""
         ahead, self._ahead = self._ahead, None
         if ahead:
             with suppress(LanelabError):  # that trial will not be
-                ahead.result()
+                self._store.give_back(ahead.result().number)
 
     def _prepare(self, planned: PlannedTrial) -> PreparedTrial:
         number, folder = self._store.begin_trial()

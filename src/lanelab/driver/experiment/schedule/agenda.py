@@ -13,6 +13,11 @@ class Agenda(Protocol):
         """Return those that come next, in order. Empty: all is made."""
         ...
 
+    def next_round(self) -> PlannedTrial | None:
+        """Return what the next batch begins with, if nothing fails and nothing is known before; None where that cannot
+        be said. It may be prepared, and may never come."""
+        ...
+
     @property
     def block(self) -> int:
         """The block of rounds that the batch belongs to: each has a bed of its own. 0: any bed will do."""
@@ -34,6 +39,9 @@ class Agenda(Protocol):
 class _Nothing:
     def batch(self) -> list[PlannedTrial]:
         return []
+
+    def next_round(self) -> PlannedTrial | None:
+        return None
 
     block = 0
 

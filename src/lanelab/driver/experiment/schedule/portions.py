@@ -201,6 +201,9 @@ class PortionAgenda:
     def batch(self) -> list[PlannedTrial]:
         return [planned for planned in self._trials if self._is_needed(planned)]
 
+    def next_round(self) -> None:
+        """Whoever deals portions out may give the next one to another bed."""
+
     def _is_needed(self, planned: PlannedTrial) -> bool:
         used = self._before.get(planned.cell.id, (0, 0))[1]
         failed = [Attempt(False)] * used

@@ -40,6 +40,14 @@ class Schedule:
             self._round += 1
         return []
 
+    def next_round(self) -> PlannedTrial | None:
+        """Return the first trial of the round after the one that is under way, on the same bed. A planned look may end
+        the run before it."""
+        if self._stage == len(self._stages) or self._round >= self._stages[self._stage].last:
+            return None
+        order = round_order(self._experiment, self._seed, self._round + 1, self._stages[self._stage].cells)
+        return next((planned for planned in order if self._is_needed(planned)), None)
+
     def _leave_out_the_rest_of(self, stage: Stage) -> None:
         """Its cells are known: they need no rounds on this bed or on any further one."""
         later = (one for one in self._stages[self._stage + 1 :] if one.cells != stage.cells)

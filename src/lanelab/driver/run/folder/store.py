@@ -233,6 +233,11 @@ class Store(Content):
         number, self._next = self._next, self._next + 1
         return number, scratch
 
+    def give_back(self, number: int) -> None:
+        """The trial that was begun last will not be made: the next one that begins has its number."""
+        if number == self._next - 1:
+            self._next = number
+
     def add_trial(self, stored: Stored) -> None:
         """Store a whole trial: its artifacts get their final name, then one transaction makes it part of the run."""
         record, cell = stored.record, self._cells[stored.cell.id]

@@ -99,18 +99,29 @@ class PageLoadOnBed(BedSide):
         # But a warm arm's browser loads the page while it is opened: it needs the server, and what it leaves must go,
         # too. It also leaves its gateway with connections: another one takes its place.
         gateway = [lambda: self._gateways.start(trial)] if spec.arm.via == "gateway" else []
+
+        recorders = trial.recorders = TrialRecorders(spec.recorders, self._place.link())
+
+        def drain() -> None:
+            self._place.drain()
+            if not warm:
+                recorders.start_ahead(self._recorded(trial))
+
         _do_all(
             lambda: self._serve(trial),
             *gateway,
             lambda: self._open_page(trial, browser),
             *(gateway if warm else []),
-            self._place.drain,
+            drain,
             in_order=warm,
         )
-        if not trial.failures:
+        if trial.failures:
+            trial.drop_recorders()
+        else:
             if warm and trial.served:
                 trial.served.forget()  # the load that warmed the browser
-            self._start_recorders(trial)
+            recorders.start(self._recorded(trial))
+            trial.take_failures()
             with trial.failing(Reason.BED_LOST):
                 self._router.prepare()
         trial.prepare_s = time.monotonic() - started
@@ -143,21 +154,17 @@ class PageLoadOnBed(BedSide):
         with trial.failing(Reason.BROWSER_FAILED):
             trial.page = browser.open(trial.spec.arm, self._surroundings(trial.spec), trial.url)
 
-    def _start_recorders(self, trial: UnderWay) -> None:
+    def _recorded(self, trial: UnderWay) -> Context:
+        """Return what recorders see of a trial."""
         substrate = self._place.substrate
-        link = self._place.link()
-        trial.recorders = TrialRecorders(trial.spec.recorders, link)
-        trial.recorders.start(
-            Context(
-                nodes={name: substrate.node(name) for name in NODE_NAMES},
-                machines=substrate.machines(),
-                scratch=self._place.folder / "captures",
-                folder=trial.folder,
-                page=trial.page,
-                not_captured=cross.PORT if link.cross else None,
-            )
+        return Context(
+            nodes={name: substrate.node(name) for name in NODE_NAMES},
+            machines=substrate.machines(),
+            scratch=self._place.folder / "captures",
+            folder=trial.folder,
+            page=trial.page,
+            not_captured=cross.PORT if self._place.link().cross else None,
         )
-        trial.take_failures()
 
     # --- the load
 

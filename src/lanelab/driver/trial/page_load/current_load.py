@@ -65,3 +65,9 @@ class UnderWay:
         if self.recorders:
             self.failures += self.recorders.failures
             self.recorders.failures.clear()
+
+    def drop_recorders(self) -> None:
+        """There will be no load to record."""
+        recorders, self.recorders = self.recorders, None
+        if recorders:
+            recorders.close()

@@ -3,7 +3,7 @@
 A recorder is a class with an entry in registry.py. Its name is its key in the experiment file. For each trial there is
 one object of it, which is called in this order:
 
-    start(context)   before the load. It may take its time
+    start(context)   before the load. It may take its time. Those with `starts_ahead` start while the page is opened
     load_begins()    immediately before the load. It must be quick: the trial waits for it
     load_ended()     immediately after the load. It must be quick: whatever else is read of the trial waits for it
     stop()           gives the Recording; its files are then in the trial's folder
@@ -89,6 +89,7 @@ class Recorder(ABC, Generic[Options]):
     packed: ClassVar[tuple[str, ...]] = ()  # files of it that are text, and stored compressed
     second_bytes: ClassVar[int] = 0  # what it costs on disk for each second of a load
     wishes: ClassVar[frozenset[str]] = frozenset()  # what the browser must do from its start
+    starts_ahead: ClassVar[bool] = False  # it needs no page, and a page that opens leaves nothing in it
     asks: ClassVar[frozenset[str]] = frozenset()  # what it asks of pages, which not every browser gives
 
     def __init__(self, options: Options) -> None:

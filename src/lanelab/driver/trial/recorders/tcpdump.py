@@ -199,6 +199,7 @@ class Tcpdump(Recorder[CaptureOptions]):
     shape = SHAPE
     key_shapes = KEY_SHAPES
     reason = Reason.CAPTURE_LOST_PACKETS
+    starts_ahead = True
 
     def __init__(self, options: CaptureOptions) -> None:
         super().__init__(options)

@@ -23,12 +23,23 @@ class TrialRecorders:
         self._recorders = [RECORDERS[name](options[name]) for name in RECORDERS if name in options]
         if link and link.cross:
             self._recorders.append(Cross(link))
+        self._waiting = list(self._recorders)  # to be started
         self._failed: set[Recorder[Any]] = set()
         self.failures: list[Failure] = []
 
+    def start_ahead(self, context: Context) -> None:
+        """Start those that need no page."""
+        for recorder in [each for each in self._waiting if each.starts_ahead]:
+            self._start(recorder, context)
+
     def start(self, context: Context) -> None:
-        for recorder in self._recorders:
-            self._try(recorder, functools.partial(recorder.start, context))
+        """Start the others, or all."""
+        for recorder in list(self._waiting):
+            self._start(recorder, context)
+
+    def _start(self, recorder: Recorder[Any], context: Context) -> None:
+        self._waiting.remove(recorder)
+        self._try(recorder, functools.partial(recorder.start, context))
 
     def load_begins(self) -> None:
         for recorder in self._recorders:
