@@ -4,7 +4,7 @@ import struct
 from typing import NamedTuple
 
 TIMESTAMPS, SACK, MSS, NO_OPERATION, END = 8, 5, 2, 1, 0  # kinds
-_LINUX = 0x0101080A  # two times no operation, then timestamps: how Linux begins the options of every packet but a SYN
+LINUX = 0x0101080A  # two times no operation, then timestamps: how Linux begins the options of every packet but a SYN
 _PAIR = struct.Struct(">II").unpack_from
 _TRIPLE = struct.Struct(">III").unpack_from
 
@@ -49,6 +49,6 @@ def timestamp(data: bytes, at: int, end: int) -> tuple[int, int] | None:
     """Return the timestamps alone."""
     if end - at >= 12:
         head, value, echo = _TRIPLE(data, at)
-        if head == _LINUX:
+        if head == LINUX:
             return value, echo
     return read(data, at, end).timestamp

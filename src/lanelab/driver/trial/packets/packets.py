@@ -66,15 +66,16 @@ def open_capture(pcap: bytes | Path) -> Opened:
 
 def places(capture: Opened) -> Iterator[tuple[int, int, int, int]]:
     """Yield for each whole packet the time in nanoseconds, its size on the wire, where its frame begins and ends."""
-    data, position, last_start = capture.data, FILE_HEADER, len(capture.data) - RECORD_HEADER
+    data, position, whole, fraction_ns = capture.data, FILE_HEADER, len(capture.data), capture.fraction_ns
+    last_start = whole - RECORD_HEADER
     record = struct.Struct(capture.order + "IIII").unpack_from
     while position <= last_start:
         seconds, fraction, captured, size = record(data, position)
-        position += RECORD_HEADER
-        if not _is_whole(captured, size, len(data) - position):
+        begin = position + RECORD_HEADER
+        position = begin + captured
+        if position > whole or captured > LARGEST_RECORD or size < captured:
             return
-        yield seconds * 1_000_000_000 + fraction * capture.fraction_ns, size, position, position + captured
-        position += captured
+        yield seconds * 1_000_000_000 + fraction * fraction_ns, size, begin, position
 
 
 def summarise(pcap: bytes | Path, client: str = ADDRESSES["client"], keys: str = "") -> PacketSummary:
@@ -116,9 +117,7 @@ class _Reader:
         while position <= last_start:
             seconds, fraction, captured, size = record(data, position)
             position += RECORD_HEADER
-            if (
-                captured > end - position or captured > LARGEST_RECORD or size < captured
-            ):  # as _is_whole, without a call
+            if captured > end - position or captured > LARGEST_RECORD or size < captured:
                 self.incomplete = _why(captured, size, packets)
                 break
             now = seconds * 1_000_000_000 + fraction * fraction_ns
@@ -225,10 +224,6 @@ def _short_way(link: int) -> struct.Struct:
     kind_at, ip_at = ETHERTYPE_AT.get(link, 0), NETWORK_AT[link]
     between = max(0, ip_at - kind_at - 2)
     return struct.Struct(f">{kind_at}xH{between}xBxHxxHxBxx12sIIHH")
-
-
-def _is_whole(captured: int, size: int, left: int) -> bool:
-    return captured <= left and captured <= LARGEST_RECORD and size >= captured
 
 
 def _why(captured: int, size: int, packets: int) -> str:

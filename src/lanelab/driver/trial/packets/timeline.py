@@ -6,14 +6,25 @@ The summary (packets.py) counts in one fast pass; this keeps each packet, and so
 
 import ipaddress
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from lanelab.driver.trial.packets.frames import TCP, UDP_HEADER, Inside, inside
-from lanelab.driver.trial.packets.options import read
+from lanelab.driver.trial.packets.frames import (
+    ETHERTYPE_AT,
+    FRAGMENT_OFFSET,
+    IPV4,
+    NETWORK_AT,
+    TCP,
+    UDP_HEADER,
+    Inside,
+    inside,
+    turned,
+)
+from lanelab.driver.trial.packets.options import LINUX, read
 from lanelab.driver.trial.packets.packet_fields import Packet, Seen, Stream
-from lanelab.driver.trial.packets.packets import open_capture, places
+from lanelab.driver.trial.packets.packets import LARGEST_RECORD, NO_OPTIONS, Opened, open_capture, places
 from lanelab.driver.trial.packets.quic import begins_quic
 from lanelab.driver.trial.packets.quic_timeline import QuicStream, opening
 from lanelab.driver.trial.packets.secrets import read_secrets
@@ -22,6 +33,8 @@ __all__ = ["Datagram", "Packet", "QuicStream", "Seen", "Stream", "Timeline", "re
 
 FIN, SYN, RST, PUSH, ACK = 0x01, 0x02, 0x04, 0x08, 0x10
 BEGINNING = 256  # bytes of what a datagram carries by which it is known again: more than a token of QUIC's first ones
+SHORT_WAY = HEADERS = 20 + 32  # bytes of IPv4, and of TCP with timestamps
+_ONLY_STAMPS, _HEADER_AND_SYN = 8 << 12, 0xF002  # a header of eight words, which is no SYN
 _TCP = struct.Struct(">HHIIHH").unpack_from  # ports, numbers, header length and flags, window
 
 
@@ -57,31 +70,86 @@ class Timeline:
 def read_timeline(pcap: bytes | Path, client: str, keys: str = "") -> Timeline:
     """Read the timeline of a capture. `client` is its address, which tells up from down. Takes what lanelab stores too:
     pcapng, compressed or not. `keys`: the client's log of secrets, which opens QUIC."""
-    capture = open_capture(pcap)
-    client_packed = ipaddress.ip_address(client).packed
-    timeline, known = Timeline(), dict[bytes, Stream]()
-    data, link = capture.data, capture.link
-    quic, secrets = dict[tuple[int, str, int], QuicStream](), read_secrets(keys)
-    for number, (at_ns, size, begin, end) in enumerate(places(capture), 1):
-        content = inside(data, begin, end, size, link)
+    reader = _Reader(open_capture(pcap), client, keys)
+    reader.read()
+    return reader.timeline
+
+
+class _Reader:
+    """The pass over the packets."""
+
+    def __init__(self, capture: Opened, client: str, keys: str) -> None:
+        self.capture, self.client = capture, ipaddress.ip_address(client).packed
+        self.timeline = Timeline()
+        # By addresses and ports as its sender has them: whether they go up, and its connection's packets.
+        self.ways = dict[bytes, tuple[bool, list[Packet]]]()
+        self.quic, self.secrets = dict[tuple[int, str, int], QuicStream](), read_secrets(keys)
+
+    def read(self) -> None:
+        data, link, ways, new = self.capture.data, self.capture.link, self.ways, tuple.__new__
+        frame, lead = _short_way(link), NETWORK_AT[link]
+        least = lead + SHORT_WAY if link in ETHERTYPE_AT else LARGEST_RECORD + 1
+        for number, (at_ns, size, begin, end) in enumerate(places(self.capture), 1):
+            if end - begin >= least:
+                kind, version, length, ip_id, fragment, protocol, ends, seq, ack, bits, window, head, value, echo = (
+                    frame(data, begin)
+                )
+                if (
+                    protocol == TCP
+                    and kind == IPV4
+                    and version == NO_OPTIONS
+                    and not fragment & FRAGMENT_OFFSET
+                    and head == LINUX
+                    and bits & _HEADER_AND_SYN == _ONLY_STAMPS
+                    and (way := ways.get(ends)) is not None
+                ):
+                    up, packets = way
+                    payload = (length or size - lead) - HEADERS
+                    # max() would cost a call, as would a NamedTuple's own way to make one
+                    payload = payload if payload > 0 else 0
+                    known = number, at_ns, up, size, seq, ack, payload, bits & 0x3F, window, ip_id
+                    packets.append(new(Packet, (*known, (value, echo), None, False, None)))
+                    continue
+            self._other(Seen(number, at_ns, False, size), begin, end)
+
+    def _other(self, seen: Seen, begin: int, end: int) -> None:
+        """Take what does not go the short way."""
+        data = self.capture.data
+        content = inside(data, begin, end, seen.frame_bytes, self.capture.link)
         if content is None or not content.protocol:
-            continue
-        up = content.source == client_packed
+            return
+        seen = seen._replace(up=content.source == self.client)
         if content.protocol == TCP:
-            packet = _packet(data, content, end, Seen(number, at_ns, up, size))
-            _stream(timeline, known, content, data[content.at : content.at + 4], packet).packets.append(packet)
+            self._tcp(content, _packet(data, content, end, seen))
         else:
-            seen = Seen(number, at_ns, up, size)
-            payload = data[content.at + UDP_HEADER : min(end, content.at + content.length)]
-            datagram = _datagram(data, content, seen, payload)
-            timeline.datagrams.append(datagram)
-            key = datagram.client_port, datagram.server, datagram.server_port
-            if key not in quic and up and begins_quic(payload, content.length - UDP_HEADER):
-                quic[key] = opening((content.source_name, key[0]), (content.target_name, key[2]), secrets)
-                timeline.quic.append(quic[key])
-            if key in quic:
-                quic[key].take(seen, payload, content.ip_id)
-    return timeline
+            self._udp(content, data[content.at + UDP_HEADER : min(end, content.at + content.length)], seen)
+
+    def _tcp(self, inside: Inside, packet: Packet) -> None:
+        """Take a packet; a new SYN on old ports begins another connection. A connection is known by the bytes of its
+        addresses and ports, which only a new one has written as text."""
+        ports = self.capture.data[inside.at : inside.at + 4]
+        ends = inside.source + inside.target + ports
+        way = self.ways.get(ends)
+        if way is None or (packet.flags & (SYN | ACK) == SYN and way[1][0].seq != packet.seq):
+            numbers = struct.unpack(">HH", ports)
+            both = (inside.source_name, numbers[0]), (inside.target_name, numbers[1])
+            stream = Stream(*(both if packet.up else reversed(both)))
+            self.timeline.streams.append(stream)
+            way = self.ways[ends] = packet.up, stream.packets
+            if packet.up != (inside.target == self.client):
+                self.ways[turned(ends)] = not packet.up, stream.packets
+        way[1].append(packet)
+
+    def _udp(self, inside: Inside, payload: bytes, seen: Seen) -> None:
+        datagram = _datagram(self.capture.data, inside, seen, payload)
+        self.timeline.datagrams.append(datagram)
+        key = datagram.client_port, datagram.server, datagram.server_port
+        if key not in self.quic and seen.up and begins_quic(payload, inside.length - UDP_HEADER):
+            ends = (inside.source_name, key[0]), (inside.target_name, key[2])
+            self.quic[key] = opening(*ends, self.secrets)
+            self.timeline.quic.append(self.quic[key])
+        if key in self.quic:
+            self.quic[key].take(seen, payload, inside.ip_id)
 
 
 def _datagram(data: bytes, inside: Inside, seen: Seen, payload: bytes) -> Datagram:
@@ -99,16 +167,10 @@ def _packet(data: bytes, inside: Inside, end: int, seen: Seen) -> Packet:
     return Packet(*seen, seq, ack, payload, bits & 0x3F, window, inside.ip_id, *options)
 
 
-def _stream(timeline: Timeline, known: dict[bytes, Stream], inside: Inside, ports: bytes, packet: Packet) -> Stream:
-    """The connection of a packet; a new SYN on old ports begins another one. It is known by the bytes of its addresses
-    and ports, which only a new one has written as text."""
-    source, target = inside.source + ports[:2], inside.target + ports[2:]
-    key = source + target if packet.up else target + source
-    stream = known.get(key)
-    begins = packet.flags & (SYN | ACK) == SYN and stream is not None and stream.packets[0].seq != packet.seq
-    if stream is None or begins:
-        numbers = struct.unpack(">HH", ports)
-        ends = (inside.source_name, numbers[0]), (inside.target_name, numbers[1])
-        stream = known[key] = Stream(*(ends if packet.up else reversed(ends)))
-        timeline.streams.append(stream)
-    return stream
+def _short_way(link: int) -> Callable[[bytes, int], tuple[Any, ...]]:
+    """Return what reads frames of TCP over IPv4 with timestamps: the kind of network protocol; of IPv4: version,
+    length, identification, fragment, protocol, ends; of TCP: numbers, flags, window, beginning of options,
+    timestamps."""
+    kind_at, ip_at = ETHERTYPE_AT.get(link, 0), NETWORK_AT[link]
+    between = max(0, ip_at - kind_at - 2)
+    return struct.Struct(f">{kind_at}xH{between}xBxHHHxBxx12sIIHH4xIII").unpack_from
