@@ -75,7 +75,8 @@ class Flow:
         *("back", "ends", "data", "stamped", "first_ns", "last_ns", "data_ns", "packets", "bytes", "payload"),
         *("data_packets", "next", "window", "order", "segments", "probes", "start", "syn_ns"),
         *("answered_ns", "rtt_ns", "fin", "rst", "ended_ns"),
-        *("first_at", "last_at", "opening", "asks", "begin", "first", "is_known", "early", "header", "mss", "flight"),
+        *("first_at", "last_at", "opening", "asks", "begin", "first", "is_known", "early", "header", "mss"),
+        *("settled", "flight"),
     )
     # fmt: on
 
@@ -103,6 +104,7 @@ class Flow:
         self.first: int | None = None  # the number of its first byte
         self.is_known = False  # what the first bytes have to tell
         self.early = True  # a packet more may tell of the beginning
+        self.settled = False  # neither that, nor is a handshake going on
         self.header: int | None = None
         self.mss: int | None = None
         self.flight = FirstFlight()  # the server's

@@ -4,6 +4,7 @@ The first six bytes name the protocol; ALPN and the version of TLS need some hun
 captured is not known.
 """
 
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -65,6 +66,7 @@ def message_length(data: bytes) -> int | None:
     return MESSAGE_HEAD + int.from_bytes(data[1:4]) if len(data) >= MESSAGE_HEAD else None
 
 
+@functools.lru_cache(maxsize=64)  # one beginning is looked at with each of its packets
 def hello_message(message: bytes) -> Hello | None:
     """Return a hello, or a server's encrypted extensions, without the records of TLS around it."""
     if not message or message[0] not in (CLIENT_HELLO, SERVER_HELLO, ENCRYPTED_EXTENSIONS):
