@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from lanelab.driver.arm.browsers.browser import PageRecord, Surroundings
+from lanelab.driver.arm.browsers.browser_pool import KeptBrowsers
 from lanelab.driver.arm.browsers.chromium.browsers import ChromiumBrowser
 from lanelab.driver.arm.browsers.devices import device_named
 from lanelab.driver.arm.browsers.fields import BrowserSettings, without_arm
+from lanelab.driver.arm.browsers.registry import BROWSERS
 from lanelab.driver.arm.servers.certificates import Authority
 from lanelab.driver.arm.servers.resolver import Resolver, use_resolver
 from lanelab.driver.bed.addresses import ADDRESSES
@@ -25,6 +27,9 @@ AROUND = Surroundings(hosts={pages.HOST: ADDRESSES["server"]})
 
 def Settings(**own: object) -> BrowserSettings:  # noqa: N802 - as if it were one of them
     return without_arm(**{"viewport": (1000, 700), "scripts": "as-is", **own})
+
+
+FRESH_CONTEXT = Settings(start="fresh-context")
 
 
 @contextmanager
@@ -99,6 +104,28 @@ def views(inside: InsideBed) -> dict[str, Any]:
             found[name] = {"asked": device.viewport[0], **flat(page.record())["view"]}
             page.close()
     return found
+
+
+def after_a_restless_page(inside: InsideBed, browser: str) -> dict[str, Any]:
+    """What is recorded of a page that was opened while the one before was still there, which never rests."""
+    pages.serve(inside)
+    made = BROWSERS[browser].start(inside.node("client"), Path("/run/browsers"))
+    try:
+        first = made.open(FRESH_CONTEXT, AROUND)
+        first.load(pages.URL + pages.RESTLESS, 120)
+        before = flat(first.record())
+        first.release()
+        made.expect(FRESH_CONTEXT, AROUND)
+        assert isinstance(made, KeptBrowsers)
+        assert made._expected
+        assert made._expected.page.result(), "it is open before the other one ends"
+        time.sleep(0.5)
+        first.close()
+        second = made.open(FRESH_CONTEXT, AROUND)
+        second.load(pages.URL + pages.WIDE, 120)
+        return {"before": before, "after": flat(second.record())}
+    finally:
+        made.close()
 
 
 def cookies(inside: InsideBed) -> list[str]:

@@ -13,6 +13,7 @@ HOST = "site.example"
 URL = f"http://{HOST}/"
 IMAGES = 12
 WIDE = "wide.html"  # wider and longer than any screen
+RESTLESS = "restless.html"  # goes on asking and complaining for as long as it is there
 FILES = IMAGES + 2  # beside the page: a style sheet and a script
 SERVER = """
 import http.server, ssl, sys
@@ -69,6 +70,10 @@ def write(folder: Path) -> None:
         '<!doctype html><html><head><link rel="icon" href="data:,">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"></head>'
         '<body style="margin: 0"><div style="width: 1500px; height: 9000px"></div></body></html>'
+    )
+    (folder / RESTLESS).write_text(
+        '<!doctype html><html><head><link rel="icon" href="data:,"><script>'
+        "setInterval(() => { console.error('restless'); fetch('s.css?' + Math.random()); }, 20)</script></head></html>"
     )
     (folder / "s.css").write_text("body { background: #eef }")
     (folder / "s.js").write_text("console.error('from the page')")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from lanelab.driver.base.programs.needs import program
 from tests.e2e import pages
 from tests.kit.inside import call
 
@@ -91,6 +92,16 @@ def test_no_cookie_survives_a_trial(tmp_path: Path) -> None:
     pages_asked = [line for line in said if '"GET /' in line and "favicon" not in line]
     assert len(pages_asked) > 2
     assert all(line.split()[1] == "-" for line in pages_asked)
+
+
+@pytest.mark.parametrize("browser", ["chromium", "firefox"])
+def test_a_page_that_was_opened_early_has_nothing_of_the_one_before(tmp_path: Path, browser: str) -> None:
+    if not program(browser).path():
+        pytest.skip(f"{browser} is not installed here")
+    found = call("loads", "after_a_restless_page", tmp_path, LINK, browser=browser)
+    assert "restless" in str(found["before"]["console"])
+    assert [request["url"] for request in found["after"]["requests"]] == [pages.URL + pages.WIDE]
+    assert found["after"]["console"] == []
 
 
 def side_by_side(folder: Path, function: str, **variants: dict[str, str]) -> dict[str, Any]:

@@ -33,6 +33,12 @@ class Opened:
 
     def __init__(self, running: Running, number: int) -> None:
         self.running, self.number, self.closed = running, number, False
+        self.begun_anew, self.hangs = 0, False
+
+    def begin_anew(self) -> None:
+        self.begun_anew += 1
+        if self.hangs:
+            raise BrowserError("it does not answer")
 
     def release(self) -> None:
         self.running.shows = None
@@ -110,6 +116,23 @@ def test_one_that_could_not_be_opened_ahead_is_opened_when_it_is_needed(browsers
     browsers.expect(PROCESS, HERE)
     assert browsers.open(PROCESS, HERE) is browsers.opened[0]
     assert browsers.fails == 0
+
+
+def test_what_came_before_a_page_is_wanted_is_none_of_its_load(browsers: Browsers) -> None:
+    browsers.expect(CONTEXT, HERE)
+    browsers.wait_for(1)
+    assert browsers.opened[0].begun_anew == 0
+    browsers.open(CONTEXT, HERE)
+    browsers.open(PROCESS, HERE)
+    assert [page.begun_anew for page in browsers.opened] == [1, 0]
+
+
+def test_another_page_takes_the_place_of_one_that_does_not_answer_any_more(browsers: Browsers) -> None:
+    browsers.expect(PROCESS, HERE)
+    browsers.wait_for(1)
+    browsers.opened[0].hangs = True
+    assert browsers.open(PROCESS, HERE) is browsers.opened[1]
+    assert numbers(browsers) == [True, False]
 
 
 def test_a_browser_opens_no_page_while_another_one_is_read(browsers: Browsers) -> None:

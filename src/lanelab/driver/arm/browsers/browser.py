@@ -119,6 +119,11 @@ class Page(ABC):
     """A page that is ready to load once."""
 
     @abstractmethod
+    def begin_anew(self) -> None:
+        """It was opened while the page before was still there: what has been noted until now is not of its load, and
+        its browser may have had more to do. Raises BrowserError."""
+
+    @abstractmethod
     def load(self, url: str, timeout_s: float) -> None:
         """Go to the address and wait for the load event. Never raises BrowserError: `record` has the failure."""
 

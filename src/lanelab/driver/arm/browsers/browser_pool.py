@@ -103,7 +103,7 @@ class KeptBrowsers(Browser, Generic[R, P]):
         page = self._take_expected(arm, around)
         try:
             self._wait_for_ends()
-            return page or self._open(arm, around, url)
+            return _begun_anew(page) if page else self._open(arm, around, url)
         except BrowserError as error:
             if error.reason in (Reason.TIMEOUT, Reason.NAVIGATION_FAILED):  # the warming page would not come now
                 raise
@@ -214,3 +214,13 @@ class KeptBrowsers(Browser, Generic[R, P]):
     def _start_again(self) -> None:
         """A kept browser that does not answer any more must not spoil what comes."""
         self._forget_kept()
+
+
+def _begun_anew(page: P) -> P:
+    """Return it. Where it does not answer any more it is closed."""
+    try:
+        page.begin_anew()
+    except BrowserError:
+        page.close()
+        raise
+    return page

@@ -12,11 +12,12 @@ from lanelab.driver.arm.browsers.browser import Page
 from lanelab.driver.arm.browsers.failures import BrowserError, read_answer
 from lanelab.driver.arm.browsers.vitals import Hand, Vitals, VitalsAsked, ask, is_selector
 from lanelab.driver.base.errors import NodeError
+from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.bed.node import Node
 from lanelab.driver.record.evidence.browser import BrowserFacts, LoadClock, PageTimes, View, WebSocket
 from lanelab.driver.record.reasons import Failure, Reason
 
-ENDS_WITHIN_S = 0.5
+ENDS_WITHIN_S, SETTLES_WITHIN_S = 0.5, 1.5
 Leave: TypeAlias = Callable[[], None]
 
 
@@ -53,6 +54,7 @@ class Life(Protocol):
     def ended(self, within_s: float = 0.0) -> bool: ...
     def last_words(self) -> str: ...
     def require_alive(self) -> None: ...
+    def settle(self, limit_s: float, *, was_quiet: bool = False) -> float: ...
 
 
 class LedPage(Page):
@@ -72,6 +74,15 @@ class LedPage(Page):
         self._failures: list[Failure] = []
         self._measures: Measures | None = None
         self._sockets: tuple[WebSocket, ...] = ()
+
+    @abstractmethod
+    def begin(self) -> None:
+        """What is noted from here on is the load's. Raises BrowserError."""
+
+    def begin_anew(self) -> None:
+        settled_s = self._facts.settled_s + self._life.settle(scaled(SETTLES_WITHIN_S), was_quiet=True)
+        self._facts = replace(self._facts, settled_s=round(settled_s, 3))
+        self.begin()
 
     @abstractmethod
     def _limit(self, timeout_s: float) -> None:

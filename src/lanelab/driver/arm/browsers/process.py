@@ -102,11 +102,12 @@ class BrowserProcess(ABC):
     def last_words(self) -> str:
         return "; ".join(self._last_lines) or "it said nothing"
 
-    def settle(self, limit_s: float) -> float:
+    def settle(self, limit_s: float, *, was_quiet: bool = False) -> float:
         """Wait until it has finished starting, or for that long; how long it took. Else the first load would compete
-        with what a browser does in its first second: on two processors that added up to 0.3 s to a page load."""
+        with what a browser does in its first second: on two processors that added up to 0.3 s to a page load. Where it
+        `was_quiet` before, one look tells whether it still is."""
         started = looked = time.monotonic()
-        used_s, quiet = self._used_s(), 0
+        used_s, quiet = self._used_s(), QUIET_LOOKS - 1 if was_quiet else 0
         while quiet < QUIET_LOOKS and time.monotonic() - started < limit_s:
             time.sleep(self.look_every_s)
             before_s, used_s = used_s, self._used_s()

@@ -52,7 +52,6 @@ class ChromiumPage(LedPage):
         self.slowdown = 1.0  # that the arm asks for
 
     def begin(self) -> None:
-        """What is logged from here on is the load's."""
         self._keys_before = len(self._keys_file())
         self._session.set_script_timeout(scaled(SCRIPT_WITHIN_S))
         for kind in ("performance", "browser"):

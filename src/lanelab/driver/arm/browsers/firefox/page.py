@@ -62,7 +62,6 @@ class FirefoxPage(LedPage):
         self._limit_s: float | None = None  # of each question; None: the usual
 
     def begin(self) -> None:
-        """What is noted from here on is the load's."""
         self._keys_before = len(self._keys_file())
         self._firefox.bidi.events.clear()
         self._firefox.inside("(lanelab.begin(), 'null')")
