@@ -1,5 +1,5 @@
 """`lanelab bench kills`: what a run loses when it is killed at random moments and resumed each time, for page loads and
-for loads of a server. Both are runs of `lanelab run`, in folders under build/bench."""
+for loads of a server, which are runs of `lanelab run`, and for a simulated sweep. All in folders under build/bench."""
 
 import json
 import math
@@ -15,12 +15,14 @@ from lanelab.analysis.results.run_folder import read_run
 from lanelab.driver.base import paths
 from lanelab.driver.base.errors import BedError
 from tools.bench.figures import Figure
+from tools.bench.sweep_kills import measure_sweep_kills
 from tools.bench.trials import Options, Tell, begin, environment, play
 
 SEED = 3
 AFTER_S = (0.2, 12.0)  # since the run began
 COST_S = 7.0  # the mean of these, and what it takes to begin
 RESUME_LIMIT_S = 600
+TRIALS_OF_SWEEP = 128  # for each kill: the last one still meets a sweep
 
 # By workload: an experiment of four cells, whose trials are short enough that each kill may meet any part of one.
 EXPERIMENTS = {
@@ -53,9 +55,14 @@ def measure_kills(options: Options, *, kills: int, tell: Tell) -> list[Figure]:
     bench.mkdir(parents=True, exist_ok=True)
     minutes = math.ceil(kills * COST_S / 60) * len(EXPERIMENTS)
     tell(f"this takes about {minutes} min on an idle machine")
+    sweep = bench / "killed-sweep"
+    shutil.rmtree(sweep, ignore_errors=True)
     return [
-        _kills(options, bench / f"killed-{workload.replace(' ', '-')}", workload, kills, tell)
-        for workload in EXPERIMENTS
+        measure_sweep_kills(sweep, kills, TRIALS_OF_SWEEP * kills, tell),
+        *(
+            _kills(options, bench / f"killed-{workload.replace(' ', '-')}", workload, kills, tell)
+            for workload in EXPERIMENTS
+        ),
     ]
 
 

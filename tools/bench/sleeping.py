@@ -24,7 +24,7 @@ from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.copies import Artifact, TrialCopy
 from lanelab.driver.run.machines import BedFacts, MachineFacts
-from lanelab.driver.run.sweep.messages import Delivery, PackName, PieceRequest, Portion, Qualification
+from lanelab.driver.run.sweep.messages import Delivery, PieceRequest, Portion, Qualification
 from lanelab.driver.run.sweep.worker.outbox import Outbox
 
 WORKLOAD, SLEPT = "sleep", "slept_s"
@@ -94,9 +94,6 @@ class SleepingWorker:
                 return self._play(Portion.from_json(payload)).to_json()
             case "piece":
                 return self._outbox.piece(PieceRequest.from_json(payload))
-            case "drop_pack":
-                self._outbox.drop(PackName.from_json(payload).name)
-                return None
             case "end_run":
                 return self._delivery(0, ()).to_json()
         raise InputError(f"a simulated worker knows no job {name!r}", "Look at driver/run/sweep/messages.py")

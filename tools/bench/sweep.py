@@ -212,7 +212,7 @@ def _figures(simulation: Simulation, watch: Watch, run: Path, wanted: int) -> li
     whole = "the controller" if simulation.dask else "this process, workers and all"
     size = sum(path.stat().st_size for path in run.rglob("*") if path.is_file())
     text = f"{efficiency:.3f} ({watch.stored} trials of {simulation.seconds:g} s in {wall_s:.1f} s)"
-    lost, twice = _account(run, wanted)
+    lost, twice = account(run, wanted)
     return [
         Figure(f"efficiency of {simulation.workers} workers", text, f">= {EFFICIENCY_TARGET:g}",
                efficiency >= EFFICIENCY_TARGET, (efficiency,)),
@@ -245,7 +245,7 @@ def _of_memory(watch: Watch, whole: str) -> list[Figure]:
     return figures
 
 
-def _account(run: Path, wanted: int) -> tuple[int, int]:
+def account(run: Path, wanted: int) -> tuple[int, int]:
     """Count trials that are lost or lack their artifacts, and those that are stored twice or left artifacts alone."""
     with closing(sqlite3.connect(run / run_format.DATABASE)) as database:
         (different, all_of_them) = database.execute(

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -18,7 +19,8 @@ from lanelab.driver.record.reasons import Failure, Flag, FlagName, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.record.series import Series
 from lanelab.driver.run.folder import format as run_format
-from lanelab.driver.run.folder.store import Store, Stored
+from lanelab.driver.run.folder.digests import differences
+from lanelab.driver.run.folder.store import SCRATCH, Store, Stored
 from lanelab.driver.run.this_machine import this_machine
 from tests.kit.records import request
 
@@ -51,11 +53,17 @@ RECORD = TrialRecord(
 
 
 def add(store: Store, cell: Cell, number: int, *, attempt: int = 1, reason: Reason | None = None) -> int:
-    trial, folder = store.begin_trial()
-    (folder / "page.har.gz").write_bytes(b"har")
+    trial, _ = store.begin_trial()
+    add_as(store, trial, cell, number, attempt=attempt, reason=reason)
+    return trial
+
+
+def add_as(
+    store: Store, trial: int, cell: Cell, number: int, *, attempt: int = 1, reason: Reason | None = None
+) -> None:
+    (store.folder / SCRATCH / f"{trial:06d}" / "page.har.gz").write_bytes(b"har")
     record = replace(RECORD, failures=(Failure(reason, "made"),), measures={}) if reason else RECORD
     store.add_trial(Stored(trial, cell, 1, number, attempt, 1.5, record))
-    return trial
 
 
 def test_a_trial_is_stored_with_its_requests_and_artifacts(tmp_path: Path) -> None:
@@ -174,4 +182,28 @@ def test_trials_that_are_forgotten_leave_nothing(tmp_path: Path) -> None:
     for table in ("measures", "series", "failures", "flags", "requests", "artifacts"):
         assert {trial for (trial,) in database.execute(f"SELECT trial FROM {table}")} <= {kept}  # noqa: S608
     assert add(store, CELLS[0], 2) == gone[-1] + 1  # made anew, with a number that no other had
+    store.close()
+
+
+def test_the_digest_of_a_growing_list_is_that_of_the_whole_list(tmp_path: Path) -> None:
+    def assert_noted() -> None:
+        with closing(sqlite3.connect(tmp_path / "run" / "run.sqlite")) as database:
+            assert differences(database, "run", parts=["list of trials"]) == []
+            assert differences(database) == []
+
+    store = made(tmp_path / "run")
+    numbers = [add(store, CELLS[0], number) for number in (1, 2, 3)]
+    assert_noted()
+    store.forget(numbers[1:2])
+    numbers[1] = add(store, CELLS[0], 2)
+    assert_noted()
+    store.close()
+    store = Store.open(tmp_path / "run")
+    store.begin_session({}, this_machine())
+    early, _ = store.begin_trial()
+    add(store, CELLS[1], 1)
+    add_as(store, early, CELLS[1], 2)  # after one with a higher number
+    assert_noted()
+    add(store, CELLS[1], 3)
+    assert_noted()
     store.close()

@@ -1,25 +1,33 @@
 """The controller of a sweep, with workers that fail as a seed decides: no trial lost or doubled, pairs on one bed."""
 
+import errno
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.statistics import KNOWN
 from lanelab.driver.base.clock import seconds_between, utc_now
 from lanelab.driver.base.coded import Coded
-from lanelab.driver.base.errors import BedError, Interrupted
+from lanelab.driver.base.errors import BedError, Interrupted, StoreError
 from lanelab.driver.experiment.read import parse_experiment
-from lanelab.driver.run.events import Event
+from lanelab.driver.run.events import Event, Listener
+from lanelab.driver.run.folder import store
+from lanelab.driver.run.folder.copies import Artifact
+from lanelab.driver.run.folder.digests import Kind, note_new_digests
+from lanelab.driver.run.folder.syncing import sync_folders
 from lanelab.driver.run.runner import StopRequest
 from lanelab.driver.run.start import BegunRun, begin, resume
 from lanelab.driver.run.sweep import controller, enrolment
 from lanelab.driver.run.sweep.cluster import Away, Happening, JobName, Left
 from lanelab.driver.run.sweep.controller import Controller, Patience
-from lanelab.driver.run.sweep.events import WorkerLeft
+from lanelab.driver.run.sweep.events import PortionStored, PortionUndone, WorkerLeft
+from lanelab.driver.run.sweep.messages import Delivery, Portion
 from lanelab.driver.run.this_machine import this_machine
 from tests.kit.scripted_cluster import Faults, KilledError, ScriptedCluster
 
@@ -32,6 +40,7 @@ class Sweep:
     def __init__(self, folder: Path, text: str = TEXT) -> None:
         self.folder, self.experiment = folder, parse_experiment(text, "made.yaml", ["dummy"])
         self.events: list[Event] = []
+        self.tell: Listener = self.events.append
         self.stop = StopRequest()
 
     def play(self, cluster: ScriptedCluster, *, patience_s: float = 0.0) -> None:
@@ -40,7 +49,7 @@ class Sweep:
         begun.store.begin_session({}, this_machine())
         try:
             patience = Patience(patience_s, patience_s)
-            Controller(begun, cluster, self.events.append, self.stop, KNOWN, patience).run()
+            Controller(begun, cluster, self.tell, self.stop, KNOWN, patience).run()
         finally:
             begun.store.close()
 
@@ -276,3 +285,85 @@ def test_two_machines_of_one_name_are_two(sweep: Callable[..., Sweep]) -> None:
     one.assert_whole()
     names = one.rows("SELECT DISTINCT name FROM trials JOIN beds USING (bed) JOIN machines USING (machine) ORDER BY 1")
     assert names == [("localhost",), ("localhost (2)",), ("localhost (3)",)]
+
+
+class AtOnce(ScriptedCluster):
+    """A cluster whose workers all answer at the same time."""
+
+    def wait(self, timeout_s: float) -> list[Happening]:
+        if len(self.there) < self.workers:
+            return super().wait(timeout_s)
+        return [each for _ in range(len(self.pending)) for each in self._next_answer()]
+
+
+def test_what_comes_at_once_is_stored_at_once_and_told_when_it_is_stored(
+    sweep: Callable[..., Sweep], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, order = sweep(), list[str]()
+    real_sync, real_digest = sync_folders, note_new_digests
+
+    def sync(whole: Path, folders: Sequence[Path]) -> None:
+        order.append(f"{len(folders)} synced")
+        real_sync(whole, folders)
+
+    def note(database: sqlite3.Connection, kind: Kind, numbers: Collection[int]) -> None:
+        order.extend([f"{len(numbers)} inserted"] * bool(numbers))  # none with self-tests
+        real_digest(database, kind, numbers)
+
+    def tell(event: Event) -> None:
+        if isinstance(event, PortionStored):
+            counted = one.rows("SELECT count(*) FROM trials")[0][0]
+            order.append(f"{event.trials} of {counted} told")
+
+    monkeypatch.setattr(store, "sync_folders", sync)
+    monkeypatch.setattr(store, "note_new_digests", note)
+    one.tell = tell
+    one.play(AtOnce(one.experiment, 1))
+    one.assert_whole()
+    assert [line for line in order if "told" not in line] == ["6 synced", "6 inserted"] * 5
+    assert order[:8] == ["6 synced", "6 inserted", *["2 of 6 told"] * 3, "6 synced", "6 inserted", "2 of 12 told"]
+
+
+def test_a_group_that_cannot_be_stored_is_acknowledged_to_nobody(
+    sweep: Callable[..., Sweep], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, real, syncs = sweep(), sync_folders, list[int]()
+
+    def sync(whole: Path, folders: Sequence[Path]) -> None:
+        syncs.append(len(folders))
+        if len(syncs) == 3:
+            raise OSError(errno.ENOSPC, "no space")
+        real(whole, folders)
+
+    monkeypatch.setattr(store, "sync_folders", sync)
+    with pytest.raises(StoreError, match="disk is full"):
+        one.play(AtOnce(one.experiment, 1))
+    assert sum(event.trials for event in one.events if isinstance(event, PortionStored)) == 12
+    assert one.rows("SELECT count(*) FROM trials") == [(12,)]
+    assert len(list((one.folder / "trials").iterdir())) == 12
+    one.play(AtOnce(one.experiment, 2))
+    one.assert_whole()
+    read_run(one.folder)
+
+
+def test_of_what_comes_at_once_a_damaged_delivery_is_made_anew_alone(sweep: Callable[..., Sweep]) -> None:
+    class Damaged(AtOnce):
+        damaged = 0
+
+        def delivery(self, worker: str, portion: Portion) -> Delivery:
+            made = super().delivery(worker, portion)
+            if worker == "w2" and not self.damaged:
+                self.damaged = portion.number
+                lacking = replace(made.trials[0], artifacts=(Artifact("page.har.gz", 1, "0" * 64),))
+                return replace(made, trials=(lacking, *made.trials[1:]))
+            return made
+
+    one = sweep()
+    cluster = Damaged(one.experiment, 1)
+    one.play(cluster)
+    one.assert_whole()
+    assert cluster.damaged
+    undone = [event.why for event in one.events if isinstance(event, PortionUndone)]
+    assert len(undone) == 1
+    assert "artifacts of trial 1" in undone[0]
+    assert one.rows("SELECT count(*) FROM trials") == [(30,)]

@@ -1,5 +1,6 @@
 """Artifacts on their way: what comes out of a pack is what went in, or an error, whatever happens to it between."""
 
+import base64
 import hashlib
 import io
 import tarfile
@@ -151,7 +152,7 @@ def _flipped(content: bytearray, place: int, bits: int) -> bytes:
 
 
 def received(path: Path, into: Path) -> PackFile:
-    return PackFile(into / "received.pack", Pack("a.pack", path.stat().st_size, file_digest(path)))
+    return PackFile(into / "received.pack", Pack("a.pack", path.stat().st_size, file_digest(path), ""))
 
 
 def test_pieces_become_the_pack(tmp_path: Path) -> None:
@@ -164,6 +165,20 @@ def test_pieces_become_the_pack(tmp_path: Path) -> None:
     assert (tmp_path / "to" / "000013").is_dir()  # a trial without artifacts has a folder, too
     file.close()
     assert not file.path.exists()
+
+
+def test_a_small_pack_comes_with_its_delivery(tmp_path: Path) -> None:
+    path = packed(tmp_path)
+    small = replace(received(path, tmp_path).pack, data=base64.b64encode(path.read_bytes()).decode())
+    file = PackFile(tmp_path / "never.pack", small)
+    file.add_text(small.data[:-4])
+    file.add_text("no base64")
+    assert file.have == 0
+    file.add_text(small.data)
+    file.unpack([trial(1, "page.har.gz", "empty"), trial(12, "client.pcapng")], tmp_path / "to")
+    assert files_in(tmp_path / "to") == FILES
+    assert not (tmp_path / "never.pack").exists()
+    file.close()
 
 
 def test_a_damaged_piece_is_asked_for_again_and_then_an_error(tmp_path: Path) -> None:
@@ -199,7 +214,7 @@ def test_a_pack_that_is_damaged_where_it_lies_is_fetched_again(tmp_path: Path) -
 
 def test_a_pack_that_stays_damaged_is_an_error(tmp_path: Path) -> None:
     path = packed(tmp_path)
-    file = PackFile(tmp_path / "received.pack", Pack("a.pack", path.stat().st_size, "0" * 64))
+    file = PackFile(tmp_path / "received.pack", Pack("a.pack", path.stat().st_size, "0" * 64, ""))
     file.add(piece_of(path, 0, file.pack.bytes))
     file.add(piece_of(path, 0, file.pack.bytes))
     with pytest.raises(PackError, match="came damaged"):
@@ -231,7 +246,6 @@ def test_a_worker_has_one_pack_at_a_time(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "outbox").iterdir()] == ["second"]
     with pytest.raises(InputError, match="begun anew"):
         outbox.piece(PieceRequest(first.name, 0, 10))
-    outbox.drop("first")
     assert len(outbox.piece(PieceRequest(second.name, 0, second.bytes))) == 32 + second.bytes
-    outbox.drop("second")
+    outbox.clear()
     assert not (tmp_path / "outbox").exists()

@@ -10,9 +10,10 @@ from lanelab.driver.base.errors import InputError, LanelabError, RecordError, St
 from lanelab.driver.experiment.read import parse_experiment
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.sweep.cluster import Finished, Joined
-from lanelab.driver.run.sweep.messages import PackName
+from lanelab.driver.run.sweep.messages import EndRequest
 from tools.bench.sleeping import SleepEvidence, registered, sleeping_experiment
 from tools.bench.sweep import Simulation, measure_sweep, slope
+from tools.bench.sweep_kills import measure_sweep_kills
 from tools.bench.thread_cluster import ThreadCluster
 
 MADE = {
@@ -38,6 +39,12 @@ def test_eight_workers_make_each_trial_once(tmp_path: Path) -> None:
     assert figures["portions begun anew, workers that left"].values[0] == 0
     with pytest.raises(StoreError, match="does not know"):  # no command takes it for a run
         read_run(tmp_path / "s" / "run")
+
+
+def test_a_controller_that_is_killed_loses_nothing_that_it_acknowledged(tmp_path: Path) -> None:
+    figure = measure_sweep_kills(tmp_path / "run", kills=4, trials=640, tell=lambda _line: None)
+    assert list(figure.values[:3]) == [0, 0, 0], figure
+    assert figure.values[3] > 0
 
 
 def test_an_experiment_file_cannot_ask_for_it() -> None:
@@ -70,11 +77,12 @@ def test_a_thread_answers_and_says_what_it_could_not_do() -> None:
 
     cluster = ThreadCluster({"w": Worker()})
     assert cluster.wait(1) == [Joined("w", "w")]
-    first, second = cluster.start("w", "assign", PackName("x")), cluster.start("w", "play", PackName("y"))
+    order = EndRequest("x", measure_links=False)
+    first, second = cluster.start("w", "assign", order), cluster.start("w", "play", order)
     happened: list[object] = []
     while len(happened) < 2:
         happened += cluster.wait(1)
-    assert happened[0] == Finished(first, "w", {"name": "x"})
+    assert happened[0] == Finished(first, "w", {"run": "x", "measure_links": False})
     assert isinstance(happened[1], Finished)
     assert happened[1].job == second
     assert str(happened[1].error) == "no"

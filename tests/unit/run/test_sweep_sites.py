@@ -19,7 +19,7 @@ from lanelab.driver.run.start import BegunRun, begin
 from lanelab.driver.run.sweep.cluster import Finished, JobName
 from lanelab.driver.run.sweep.enrolment import assignment_of
 from lanelab.driver.run.sweep.member import Member, Then
-from lanelab.driver.run.sweep.messages import Assignment, Lacking
+from lanelab.driver.run.sweep.messages import VERSION, Assignment, Lacking, PieceRequest
 from lanelab.driver.run.sweep.site_packs import SitePack, SitePacks
 from lanelab.driver.run.sweep.worker import jobs
 from lanelab.driver.run.sweep.worker.context import WorkerContext
@@ -236,7 +236,7 @@ def files_of(begun: BegunRun, **more: str) -> dict[str, str]:
 
 
 def test_another_version_of_the_messages_is_refused_whatever_it_says(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"speaks version 99 .* version 1 "):
+    with pytest.raises(InputError, match=rf"speaks version 99 .* version {VERSION} "):
         jobs.run("assign", {"version": 99, "something": "else"}, new_worker(tmp_path / "worker"))
 
 
@@ -271,7 +271,7 @@ def test_an_assignment_ends_what_was_before(begun: BegunRun, tmp_path: Path) -> 
     assert [path for path in (tmp_path / "worker").rglob("*") if path.is_file()] == []
 
 
-@pytest.mark.parametrize("name", ["qualify", "play", "piece", "drop_pack", "end_run"])
+@pytest.mark.parametrize("name", ["qualify", "play", "piece", "end_run"])
 def test_a_worker_that_knows_no_run_says_so(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="does not know the run"):
         jobs.run(name, {}, new_worker(tmp_path / "worker"))
@@ -294,8 +294,10 @@ def test_a_worker_that_was_assigned_to_another_run_does_nothing_for_the_first(tm
     worker = new_worker(tmp_path / "worker")
     made: Any = SimpleNamespace(experiment=None)
     worker.kept = jobs.Kept(Work(made, worker), "second")
+    piece = PieceRequest("none", 0, 1).to_json()
     worker.begin_job("second")
-    jobs.run("drop_pack", {"name": "none"}, worker)
+    with pytest.raises(InputError, match="there is no pack"):
+        jobs.run("piece", piece, worker)
     worker.begin_job("first")
     with pytest.raises(InputError, match="another run now"):
-        jobs.run("drop_pack", {"name": "none"}, worker)
+        jobs.run("piece", piece, worker)

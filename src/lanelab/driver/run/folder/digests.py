@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -86,15 +86,60 @@ class Difference:
         return f"{what}: its {self.part} {verb} changed"
 
 
-def note_digests(database: sqlite3.Connection, kind: Kind, number: int, parts: Iterable[str] | None = None) -> None:
+def note_digests(
+    database: sqlite3.Connection,
+    kind: Kind,
+    number: int,
+    parts: Iterable[str] | None = None,
+    others: Mapping[str, str] | None = None,
+) -> None:
     """Write the digests of what was just stored, within the transaction of the caller: of all parts, or of those that
-    are named."""
+    are named. `others` has digests of other parts, which need not be read again."""
     one = (number, number)
     known = {} if parts is None else _noted(database, kind, one).get(number, {})
-    noted = dict(known)
+    noted = {**known, **(others or {})}
     for part in parts if parts is not None and known else _PARTS[kind]:
         noted[part] = dict(_digests(database, kind, part, one)).get(number, _NO_ROWS)
-    database.execute("INSERT OR REPLACE INTO digests VALUES (?, ?, ?)", (kind, number, json.dumps(noted)))
+    _write_digests(database, kind, {number: noted})
+
+
+def note_new_digests(database: sqlite3.Connection, kind: Kind, numbers: Collection[int]) -> None:
+    """Write the digests of all parts of trials or self-tests that were just stored, within the transaction of the
+    caller: each part of all of them is read in one go."""
+    if not numbers:
+        return
+    span = (min(numbers), max(numbers))
+    read = {part: dict(_digests(database, kind, part, span)) for part in _PARTS[kind]}
+    noted = {each: {part: of.get(each, _NO_ROWS) for part, of in read.items()} for each in numbers}
+    _write_digests(database, kind, noted)
+
+
+def _write_digests(database: sqlite3.Connection, kind: Kind, noted: Mapping[int, Mapping[str, str]]) -> None:
+    rows = [(kind, number, json.dumps(digests)) for number, digests in noted.items()]
+    database.executemany("INSERT OR REPLACE INTO digests VALUES (?, ?, ?)", rows)
+
+
+class GrowingList:
+    """The digest of a list of numbers that grows at its end, as that of a part whose rows have one column. To read the
+    list of a run of very many trials anew for each of them takes longer than to store it."""
+
+    def __init__(self, numbers: Iterable[int]) -> None:
+        self._digest, self.last = hashlib.sha256(b"["), 0
+        self.add(numbers)
+
+    def add(self, numbers: Iterable[int]) -> None:
+        """Each is above all that are there."""
+        for number in numbers:
+            if number <= self.last:
+                raise ValueError(f"{number} does not follow {self.last}")
+            self._digest.update(b"%s[%d]" % (b"," if self.last else b"", number))
+            self.last = number
+
+    @property
+    def digest(self) -> str:
+        whole = self._digest.copy()
+        whole.update(b"]")
+        return whole.hexdigest()
 
 
 def differences(

@@ -12,7 +12,6 @@ from typing import Any
 from lanelab.driver.experiment.model import Cell
 from lanelab.driver.record.metrics import measured
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.run.folder.digests import note_digests
 from lanelab.driver.run.folder.format import IN_TABLES
 
 Listed = Sequence[tuple[str, int, str]]  # name, size and digest of each artifact of a trial
@@ -39,7 +38,7 @@ class TrialRow:
 
 
 def insert_trial(database: sqlite3.Connection, row: TrialRow, artifacts: Listed) -> None:
-    """Insert a trial within a transaction of the caller's."""
+    """Insert a trial within a transaction of the caller's, who notes its digests."""
     record = row.record
     points_apart = {name: replace(series, points=()) for name, series in record.series.items()}
     data = replace(record, measures={}, requests=(), series=points_apart).to_json()
@@ -61,7 +60,6 @@ def insert_trial(database: sqlite3.Connection, row: TrialRow, artifacts: Listed)
     names, marks = ", ".join(values), ", ".join("?" * len(values))
     database.execute(f"INSERT INTO trials ({names}) VALUES ({marks})", tuple(values.values()))  # noqa: S608
     _insert_details(database, row.trial, record, artifacts)
-    note_digests(database, "trial", row.trial)
 
 
 def _insert_details(database: sqlite3.Connection, trial: int, record: TrialRecord, artifacts: Listed) -> None:
@@ -107,21 +105,10 @@ def insert_plan(database: sqlite3.Connection, meta: Mapping[str, str], cells: Se
 
 
 def artifacts_in(folder: Path) -> Listed:
-    """Name, size and digest of each file; all of them on the disk when this returns."""
+    """Name, size and digest of each file."""
     artifacts = []
     for path in sorted(folder.iterdir()):
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-            os.fsync(file.fileno())
-        artifacts.append((path.name, path.stat().st_size, digest))
-    sync(folder)
+            artifacts.append((path.name, os.fstat(file.fileno()).st_size, digest))
     return artifacts
-
-
-def sync(folder: Path) -> None:
-    """See to it that the names in a folder are on the disk."""
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -7,6 +7,7 @@ folder that no row knows, which the next opening removes. The format is driver/r
 import contextlib
 import fcntl
 import json
+import math
 import os
 import shutil
 import sqlite3
@@ -34,9 +35,12 @@ from lanelab.driver.run.folder.digests import (
     THE_RUN,
     TRIALS,
     VERSIONS,
+    GrowingList,
     note_digests,
+    note_new_digests,
 )
-from lanelab.driver.run.folder.rows import Listed, TrialRow, artifacts_in, insert_plan, insert_trial, sync
+from lanelab.driver.run.folder.rows import Listed, TrialRow, artifacts_in, insert_plan, insert_trial
+from lanelab.driver.run.folder.syncing import sync_folders
 from lanelab.driver.run.machines import BedFacts, MachineFacts
 
 LOCK = "in-use"
@@ -60,6 +64,15 @@ class Stored:
     origin: str = ""  # the run that made it, where that is another one
 
 
+@dataclass(frozen=True, slots=True)
+class Adoption:
+    """Trials that were made elsewhere."""
+
+    trials: Sequence[TrialCopy]
+    content: Path  # has a folder of artifacts for each, named by its old number, on the disk of the run folder
+    beds: Mapping[int, int]  # numbers there -> here
+
+
 class Store(Content):
     """One run folder, opened for writing by one lanelab at a time."""
 
@@ -73,6 +86,7 @@ class Store(Content):
         self._cells: dict[str, int] = {}
         self._links: dict[str, int] = {}
         self._next = 1
+        self._listed: GrowingList | None = None  # the trials in the database; None: as it has them
 
     @classmethod
     def create(cls, folder: Path, text: str, meta: Mapping[str, str], cells: Sequence[Cell]) -> "Store":
@@ -193,10 +207,10 @@ class Store(Content):
 
     def add_bed(self, facts: BedFacts) -> int:
         """The number of a bed within this run; one that is known keeps its own. Its machine has to be known."""
+        known = self._database.execute("SELECT bed FROM beds WHERE uid = ?", (facts.uid,)).fetchone()
+        if known:
+            return int(known[0])
         with self._changing("note a bed", BEDS):
-            known = self._database.execute("SELECT bed FROM beds WHERE uid = ?", (facts.uid,)).fetchone()
-            if known:
-                return int(known[0])
             number = self.last_bed() + 1
             (machine,) = self._database.execute(
                 "SELECT machine FROM machines WHERE name = ?", (facts.machine,)
@@ -206,8 +220,10 @@ class Store(Content):
             return number
 
     def add_versions(self, digest: str, versions: Mapping[str, str]) -> None:
+        if self._database.execute("SELECT 1 FROM versions WHERE versions = ?", (digest,)).fetchone():
+            return
         with self._changing("note versions", VERSIONS):
-            self._database.execute("INSERT OR IGNORE INTO versions VALUES (?, ?)", (digest, json.dumps(versions)))
+            self._database.execute("INSERT INTO versions VALUES (?, ?)", (digest, json.dumps(versions)))
 
     def add_self_test(
         self, link: str, result: SelfTest, tc: Sequence[object], *, bed: int, moment: Moment = "before"
@@ -250,6 +266,7 @@ class Store(Content):
     def forget(self, trials: Collection[int]) -> None:
         """Remove trials, with their artifacts: they are part of another run, or shall be of none."""
         with writing("remove trials"):
+            self._listed = None
             with self._database:
                 for table in (*_DETAILS, "trials"):
                     query = f"DELETE FROM {table} WHERE trial = ?"  # noqa: S608 - our own names
@@ -269,37 +286,67 @@ class Store(Content):
         """Make trials part of this run that were made elsewhere, all or none of them: their new numbers. `content` has
         a folder of artifacts for each, named by its old number, on the same disk: they are moved. `beds`: numbers there
         -> here. Cells and links have to be known; the round and the attempt are those of the copies."""
-        first, self._next = self._next, self._next + len(trials)
+        return self.adopt_all([Adoption(trials, content, beds)], [self._self_test_row(test, beds) for test in tests])
+
+    def adopt_all(self, adoptions: Sequence[Adoption], self_tests: Sequence[tuple[Any, ...]] = ()) -> list[int]:
+        """Make the trials of several adoptions part of this run in one transaction: all of them or none."""
         rows = []
-        for number, copy in enumerate(trials, first):
-            cell = self._cells[copy.cell]
-            numbers = (number, self.session, beds[copy.bed], cell, copy.round, copy.attempt)
-            row = TrialRow(*numbers, copy.wall_s, copy.record, copy.asked, copy.versions, copy.origin)
-            folder = content / f"{copy.trial:06d}"
-            rows.append((row, folder, require_artifacts(folder, copy)))
-        with writing(f"store {len(trials)} trials"):
-            self._store(rows, [self._self_test_row(test, beds) for test in tests])
+        with writing("store trials"):
+            for one in adoptions:
+                for copy in one.trials:
+                    folder = one.content / f"{copy.trial:06d}"
+                    artifacts = require_artifacts(folder, copy)
+                    number, self._next = self._next, self._next + 1
+                    numbers = (number, self.session, one.beds[copy.bed], self._cells[copy.cell])
+                    row = TrialRow(
+                        *numbers,
+                        copy.round,
+                        copy.attempt,
+                        copy.wall_s,
+                        copy.record,
+                        copy.asked,
+                        copy.versions,
+                        copy.origin,
+                    )
+                    rows.append((row, folder, artifacts))
+            self._store(rows, self_tests)
         return [row.trial for row, *_ in rows]
 
     def _store(self, rows: Sequence[tuple[TrialRow, Path, Listed]], self_tests: Sequence[tuple[Any, ...]] = ()) -> None:
-        """Store all of them or none; each with the folder of its artifacts, and what is in it, which is on the disk."""
-        moved: list[Path] = []
+        """Store all of them or none; each with the folder of its artifacts, and what is in it. Artifacts have their
+        final name and are on the disk before the transaction."""
+        artifacts, moved = self.folder / run_format.ARTIFACTS, list[Path]()
         try:
             for row, scratch, _ in rows:
-                final = self.folder / run_format.ARTIFACTS / f"{row.trial:06d}"
+                final = artifacts / f"{row.trial:06d}"
                 scratch.replace(final)
                 moved.append(final)
-            sync(self.folder / run_format.ARTIFACTS)
+            if moved:
+                sync_folders(artifacts, moved)
             with self._database:
                 for test in self_tests:
                     self._insert_self_test(test)
-                for row, _, artifacts in rows:
-                    insert_trial(self._database, row, artifacts)
-                note_digests(self._database, "run", THE_RUN, (TRIALS, SELF_TESTS))
-        except Exception:  # not Ctrl-C, which may come when the row is there: the next opening sees which it was
-            for final in moved:
-                shutil.rmtree(final, ignore_errors=True)
+                for row, _, listed in rows:
+                    insert_trial(self._database, row, listed)
+                numbers = [row.trial for row, *_ in rows]
+                note_new_digests(self._database, "trial", numbers)
+                trials = {TRIALS: self._digest_with(numbers)}
+                note_digests(self._database, "run", THE_RUN, (SELF_TESTS,) if self_tests else (), trials)
+        except BaseException as error:
+            self._listed = None
+            if isinstance(error, Exception):  # not Ctrl-C, which may come when the row is there: opening sees it
+                for final in moved:
+                    shutil.rmtree(final, ignore_errors=True)
             raise
+
+    def _digest_with(self, numbers: Sequence[int]) -> str:
+        """Return the digest of the list of trials with these, which were just inserted."""
+        if self._listed is None or min(numbers, default=math.inf) <= self._listed.last:
+            known = self._database.execute("SELECT trial FROM trials ORDER BY trial")
+            self._listed = GrowingList(number for (number,) in known)
+        else:
+            self._listed.add(numbers)
+        return self._listed.digest
 
     def _insert_self_test(self, row: tuple[Any, ...]) -> None:
         (number,) = self._database.execute(_SELF_TEST, row).fetchone()

@@ -9,7 +9,7 @@ from typing import Literal, Protocol, TypedDict
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.run.events import Event
 
-JobName = Literal["assign", "site_piece", "site_done", "qualify", "play", "piece", "drop_pack", "end_run"]
+JobName = Literal["assign", "site_piece", "site_done", "qualify", "play", "piece", "end_run"]
 
 
 class JobOrder(TypedDict):

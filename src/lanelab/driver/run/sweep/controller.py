@@ -91,8 +91,7 @@ class Controller:
             self._stop.halt = self._cluster.halt
         try:
             while not self._is_done():
-                for happening in self._cluster.wait(TICK_S):
-                    self._take_note(happening)
+                self._follow()
                 self._wake()
                 self._give_to_all()
                 self._stop.under_way = bool(self._spread.under_way)
@@ -117,6 +116,12 @@ class Controller:
         return not self._spread.has_more()
 
     # --- what happens
+
+    def _follow(self) -> None:
+        """Take note of what happened, and store what came: all of it in one go."""
+        for happening in self._cluster.wait(TICK_S):
+            self._take_note(happening)
+        self._deliveries.store()
 
     def _take_note(self, happening: Happening) -> None:
         match happening:
@@ -143,6 +148,7 @@ class Controller:
         self._jobs[self._cluster.start(member.worker, name, payload)] = member.worker, then
 
     def _leave(self, worker: str, why: str, *, counts: bool = True) -> None:
+        self._deliveries.store()  # also what came of this one
         member = self._members.pop(worker, None)
         self._jobs = {job: one for job, one in self._jobs.items() if one[0] != worker}
         if member is None:
@@ -315,8 +321,7 @@ class Controller:
             member.due = time.monotonic() + LONGEST_S
             self._start(member, "end_run", EndRequest(self._store.run_id, measure_links), ended)
         while left & self._members.keys() and time.monotonic() < until:
-            for happening in self._cluster.wait(TICK_S):
-                self._take_note(happening)
+            self._follow()
             for worker in left & self._members.keys():
                 if time.monotonic() >= self._members[worker].due:
                     self._leave(worker, "it has not answered for longer than anything takes")

@@ -52,11 +52,11 @@ class Member:
 
     def can(self, cell: Cell) -> bool:
         """Return whether its bed can have the cell's link, as far as is known."""
-        return not self.refusals[cell.link.link]
+        return not self.refusals or not self.refusals[cell.link.link]
 
     def may(self, cell: Cell) -> bool:
         """Return whether it is worth asking it: a link that was refused on a busy machine may pass later."""
-        return self.refusals[cell.link.link] < REFUSALS
+        return not self.refusals or self.refusals[cell.link.link] < REFUSALS
 
     def trial_at_our_clock(self, trial: TrialCopy) -> TrialCopy:
         """With the stamp that the controller's clock would have given it."""

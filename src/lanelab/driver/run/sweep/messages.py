@@ -5,9 +5,9 @@
     site_piece SitePiece            ->  nothing
     site_done SiteDone              ->  nothing: the site is there
     qualify   QualifyRequest        ->  Qualification: machine, versions, links that passed
-    play      Portion               ->  Delivery: trials, self-tests, and a pack of artifacts on its disk
+    play      Portion               ->  Delivery: trials, self-tests, and a pack of artifacts, which stays on its disk
+                                        until it is to play again; a small one comes with the delivery
     piece     PieceRequest          ->  bytes: sha256 of the piece, and the piece (packs.piece_of)
-    drop_pack PackName              ->  nothing: what was delivered is removed
     end_run   EndRequest            ->  Delivery without trials: the last self-tests. All of the run is removed
 
 A worker does one of these at a time and sends nothing by itself but events (driver/run/events.py), for whoever watches.
@@ -25,8 +25,9 @@ from lanelab.driver.experiment.model import Cell
 from lanelab.driver.run.folder.copies import SelfTestCopy, TrialCopy
 from lanelab.driver.run.machines import BedFacts, MachineFacts
 
-VERSION = 1  # of these messages
+VERSION = 2  # of these messages
 PIECE_BYTES = 4 << 20
+SMALL_BYTES = 256 << 10  # a pack of no more comes with its delivery: it is not worth a job of its own
 SAME = "Use the same lanelab for `lanelab run` and `lanelab worker`"
 
 
@@ -133,11 +134,7 @@ class Pack(Coded):
     name: str
     bytes: int
     sha256: str
-
-
-@dataclass(frozen=True, slots=True)
-class PackName(Coded):
-    name: str
+    data: str  # all of it where it is small, in base64; else "", and it is fetched
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,10 @@ beforehand which files it takes, so that nothing else can come out of it.
 At the controller pieces are written to a file as they come, checked, and unpacked into folders that a store takes.
 """
 
+import base64
+import contextlib
 import hashlib
+import io
 import tarfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -16,7 +19,7 @@ from lanelab.driver.base.errors import PackError
 from lanelab.driver.base.writing import writing
 from lanelab.driver.run.folder.copies import TrialCopy
 from lanelab.driver.run.folder.digests import file_digest
-from lanelab.driver.run.sweep.messages import Pack
+from lanelab.driver.run.sweep.messages import SMALL_BYTES, Pack
 
 LEVEL = 1  # a worker has other things to do; captures become a third of their size even so
 CHUNK = 1 << 20
@@ -32,9 +35,18 @@ class PackFile:
         self.have = 0
         self._damaged = self._begun_anew = 0
         self._digest = hashlib.sha256()
-        with writing("make room for a delivery"):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._file: IO[bytes] = path.open("wb")
+        self._file: IO[bytes] = io.BytesIO()
+        if not pack.data or pack.bytes > SMALL_BYTES:
+            with writing("make room for a delivery"):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._file = path.open("w+b")
+
+    def add_text(self, text: str) -> None:
+        """Add all of a small pack, as it came with its delivery. What comes damaged is left out."""
+        with contextlib.suppress(ValueError):
+            data = base64.b64decode(text, validate=True)
+            if len(data) == self.pack.bytes:
+                self.add(hashlib.sha256(data).digest() + data)
 
     def add(self, piece: bytes) -> None:
         """Add a piece, as `piece_of` made it, that begins at `have`. Raises PackError where pieces, or the whole, come
@@ -75,7 +87,9 @@ class PackFile:
         for trial in trials:
             with writing("make room for a delivery"):
                 (content / f"{trial.trial:06d}").mkdir(parents=True)
-        unpack(self.path, wanted_of(trials), content)
+        with writing("read a delivery"):
+            self._file.seek(0)
+        _unpack(self._file, self.path.name, wanted_of(trials), content)
 
     def close(self) -> None:
         """Remove it."""
@@ -127,19 +141,26 @@ def unpack(path: Path, wanted: Mapping[str, int], folder: Path) -> None:
     """Write just these files, by name with their sizes, into a folder. Raises PackError where the archive has another
     file, one that is not plain, one of another size, or not all of them. The names are the caller's: it has to see that
     none leads elsewhere."""
+    with writing(f"unpack {path.name}"):
+        for parent in {(folder / name).parent for name in wanted}:
+            parent.mkdir(parents=True, exist_ok=True)
+    with path.open("rb") as packed:
+        _unpack(packed, path.name, wanted, folder)
+
+
+def _unpack(packed: IO[bytes], name: str, wanted: Mapping[str, int], folder: Path) -> None:
     left = dict(wanted)
     try:
         with (
-            path.open("rb") as packed,
-            zstandard.ZstdDecompressor().stream_reader(packed) as plain,
+            zstandard.ZstdDecompressor().stream_reader(packed, closefd=False) as plain,
             tarfile.open(fileobj=plain, mode="r|") as archive,
         ):
             for entry in archive:
                 _take(archive, entry, left, folder)
     except (tarfile.TarError, zstandard.ZstdError, ValueError, EOFError, UnicodeError) as error:
-        raise PackError(f"the pack {path.name} cannot be read: {error}") from error
+        raise PackError(f"the pack {name} cannot be read: {error}") from error
     if left:
-        raise PackError(f"the pack {path.name} lacks {min(left)}")
+        raise PackError(f"the pack {name} lacks {min(left)}")
 
 
 def _take(archive: tarfile.TarFile, entry: tarfile.TarInfo, left: dict[str, int], folder: Path) -> None:
@@ -151,11 +172,8 @@ def _take(archive: tarfile.TarFile, entry: tarfile.TarInfo, left: dict[str, int]
     content = archive.extractfile(entry)
     if content is None:
         raise PackError(f"the pack has no content of {entry.name}")
-    with writing(f"unpack {entry.name}"):
-        target = folder / entry.name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with target.open("xb") as out:
-            left_over = size - _copied(content, out)
+    with writing(f"unpack {entry.name}"), (folder / entry.name).open("xb") as out:
+        left_over = size - _copied(content, out)
     if left_over:
         raise PackError(f"the pack ends within {entry.name}")
 

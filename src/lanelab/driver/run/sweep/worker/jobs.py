@@ -15,7 +15,6 @@ from lanelab.driver.run.sweep.messages import (
     Delivery,
     EndRequest,
     Lacking,
-    PackName,
     PieceRequest,
     Portion,
     QualifyRequest,
@@ -102,6 +101,5 @@ JOBS: Mapping[str, Job] = {
     "qualify": _of_run(QualifyRequest, Work.qualify),
     "play": _of_run(Portion, Work.play),
     "piece": _of_run(PieceRequest, lambda work, piece: work.outbox.piece(piece)),
-    "drop_pack": _of_run(PackName, lambda work, pack: work.outbox.drop(pack.name)),
     "end_run": _end_run,
 }

@@ -1,5 +1,6 @@
 """Artifacts of a delivery on the worker's disk, until the controller has them."""
 
+import base64
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -8,7 +9,7 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.writing import writing
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.copies import TrialCopy
-from lanelab.driver.run.sweep.messages import Pack, PieceRequest
+from lanelab.driver.run.sweep.messages import SMALL_BYTES, Pack, PieceRequest
 from lanelab.driver.run.sweep.packs import pack, piece_of
 
 LARGEST_PIECE = 64 << 20
@@ -28,16 +29,13 @@ class Outbox:
             self._folder.mkdir(parents=True, exist_ok=True)
         self._path = self._folder / name
         size, sha256 = pack(self._path, _files(trials, run / run_format.ARTIFACTS))
-        return Pack(name, size, sha256)
+        data = base64.b64encode(self._path.read_bytes()).decode() if size <= SMALL_BYTES else ""
+        return Pack(name, size, sha256, data)
 
     def piece(self, request: PieceRequest) -> bytes:
         if self._path is None or request.pack != self._path.name:
             raise InputError(f"there is no pack {request.pack[:60]!r} here", "Its portion has to be begun anew")
         return piece_of(self._path, request.offset, min(request.length, LARGEST_PIECE))
-
-    def drop(self, name: str) -> None:
-        if self._path is not None and self._path.name == name:
-            self.clear()
 
     def clear(self) -> None:
         self._path = None
