@@ -64,8 +64,8 @@ def quick_python() -> Path:
     subprocess.run([PYTHON, "-I", "-m", "venv", "--", folder / "env"], check=True)
     program = folder / "python"
     program.write_text(
-        f'#!/bin/sh\n[ "$1 $2 $3 $4" = "-I -m venv --" ] || exec "{PYTHON}" "$@"\n'
-        f'exec "{shutil.which("cp")}" -a -- "{folder}/env" "$5"\n'
+        f'#!/bin/sh\n[ "$1 $2 $3 $4 $5" = "-I -m venv --without-pip --" ] || exec "{PYTHON}" "$@"\n'
+        f'exec "{shutil.which("cp")}" -a -- "{folder}/env" "$6"\n'
     )
     program.chmod(0o755)
     return program
