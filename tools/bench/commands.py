@@ -25,6 +25,7 @@ from tools.bench.replay import measure_replay
 from tools.bench.servers import measure_servers
 from tools.bench.sweep import Simulation, measure_sweep
 from tools.bench.trials import Options, measure_trials
+from tools.bench.trials_against import measure_trials_against
 from tools.bench.verdicts import measure_verdicts
 from tools.simulations import arms as simulation
 from tools.simulations import claims as of_claims
@@ -147,14 +148,28 @@ def bench_kills(*, kills: int, router: str, pins: tuple[str, ...], as_json: bool
 
 @group.command("trials")
 @click.option("--quick", is_flag=True, help="Fewer repetitions")
+@click.option(
+    "--against",
+    metavar="FOLDER",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Another checkout, whose trials are made in turns with these; then nothing else is measured",
+)
+@click.option("--rounds", metavar="N", default=6, show_default=True, help="How many turns each of the two has")
 @here_options
 @json_option
-def bench_trials(*, quick: bool, router: str, pins: tuple[str, ...], as_json: bool) -> None:
+def bench_trials(
+    *, quick: bool, against: Path | None, rounds: int, router: str, pins: tuple[str, ...], as_json: bool
+) -> None:
     """Cost and noise of trials, and page load times against the physical bound."""
 
     prepare(needs.programs(*needs.PAGE_LOAD))
     cpus_of(pins)
-    _print_figures(measure_trials(Options(router, pins), quick=quick, tell=note), as_json=as_json)
+    options = Options(router, pins)
+    if against:
+        figures = measure_trials_against(against.resolve(), options, rounds, note)
+    else:
+        figures = measure_trials(options, quick=quick, tell=note)
+    _print_figures(figures, as_json=as_json)
 
 
 @group.command("verdicts")
