@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from lanelab.analysis.results import palette
+from lanelab.analysis.results import palette, vega
 from lanelab.analysis.results.axes import Dimension
 from lanelab.analysis.results.drawing import Drawing
 from lanelab.analysis.results.render import TIP
@@ -13,13 +13,6 @@ LABEL_GAP = 17  # pixels between the middle of two labels
 FONT = "Inter, 'Helvetica Neue', Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 MOST_TICKS = 9
 ROOM = {"left": 22, "right": 30, "top": 6, "bottom": 6}  # a reader's font may be wider than the one measured here
-
-
-def altair() -> Any:  # noqa: ANN401
-    """The library, loaded when the first chart is drawn: it is large, and its types are of little help."""
-    import altair as alt  # noqa: PLC0415
-
-    return alt
 
 
 def panel_size(panels: int) -> tuple[int, int]:
@@ -34,17 +27,17 @@ def described(words: str, cell: int | None = None) -> str:
     return f"{TIP}{'' if cell is None else cell}{TIP}{words}"
 
 
-def x_axis(alt: Any, dimension: Dimension, numbers: Sequence[float], *, logarithmic: bool) -> Any:  # noqa: ANN401
+def x_axis(dimension: Dimension, numbers: Sequence[float], *, logarithmic: bool) -> vega.Part:
     """Return ticks where there are measurements."""
     room = (numbers[-1] - numbers[0]) * 0.04 or 1.0
     ends = [numbers[0] / 1.15, numbers[-1] * 1.15] if logarithmic else [numbers[0] - room, numbers[-1] + room]
-    scale = alt.Scale(type="log" if logarithmic else "linear", domain=ends, nice=False, zero=False)
-    ticks = list(numbers) if len(numbers) <= MOST_TICKS else alt.Undefined
-    axis = alt.Axis(values=ticks, grid=False, format=".6~g")
-    return alt.X("x:Q", title=dimension.title, scale=scale, axis=axis)
+    scale = vega.options(type="log" if logarithmic else "linear", domain=ends, nice=False, zero=False)
+    ticks = {"values": list(numbers)} if len(numbers) <= MOST_TICKS else {}
+    axis = vega.options(grid=False, format=".6~g", **ticks)
+    return vega.shown("x:Q", title=dimension.title, scale=scale, axis=axis)
 
 
-def legend(alt: Any, drawing: Drawing, *, show: bool) -> list[Any]:  # noqa: ANN401
+def legend(drawing: Drawing, *, show: bool) -> list[vega.Chart]:
     """Return an empty layer that only brings the legend, the same for all panels."""
     names = drawing.series_names
     if not show or names == [""]:
@@ -52,15 +45,15 @@ def legend(alt: Any, drawing: Drawing, *, show: bool) -> list[Any]:  # noqa: ANN
     numbers = {series.name: series.colour for panel in drawing.panels for series in panel.series}
     colours = [palette.of(numbers[name]).light for name in names]
     shapes = [palette.shape(numbers[name]) for name in names]
-    legend_of_arms = alt.Legend(
+    legend_of_arms = vega.options(
         title=None, orient="top", direction="horizontal", symbolSize=90, labelFontSize=12, columns=0, symbolOpacity=1
     )
     return [
-        alt.Chart(alt.Data(values=[{"series": name} for name in names]))
-        .mark_point(filled=True, opacity=0)
+        vega.Chart([{"series": name} for name in names])
+        .mark("point", filled=True, opacity=0)
         .encode(
-            color=alt.Color("series:N", scale=alt.Scale(domain=names, range=colours), legend=legend_of_arms),
-            shape=alt.Shape("series:N", scale=alt.Scale(domain=names, range=shapes), legend=legend_of_arms),
+            color=vega.shown("series:N", scale=vega.options(domain=names, range=colours), legend=legend_of_arms),
+            shape=vega.shown("series:N", scale=vega.options(domain=names, range=shapes), legend=legend_of_arms),
         )
     ]
 
@@ -101,13 +94,10 @@ CONFIG: Specification = {
     "axisY": {"domain": False, "ticks": False, "tickCount": 5},
     "axisX": {"tickCount": 6},
     "legend": {"labelColor": palette.INK, "titleColor": palette.INK, "padding": 2},
+    "view": {"continuousWidth": 300, "continuousHeight": 300, "stroke": None},
 }
 
 
-def specification(chart: Any, title: str) -> Specification:  # noqa: ANN401
-    """Return the specification of a whole chart, with a quiet look: no frame, a faint grid, text in two greys. It is
-    put in here, and not by Altair, which copies the chart with all of its data for each part of it."""
-    chart_data = dict(chart.to_dict(validate=False))
-    config = chart_data.get("config", {})
-    chart_data["config"] = {**config, **CONFIG, "view": {**config.get("view", {}), "stroke": None}}
-    return {**chart_data, "usermeta": {"title": title}}
+def specification(panels: Sequence[vega.Layers], title: str, **arrangement: Any) -> Specification:  # noqa: ANN401
+    """Return the specification of a whole chart, with a quiet look: no frame, a faint grid, text in two greys."""
+    return {**vega.specify(panels, **arrangement), "config": CONFIG, "usermeta": {"title": title}}

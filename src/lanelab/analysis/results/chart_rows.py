@@ -1,13 +1,13 @@
 """The rows of data behind charts, and the rows that bars and boxes are drawn in."""
 
-from typing import Any, TypeAlias, TypedDict
+from typing import TypeAlias, TypedDict
 
-from lanelab.analysis.results import palette
+from lanelab.analysis.results import palette, vega
 from lanelab.analysis.results.chart_parts import described
 from lanelab.analysis.results.chart_scales import Span
 from lanelab.analysis.results.drawing import Drawing, Panel, Point, Series
 
-Channels: TypeAlias = dict[str, Any]  # by name; Altair's many kinds have no useful common type
+Channels: TypeAlias = dict[str, vega.Part | str]  # by name
 
 
 class Row(TypedDict):
@@ -48,17 +48,17 @@ def row_of(series: Series, point: Point, extent: Span) -> Row:
     }
 
 
-def categories(alt: Any, drawing: Drawing, panel: Panel) -> tuple[Channels, int]:  # noqa: ANN401
+def categories(drawing: Drawing, panel: Panel) -> tuple[Channels, int]:
     """Return rows from top to bottom: one for each place on x, in it one for each series. And how many lines that
     takes."""
     order = [place.text for place in drawing.x.places]
     shown = [text for text in order if any(text == p.text for series in panel.series for p in series.points)]
     title = None if drawing.x.name in ("arm", "site", "link") else drawing.x.words
-    y = alt.Y("category:N", sort=shown, title=title, axis=alt.Axis(labelLimit=260, ticks=False, domain=False))
+    y = vega.shown("category:N", sort=shown, title=title, axis=vega.options(labelLimit=260, ticks=False, domain=False))
     names = [series.name for series in panel.series]
     if len(names) < 2:
         return {"y": y}, len(shown)
-    offset = alt.YOffset("series:N", sort=names, scale=alt.Scale(paddingInner=0.15))
+    offset = vega.shown("series:N", sort=names, scale=vega.options(paddingInner=0.15))
     return {"y": y, "yOffset": offset}, len(shown) * len(names)
 
 

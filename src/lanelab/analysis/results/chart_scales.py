@@ -3,8 +3,8 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
+from lanelab.analysis.results import vega
 from lanelab.analysis.results.drawing import Drawing, Panel, Point
 
 OWN_FROM = 3.5  # times between the highest values of two panels
@@ -31,14 +31,14 @@ class Span:
             return math.log(value / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
 
-    def scale(self, alt: Any) -> Any:  # noqa: ANN401 - the charts' library has no useful types
+    def scale(self) -> vega.Part:
         kind = "log" if self.logarithmic else "linear"
-        return alt.Scale(type=kind, domain=[self.low, self.high], nice=False, zero=False)
+        return vega.options(type=kind, domain=[self.low, self.high], nice=False, zero=False)
 
-    def axis(self, alt: Any) -> Any:  # noqa: ANN401
+    def axis(self) -> vega.Part:
         """Round numbers; on a logarithmic axis 1, 2 and 5 of each power of ten, more where it is short."""
         if not self.logarithmic:
-            return alt.Axis()
+            return vega.options()
         powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
         ticks: list[float] = []
         for steps in (STEPS, range(1, 10), [each / 10 for each in range(10, 100)]):  # until three are on the axis
@@ -46,7 +46,7 @@ class Span:
             ticks = [tick for tick in values if self.low <= tick <= self.high]
             if len(ticks) >= LEAST_TICKS:
                 break
-        return alt.Axis(values=ticks, format=",~g")
+        return vega.options(values=ticks, format=",~g")
 
     def title(self, words: str) -> str:
         if self.logarithmic:

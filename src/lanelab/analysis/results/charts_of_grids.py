@@ -1,8 +1,8 @@
 """Heatmaps: a number for each pair of settings, with a colour that shows where it is large."""
 
 import math
-from typing import Any
 
+from lanelab.analysis.results import vega
 from lanelab.analysis.results.chart_parts import described
 from lanelab.analysis.results.drawing import Drawing, Panel, Point
 
@@ -18,7 +18,7 @@ LEAST_REACH = 5.0  # percent: a change of less is pale
 CELL = 34
 
 
-def heatmap(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _direct: bool) -> Any:  # noqa: ANN401
+def heatmap(drawing: Drawing, panel: Panel, size: tuple[int, int], _direct: bool) -> vega.Layers:
     """Return numbers in cells. A change whose interval holds 0 is in brackets."""
     points = [(series.name, point) for series in panel.series for point in series.points]
     data = [
@@ -34,21 +34,23 @@ def heatmap(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _di
     ]
     columns = [place.text for place in drawing.x.places]
     rows = [place.text for place in (drawing.rows.places if drawing.rows else ())][::-1]
-    x = alt.X(
+    x = vega.shown(
         "x:N",
         sort=columns,
         title=drawing.x.words,
-        axis=alt.Axis(labelAngle=0, ticks=False, domain=False, labelPadding=5),
+        axis=vega.options(labelAngle=0, ticks=False, domain=False, labelPadding=5),
     )
     title = drawing.rows.words if drawing.rows else None
-    y = alt.Y("y:N", sort=rows, title=title, axis=alt.Axis(ticks=False, domain=False, grid=False, labelPadding=5))
-    base = alt.Chart(alt.Data(values=data)).encode(x=x, y=y)
-    cells = base.mark_rect(stroke="#ffffff", strokeWidth=1).encode(
-        color=alt.Color("colour:N", scale=None), description="words:N"
+    y = vega.shown(
+        "y:N", sort=rows, title=title, axis=vega.options(ticks=False, domain=False, grid=False, labelPadding=5)
     )
-    text = base.mark_text(fontSize=12).encode(text="text:N", color=alt.Color("ink:N", scale=None))
+    base = vega.Chart(data).encode(x=x, y=y)
+    cells = base.mark("rect", stroke="#ffffff", strokeWidth=1).encode(
+        color=vega.shown("colour:N", scale=None), description="words:N"
+    )
+    text = base.mark("text", fontSize=12).encode(text="text:N", color=vega.shown("ink:N", scale=None))
     width = max(size[0] if len(columns) > 4 else 60 * len(columns), 54 * len(columns))
-    return alt.layer(cells, text).properties(width=min(width, 110 * len(columns)), height=CELL * max(1, len(rows)))
+    return vega.Layers([cells, text], width=min(width, 110 * len(columns)), height=CELL * max(1, len(rows)))
 
 
 def _text(drawing: Drawing, point: Point) -> str:

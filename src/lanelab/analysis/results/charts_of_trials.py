@@ -2,10 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
-from lanelab.analysis.results import chart_rows, palette
-from lanelab.analysis.results.chart_parts import Specification, altair, described, legend, specification
+from lanelab.analysis.results import chart_rows, palette, vega
+from lanelab.analysis.results.chart_parts import Specification, described, legend, specification
 from lanelab.analysis.results.chart_scales import span
 from lanelab.analysis.results.drawing import Drawing, Panel
 from lanelab.analysis.results.drift import Point, Series
@@ -15,11 +14,11 @@ LEAST_SPAN_PERCENT = 2.0  # of the axis of drift: noise of a part of a percent s
 MINUTES_FROM_S = 180
 
 
-def boxes(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _direct: bool) -> Any:  # noqa: ANN401
+def boxes(drawing: Drawing, panel: Panel, size: tuple[int, int], _direct: bool) -> vega.Layers:
     """Return every trial as a dot, with quartiles and median."""
-    where, lines = chart_rows.categories(alt, drawing, panel)
+    where, lines = chart_rows.categories(drawing, panel)
     extent = span(drawing, panel, of_trials=True)
-    scale, colour = extent.scale(alt), alt.Color("colour:N", scale=None)
+    scale, colour = extent.scale(), vega.shown("colour:N", scale=None)
     rows = [
         {
             **chart_rows.row_of(series, point, extent),
@@ -33,22 +32,22 @@ def boxes(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _dire
         for point in series.points
         if (summary := point.mark.summary)
     ]
-    base = alt.Chart(alt.Data(values=rows)).encode(**where)
-    x = alt.X("q1:Q", title=extent.title(drawing.measured.title), scale=scale, axis=extent.axis(alt))
+    base = vega.Chart(rows).encode(**where)
+    x = vega.shown("q1:Q", title=extent.title(drawing.measured.title), scale=scale, axis=extent.axis())
     layers = [
-        base.mark_rule(strokeWidth=1.4).encode(x=alt.X("least:Q", scale=scale), x2="most:Q", color=colour),
-        base.mark_bar(opacity=0.28, size=16 if lines < 12 else 11).encode(
+        base.mark("rule", strokeWidth=1.4).encode(x=vega.shown("least:Q", scale=scale), x2="most:Q", color=colour),
+        base.mark("bar", opacity=0.28, size=16 if lines < 12 else 11).encode(
             x=x, x2="q3:Q", color=colour, description="words:N"
         ),
-        base.mark_tick(thickness=2.6, size=20 if lines < 12 else 14, color=palette.INK).encode(
-            x=alt.X("median:Q", scale=scale)
+        base.mark("tick", thickness=2.6, size=20 if lines < 12 else 14, color=palette.INK).encode(
+            x=vega.shown("median:Q", scale=scale)
         ),
-        alt.Chart(alt.Data(values=_dots(drawing, panel)))
-        .mark_circle(size=24, opacity=0.8)
-        .encode(x=alt.X("value:Q", scale=scale), color=colour, description="words:N", **where),
+        vega.Chart(_dots(drawing, panel))
+        .mark("circle", size=24, opacity=0.8)
+        .encode(x=vega.shown("value:Q", scale=scale), color=colour, description="words:N", **where),
     ]
     height = max(40, lines * (30 if lines < 12 else 20))
-    return alt.layer(*layers, *legend(alt, drawing, show=True)).properties(width=size[0], height=height)
+    return vega.Layers([*layers, *legend(drawing, show=True)], width=size[0], height=height)
 
 
 def _dots(drawing: Drawing, panel: Panel) -> list[dict[str, object]]:
@@ -68,19 +67,20 @@ def _dots(drawing: Drawing, panel: Panel) -> list[dict[str, object]]:
     ]
 
 
-def cdf(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _direct: bool) -> Any:  # noqa: ANN401
+def cdf(drawing: Drawing, panel: Panel, size: tuple[int, int], _direct: bool) -> vega.Layers:
     """Return the share of trials that took no longer than x."""
     extent = span(drawing, panel, of_trials=True)
-    x = alt.X("value:Q", title=extent.title(drawing.measured.title), scale=extent.scale(alt), axis=extent.axis(alt))
-    y = alt.Y("share:Q", title="share of trials", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))
+    x = vega.shown("value:Q", title=extent.title(drawing.measured.title), scale=extent.scale(), axis=extent.axis())
+    y = vega.shown("share:Q", title="share of trials", axis=vega.options(format="%"), scale=vega.options(domain=[0, 1]))
     layers = []
     for series in panel.series:
         values = sorted(value for point in series.points for value in point.mark.values)
         steps = [{"value": extent.low, "share": 0.0}, *_steps(values)]
         steps.append({"value": extent.high, "share": steps[-1]["share"]})
         layers.append(
-            alt.Chart(alt.Data(values=steps))
-            .mark_line(
+            vega.Chart(steps)
+            .mark(
+                "line",
                 interpolate="step-after",
                 strokeWidth=2.2,
                 color=palette.of(series.colour).light,
@@ -88,7 +88,7 @@ def cdf(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _direct
             )
             .encode(x=x, y=y)
         )
-    return alt.layer(*layers, *legend(alt, drawing, show=True)).properties(width=size[0], height=size[1])
+    return vega.Layers([*layers, *legend(drawing, show=True)], width=size[0], height=size[1])
 
 
 def _steps(values: Sequence[float]) -> list[dict[str, float]]:
@@ -101,7 +101,6 @@ def drift_chart(run: Run, points: Sequence[Point]) -> Specification | None:
     """Draw every trial's deviation from its cell's median over the time of the run; None where no cell has enough."""
     if not points:
         return None
-    alt = altair()
     cells = {cell.number: cell for cell in run.cells}
     arms = [arm.name for arm in run.arms]
     minutes = points[-1].at_s > MINUTES_FROM_S
@@ -115,17 +114,19 @@ def drift_chart(run: Run, points: Sequence[Point]) -> Specification | None:
         for point in points
     ]
     reach = max(LEAST_SPAN_PERCENT, *(abs(point.percent) for point in points)) * 1.08
-    base = alt.Chart(alt.Data(values=rows))
-    zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=palette.MUTED).encode(y="zero:Q")
-    dots = base.mark_circle(size=34, opacity=0.75).encode(
-        x=alt.X(
-            "at:Q", title=f"{'minutes' if minutes else 'seconds'} since the first trial", axis=alt.Axis(grid=False)
+    base = vega.Chart(rows)
+    zero = vega.Chart([{"zero": 0}]).mark("rule", color=palette.MUTED).encode(y="zero:Q")
+    dots = base.mark("circle", size=34, opacity=0.75).encode(
+        x=vega.shown(
+            "at:Q", title=f"{'minutes' if minutes else 'seconds'} since the first trial", axis=vega.options(grid=False)
         ),
-        y=alt.Y("percent:Q", title="% from the cell's median", scale=alt.Scale(domain=[-reach, reach], nice=False)),
-        color=alt.Color("colour:N", scale=None),
+        y=vega.shown(
+            "percent:Q", title="% from the cell's median", scale=vega.options(domain=[-reach, reach], nice=False)
+        ),
+        color=vega.shown("colour:N", scale=None),
         description="words:N",
     )
-    return specification(alt.layer(zero, dots).properties(width=660, height=170), "drift")
+    return specification([vega.Layers([zero, dots], width=660, height=170)], "drift")
 
 
 def _cell(point: Point) -> int:
