@@ -280,10 +280,12 @@ def test_ctrl_c_goes_to_the_command(lanelab: LanelabCommand) -> None:
 @pytest.mark.usefixtures("_interruptible")
 def test_a_second_ctrl_c_ends_the_bed(lanelab: LanelabCommand) -> None:
     marker = f"315{os.getpid()}"
-    process = lanelab.start("bed", "exec", "client", "--", "sh", "-c", f"trap '' INT; sleep {marker}; sleep {marker}")
+    script = f"trap 'echo caught' INT; sleep {marker} & until wait $!; do :; done"
+    process = lanelab.start("bed", "exec", "client", "--", "sh", "-c", script)
     wait_for(f"sleep {marker}")
     process.send_signal(signal.SIGINT)
-    time.sleep(0.3)  # two signals at once are one, and nobody tells that the first has come
+    assert process.stdout
+    assert process.stdout.readline() == b"caught\n"  # two signals at once are one
     process.send_signal(signal.SIGINT)
     _, complained = process.communicate(timeout=120)
     assert process.returncode == 130

@@ -12,7 +12,8 @@ import pytest
 
 from tests.kit.handles import LanelabCommand
 from tests.kit.machine import needs_namespaces
-from tools.bench.leftovers import carriers_of
+from tests.kit.wait import wait_until
+from tools.bench.leftovers import Part, carriers_of
 
 from .runs import ACCEPT_LINKS, Played, play, resume, share_programs
 
@@ -39,6 +40,8 @@ trials: 1
 retries: 0
 seed: 4
 """
+CONNECTIONS = 6  # of each user of HTTP
+ESTABLISHED = "01"  # in the kernel's table
 OF_THE_GENERATOR = {"users", "pages_per_s", "requests_per_s", "page_ms", "generator_cpu"}
 LIMITED = {"generator-limited"}  # what a busy machine does to a load, which has all of its numbers then
 OF_THE_SERVER = {"workers_busy", "server_cpu", "server_memory_bytes", "connections"}
@@ -84,18 +87,30 @@ def begin(lanelab: LanelabCommand, folder: Path) -> subprocess.Popen[bytes]:
     return lanelab.start("run", str(file), "--out", str(folder / "run"), "--json", ACCEPT_LINKS)
 
 
-def await_start(run: subprocess.Popen[bytes]) -> None:
+def await_third_user(lanelab: LanelabCommand, run: subprocess.Popen[bytes]) -> None:
+    """Who comes six seconds into the ramp."""
     assert run.stdout
-    for line in run.stdout:
-        if json.loads(line)["event"] == "trial-started":
-            break
-    time.sleep(6)  # into the ramp
+    assert any(json.loads(line)["event"] == "trial-started" for line in run.stdout)
+    wait_until(lambda: connections(lanelab) > 2 * CONNECTIONS)
+
+
+def connections(lanelab: LanelabCommand) -> int:
+    """That are open at the server."""
+    with contextlib.suppress(OSError):  # a process of it has ended
+        for server in processes(lanelab, "apache2"):
+            table = Path(f"/proc/{server.pid}/net/tcp").read_text().splitlines()[1:]
+            return sum(line.split()[3] == ESTABLISHED for line in table)
+    return 0
+
+
+def processes(lanelab: LanelabCommand, name: str) -> list[Part]:
+    """Of this run's bed, that the kernel calls so."""
+    (bed,) = (lanelab.build / "beds").iterdir()
+    return [part for part in carriers_of(bed.name) if part.name == name]
 
 
 def kill_all(lanelab: LanelabCommand, name: str) -> None:
-    """Processes of this run's bed that the kernel calls so."""
-    (bed,) = (lanelab.build / "beds").iterdir()
-    found = [part for part in carriers_of(bed.name) if part.name == name]
+    found = processes(lanelab, name)
     assert found, name
     for part in found:
         with contextlib.suppress(ProcessLookupError):
@@ -114,7 +129,7 @@ def test_what_dies_in_the_middle_leaves_its_course_until_then(
     lasting: LanelabCommand, tmp_path: Path, name: str, reason: str
 ) -> None:
     run = begin(lasting, tmp_path)
-    await_start(run)
+    await_third_user(lasting, run)
     kill_all(lasting, name)
     run.communicate()
     played = Played(tmp_path / "run", None)  # type: ignore[arg-type]
@@ -125,7 +140,7 @@ def test_what_dies_in_the_middle_leaves_its_course_until_then(
 
 def test_ctrl_c_ends_a_ramp_and_the_run_goes_on_later(lasting: LanelabCommand, tmp_path: Path) -> None:
     run = begin(lasting, tmp_path)
-    await_start(run)
+    await_third_user(lasting, run)
     run.send_signal(signal.SIGINT)
     began = time.monotonic()
     said = run.communicate()[1].decode()

@@ -6,10 +6,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
 
 import pytest
 
 from lanelab.driver.record.evidence.browser import Slowdown
+from lanelab.driver.trial.page_load.judges.device import LEAST_PART
 from tests.kit.handles import LanelabCommand
 
 from .runs import play
@@ -24,6 +26,7 @@ timeout: 600s
 """
 HOGS = 2  # on each processor: one of them always waits
 MOST_PROCESSORS = 2
+LEAST = 1 + (4 - 1) * LEAST_PART  # times the processor time, or the judge refuses the load
 
 
 @contextmanager
@@ -64,7 +67,10 @@ def test_a_trial_on_a_starved_machine_is_flagged_and_says_why(tmp_path: Path) ->
         assert machine["nodes"] == ["client", "router", "server"]
         assert machine["cpu_s"]["client"] > 0
         assert machine["cpu_s"]["other"] > machine["seconds"] * 0.2
-    # That the page's thread was slowed down is seen all the same: by its processor time.
+    # Processor time tells all the same whether a page's thread was slowed down: one that was is not refused, and one
+    # that was not would be. How much more than was asked for it has depends on how late the browser's own timer comes.
     assert "device-ignored" not in played.reasons("starved")
-    slowdown = Slowdown.from_json(records[0]["evidence"]["browser"]["slowdown"])
-    assert slowdown.cpu_factor == pytest.approx(4, rel=0.3)
+    for record in records:
+        slowdown = Slowdown.from_json(record["evidence"]["browser"]["slowdown"])
+        assert slowdown.cpu_factor is not None
+        assert median(slowdown.plain_cpu_ms) / min(slowdown.plain_cpu_ms) < LEAST < 4 * 0.7 < slowdown.cpu_factor

@@ -4,7 +4,6 @@ import json
 import signal
 import sqlite3
 import subprocess
-import time
 from pathlib import Path
 
 from tests.kit.handles import LanelabCommand
@@ -42,6 +41,12 @@ def await_trials(run: subprocess.Popen[bytes], count: int) -> set[int]:
     return told
 
 
+def await_event(run: subprocess.Popen[bytes], kind: str) -> None:
+    """Until the next of its kind is told."""
+    assert run.stdout
+    assert any(json.loads(line)["event"] == kind for line in run.stdout), f"it ended without {kind!r}"
+
+
 def whole(folder: Path) -> bool:
     """Every cell has its trial in every round, once; every folder is known and every artifact there."""
     database = sqlite3.connect(folder / "run.sqlite")
@@ -63,7 +68,7 @@ def test_a_run_that_was_killed_goes_on_where_it_was(lanelab: LanelabCommand, tmp
     """Somewhere in the middle of a trial; `lanelab bench kills` kills at 30 other moments."""
     run = begin(lanelab, tmp_path)
     told = await_trials(run, 2)
-    time.sleep(0.4)  # into the next trial, of which nothing tells how far it is
+    await_event(run, "trial-started")
     run.kill()
     run.communicate()
     played = resume(lanelab, tmp_path / "run")
@@ -91,7 +96,7 @@ def test_ctrl_c_twice_stops_at_once(lanelab: LanelabCommand, tmp_path: Path) -> 
     run = begin(lanelab, tmp_path)
     await_trials(run, 1)
     run.send_signal(signal.SIGINT)
-    time.sleep(0.2)  # two signals at once are one, and nobody tells that the first has come
+    await_event(run, "stopping")  # two signals at once are one
     run.send_signal(signal.SIGINT)
     said = run.communicate()[1].decode()
     assert run.returncode == 130

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -19,8 +18,10 @@ from lanelab.driver.base.programs.building.go import Go
 from lanelab.driver.base.programs.find_program import find
 from tests.kit.checkout import run
 from tests.kit.machine import ROOT, needs_namespaces, on_changed_machine
+from tests.kit.wait import wait_until
 
 WHAT = "making a thing"
+OTHERS = 3  # that come while it is made
 
 
 @pytest.fixture
@@ -52,14 +53,24 @@ def test_makes_it_once_and_says_so(folder: Path) -> None:
 def slowly(folder: Path, _log: single_build.Log) -> None:
     with (folder.parent / "makers").open("a") as makers:
         print(os.getpid(), file=makers)
-    time.sleep(0.5)  # the others come meanwhile: nothing tells that they wait for the lock
+    wait_until(lambda: said(folder.parent).read_text().count("waiting for another lanelab") == OTHERS)
     make_thing(folder, _log)
 
 
+def said(folder: Path) -> Path:
+    return folder / "said"
+
+
+def made_slowly(folder: Path) -> Path:
+    with said(folder).open("a") as out:
+        return single_build.made_once(WHAT, folder, "a", slowly, about_s=3, out=out)
+
+
 def test_several_at_once_make_one(folder: Path) -> None:
-    with multiprocessing.get_context("fork").Pool(4) as pool:
-        places = pool.starmap(made, [(folder, slowly)] * 4)
-    assert places == [folder / "a"] * 4
+    folder.mkdir(parents=True)
+    with multiprocessing.get_context("fork").Pool(1 + OTHERS) as pool:
+        places = pool.map(made_slowly, [folder] * (1 + OTHERS), chunksize=1)
+    assert places == [folder / "a"] * (1 + OTHERS)
     assert len((folder / "makers").read_text().split()) == 1
 
 
