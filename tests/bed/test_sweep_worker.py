@@ -33,7 +33,7 @@ from lanelab.driver.site.load import site_names
 
 TEXT = """
 sites: dummy
-links: {rate: 20mbit, rtt: 10ms}
+links: {rtt: 10ms}
 arms: {kept: {}, closed: {keepalive: off}}
 trials: 2
 """

@@ -19,7 +19,6 @@ from tests.kit.handles import LanelabCommand
 
 from . import pages
 from .runs import Played, play, share_programs
-from .test_failures import play_and_kill
 
 PAGE, OTHER, IMAGES = "www.many.test", "img.many.test", 14
 ARMS = """\
@@ -190,11 +189,3 @@ def test_the_report_says_what_the_gateway_costs(played: Played) -> None:
     assert "keepalive (many, " in played.done.stdout
     assert "the gateway costs" in " ".join(played.done.stdout.split())
     assert "What the gateway costs" in (played.folder / "report.html").read_text()
-
-
-def test_a_gateway_that_is_killed_fails_its_trial_and_the_retry_counts(lanelab: LanelabCommand, tmp_path: Path) -> None:
-    share_programs(lanelab)
-    text = "sites: [dummy]\nlinks: {rate: 2mbit, rtt: 20ms}\narms: {one: {protocol: h2}}\ntrials: 1\n"
-    killed = play_and_kill(lanelab, tmp_path, text, "lanelab-gateway", after_s=1)
-    assert killed.statuses("one") == ["failed", "ok"]
-    assert killed.reasons("one") >= {"gateway-failed"}

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.kit.handles import LanelabCommand
 from tests.kit.machine import needs_namespaces, on_changed_machine
 
-from .runs import ACCEPT_LINKS, Played, play, resume
+from .runs import ACCEPT_LINKS, Played, resume
 
 # A link without a rate: nothing here depends on it, and measuring one on a busy machine takes its time.
 EXPERIMENT = """\
@@ -65,9 +65,15 @@ def whole(folder: Path) -> bool:
 
 
 def test_a_run_that_was_killed_goes_on_where_it_was(lanelab: LanelabCommand, tmp_path: Path) -> None:
-    """Somewhere in the middle of a trial; `lanelab bench kills` kills at 30 other moments."""
+    """Somewhere in the middle of a trial; `lanelab bench kills` kills at 30 other moments. It is not shared before."""
     run = begin(lanelab, tmp_path)
-    told = await_trials(run, 2)
+    told = await_trials(run, 1)
+    run.send_signal(signal.SIGSTOP)  # or it ends first, where the other takes long to start
+    other = resume(lanelab, tmp_path / "run")
+    assert other.done.returncode == 1
+    assert "another lanelab" in other.done.stderr
+    run.send_signal(signal.SIGCONT)
+    told |= await_trials(run, 1)
     await_event(run, "trial-started")
     run.kill()
     run.communicate()
@@ -79,6 +85,7 @@ def test_a_run_that_was_killed_goes_on_where_it_was(lanelab: LanelabCommand, tmp
 
 
 def test_ctrl_c_finishes_the_trial_and_says_how_to_go_on(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    """Which is with the same experiment alone, until nothing is left to do."""
     run = begin(lanelab, tmp_path)
     await_trials(run, 1)
     run.send_signal(signal.SIGINT)
@@ -88,13 +95,27 @@ def test_ctrl_c_finishes_the_trial_and_says_how_to_go_on(lanelab: LanelabCommand
     assert "Traceback" not in said
     played = Played(tmp_path / "run", None)  # type: ignore[arg-type]
     assert played.rows("SELECT ending FROM sessions") == [("stopped",)]
+
+    file = tmp_path / "run" / "experiment.yaml"
+    text = file.read_text()
+    file.write_text(text.replace("trials: 2", "trials: 4"))
+    changed = resume(lanelab, tmp_path / "run").done
+    assert changed.returncode == 1
+    assert "not the experiment that this run began with" in changed.stderr
+
+    file.write_text(text)
     assert resume(lanelab, tmp_path / "run").done.returncode == 0
     assert whole(tmp_path / "run")
+    before = played.rows("SELECT trial, name, value FROM measures ORDER BY trial, name")
+    again = resume(lanelab, tmp_path / "run")
+    assert again.done.returncode == 0, again.done.stderr
+    assert again.rows("SELECT trial, name, value FROM measures ORDER BY trial, name") == before
 
 
 def test_ctrl_c_twice_stops_at_once(lanelab: LanelabCommand, tmp_path: Path) -> None:
     run = begin(lanelab, tmp_path)
     await_trials(run, 1)
+    await_event(run, "trial-started")
     run.send_signal(signal.SIGINT)
     await_event(run, "stopping")  # two signals at once are one
     run.send_signal(signal.SIGINT)
@@ -103,33 +124,6 @@ def test_ctrl_c_twice_stops_at_once(lanelab: LanelabCommand, tmp_path: Path) -> 
     assert "Traceback" not in said
     assert resume(lanelab, tmp_path / "run").done.returncode == 0
     assert whole(tmp_path / "run")
-
-
-def test_a_finished_run_has_nothing_left_to_do(lanelab: LanelabCommand, tmp_path: Path) -> None:
-    text = "sites: [dummy]\nlinks: {rtt: 10ms}\narms: {one: {start: fresh-context}}\ntrials: 1\n"
-    played = play(lanelab, tmp_path, text)
-    before = played.rows("SELECT trial, name, value FROM measures ORDER BY trial, name")
-    again = resume(lanelab, played.folder)
-    assert again.done.returncode == 0, again.done.stderr
-    assert again.rows("SELECT trial, name, value FROM measures ORDER BY trial, name") == before
-
-
-def test_a_run_is_not_shared_and_not_gone_on_with_when_its_experiment_was_changed(
-    lanelab: LanelabCommand, tmp_path: Path
-) -> None:
-    run = begin(lanelab, tmp_path)
-    await_trials(run, 1)
-    run.send_signal(signal.SIGSTOP)  # or it ends first, where the other takes long to start
-    other = resume(lanelab, tmp_path / "run")
-    assert other.done.returncode == 1
-    assert "another lanelab" in other.done.stderr
-    run.kill()
-    run.communicate()
-    file = tmp_path / "run" / "experiment.yaml"
-    file.write_text(file.read_text().replace("trials: 2", "trials: 4"))
-    other = resume(lanelab, tmp_path / "run")
-    assert other.done.returncode == 1
-    assert "not the experiment that this run began with" in other.done.stderr
 
 
 @needs_namespaces

@@ -13,7 +13,7 @@ from .runs import ACCEPT_LINKS, Played, share_programs
 
 EXPERIMENT = """\
 sites: [dummy]
-links: {rate: 20mbit, rtt: 10ms}
+links: {rtt: 10ms}
 arms: {http: {}, closing: {keepalive: false}}
 defaults: {start: fresh-context}
 trials: 2
