@@ -22,7 +22,7 @@ QUIET: Mapping[str, bool | int | str] = {
     "distributed.admin.system-monitor.host-cpu": False,
     "distributed.admin.system-monitor.gil.enabled": False,
     "distributed.admin.log-length": 200,
-    "distributed.admin.low-level-log-length": 200,
+    "distributed.admin.low-level-log-length": 2,  # messages that each connection remembers, with all that was in them
     "distributed.diagnostics.nvml": False,
     "distributed.diagnostics.cudf": False,
     # A job belongs to the worker that it was given to, and is made anew by nobody but the controller.
