@@ -9,7 +9,7 @@ import pytest
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.browsers.browser import Surroundings
-from lanelab.driver.arm.browsers.browser_pool import KeptBrowsers, Running
+from lanelab.driver.arm.browsers.browser_pool import MOST_PAGES, KeptBrowsers, Running
 from lanelab.driver.arm.browsers.failures import BrowserError
 from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.bed.node import Node
@@ -22,16 +22,20 @@ HERE, THERE = Surroundings({"here": "10.10.2.2"}), Surroundings({"there": "10.10
 class Life:
     """The process of a browser that never ends by itself."""
 
+    killed = False
+
     def ended(self) -> bool:
         return False
 
-    def kill(self) -> None: ...
+    def kill(self) -> None:
+        self.killed = True
 
 
 class Opened:
     """A page, and what became of it."""
 
-    def __init__(self, running: Running, number: int) -> None:
+    def __init__(self, browsers: "Browsers", running: Running, number: int) -> None:
+        self.browsers = browsers
         self.running, self.number, self.closed = running, number, False
         self.begun_anew, self.hangs = 0, False
 
@@ -41,7 +45,7 @@ class Opened:
             raise BrowserError("it does not answer")
 
     def release(self) -> None:
-        self.running.shows = None
+        self.browsers._let_go(self.running, self.number)
 
     def close(self) -> None:
         self.closed = True
@@ -68,7 +72,7 @@ class Browsers(KeptBrowsers[Running, Any]):
             return Running(Life(), "profile")
 
         running = self._kept(tuple(around.hosts), launch) if arm.start == "fresh-context" else launch()
-        page = Opened(running, len(self.opened))
+        page = Opened(self, running, len(self.opened))
         running.shows = page.number
         self.opened.append(page)
         return page
@@ -149,6 +153,20 @@ def test_a_browser_opens_no_page_while_another_one_is_read(browsers: Browsers) -
     assert browsers.opened[1].running is browsers.opened[0].running
     browsers.expect(CONTEXT, HERE)  # the end of the first page has not let go of the second
     assert browsers.open(CONTEXT, HERE) is browsers.opened[2]
+
+
+def test_a_browser_that_has_shown_its_last_page_is_not_killed_before_that_is_closed(browsers: Browsers) -> None:
+    first = browsers.open(CONTEXT, HERE)
+    first.running.pages = MOST_PAGES
+    browsers.expect(CONTEXT, HERE)
+    first.release()
+    browsers.expect(CONTEXT, HERE)
+    assert browsers._expected
+    assert browsers._expected.page.result() is None
+    assert not first.running.life.killed
+    first.close()
+    assert browsers.open(CONTEXT, HERE).running is not first.running
+    assert first.running.life.killed
 
 
 def test_what_is_still_expected_ends_with_the_browsers(tmp_path: Path) -> None:

@@ -167,6 +167,12 @@ class KeptBrowsers(Browser, Generic[R, P]):
     def _can_go_on(self, running: R) -> bool:
         return not running.life.ended() and running.pages < MOST_PAGES
 
+    def _let_go(self, running: R, shown: object) -> None:
+        """This page was read: another one may be opened in its browser. One that has shown its last page would be
+        killed for that, while the server's log is still to be read."""
+        if running.shows == shown and self._can_go_on(running):
+            running.shows = None
+
     def _that_shows(self, key: tuple[object, ...]) -> R | None:
         """Return the kept browser of this key, if it shows a page."""
         with self._changing:

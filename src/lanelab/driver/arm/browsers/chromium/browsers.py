@@ -123,12 +123,9 @@ class ChromiumBrowser(KeptBrowsers[RunningChromium, ChromiumPage]):
             running.session.switch_to.window(target)
             page = self._page(around, running, "fresh-context", arm, lambda: None, target)
 
-        def let_go() -> None:
+        def leave() -> None:
             if running.shows == context:
                 running.shows = None
-
-        def leave() -> None:
-            let_go()
             if page.failed:  # whatever happened to it must not happen to the next trial
                 self._drop(running)
                 return
@@ -137,7 +134,7 @@ class ChromiumBrowser(KeptBrowsers[RunningChromium, ChromiumPage]):
             except LanelabError:
                 self._drop(running)
 
-        page.leave, page.let_go = leave, let_go
+        page.leave, page.let_go = leave, lambda: self._let_go(running, context)
         return page
 
     # --- the life of a browser

@@ -90,12 +90,9 @@ class FirefoxBrowser(KeptBrowsers[RunningFirefox, FirefoxPage]):
             context = bidi.ask(Context, "browsingContext.create", type="tab", userContext=user)["context"]
             page = self._page(arm, around, running, "fresh-context", context, lambda: None)
 
-        def let_go() -> None:
+        def leave() -> None:
             if running.shows == user:
                 running.shows = None
-
-        def leave() -> None:
-            let_go()
             if page.failed:  # whatever happened to it must not happen to the next trial
                 self._drop(running)
                 return
@@ -104,7 +101,7 @@ class FirefoxBrowser(KeptBrowsers[RunningFirefox, FirefoxPage]):
             except LanelabError:
                 self._drop(running)
 
-        page.leave, page.let_go = leave, let_go
+        page.leave, page.let_go = leave, lambda: self._let_go(running, user)
         return page
 
     # --- the life of a browser
