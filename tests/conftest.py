@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from lanelab.driver.base import configuration
 from lanelab.driver.base.configuration import Configuration
 from tests.kit.handles import LanelabCommand
-from tools.test import LONG_VARIABLE
+from tools.test import LONG_VARIABLE, in_order
 
 # Tests share their machine with others: none may fail because it was slow. Each run of the tests tries other examples,
 # so that few are enough for one; `--long` tries more of them.
@@ -21,6 +21,7 @@ settings.load_profile("long" if os.environ.get(LONG_VARIABLE) == "1" else "busy"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: in_order(item.path))
     if os.environ.get(LONG_VARIABLE) != "1":
         skip = pytest.mark.skip(reason="takes minutes: lanelab test --long")
         for item in items:

@@ -44,12 +44,40 @@ class Part:
     options: tuple[str, ...]
 
 
-# A file's tests stay with one worker: they share a bed or a server that takes seconds to start.
-BY_FILE = ("--dist", "loadfile")
+# A file's tests stay with one worker: they share a bed or a server that takes seconds to start. Files come in the order
+# of `in_order`, and not those with the most tests first: of what takes longest, one test is minutes.
+BY_FILE = ("--dist", "loadfile", "--no-loadscope-reorder")
+# What takes longest begins first, so that nothing is left at the end that one worker does alone.
+SLOW_FILES = (
+    "wire/test_suites.py",
+    "wire/test_gateway_peers.py",
+    "wire/test_back_ends.py",
+    "wire/test_mod_spdy_peers.py",
+    "golden/test_back_end_files.py",
+    "unit/project/test_launcher.py",
+    "e2e/test_failures.py",
+    "e2e/test_browser.py",
+    "e2e/test_resume.py",
+    "bed/test_ssh_kills.py",
+    "e2e/test_static_load.py",
+    "e2e/test_moving_links.py",
+    "bed/test_sweep_worker.py",
+    "e2e/test_gateway.py",
+    "e2e/test_run.py",
+    "bed/test_commands.py",
+    "e2e/test_sites.py",
+)
 COMPUTING = Part("unit, golden, wire", ("unit", "golden", "wire"), ("-n", "2", *BY_FILE))  # in the background
 WAITING = Part("e2e, bed", ("e2e", "bed"), ("-n", "4", *BY_FILE, "-m", "not measures"))
 MEASURING = Part("what measures links", ("bed", "e2e"), ("-n", "0", "-m", "measures"))
 PARTS = (COMPUTING, WAITING, MEASURING)
+
+
+def in_order(file: Path) -> int:
+    """Return when the tests of a file begin: a smaller number is earlier."""
+    tests = PROJECT / "tests"
+    name = file.relative_to(tests).as_posix() if file.is_relative_to(tests) else ""
+    return SLOW_FILES.index(name) if name in SLOW_FILES else len(SLOW_FILES)
 
 
 def run_tests(args: Sequence[str], *, vm: bool = False, long: bool = False) -> int:

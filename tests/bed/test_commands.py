@@ -22,27 +22,24 @@ from tests.kit.processes import command_lines
 from tests.kit.wait import wait_until
 
 
-def test_exec_passes_status_output_and_input(lanelab: LanelabCommand) -> None:
-    done = lanelab.run("bed", "exec", "client", "--", "sh", "-c", "cat; echo err >&2; exit 5", stdin="in")
-    assert (done.returncode, done.stdout) == (5, "in")
+def test_exec_runs_as_a_command_here_does_and_over_the_link(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    """Its input, outputs and status, the user's folder, no signal that it ignores; and pings take their time."""
+    folder = tmp_path / "with a space"
+    folder.mkdir()
+    script = "cat; echo; pwd; cat /proc/self/status; ping -c 2 server; echo err >&2; exit 5"
+    done = lanelab.run("bed", "exec", "client", "--rtt", "120ms", "--", "sh", "-c", script, stdin="in", cwd=folder)
+    assert done.returncode == 5
     assert "err" in done.stderr
-
-
-def test_exec_counts_a_signal_as_a_shell_does(lanelab: LanelabCommand) -> None:
-    assert lanelab.run("bed", "exec", "server", "--", "sh", "-c", "kill -9 $$").returncode == 137
-
-
-def test_exec_sets_the_link(lanelab: LanelabCommand) -> None:
-    done = lanelab.run("bed", "exec", "client", "--rtt", "120ms", "--", "ping", "-c", "2", "server")
+    assert done.stdout.splitlines()[:2] == ["in", str(folder)]
+    ignored = int(re.findall(r"SigIgn:\s*(\w+)", done.stdout)[0], 16)
+    assert not ignored & (1 << signal.SIGTTOU - 1)
     times = [float(time_ms) for time_ms in re.findall(r"time=([\d.]+)", done.stdout)]
     assert len(times) == 2
     assert min(times) > 119
 
 
-def test_exec_runs_in_the_users_folder(lanelab: LanelabCommand, tmp_path: Path) -> None:
-    folder = tmp_path / "with a space"
-    folder.mkdir()
-    assert lanelab.run("bed", "exec", "client", "--", "pwd", cwd=folder).stdout.strip() == str(folder)
+def test_exec_counts_a_signal_as_a_shell_does(lanelab: LanelabCommand) -> None:
+    assert lanelab.run("bed", "exec", "server", "--", "sh", "-c", "kill -9 $$").returncode == 137
 
 
 def test_a_folder_below_run_makes_beds_but_no_commands(lanelab: LanelabCommand) -> None:
@@ -258,12 +255,6 @@ def test_ignored_signals_stay_ignored(lanelab: LanelabCommand) -> None:
         process.send_signal(number)
     process.communicate(timeout=120)
     assert process.returncode == 0
-
-
-def test_commands_ignore_no_signals(lanelab: LanelabCommand) -> None:
-    done = lanelab.run("bed", "exec", "client", "--", "cat", "/proc/self/status")
-    ignored = int(re.findall(r"SigIgn:\s*(\w+)", done.stdout)[0], 16)
-    assert not ignored & (1 << signal.SIGTTOU - 1)
 
 
 @pytest.mark.usefixtures("_interruptible")

@@ -12,7 +12,7 @@ from tests.kit.handles import LanelabCommand
 from .pages import png
 from .runs import Played, play, share_programs
 
-TRIALS = 2
+TRIALS = 1
 ARMS = ("clear", "tls", "h2", "gateway")
 EXPERIMENT = f"""\
 sites: [{{sites}}]

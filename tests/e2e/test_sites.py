@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -37,11 +38,6 @@ trials: 1
 def origins(tmp_path_factory: pytest.TempPathFactory) -> Played:
     folder = tmp_path_factory.mktemp("origins")
     return play(LanelabCommand(folder / "build"), folder, ORIGINS, env=SITES)
-
-
-def test_a_page_that_is_not_what_its_manifest_says_fails_by_name(lanelab: LanelabCommand, tmp_path: Path) -> None:
-    played = play(lanelab, tmp_path, TOLERANT, env=SITES)
-    assert played.reasons("one") == {"missing-object", "extra-request", "outside-request"}
 
 
 def test_what_is_tolerated_counts(lanelab: LanelabCommand, tmp_path: Path) -> None:
@@ -98,9 +94,12 @@ document.write('<scr' + 'ipt src="//elsewhere.example.com/x.js"></scr' + 'ipt>')
 """
 
 
-def test_scripts_reach_nothing_outside_the_bed(lanelab: LanelabCommand, tmp_path: Path) -> None:
-    """Whatever they try: the capture has addresses of the bed alone, and the trial does not count."""
-    content = tmp_path / "sites" / "escaping" / "content" / "page.test"
+@pytest.fixture(scope="module")
+def intolerant(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    """A page that is not what its manifest says, and one that tries to get out."""
+    folder = tmp_path_factory.mktemp("intolerant")
+    shutil.copytree(SITES["LANELAB_SITES"], folder / "sites")
+    content = folder / "sites" / "escaping" / "content" / "page.test"
     content.mkdir(parents=True)
     (content / "index.html").write_text(ESCAPING)
     digest = hashlib.sha256(ESCAPING.encode()).hexdigest()
@@ -108,13 +107,24 @@ def test_scripts_reach_nothing_outside_the_bed(lanelab: LanelabCommand, tmp_path
         "title: A page that wants out\nsource: a test\nentry: page.test/index.html\nobjects:\n"
         f"  - {{host: page.test, path: /index.html, mime: text/html, size: {len(ESCAPING)}, sha256: '{digest}'}}\n"
     )
-    text = TOLERANT.replace("unfaithful", "escaping").replace(
-        "trials: 1", "trials: 1\ncapture: {nodes: [client, server]}"
-    )
-    played = play(lanelab, tmp_path, text, env={"LANELAB_SITES": str(tmp_path / "sites")})
-    assert "outside-request" in played.reasons("one")
-    (evidence,) = played.evidence("one")
-    for packets in evidence["packets"].values():
+    text = TOLERANT.replace("unfaithful", "[unfaithful, escaping]") + "capture: {nodes: [client, server]}\n"
+    return play(LanelabCommand(folder / "build"), folder, text, env={"LANELAB_SITES": str(folder / "sites")})
+
+
+def reasons_on(played: Played, site: str) -> set[str]:
+    rows = played.rows("SELECT site, reason FROM failures JOIN trials USING (trial) JOIN cells USING (cell)")
+    return {reason for name, reason in rows if name == site}
+
+
+def test_a_page_that_is_not_what_its_manifest_says_fails_by_name(intolerant: Played) -> None:
+    assert reasons_on(intolerant, "unfaithful") == {"missing-object", "extra-request", "outside-request"}
+
+
+def test_scripts_reach_nothing_outside_the_bed(intolerant: Played) -> None:
+    """Whatever they try: the capture has addresses of the bed alone, and the trial does not count."""
+    assert "outside-request" in reasons_on(intolerant, "escaping")
+    (text,) = intolerant.rows("SELECT record FROM trials JOIN cells USING (cell) WHERE site = 'escaping'")[0]
+    for packets in json.loads(text)["evidence"]["packets"].values():
         ends = {each["server"] for each in (*packets["by_connection"], *packets["by_udp_flow"])}
         assert ends <= {"10.10.2.2", MULTICAST_DNS}
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from lanelab.driver.base.errors import InputError
+from tests.kit.machine import ROOT
 from tools import test as testing
 
 Write = Callable[[str, str], None]
@@ -58,6 +59,14 @@ def test_kinds_become_folders_and_the_rest_is_pytests() -> None:
 def test_says_which_kinds_there_are() -> None:
     with pytest.raises(InputError, match=r"there are no bed tests\. Choose from: unit"):
         testing.pytest_arguments(["bed"])
+
+
+def test_slow_files_come_first_and_are_all_there() -> None:
+    folder = ROOT / "tests"
+    assert [name for name in testing.SLOW_FILES if not (folder / name).is_file()] == []
+    files = sorted(folder.rglob("test_*.py"))
+    slow = [str(file.relative_to(folder)) for file in sorted(files, key=testing.in_order)][: len(testing.SLOW_FILES)]
+    assert slow == list(testing.SLOW_FILES)
 
 
 def test_names_what_is_skipped_and_ends_with_pytests_line(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
