@@ -76,7 +76,8 @@ def _row(run: Run, cell: Cell, trials: list[Trial], outcomes: Mapping[int, float
     look = look_after(run.plan.looks, max(outcomes, default=0))
     summary = None if refused else summarise(outcomes.values(), look.alpha, len(run.plan.looks))
     others = [metric.name for metric in metrics_of(run.workload) if metric != run.primary]
-    medians = {name: _median((trial for trial, _ in counted), name) for name in others}
+    had = set[str]().union(*(trial.measures for trial, _ in counted))  # of all metrics a trial has a few
+    medians = {name: _median(counted, name) if name in had else None for name in others}
     bound = medians.get(BOUND)
     return Row(
         cell=cell,
@@ -131,9 +132,8 @@ def has_bound(run: Run) -> bool:
     return any(metric.name == BOUND for metric in metrics_of(run.workload))
 
 
-def _median(trials: Iterable[Trial], name: str) -> float | None:
-    values = [trial.measures[name] for trial in trials if name in trial.measures]
-    return statistics.median(values) if values else None
+def _median(counted: Iterable[tuple[Trial, float]], name: str) -> float:
+    return statistics.median([trial.measures[name] for trial, _ in counted if name in trial.measures])
 
 
 def beds(run: Run, compared: Iterable[ComparisonRow]) -> BedsOfRun:

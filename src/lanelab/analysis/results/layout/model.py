@@ -28,7 +28,7 @@ class Words:
     mood: Mood = ""
     where: Where = ""
     tip: str = ""  # what a page says where one points at it
-    page: Html | None = None
+    page: Html | Callable[[], Html] | None = None  # what is large is drawn only for a page
     wide: bool = False  # takes the place of the cells beside it that have nothing
 
 

@@ -97,7 +97,8 @@ def _tree(value: object, style: str) -> Html:
 
 
 def _inside(words: Words) -> Html | str:
-    content: Html | str = words.text if words.page is None else words.page
+    drawn = words.page() if callable(words.page) else words.page
+    content: Html | str = words.text if drawn is None else drawn
     return el("b", content) if words.mood == "strong" else content
 
 

@@ -1,18 +1,19 @@
 """Each cell in numbers."""
 
+import functools
 import math
 from collections.abc import Sequence
 
 from lanelab.analysis.results import tables
 from lanelab.analysis.results.layout import plots
-from lanelab.analysis.results.layout.markup import el, join
+from lanelab.analysis.results.layout.markup import Html, el, join
 from lanelab.analysis.results.layout.model import Cell as Shown
 from lanelab.analysis.results.layout.model import Column, Group, Part, Section, Words, table, words
 from lanelab.analysis.results.model import Cell
 from lanelab.analysis.results.numbers import in_unit, percent, ratio, shown
 from lanelab.analysis.results.sections.seen import Seen
 from lanelab.analysis.results.tables import Row
-from lanelab.analysis.statistics import ENOUGH, interval_name
+from lanelab.analysis.statistics import ENOUGH, Summary, interval_name
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.record.metrics import Metric
 
@@ -130,8 +131,11 @@ class _Bars:
     def bar(self, row: Row) -> Shown:
         if row.summary is None:
             return None
-        label, values = f"{row.cell}: {row.summary.estimate.meaning()}", list(self.values[row.cell.number].values())
-        return Words("", page=plots.interval(row.summary, self.top, self._colour(row), values, label))
+        return Words("", page=functools.partial(self._drawn, row, row.summary))
+
+    def _drawn(self, row: Row, summary: Summary) -> Html:
+        label, values = f"{row.cell}: {summary.estimate.meaning()}", list(self.values[row.cell.number].values())
+        return plots.interval(summary, self.top, self._colour(row), values, label)
 
     def _colour(self, row: Row) -> int:
         return self.arms.index(row.cell.arm.name)
