@@ -4,6 +4,7 @@ A run is read in one transaction, so that what is read belongs together. What tr
 """
 
 import datetime
+import gc
 import json
 import sqlite3
 import sys
@@ -37,7 +38,7 @@ from lanelab.driver.record.load_series import SERIES
 from lanelab.driver.record.metrics import primary_of
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.database import opened_database
-from lanelab.driver.run.folder.digests import OF_RESULTS, require_unchanged
+from lanelab.driver.run.folder.digests import MEASURES, OF_RESULTS, require_unchanged
 from lanelab.driver.run.folder.digests import SERIES as SERIES_PART
 from lanelab.driver.run.folder.trial_content import series_of
 
@@ -58,7 +59,11 @@ _STATES = ("running", "finished", "stopped", "failed")
 
 def read_run(folder: Path) -> Run:
     """Return the run in this folder. InputError where there is none, StoreError where it cannot be read."""
-    run = _read_run(folder)
+    gc.disable()  # what is read has no cycles, and of very many trials most of the time would go into looking for them
+    try:
+        run = _read_run(folder)
+    finally:
+        gc.enable()
     return with_places(run, run.claims)
 
 
@@ -71,7 +76,12 @@ def _read_run(folder: Path) -> Run:
         cells = _cells(database, links, arms)
         run_format.check_workload(folder, meta["workload"], meta.get("lanelab"))
         require_unchanged(database, folder, kind="run")
-        require_unchanged(database, folder, parts=OF_RESULTS)
+        measures: dict[int, dict[str, float]] = {}
+
+        def take(trial: int, rows: Sequence[tuple[str, float]]) -> None:
+            measures[trial] = {sys.intern(name): value for name, value in rows}  # each name is there once
+
+        require_unchanged(database, folder, parts=OF_RESULTS, takers={MEASURES: take})
         require_unchanged(database, folder, kind="self-test")
         workload = meta["workload"]
         return Run(
@@ -87,7 +97,7 @@ def _read_run(folder: Path) -> Run:
             links=tuple(links.values()),
             arms=tuple(arms.values()),
             cells=cells,
-            trials=_trials(database, {cell.number: cell for cell in cells}, primary_of(workload).name),
+            trials=_trials(database, {cell.number: cell for cell in cells}, measures, primary_of(workload).name),
             self_tests=_self_tests(database, links),
             figures=_figures(meta.get("figures", "")),
             plan=_plan(meta["plan"], {cell.id: cell for cell in cells}),
@@ -208,16 +218,15 @@ def _self_test(text: str) -> SelfTestData:
     return parsed(SelfTestData, json.loads(text), "a self-test of the run")
 
 
-def _trials(database: sqlite3.Connection, cells: dict[int, Cell], primary: str) -> tuple[Trial, ...]:
+def _trials(
+    database: sqlite3.Connection, cells: Mapping[int, Cell], measures: Mapping[int, dict[str, float]], primary: str
+) -> tuple[Trial, ...]:
     failures: dict[int, list[Failure]] = {}
     for trial, reason, detail in database.execute("SELECT trial, reason, detail FROM failures ORDER BY rowid"):
         failures.setdefault(trial, []).append(Failure(reason, detail))
     flags: dict[int, list[Flag]] = {}
     for trial, name, detail in database.execute("SELECT trial, name, detail FROM flags ORDER BY rowid"):
         flags.setdefault(trial, []).append(Flag(name, detail))
-    measures: dict[int, dict[str, float]] = {}
-    for trial, name, value in database.execute("SELECT trial, name, value FROM measures"):
-        measures.setdefault(trial, {})[sys.intern(name)] = value  # each name once, not once for each trial
     query = """
         SELECT trial, session, bed, cell, round, attempt, started_utc, wall_s, status,
           ifnull(machine, 1), versions, origin

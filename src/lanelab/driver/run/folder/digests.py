@@ -10,11 +10,12 @@ The canonical form of a part is the JSON of its rows, as the database has them, 
 import hashlib
 import itertools
 import json
+import operator
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from lanelab.driver.base.errors import ChangedError
 
@@ -62,6 +63,7 @@ OF_RESULTS = (CELL, MEASURES, FAILURES, FLAGS)  # what tables, figures and claim
 OF_RECORD = (MEASURES, RECORD, REQUESTS, SERIES)
 _NO_ROWS = hashlib.sha256(b"[]").hexdigest()
 _canonical = json.JSONEncoder(separators=(",", ":")).encode
+Taker = Callable[[int, Sequence[tuple[Any, ...]]], None]  # of the rows of a part, without their first column
 Numbers = tuple[int, int]  # of trials or self-tests, from one to another
 AT_ONCE = 5000  # trials whose digests are compared in one go: of a run of very many, all would fill the memory
 
@@ -147,12 +149,13 @@ def differences(
     kind: Kind = "trial",
     numbers: Numbers | None = None,
     parts: Sequence[str] | None = None,
+    takers: Mapping[str, Taker] | None = None,
 ) -> list[Difference]:
     """Return all parts, or those that are named, that differ, of all trials or self-tests, or of those with these
-    numbers."""
+    numbers. `takers` get the rows of parts, which so are read once."""
     compared = list(_PARTS[kind]) if parts is None else list(parts)
     every = [numbers] if numbers else _blocks(database, kind)
-    different = [each for block in every for each in _differences_within(database, kind, block, compared)]
+    different = [each for block in every for each in _differences_within(database, kind, block, compared, takers or {})]
     order = {part: place for place, part in enumerate((GONE, UNDIGESTED, *compared))}
     return sorted(different, key=lambda each: (order[each.part], each.number))
 
@@ -167,7 +170,7 @@ def _blocks(database: sqlite3.Connection, kind: Kind) -> Iterator[Numbers]:
 
 
 def _differences_within(
-    database: sqlite3.Connection, kind: Kind, numbers: Numbers, parts: Sequence[str]
+    database: sqlite3.Connection, kind: Kind, numbers: Numbers, parts: Sequence[str], takers: Mapping[str, Taker]
 ) -> Iterator[Difference]:
     noted, column = _noted(database, kind, numbers), _NUMBER[kind]
     query = f"SELECT {column} FROM {_TABLE[kind]} WHERE {column} BETWEEN ? AND ?"  # noqa: S608 - names from here
@@ -175,7 +178,7 @@ def _differences_within(
     yield from (Difference(kind, each, GONE) for each in noted.keys() - there)
     yield from (Difference(kind, each, UNDIGESTED) for each in there - noted.keys())
     for part in parts:
-        now = dict(_digests(database, kind, part, numbers))
+        now = dict(_digests(database, kind, part, numbers, takers.get(part)))
         for each in noted.keys() & there:
             if noted[each].get(part) != now.get(each, _NO_ROWS):
                 yield Difference(kind, each, part)
@@ -187,9 +190,10 @@ def require_unchanged(
     kind: Kind = "trial",
     numbers: Numbers | None = None,
     parts: Sequence[str] | None = None,
+    takers: Mapping[str, Taker] | None = None,
 ) -> None:
     """Raises ChangedError for the first difference."""
-    for difference in differences(database, kind, numbers, parts):
+    for difference in differences(database, kind, numbers, parts, takers):
         raise changed(folder, str(difference))
 
 
@@ -208,10 +212,15 @@ def _noted(database: sqlite3.Connection, kind: Kind, numbers: Numbers) -> dict[i
     return {each: json.loads(text) for each, text in database.execute(query, (kind, *numbers))}
 
 
-def _digests(database: sqlite3.Connection, kind: Kind, part: str, numbers: Numbers) -> Iterator[tuple[int, str]]:
+def _digests(
+    database: sqlite3.Connection, kind: Kind, part: str, numbers: Numbers, take: Taker | None = None
+) -> Iterator[tuple[int, str]]:
     """Yield the digests of one part, as it is now."""
     which = f"{_NUMBER[kind]} BETWEEN ? AND ?"
     rows = database.execute(_PARTS[kind][part].format(which=which), numbers)
-    for each, group in itertools.groupby(rows, key=lambda row: row[0]):
-        text = _canonical([row[1:] for row in group])
+    for each, group in itertools.groupby(rows, key=operator.itemgetter(0)):
+        content = [row[1:] for row in group]
+        if take:
+            take(int(each), content)
+        text = _canonical(content)
         yield int(each), hashlib.sha256(text.encode()).hexdigest()
