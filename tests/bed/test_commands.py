@@ -10,6 +10,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from lanelab.driver.cli.main import main
 from tests.kit.handles import LanelabCommand
 from tests.kit.processes import command_lines
 from tests.kit.wait import wait_until
@@ -283,7 +285,10 @@ def test_a_second_ctrl_c_ends_the_bed(lanelab: LanelabCommand) -> None:
     assert b"Traceback" not in complained
 
 
-def test_bad_input_is_one_line_and_status_2(lanelab: LanelabCommand) -> None:
+def test_bad_input_is_one_line_and_status_2(
+    lanelab: LanelabCommand, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LANELAB_BUILD", str(lanelab.build))
     cases = {
         ("--rtt", "100"): r"--rtt: 100 has no unit\. Write 100ms",
         ("--rate", "-5mbit"): r"--rate: .*negative",
@@ -298,10 +303,11 @@ def test_bad_input_is_one_line_and_status_2(lanelab: LanelabCommand) -> None:
         ("--rte", "5"): r"No such option.*--rate",
     }
     for words, pattern in cases.items():
-        done = lanelab.run("bed", "exec", "client", *words, "--", "true")
-        assert done.returncode == 2, (words, done.stderr)
-        assert re.search(pattern, done.stderr), (words, done.stderr)
-        assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+        monkeypatch.setattr(sys, "argv", ["lanelab", "bed", "exec", "client", *words, "--", "true"])
+        status, said = main(), capsys.readouterr().err
+        assert status == 2, (words, said)
+        assert re.search(pattern, said), (words, said)
+        assert len(said.strip().splitlines()) == 1, said
     assert not (lanelab.build / "beds").exists()  # no bed was made for any of them
 
 
