@@ -1,15 +1,69 @@
-"""A controlled network testbed. As a library: `lanelab.run`, `lanelab.resume`, `lanelab.open_run`, and what
-docs/reference/api.md names besides. This file is sent to other machines, so it imports nothing until it is asked."""
+"""A controlled network testbed. docs/python.md has all names of the library.
 
-_LIBRARY = (
-    *("run", "resume", "plan", "Plan", "open_run", "OpenRun"),
-    *("BedOptions", "SweepOptions", "StopRequest", "events", "sweep_events"),
-)
+This file is sent to other machines, so it imports nothing until a name is used.
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # for tools that read the code
+    from lanelab.driver.api import (
+        Agreement,
+        BedOptions,
+        Claims,
+        Comparison,
+        Experiment,
+        Explanation,
+        InputError,
+        LanelabError,
+        Plan,
+        Result,
+        Run,
+        StopRequest,
+        SweepOptions,
+        Trial,
+        events,
+        grid,
+        open_run,
+        plan,
+        resume,
+        run,
+        sample_run,
+        sweep_events,
+    )
+
+__version__ = "0.1.0"
+__all__ = [
+    "Agreement",
+    "BedOptions",
+    "Claims",
+    "Comparison",
+    "Experiment",
+    "Explanation",
+    "InputError",
+    "LanelabError",
+    "Plan",
+    "Result",
+    "Run",
+    "StopRequest",
+    "SweepOptions",
+    "Trial",
+    "events",
+    "grid",
+    "open_run",
+    "plan",
+    "resume",
+    "run",
+    "sample_run",
+    "sweep_events",
+]
 
 
 def __getattr__(name):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202 - other machines may have Python 3.9
-    if name not in _LIBRARY:
-        raise AttributeError(f"lanelab has no {name!r}. It has: {', '.join(_LIBRARY)}")
+    if name not in __all__:
+        raise AttributeError(f"lanelab has no {name!r}. It has: {', '.join(__all__)}")
     import importlib  # noqa: PLC0415
 
     return getattr(importlib.import_module("lanelab.driver.api"), name)
+
+
+def __dir__():  # type: ignore[no-untyped-def] # noqa: ANN202
+    return [*__all__, "__version__"]

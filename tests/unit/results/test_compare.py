@@ -256,7 +256,7 @@ def test_what_cannot_be_compared_is_refused_with_a_remedy(made: Callable[..., Pa
         ([first, tmp_path / "a" / ".." / "a"], "the same run as"),
         ([first, tmp_path], "not the folder of a run"),
         ([first, made("b"), "--within", "0%"], "never agree within 0%"),
-        ([first, made("c"), "--within", "five"], "--within"),
+        ([first, made("c"), "--within", "five"], "within: 'five' is not a percentage"),
     ):
         error = called(*words).exception
         assert isinstance(error, InputError), words

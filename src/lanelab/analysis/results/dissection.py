@@ -74,10 +74,18 @@ def dissect(tshark: Path, capture: Path, clear: str | None, *, quic: bool = Fals
 
 
 def _run(tshark: Path, capture: Path, decode: Sequence[str], fields: Sequence[str], only: str = "") -> list[list[str]]:
+    return tshark_fields(tshark, capture, fields, only, (*OPTIONS, *decode))
+
+
+def tshark_fields(
+    tshark: Path, capture: Path, fields: Sequence[str], only: str, options: Sequence[str]
+) -> list[list[str]]:
+    """Return these fields of each packet that the filter takes, as text; a field may have several values. Only the last
+    field may have any character in it."""
     wanted = [word for name in fields for word in ("-e", name)]
     chosen = ["-Y", only] if only else []
     form = ["-T", "fields", "-E", "separator=/t", "-E", f"aggregator={WITHIN}", *wanted]
-    command = [str(tshark), *OPTIONS, *decode, "-r", str(capture), *chosen, *form]
+    command = [str(tshark), *options, "-r", str(capture), *chosen, *form]
     try:
         done = subprocess.run(command, capture_output=True, check=False, timeout=LONGEST_S)
     except (OSError, subprocess.TimeoutExpired) as error:

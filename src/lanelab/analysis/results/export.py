@@ -4,9 +4,9 @@ import csv
 import datetime
 import gzip
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from lanelab.analysis.results import (
     axes,
@@ -18,6 +18,7 @@ from lanelab.analysis.results import (
 )
 from lanelab.analysis.results.layout.data import Fields, data_of
 from lanelab.analysis.results.model import Run, Trial
+from lanelab.analysis.results.refusals import refusals
 from lanelab.analysis.results.sections.claims import lines_of
 from lanelab.analysis.results.sections.doubts import about_sites
 from lanelab.analysis.results.sections.seen import Seen
@@ -30,6 +31,9 @@ from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder.format import IN_TABLES
 from lanelab.driver.run.folder.trial_content import each_series, unchanged_artifacts
 from lanelab.driver.run.folder.trial_records import each_record, each_request
+
+if TYPE_CHECKING:
+    import pyarrow
 
 HAR = "page.har.gz"
 _COUNTS = ("http_status", "connection", "wire_connection", "wire_stream", "wire_in_flight")
@@ -44,7 +48,7 @@ def trial_rows(run: Run) -> Iterator[Row]:
     arm_keys = [key for key in dict.fromkeys(key for arm in run.arms for key in arm.settings) if key != "name"]
     fit, slow = conditions.in_tolerance(run), {each.number: conditions.emulated(each) for each in run.sessions}
     names, named = _measured(run), {machine.number: machine.name for machine in run.machines}
-    left_out = load_reports.left_out_of_scripts(run)
+    left_out, refused = load_reports.left_out_of_scripts(run), refusals(run)
     for trial in run.trials:
         cell = trial.cell
         of_script = {"script_left_out": left_out.get(trial.number)} if run.workload == LOAD else {}
@@ -61,13 +65,14 @@ def trial_rows(run: Run) -> Iterator[Row]:
             "status": "ok" if trial.ok else "failed",
             "failures": ";".join(dict.fromkeys(failure.reason for failure in trial.failures)),
             "flags": ";".join(dict.fromkeys(flag.name for flag in trial.flags)),
+            "refused": ";".join(refusal.reason for refusal in refused.get(cell.number, ())),
             "link_in_tolerance": fit.get(trial.number),
             "emulated": slow.get(trial.session),
             **of_script,
             **{name: _number(name, trial.measures.get(name)) for name in names},
             **axes.link_numbers(dict(cell.link.settings)),
-            **{f"link.{key}": _flat(cell.link.settings.get(key)) for key in link_keys},
-            **{f"arm.{key}": _flat(cell.arm.settings.get(key)) for key in arm_keys},
+            **{f"link.{key}": flat(cell.link.settings.get(key)) for key in link_keys},
+            **{f"arm.{key}": flat(cell.arm.settings.get(key)) for key in arm_keys},
         }
 
 
@@ -156,7 +161,7 @@ def _identity(trial: Trial) -> Row:
     }
 
 
-def _flat(value: Json) -> Cell:
+def flat(value: Json) -> Cell:
     """Return a value for a field of a table; lists and mappings as JSON."""
     return json.dumps(value) if isinstance(value, Sequence | Mapping) and not isinstance(value, str) else value
 
@@ -186,15 +191,21 @@ def _csv(value: Cell) -> Cell:
 
 def write_parquet(rows: Rows, path: Path) -> int:
     """With types: whole numbers, times with their zone, yes and no."""
-    import pyarrow as pa  # noqa: PLC0415 - large, and only this needs it
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415 - large, and only this needs it
+
+    table = arrow_table(rows)
+    with writing(path) as part:
+        pq.write_table(table, part, compression="zstd")
+    return int(table.num_rows)
+
+
+def arrow_table(rows: Rows) -> "pyarrow.Table":
+    """Return the rows as a table in memory, with types."""
+    import pyarrow as pa  # noqa: PLC0415 - large
 
     listed = list(rows)
     names = list(listed[0]) if listed else []
-    columns = {name: _column(pa, name, [row[name] for row in listed]) for name in names}
-    with _writing(path) as part:
-        pq.write_table(pa.table(columns), part, compression="zstd")
-    return len(listed)
+    return pa.table({name: _column(pa, name, [row[name] for row in listed]) for name in names})
 
 
 def _column(pa: Any, name: str, values: Sequence[Cell]) -> Any:  # noqa: ANN401 - pyarrow
@@ -219,7 +230,7 @@ def _amount(value: Cell) -> int | float | None:
     return value
 
 
-class _writing:  # noqa: N801 - used like a function
+class writing:  # noqa: N801 - used like a function
     """A file that is written whole or not at all. An error of the disk becomes an error with a remedy."""
 
     def __init__(self, path: Path) -> None:
@@ -248,10 +259,10 @@ class _writing:  # noqa: N801 - used like a function
         return StoreError(f"cannot write {self.path}: {error.strerror or error}", "Name another place with --output")
 
 
-def write_text(path: Path, rows_to: Any, rows: Rows) -> int:  # noqa: ANN401 - a function like write_csv
+def write_text(path: Path, rows_to: Callable[[Rows, IO[str]], int], rows: Rows) -> int:
     """Write rows in a text format into a file; returns how many there were."""
-    with _writing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
-        return int(rows_to(rows, file))
+    with writing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+        return rows_to(rows, file)
 
 
 def everything(run: Run, *, requests: bool = False) -> dict[str, Any]:
@@ -362,7 +373,7 @@ def write_hars(run: Run, folder: Path, *, median: bool = False) -> tuple[list[Pa
             lacking += 1
             continue
         target = folder / f"{trial.number:06d}.har"
-        with _writing(target) as part:
+        with writing(target) as part:
             part.write_bytes(content)
         written.append(target)
     return written, lacking

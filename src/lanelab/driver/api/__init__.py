@@ -1,57 +1,84 @@
-"""lanelab for programs: what the command line does, without its words. docs/reference/api.md describes it.
+"""lanelab for programs: what the command line does, without its words. docs/python.md describes it.
 
     from lanelab.driver import api
 
     run = api.run("experiments/quickstart.yaml", on_event=print)
-    run.trials, run.claims(), run.report()
+    run.trials(), run.claims(), run.report()
     api.open_run("latest")
 
 A name is imported when it is first used, so that opening a run imports nothing that makes one.
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # for tools that read the code: the names and what they are
     from lanelab.driver.api.beds import BedOptions
+    from lanelab.driver.api.experiment import Experiment, grid
+    from lanelab.driver.api.opened_run import Run, open_run
     from lanelab.driver.api.plans import Plan, plan
-    from lanelab.driver.api.results import OpenRun, open_run
+    from lanelab.driver.api.results import Agreement, Claims, Comparison, Explanation, Result
     from lanelab.driver.api.run_experiment import resume, run
+    from lanelab.driver.api.sample import sample_run
     from lanelab.driver.api.sweeps import SweepOptions
+    from lanelab.driver.api.trial import Trial
+    from lanelab.driver.base.errors import InputError, LanelabError
     from lanelab.driver.run import events
     from lanelab.driver.run.runner import StopRequest
     from lanelab.driver.run.sweep import events as sweep_events
 
 _WHERE = {
-    "run": "lanelab.driver.api.run_experiment:run",
-    "plan": "lanelab.driver.api.plans:plan",
-    "Plan": "lanelab.driver.api.plans:Plan",
-    "resume": "lanelab.driver.api.run_experiment:resume",
-    "open_run": "lanelab.driver.api.results:open_run",
-    "OpenRun": "lanelab.driver.api.results:OpenRun",
+    "Agreement": "lanelab.driver.api.results:Agreement",
     "BedOptions": "lanelab.driver.api.beds:BedOptions",
-    "SweepOptions": "lanelab.driver.api.sweeps:SweepOptions",
+    "Claims": "lanelab.driver.api.results:Claims",
+    "Comparison": "lanelab.driver.api.results:Comparison",
+    "Experiment": "lanelab.driver.api.experiment:Experiment",
+    "Explanation": "lanelab.driver.api.results:Explanation",
+    "InputError": "lanelab.driver.base.errors:InputError",
+    "LanelabError": "lanelab.driver.base.errors:LanelabError",
+    "Plan": "lanelab.driver.api.plans:Plan",
+    "Result": "lanelab.driver.api.results:Result",
+    "Run": "lanelab.driver.api.opened_run:Run",
     "StopRequest": "lanelab.driver.run.runner:StopRequest",
+    "SweepOptions": "lanelab.driver.api.sweeps:SweepOptions",
+    "Trial": "lanelab.driver.api.trial:Trial",
     "events": "lanelab.driver.run.events",
+    "grid": "lanelab.driver.api.experiment:grid",
+    "open_run": "lanelab.driver.api.opened_run:open_run",
+    "plan": "lanelab.driver.api.plans:plan",
+    "resume": "lanelab.driver.api.run_experiment:resume",
+    "run": "lanelab.driver.api.run_experiment:run",
+    "sample_run": "lanelab.driver.api.sample:sample_run",
     "sweep_events": "lanelab.driver.run.sweep.events",
 }
 
 __all__ = [
+    "Agreement",
     "BedOptions",
-    "OpenRun",
+    "Claims",
+    "Comparison",
+    "Experiment",
+    "Explanation",
+    "InputError",
+    "LanelabError",
     "Plan",
+    "Result",
+    "Run",
     "StopRequest",
     "SweepOptions",
+    "Trial",
     "events",
+    "grid",
     "open_run",
     "plan",
     "resume",
     "run",
+    "sample_run",
     "sweep_events",
 ]
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - functions and classes
+def __getattr__(name: str) -> object:
     if name not in _WHERE:
         raise AttributeError(f"lanelab has no {name!r}. It has: {', '.join(_WHERE)}")
     module, _, attribute = _WHERE[name].partition(":")

@@ -87,8 +87,11 @@ def plan(
 ) -> Plan:
     """Return the plan of an experiment file, on `workers` beds at once. Raises InputError."""
     experiment = read_experiment(Path(file), variant)
-    if scale is not None:
-        experiment = over_scale(experiment, scale)
+    return plan_of(experiment if scale is None else over_scale(experiment, scale), workers=workers)
+
+
+def plan_of(experiment: Experiment, *, workers: int | None = None) -> Plan:
+    """Return the plan of an experiment, on `workers` beds at once. Raises InputError."""
     if workers:
         require_portions(experiment)
     estimate = expected(experiment)

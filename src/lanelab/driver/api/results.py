@@ -1,98 +1,183 @@
-"""A run that was opened, for programs: its trials as objects, its verdicts, its report."""
+"""Results of a run as programs have them: each can be printed, written as Markdown or JSON, and shows itself in
+notebooks. All of it comes from the same sections."""
 
-from collections.abc import Sequence
+import io
+import textwrap
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from lanelab.analysis.results import export
-from lanelab.analysis.results.claims.judge import judge
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+
+from lanelab.analysis.results.claims.claim_family import together
 from lanelab.analysis.results.claims.verdict import Judged
-from lanelab.analysis.results.model import Cell, Run, State, Trial
-from lanelab.analysis.results.report import write_report
-from lanelab.analysis.results.run_folder import read_run
-from lanelab.analysis.results.runs import LATEST, find_run
-from lanelab.driver.experiment.schedule.results import Attempt
-from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.run.folder import format as run_format
-from lanelab.driver.run.folder.content import attempt_of
-from lanelab.driver.run.folder.trial_content import artifact_path
-from lanelab.driver.run.folder.trial_records import read_record
-from lanelab.driver.run.missing import MissingCell, Reasons, trials_missing
-from lanelab.driver.run.start import read_back
-from lanelab.driver.site.load import site_names
+from lanelab.analysis.results.comparisons import ComparisonRow
+from lanelab.analysis.results.conditions import caveats
+from lanelab.analysis.results.layout.data import data_of
+from lanelab.analysis.results.layout.markdown import markdown
+from lanelab.analysis.results.layout.model import Section, table
+from lanelab.analysis.results.layout.terminal import fitted, on_terminal
+from lanelab.analysis.results.model import Run
+from lanelab.analysis.results.sections.claims import behind, columns, lines_of, summary
+from lanelab.driver.base.coded import Json
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from lanelab.analysis.results.compare_runs import Against
+    from lanelab.analysis.results.explain.run import Explained
+    from lanelab.analysis.results.export import Row
+
+WIDTH = 120
 
 
 @dataclass(frozen=True, slots=True)
-class OpenRun:
-    """A run as its folder had it when it was opened. `data` has all that the run folder says of it."""
+class Result:
+    """A part of what a run says, laid out once for every output."""
 
-    data: Run
+    sections: tuple[Section, ...]
+
+    def renderable(self) -> RenderableType:
+        """Return it as a terminal shows it, in as many columns as there are."""
+        return on_terminal(self.sections)
+
+    def markdown(self) -> str:
+        """Write it as Markdown."""
+        return markdown(self.sections)
+
+    def __str__(self) -> str:
+        return text_of(self.renderable())
+
+    def _repr_html_(self) -> str:
+        from lanelab.analysis.results.layout.page import on_page
+        from lanelab.analysis.results.report.frame import framed
+
+        return framed([html for section in self.sections if (html := on_page(section))])
+
+
+def text_of(renderable: RenderableType) -> str:
+    """Return what a terminal of usual width would show, without colours."""
+    out = io.StringIO()
+    Console(file=out, width=WIDTH, highlight=False, markup=False, soft_wrap=True).print(renderable)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Result):
+    """An arm against another, on each site and link that has both."""
+
+    rows: tuple[ComparisonRow, ...]
+
+    def to_json(self) -> list[Json]:
+        """Return what `lanelab show --json` prints of them."""
+        return list(data_of(self.rows))
+
+    def table(self) -> "pyarrow.Table":
+        """Return a row for each site and link: the ratio with its interval, p, and the verdict."""
+        from lanelab.analysis.results.export import arrow_table
+
+        return arrow_table(map(_compared, self.rows))
+
+
+def _compared(row: ComparisonRow) -> "Row":
+    one = row.comparison
+    return {
+        **row.cell.names,
+        "base": row.base.name,
+        "rounds": one.n if one else 0,
+        "ratio": one.ratio.value if one else None,
+        "ratio_low": one.ratio.low if one else None,
+        "ratio_high": one.ratio.high if one else None,
+        "difference": one.difference.value if one else None,
+        "p": one.ratio.p if one else None,
+        "p_adjusted": one.adjusted_p if one else None,
+        "verdict": one.verdict if one else "not compared",
+        "why_not": None if one else row.why,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement(Result):
+    """The agreement of another run with this one, within a margin."""
+
+    against: "Against"
 
     @property
-    def folder(self) -> Path:
-        return self.data.folder
+    def verdict(self) -> str:
+        """agree, differ, or not told: they cannot be told apart."""
+        from lanelab.analysis.results.compare_runs import status
 
-    @property
-    def name(self) -> str:
-        return self.data.name
+        return status([self.against])
 
-    @property
-    def state(self) -> State:
-        """running, finished, stopped, failed or killed."""
-        return self.data.state
-
-    @property
-    def cells(self) -> Sequence[Cell]:
-        return self.data.cells
-
-    @property
-    def trials(self) -> Sequence[Trial]:
-        """All of them; those with `ok` count."""
-        return self.data.trials
-
-    @property
-    def missing(self) -> tuple[MissingCell, ...]:
-        """The cells that have fewer trials that count than asked for."""
-        path = self.folder / run_format.EXPERIMENT
-        experiment = read_back(path, self.data.meta, site_names())
-        history: dict[tuple[str, int], list[Attempt]] = {}
-        for trial in self.trials:
-            reasons = [failure.reason for failure in trial.failures]
-            attempt = attempt_of(trial.ok, trial.value, reasons, trial.machine)
-            history.setdefault((trial.cell.id, trial.round), []).append(attempt)
-        missing = trials_missing(experiment, history, self._reasons(), self.folder)
-        return missing.cells if missing else ()
-
-    def _reasons(self) -> Reasons:
-        reasons: dict[str, dict[str, int]] = {}
-        for trial in self.trials:
-            for reason in {failure.reason for failure in trial.failures}:
-                of_cell = reasons.setdefault(trial.cell.id, {})
-                of_cell[reason] = of_cell.get(reason, 0) + 1
-        return reasons
-
-    def record(self, trial: int) -> TrialRecord:
-        """Return everything that is recorded of a trial, its requests and its evidence included."""
-        return read_record(self.folder, trial)
-
-    def artifact(self, trial: int, name: str) -> Path:
-        """Return the file of a trial: a capture, a HAR, a screenshot."""
-        return artifact_path(self.folder, trial, name)
-
-    def claims(self) -> Sequence[Judged]:
-        """Return the verdict on each claim of the experiment, as the claims were when the run began."""
-        return judge(self.data)
-
-    def results(self) -> dict[str, Any]:
-        """Return what `lanelab show --json` prints: medians with intervals, comparisons, failures, caveats."""
-        return export.results(self.data)
-
-    def report(self, path: str | Path | None = None) -> Path:
-        """Write the report: one page, in the run folder unless `path` says otherwise."""
-        return write_report(self.folder, None if path is None else Path(path))
+    def to_json(self) -> dict[str, Json]:
+        """Return what `lanelab compare --json` prints of two runs."""
+        return agreement_json([self])
 
 
-def open_run(name: str | Path = LATEST) -> OpenRun:
-    """Return the run in a folder, of a name in ./runs, or the latest there. Raises InputError where there is none."""
-    return OpenRun(read_run(find_run(str(name))))
+def agreement_json(agreements: Sequence[Agreement]) -> dict[str, Json]:
+    """Return what `lanelab compare --json` prints: several runs, each against the first one."""
+    from lanelab.analysis.results.compare_runs import about_run, status
+
+    compared = [each.against for each in agreements]
+    first, margin = compared[0].first, compared[0].margin
+    whole = {"first": about_run(first), "within": margin, "verdict": status(compared), "compared": compared}
+    return dict(data_of(whole))
+
+
+@dataclass(frozen=True, slots=True)
+class Claims(Result):
+    """The verdicts on the claims of a run."""
+
+    judged: tuple[Judged, ...]
+    run: Run
+
+    def to_json(self) -> dict[str, Json]:
+        """Return what `lanelab claims --json` prints."""
+        whole = together(self.judged)
+        return {
+            "claims": data_of(lines_of(self.judged)),
+            "tested": whole.tested,
+            "false_at_most": whole.false_at_most,
+            "caveats": caveats(self.run),
+        }
+
+    def renderable(self) -> RenderableType:
+        """Return the verdicts, what is behind each, and what keeps them from being believed."""
+        lines = [Text(), *map(Text, self._behind()), Text(), Text(summary(self.judged))]
+        cautions = (Text(textwrap.fill(sentence, WIDTH)) for sentence in caveats(self.run))
+        return Group(fitted(table(columns(), lines_of(self.judged))), *lines, *cautions)
+
+    def _behind(self) -> Iterator[str]:
+        for first, *others in map(behind, self.judged):
+            yield textwrap.fill(first, WIDTH, subsequent_indent="  ")
+            yield from (
+                textwrap.fill(line.strip(), WIDTH, initial_indent="  ", subsequent_indent="    ") for line in others
+            )
+
+    def table(self) -> "pyarrow.Table":
+        """Return a row for each claim: its name, what it says, its verdict and why."""
+        from lanelab.analysis.results.export import arrow_table
+
+        return arrow_table(
+            {
+                "claim": one.claim.name,
+                "says": one.claim.says,
+                "verdict": str(one.verdict),
+                "detail": one.detail,
+                "p": one.p,
+                "changed": one.changed,
+            }
+            for one in self.judged
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation(Result):
+    """Why load times are what they are."""
+
+    explained: "Explained"
+
+    def to_json(self) -> dict[str, Json]:
+        """Return what `lanelab explain --json` prints."""
+        return dict(data_of(self.explained))

@@ -1,14 +1,14 @@
 """Runs an experiment, or goes on with a run: from a file to a run folder."""
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from lanelab.analysis.results.runs import find_run
+from lanelab.driver.api.arguments import argument
 from lanelab.driver.api.beds import BedOptions
-from lanelab.driver.api.results import OpenRun, open_run
+from lanelab.driver.api.opened_run import Run, open_run
 from lanelab.driver.api.session import Means, play
 from lanelab.driver.api.sweeps import ONE_BED, SweepOptions
 from lanelab.driver.base.errors import ArgumentError, InputError
@@ -48,7 +48,7 @@ def run(  # noqa: PLR0913 - each is an option
     bed: BedOptions = THIS_MACHINE,
     sweep: SweepOptions = ONE_BED,
     command: Sequence[str] | None = None,
-) -> OpenRun:
+) -> Run:
     """Run an experiment to its end, and open the run.
 
     experiment: its file, or one that was read. out: the run folder, new or empty; without it runs/DATE-NAME.
@@ -82,7 +82,7 @@ def resume(
     reuse: str | Path | None = None,
     sweep: SweepOptions = ONE_BED,
     command: Sequence[str] | None = None,
-) -> OpenRun:
+) -> Run:
     """Go on with a run that was stopped, failed or killed: its folder, its name in ./runs, or `latest`. It keeps its
     folder, its seed and how its beds are made; what is stored is not made again. accept_links: from now on."""
     reused = _runs_in(reuse)
@@ -151,12 +151,3 @@ def _runs_in(reuse: str | Path | None) -> Path | None:
         if not found_in(Path(reuse)):
             raise InputError(f"there is no run in {reuse}", "Name a run, or a folder that has runs")
     return Path(reuse)
-
-
-@contextmanager
-def argument(name: str) -> Iterator[None]:
-    """What is wrong within is the argument of that name."""
-    try:
-        yield
-    except InputError as error:
-        raise ArgumentError(error.what, error.remedy, key=name) from None

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from lanelab.analysis.results.study.run import read_about
 from lanelab.analysis.results.study.runs import find_study_run
+from lanelab.driver.api.arguments import argument
 from lanelab.driver.api.beds import BedOptions
-from lanelab.driver.api.results import open_run
-from lanelab.driver.api.run_experiment import argument, links_of, play_to_end, ready
+from lanelab.driver.api.opened_run import open_run
+from lanelab.driver.api.run_experiment import links_of, play_to_end, ready
 from lanelab.driver.api.session import STOPPED, Means
 from lanelab.driver.base.amounts import form_for
 from lanelab.driver.base.errors import Interrupted, LanelabError

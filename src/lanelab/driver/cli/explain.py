@@ -1,21 +1,11 @@
 """lanelab explain: why load times are what they are."""
 
-from pathlib import Path
-
 import click
 
-from lanelab.analysis.results.explain import explain as explained_of
-from lanelab.analysis.results.layout.data import data_of
-from lanelab.analysis.results.layout.markdown import markdown
-from lanelab.analysis.results.layout.terminal import on_terminal
-from lanelab.analysis.results.run_folder import read_run
-from lanelab.analysis.results.runs import find_run
-from lanelab.analysis.results.sections.explained import explained_sections
+from lanelab.driver.api.opened_run import open_run
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.common import json_option, run_argument
 from lanelab.driver.cli.output import console, print_json
-from lanelab.driver.record.evidence.parts import Parts
-from lanelab.driver.run.folder.trial_records import read_record
 
 
 @click.command("explain")
@@ -40,18 +30,11 @@ def explain(name: str, what: tuple[str, ...], *, trial: int | None, as_markdown:
 
     if len(what) > 2 or (what and trial is not None):
         raise InputError("there is too much to explain at once", "Name one cell, one arm, two arms or one trial")
-    folder = find_run(name)
-    explained = explained_of(read_run(folder), what, lambda number: _parts(folder, number), trial)
+    run = open_run(name)
+    explanation = run.explain(what[1], against=what[0]) if len(what) == 2 else run.explain(*what, trial=trial)
     if as_json:
-        print_json(data_of(explained))
-        return
-    sections = explained_sections(explained)
-    if as_markdown:
-        click.echo(markdown(sections), nl=False)
+        print_json(explanation.to_json())
+    elif as_markdown:
+        click.echo(explanation.markdown(), nl=False)
     else:
-        console().print(on_terminal(sections))
-
-
-def _parts(folder: Path, trial: int) -> Parts | None:
-    page = read_record(folder, trial).page_load
-    return page.parts if page else None
+        console().print(explanation.renderable())

@@ -1,21 +1,16 @@
 """lanelab export: a run for other programs."""
 
-import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
-from lanelab.analysis.results import export as exporting
-from lanelab.analysis.results.export import write_hars
-from lanelab.analysis.results.run_folder import read_run
-from lanelab.analysis.results.runs import find_run
+from lanelab.driver.api import exports
+from lanelab.driver.api.opened_run import Run, open_run
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.common import run_argument
 from lanelab.driver.cli.output import note, print_json
-from lanelab.driver.record.metrics import LOAD
 
 FORMATS = ("csv", "parquet", "har", "json")
 
@@ -47,8 +42,8 @@ def export(name: str, *, kind: str, output: Path | None, requests: bool, series:
         raise InputError(f"it means nothing with {what}", remedy, key="--series")
     if requests and kind == "har":
         raise InputError("a HAR has all requests anyway", "Leave it out", key="--requests")
-    run = read_run(find_run(name))
-    if run.workload == LOAD and (kind == "har" or requests):
+    run = open_run(name)
+    if not run.loads_pages and (kind == "har" or requests):
         what = "it means nothing for a load of a server, which has no request of a browser"
         raise InputError(what, "Write --format csv, parquet or json", key="--requests" if requests else "--format har")
     if kind == "har":
@@ -56,38 +51,30 @@ def export(name: str, *, kind: str, output: Path | None, requests: bool, series:
     elif kind == "json":
         _export_json(run, output, requests=requests)
     else:
-        _export_rows(run, kind, output, what="requests" if requests else "series" if series else "trials")
+        _export_rows(run, kind, output, "requests" if requests else "series" if series else "trials")
 
 
-def _export_rows(run: Any, kind: str, output: Path | None, *, what: str) -> None:  # noqa: ANN401
-    of = {"requests": exporting.request_rows, "series": exporting.series_rows, "trials": exporting.trial_rows}
-    rows = of[what](run)
-    counted = "points of series" if what == "series" else what
+def _export_rows(run: Run, kind: str, output: Path | None, rows: exports.Rows) -> None:
+    unit = "points of series" if rows == "series" else rows
     if kind == "parquet":
-        target = output or Path(f"{run.folder.resolve().name}-{what}.parquet")
-        note(f"{exporting.write_parquet(rows, target)} {counted} written to {target}")
+        target = output or Path(f"{run.folder.resolve().name}-{rows}.parquet")
+        note(f"{exports.parquet_to(run, rows, target)} {unit} written to {target}")
     elif output:
-        note(f"{exporting.write_text(output, exporting.write_csv, rows)} {counted} written to {output}")
+        note(f"{exports.csv_to(run, rows, output)} {unit} written to {output}")
     else:
-        exporting.write_csv(rows, sys.stdout)
+        exports.csv_to(run, rows, sys.stdout)
 
 
-def _export_json(run: Any, output: Path | None, *, requests: bool) -> None:  # noqa: ANN401
-    data = exporting.everything(run, requests=requests)
+def _export_json(run: Run, output: Path | None, *, requests: bool) -> None:
     if output is None:
-        print_json(data)
+        print_json(run.everything(requests=requests))
         return
-
-    def write(whole: Any, file: Any) -> int:  # noqa: ANN401
-        json.dump(whole, file, indent=1)
-        return 1
-
-    exporting.write_text(output, write, data)  # type: ignore[arg-type] # one object instead of rows
+    exports.json_to(run, output, requests=requests)
     note(f"the run is written to {output}")
 
 
-def _export_hars(run: Any, folder: Path, *, median: bool) -> None:  # noqa: ANN401
-    written, lacking = write_hars(run, folder, median=median)
+def _export_hars(run: Run, folder: Path, *, median: bool) -> None:
+    written, lacking = run.export_hars(folder, median=median)
     note(f"{len(written)} HAR files written to {folder}")
     if lacking:
         note(f"{counted(lacking, 'trial')} without a HAR in the run folder")

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from lanelab.analysis.results.runs import RUNS, find_run
-from lanelab.driver.api.results import open_run
+from lanelab.driver.api.opened_run import open_run
 from lanelab.driver.base.version import VERSION
 from lanelab.driver.cli.output import note
 from lanelab.driver.cli.runs import write_run_report

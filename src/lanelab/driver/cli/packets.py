@@ -1,14 +1,9 @@
 """lanelab packets: the packets of a trial's requests, by Wireshark's dissectors."""
 
-from pathlib import Path
-
 import click
 
-from lanelab.analysis.results.named_cells import cell_named
-from lanelab.analysis.results.run_folder import read_run
-from lanelab.analysis.results.runs import find_run
-from lanelab.analysis.results.tables import median_trial
-from lanelab.analysis.results.trial_packets import PacketLine, RequestSummary, TrialPackets
+from lanelab.driver.api.opened_run import Run, open_run
+from lanelab.driver.api.request_packets import PacketLine, RequestSummary, median_trial, request_packets
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.common import json_option, run_argument
 from lanelab.driver.cli.output import console, note, print_json, table
@@ -35,8 +30,8 @@ def packets(name: str, *, trial: int | None, cell: str | None, request: int | No
 
     if (trial is None) == (cell is None):
         raise InputError("name a trial or a cell, and not both", "Write --trial N, or --cell CELL")
-    folder = find_run(name)
-    packets_of = TrialPackets(folder, trial or _median_trial(folder, cell or ""))
+    run = open_run(name)
+    packets_of = request_packets(run, trial or _median_trial(run, cell or ""))
     if request is None:
         every = packets_of.overview()
         if as_json:
@@ -52,15 +47,10 @@ def packets(name: str, *, trial: int | None, cell: str | None, request: int | No
     _one(summary, lines)
 
 
-def _median_trial(folder: Path, name: str) -> int:
-    """Return the number of the cell's median trial, and tell it the user."""
-
-    run = read_run(folder)
-    cell = cell_named(run, name, "--cell")
-    trial = median_trial(run.by_cell()[cell.number])
-    if trial is None:
-        raise InputError(f"no trial of {cell} counts", f"lanelab show {folder} says why", key="--cell")
-    note(f"{cell}: its median is trial {trial.number}")
+def _median_trial(run: Run, name: str) -> int:
+    """Return the number of the cell's median trial, and say which it is."""
+    trial = median_trial(run, name)
+    note(f"{trial.cell}: its median is trial {trial.number}")
     return trial.number
 
 

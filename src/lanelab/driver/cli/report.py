@@ -5,11 +5,7 @@ from pathlib import Path
 
 import click
 
-from lanelab.analysis.results.report import save_figures, write_report
-from lanelab.analysis.results.report.atomic_files import write_whole
-from lanelab.analysis.results.run_folder import read_run
-from lanelab.analysis.results.runs import find_run
-from lanelab.analysis.results.sections.of_run import results_markdown
+from lanelab.driver.api.opened_run import open_run
 from lanelab.driver.cli.common import run_argument
 from lanelab.driver.cli.output import note
 
@@ -29,14 +25,14 @@ def report(name: str, *, output: Path | None, open_it: bool, figures: str | None
       lanelab report latest --figures svg
       lanelab report latest --markdown results.md
     """
-    folder = find_run(name)
-    target = write_report(folder, output)
+    run = open_run(name)
+    target = run.report(output)
     note(f"the report is {target}")
     if markdown:
-        write_whole(markdown, results_markdown(read_run(folder)).encode())
+        run.write_markdown(markdown)
         note(f"written: {markdown}")
     if figures:
-        for path in save_figures(folder, "svg" if figures == "svg" else "png"):
+        for path in run.save_figures("svg" if figures == "svg" else "png"):
             note(f"figure {path}")
     if open_it and not webbrowser.open(target.resolve().as_uri()):
         note("no browser could be started: open the file yourself")

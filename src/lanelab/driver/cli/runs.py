@@ -7,9 +7,8 @@ from pathlib import Path
 
 import click
 
-from lanelab.analysis.results.sections.of_run import results_on_terminal
 from lanelab.driver.api.beds import BedOptions
-from lanelab.driver.api.results import OpenRun
+from lanelab.driver.api.opened_run import Run
 from lanelab.driver.api.run_experiment import resume
 from lanelab.driver.api.run_experiment import run as run_experiment
 from lanelab.driver.api.sweeps import SweepOptions
@@ -129,15 +128,15 @@ def run(  # noqa: PLR0913 - an option each
         sys.exit(EXIT_INCOMPLETE)
 
 
-def _tell_results(run: OpenRun, *, as_json: bool, open_report: bool) -> None:
+def _tell_results(run: Run, *, as_json: bool, open_report: bool) -> None:
     if not as_json:
-        console().print(results_on_terminal(run.data))
+        console().print(run.result().renderable())
     report = write_run_report(run, tell=not as_json)
     if open_report:
         webbrowser.open(report.resolve().as_uri())
 
 
-def write_run_report(run: OpenRun, *, tell: bool = True) -> Path:
+def write_run_report(run: Run, *, tell: bool = True) -> Path:
     """Write the report of a run into its folder. `tell`: say where it is."""
     started = time.monotonic()
     report = run.report()

@@ -1,14 +1,15 @@
 """lanelab show: the results of a run, on a terminal or as JSON."""
 
+from typing import TYPE_CHECKING
+
 import click
 
-from lanelab.analysis.results.layout.terminal import on_terminal
-from lanelab.analysis.results.run_folder import read_run
-from lanelab.analysis.results.runs import find_run
-from lanelab.analysis.results.sections.of_run import each_section
-from lanelab.analysis.results.sections.seen import Seen
+from lanelab.driver.api.opened_run import open_run
 from lanelab.driver.cli.common import json_option, run_argument
 from lanelab.driver.cli.output import console, note, print_json
+
+if TYPE_CHECKING:
+    from lanelab.driver.api.trial import Trial
 
 
 @click.command("show")
@@ -26,21 +27,22 @@ def show(name: str, *, trial: int | None, as_json: bool) -> None:
       lanelab show latest
       lanelab show latest --trial 12
     """
-    folder = find_run(name)
+    run = open_run(name)
     if trial is not None:
-        from lanelab.driver.cli.show_trial import show_trial  # noqa: PLC0415 - only this needs records
-
-        show_trial(folder, trial, as_json=as_json)
+        _show_trial(run.trial(trial), as_json=as_json)
         return
-    run = read_run(folder)
     if as_json:
-        from lanelab.analysis.results.export import results  # noqa: PLC0415 - only this needs exports
-
-        print_json({"name": run.name, "state": run.state, "created_utc": run.created_utc, **results(run)})
+        print_json(run.results())
         return
-
-    counts = f"{len(run.ok)} trials count, {len(run.failed)} failed"
-    note(f"{run.name}, {run.state}, begun {run.created_utc[:16].replace('T', ' ')} UTC: {counts}")
+    note(run.summary())
     out = console()
-    for section in each_section(Seen(run)):  # of a large run, the first ones are read while the others are worked out
-        out.print(on_terminal([section]))
+    for part in run.each_result():  # of a large run, the first ones are read while the others are worked out
+        out.print(part.renderable())
+
+
+def _show_trial(trial: "Trial", *, as_json: bool) -> None:
+    if as_json:
+        print_json(trial.to_json())
+        return
+    note(trial.heading)
+    console().print(trial.result().renderable())

@@ -12,7 +12,7 @@ from lanelab.analysis.results.model import Cell, Run
 from lanelab.analysis.results.named_cells import cells_named
 from lanelab.analysis.results.refusals import refusals
 from lanelab.driver.base.amounts import counted
-from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.errors import ArgumentError, InputError
 from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.record.evidence.parts import Parts
 
@@ -122,13 +122,13 @@ def _outliers(run: Run, parts: dict[int, MadeOf], cells: Iterable[Cell], parts_o
 def _one_trial(run: Run, cells: dict[int, MadeOf], number: int, parts_of: PartsOf) -> Outlier:
     trial = next((one for one in run.trials if one.number == number), None)
     if trial is None:
-        raise InputError(f"the run has no trial {number}", f"Its trials are 1 to {len(run.trials)}", key="--trial")
+        raise ArgumentError(f"the run has no trial {number}", f"Its trials are 1 to {len(run.trials)}", key="trial")
     parts = parts_of(number)
     if not with_parts([trial]):
         failed = ", ".join(each.reason for each in trial.failures)
         why = f"it failed ({failed})" if failed else (parts.absent if parts else None) or "that was not worked out"
         remedy = f"`lanelab show RUN --trial {number}` has all that is known of it"
-        raise InputError(f"trial {number} does not say what its load time was made of: {why}", remedy, key="--trial")
+        raise ArgumentError(f"trial {number} does not say what its load time was made of: {why}", remedy, key="trial")
     return Outlier(trial, cells[trial.cell.number], parts)
 
 

@@ -1,0 +1,125 @@
+"""The packets of a trial as tables: by lanelab's reader, by tshark, and by pyshark."""
+
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lanelab.analysis.results.dissection import WITHIN, tshark_fields
+from lanelab.analysis.results.export import Row, arrow_table
+from lanelab.analysis.results.load_view import CAPTURE
+from lanelab.analysis.results.trial_packets import decoded_as
+from lanelab.driver.base.errors import CaptureError, InputError, MissingProgram
+from lanelab.driver.base.programs.find_program import find
+from lanelab.driver.bed.addresses import ADDRESSES
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.run.folder.trial_content import unchanged_artifacts
+from lanelab.driver.trial.packets.timeline import Timeline, read_timeline
+
+if TYPE_CHECKING:
+    import pyarrow
+    from pyarrow.compute import Expression
+    from pyshark.packet.packet import Packet
+
+US_OF_MS, NS_OF_MS = 1_000, 1_000_000
+LONGEST_S = 600
+# Without this what was lost and sent again is never put in its place: everything behind it is not dissected.
+OPTIONS = ("-n", "-o", "tcp.reassemble_out_of_order:TRUE")
+OF_PYSHARK = """
+import pickle, sys
+import pyshark
+path, chosen, *options = sys.argv[1:]
+capture = pyshark.FileCapture(path, display_filter=chosen or None, custom_parameters=options)
+pickle.dump(list(capture), sys.stdout.buffer)
+capture.close()
+"""
+
+
+def capture_of(folder: Path, trial: int) -> Path:
+    """Return the client's capture. InputError where the trial has none."""
+    capture = unchanged_artifacts(folder, trial, (CAPTURE,)) / CAPTURE
+    if not capture.is_file():
+        raise InputError(f"trial {trial} has no capture of the client", "Captures are off, or its files were removed")
+    return capture
+
+
+def began_us(record: TrialRecord) -> float:
+    """Return when the page was asked for, since 1970; 0 where the trial asked for none."""
+    page = record.page_load
+    return page.clock.asked if page and page.clock else 0.0
+
+
+def packets_table(capture: Path, record: TrialRecord, chosen: "Expression | None") -> "pyarrow.Table":
+    """Return a row for each packet of TCP and UDP; `chosen`: for those alone."""
+    timeline = read_timeline(capture, ADDRESSES["client"])
+    rows = sorted(_rows(timeline, began_us(record) * US_OF_MS), key=lambda row: row[0])
+    table = arrow_table(dict(zip(COLUMNS, row, strict=True)) for row in rows)
+    return table if chosen is None else table.filter(chosen)
+
+
+COLUMNS = (
+    *("number", "at_ms", "up", "bytes", "protocol", "client_port", "server", "server_port", "payload"),
+    *("seq", "ack", "flags", "window"),
+)
+Fields = tuple[int, float, bool, int, str, int, str, int, int, int | None, int | None, int | None, int | None]
+
+
+def _rows(timeline: Timeline, began_ns: float) -> Iterator[Fields]:
+    for stream in timeline.streams:
+        (_, near), (server, far) = stream.client, stream.server
+        for one in stream.packets:
+            at_ms = (one.at_ns - began_ns) / NS_OF_MS
+            place = one.number, at_ms, one.up, one.frame_bytes, "tcp", near, server, far
+            yield (*place, one.payload, one.seq, one.ack, one.flags, one.window)
+    for each in timeline.datagrams:
+        at_ms = (each.at_ns - began_ns) / NS_OF_MS
+        place = each.number, at_ms, each.up, each.frame_bytes, "udp", each.client_port, each.server, each.server_port
+        yield (*place, each.length, None, None, None, None)
+
+
+def dissected_table(capture: Path, record: TrialRecord, chosen: str, fields: Sequence[str]) -> "pyarrow.Table":
+    """Return a row for each packet that tshark's filter takes, with these fields of tshark's as text."""
+    lines = tshark_fields(
+        _tshark(), capture, ("frame.number", "frame.time_epoch", *fields), chosen, (*OPTIONS, *_decoding(record))
+    )
+    began_s = began_us(record) / 1e6
+    return arrow_table(_dissected(line, fields, began_s) for line in lines)
+
+
+def _dissected(line: Sequence[str], fields: Sequence[str], began_s: float) -> Row:
+    number, at_s, *values = line
+    texts = {name: value.replace(WITHIN, ",") or None for name, value in zip(fields, values, strict=True)}
+    return {"number": int(number), "at_ms": round((float(at_s) - began_s) * 1000, 3), **texts}
+
+
+def pyshark_packets(capture: Path, record: TrialRecord, chosen: str) -> "list[Packet]":
+    """Return the packets as pyshark reads them, in a process of its own: within a running event loop it refuses to."""
+    _tshark()
+    command = [sys.executable, "-c", OF_PYSHARK, str(capture), chosen, *OPTIONS, *_decoding(record)]
+    try:
+        done = subprocess.run(command, capture_output=True, check=False, timeout=LONGEST_S)
+    except subprocess.TimeoutExpired as error:
+        raise CaptureError(f"pyshark did not read {capture} within {LONGEST_S} s", "Name a filter") from error
+    if done.returncode:
+        *_, last = done.stderr.decode(errors="replace").strip().splitlines() or ["it gave no reason"]
+        if "No module named 'pyshark'" in last:
+            remedy = "pip install --require-hashes -r requirements-packets.lock, or use dissected()"
+            raise MissingProgram("pyshark is not installed", remedy)
+        raise CaptureError(f"pyshark could not read {capture}: {last}", "Is the filter one of Wireshark's?")
+    packets: list[Packet] = pickle.loads(done.stdout)  # noqa: S301 - of the process above
+    return packets
+
+
+def _tshark() -> Path:
+    program = find("tshark")
+    if program is None:
+        raise MissingProgram("tshark is not installed", "Install Wireshark's package `tshark`")
+    return program
+
+
+def _decoding(record: TrialRecord) -> tuple[str, ...]:
+    """Return what tshark has to know of connections in clear, where they are not HTTP."""
+    clear = decoded_as(record.requests)
+    return ("-d", f"tcp.port==80,{clear}") if clear else ()

@@ -1,0 +1,24 @@
+"""The packets of a trial's requests, and the trial that stands for a cell."""
+
+from lanelab.analysis.results import tables
+from lanelab.analysis.results.model import Trial
+from lanelab.analysis.results.named_cells import cell_named
+from lanelab.analysis.results.trial_packets import PacketLine, RequestSummary, TrialPackets
+from lanelab.driver.api.opened_run import Run
+from lanelab.driver.base.errors import InputError
+
+__all__ = ["PacketLine", "RequestSummary", "median_trial", "request_packets"]
+
+
+def request_packets(run: Run, trial: int) -> TrialPackets:
+    """Return the packets of a trial by its requests. Raises InputError, CaptureError or MissingProgram."""
+    return TrialPackets(run.folder, trial)
+
+
+def median_trial(run: Run, name: str) -> Trial:
+    """Return the median trial of the cell that a name means. InputError where no trial of it counts."""
+    cell = cell_named(run.data, name, "--cell")
+    trial = tables.median_trial(run.data.by_cell()[cell.number])
+    if trial is None:
+        raise InputError(f"no trial of {cell} counts", f"lanelab show {run.folder} says why", key="--cell")
+    return trial

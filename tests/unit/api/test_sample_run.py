@@ -1,0 +1,192 @@
+"""The library, by the run that comes with lanelab."""
+
+import asyncio
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+
+import pyarrow.compute as pc
+import pytest
+
+import lanelab
+from lanelab.analysis.results.tables import rows
+from lanelab.driver.api.sample import PACKED
+from lanelab.driver.base.errors import MissingProgram
+from lanelab.driver.base.paths import SOURCES
+from tests.kit import packet_tools
+
+MOST_BYTES = 5_000_000
+LOADED, HTTP2, FAILED = 2, 25, 10  # trials of the sample: of HTTP with its pictures, of HTTP/2, and one that failed
+needs_tshark = pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
+
+
+@pytest.fixture(scope="module")
+def run() -> lanelab.Run:
+    return lanelab.sample_run()
+
+
+def test_it_is_small_real_and_has_what_pages_show(run: lanelab.Run) -> None:
+    assert len(resources.files("lanelab.driver.api").joinpath(PACKED).read_bytes()) < MOST_BYTES
+    assert (len(run.links), len(run.arms), run.state, run.missing) == (2, 3, "finished", ())
+    assert all("client.pcapng.gz" in run.trial(trial.number).files() for trial in run.data.ok)
+
+
+def test_trials_that_failed_are_in_the_table_with_their_reasons(run: lanelab.Run) -> None:
+    table = {row["trial"]: row for row in run.trials().to_pylist()}
+    assert len(table) == len(run.data.trials)
+    assert (table[FAILED]["status"], table[FAILED]["failures"]) == ("failed", "cross-traffic")
+    assert (table[LOADED]["status"], table[LOADED]["failures"], table[LOADED]["refused"]) == ("ok", "", "")
+    assert (table[LOADED]["link.rtt"], table[LOADED]["arm.protocol"]) == ("400ms", "http/1.1")
+    assert run.trial(FAILED).failures[0][0] == "cross-traffic"
+
+
+def test_medians_are_those_of_show_and_say_what_they_leave_out(run: lanelab.Run) -> None:
+    medians = run.median("plt").to_pylist()
+    shown = rows(run.data)
+    assert [row["plt_ms"] for row in medians] == [row.summary.median for row in shown if row.summary]
+    assert [(row["trials"], row["left_out"]) for row in medians] == [(row.ok, row.failed) for row in shown]
+    by_arm = run.median("plt_ms", by="arm").to_pylist()
+    assert sum(row["left_out"] for row in by_arm) == len(run.data.failed) > 0
+
+
+def test_requests_and_series_are_tables(run: lanelab.Run) -> None:
+    requests = run.requests()
+    assert {"url", "wait_ms", "trial"} <= set(requests.column_names)
+    assert len(requests.filter(pc.field("trial") == LOADED)) == len(run.trial(LOADED).record().requests)
+    assert set(run.series("cpu_busy").column("series").to_pylist()) == {"cpu_busy"}
+
+
+def test_comparisons_are_those_of_show(run: lanelab.Run) -> None:
+    shown = [row for row in run.results()["comparisons"] if row["arm"] == "HTTP/2"]  # type: ignore[union-attr,index,call-overload]
+    compared = run.compare("HTTP/2", "HTTP")
+    assert compared.to_json() == shown
+    assert [row["verdict"] for row in compared.table().to_pylist()] == ["slower", "slower"]
+    assert "HTTP/2" in str(compared)
+    assert "| HTTP/2 |" in compared.markdown()
+
+
+def test_claims_have_verdicts(run: lanelab.Run) -> None:
+    claims = run.claims()
+    assert [str(judged.verdict) for judged in claims.judged] == ["reproduced", "not reproduced"]
+    assert claims.table().column("claim").to_pylist() == ["keepalive-helps-far", "h2-helps-far"]
+    assert "keepalive-helps-far" in str(claims)
+
+
+def test_it_explains_one_arm_against_another(run: lanelab.Run) -> None:
+    explanation = run.explain("HTTP", against="HTTP without keepalive")
+    assert len(explanation.explained.differences) == 2
+    assert "HTTP without keepalive" in str(explanation)
+    assert run.explain(trial=LOADED).explained.outliers[0].trial.number == LOADED
+
+
+def test_charts_are_altairs(run: lanelab.Run) -> None:
+    whole = run.chart(y="plt", x="rtt", series="arm").to_dict()
+    assert whole["$schema"].startswith("https://vega.github.io/schema/vega-lite")
+    assert "layer" in whole
+
+
+def test_everything_shows_itself_in_notebooks(run: lanelab.Run) -> None:
+    trial = run.trial(LOADED)
+    shown = (run, trial, trial.page(), trial.filmstrip(), run.compare("HTTP/2", "HTTP"), run.claims())
+    for each in shown:
+        html = each._repr_html_()
+        assert html.startswith("<iframe srcdoc=")
+        assert "cricinfo" in html or each in shown[-2:]
+
+
+def test_a_trial_has_its_har_and_its_pictures(run: lanelab.Run) -> None:
+    trial = run.trial(LOADED)
+    har = json.loads(json.dumps(trial.har()))
+    assert len(har["log"]["entries"]) == len(trial.record().requests)
+    assert len(trial.filmstrip().frames) > 1
+
+
+def test_packets_are_those_that_the_trial_counted(run: lanelab.Run) -> None:
+    packets = run.trial(LOADED).packets()
+    page = run.trial(LOADED).record().page_load
+    assert page
+    assert len(packets) == page.packets["client"].packets
+    up = run.trial(LOADED).packets(filter=pc.field("up"))
+    assert 0 < len(up) < len(packets)
+    assert set(up.column("up").to_pylist()) == {True}
+
+
+@needs_tshark
+def test_dissected_packets_are_decrypted_also_within_a_running_loop(run: lanelab.Run) -> None:
+    async def within() -> list[str]:
+        table = run.trial(HTTP2).dissected("http2.headers.path", ["http2.headers.path"])
+        return [path for paths in table.column("http2.headers.path").to_pylist() for path in paths.split(",")]
+
+    paths = asyncio.run(within())
+    assert sorted(paths) == sorted("/" + r.url.split("/", 3)[3] for r in run.trial(HTTP2).record().requests)
+
+
+@needs_tshark
+def test_pyshark_works_within_a_running_loop() -> None:
+    program = f"""
+import asyncio, lanelab
+async def within():
+    packets = lanelab.sample_run().trial({HTTP2}).pyshark("http2.headers.path")
+    print(len(packets), packets[0].http2.headers_path)
+asyncio.run(within())
+"""
+    done = packet_tools.run(program)
+    assert done.returncode == 0, done.stderr
+    many, path = done.stdout.split()
+    assert int(many) > 1
+    assert path == "/index.html"
+
+
+@needs_tshark
+def test_without_pyshark_the_error_names_the_way_to_have_it(run: lanelab.Run) -> None:
+    with pytest.raises(MissingProgram, match=r"requirements-packets\.lock"):
+        run.trial(HTTP2).pyshark()
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda run: run.median("ptl"), "metric: trials of this run have no 'ptl'. Did you mean plt?"),
+        (lambda run: run.median("plt", by=["link.rt"]), "by: there is no column 'link.rt'"),
+        (lambda run: run.compare("HTTP", "HTTP/3"), "to: the run has no arm 'HTTP/3'"),
+        (lambda run: run.compare("HTTP", "HTTP/2"), "of: the experiment does not compare HTTP to HTTP/2"),
+        (lambda run: run.series("cpu"), "name: no trial of this run has a series 'cpu'"),
+        (lambda run: run.chart(x="loss"), "x: cells of this run do not differ in 'loss'"),
+        (lambda run: run.chart(kind="pie"), "kind: there is no kind 'pie'"),
+        (lambda run: run.trial(1000), "has no trial 1000"),
+        (lambda run: run.trial(FAILED).file("x"), f"name: trial {FAILED} has no file x"),
+        (lambda run: run.against(run), "other: "),
+        (lambda run: run.explain(against="HTTP"), "arm: there is too much, or too little, to explain"),
+        (lambda _: lanelab.grid(sites="dummy", rtt="20 minutes", arms={"a": {}}), "grid:6: links.rtt: 'minutes'"),
+        (lambda _: lanelab.grid(sites="dummy", rttt="20ms", arms={"a": {}}), "Did you mean rtt?"),
+    ],
+)
+def test_errors_name_what_is_wrong(run: lanelab.Run, call: Callable[[lanelab.Run], object], says: str) -> None:
+    with pytest.raises(lanelab.InputError) as refused:
+        call(run)
+    assert says in str(refused.value)
+
+
+def test_a_run_that_is_copied_agrees_with_the_sample(run: lanelab.Run, tmp_path: Path) -> None:
+    shutil.copytree(run.folder, tmp_path / "copy")
+    agreement = run.against(lanelab.open_run(tmp_path / "copy"), within="20%")
+    assert agreement.verdict == "agree"
+    assert json.dumps(agreement.to_json())
+
+
+def test_reading_it_imports_nothing_that_makes_a_run() -> None:
+    program = (
+        "import sys, lanelab; lanelab.sample_run().trials(); "
+        "print(*(name for name in sys.modules if name.startswith(('lanelab.driver.bed.n', 'selenium', 'distributed'))))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=SOURCES, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
+
+
+def test_pandas_reads_tables_where_it_is(run: lanelab.Run) -> None:
+    pandas = pytest.importorskip("pandas")
+    assert isinstance(run.trials().to_pandas(), pandas.DataFrame)
