@@ -3,8 +3,8 @@
     lanelab run sample.yaml --out sample       the experiment is in the packed run
     python -m tools.sample_run sample
 
-Keys and what can be made again stay out. Pictures and traces, which are most of the bytes, stay for the median trial of each
-cell and for one of those.
+Keys and what can be made again stay out. Pictures and traces, which are most of the bytes, stay for the median trial
+of each cell and for one of those.
 """
 
 import sys
