@@ -98,23 +98,20 @@ class PageLoadOnBed(BedSide):
         # Neither a server nor a browser that starts sends anything: what the link still carries is the last trial's.
         # But a warm arm's browser loads the page while it is opened: it needs the server, and what it leaves must go,
         # too. It also leaves its gateway with connections: another one takes its place.
-        gateway = [lambda: self._gateways.start(trial)] if spec.arm.via == "gateway" else []
+        gateway: list[Callable[[], None]] = [lambda: self._gateways.start(trial)] if spec.arm.via == "gateway" else []
 
         recorders = trial.recorders = TrialRecorders(spec.recorders, self._place.link())
 
-        def drain() -> None:
-            self._place.drain()
+        def make_browser_ready() -> None:
+            self._open_page(trial, browser)
+            if warm:
+                for start_again in gateway:
+                    start_again()
+            self._place.drain()  # behind it: a browser that stays closes the last page's connections in its own time
             if not warm:
                 recorders.start_ahead(self._recorded(trial))
 
-        _do_all(
-            lambda: self._serve(trial),
-            *gateway,
-            lambda: self._open_page(trial, browser),
-            *(gateway if warm else []),
-            drain,
-            in_order=warm,
-        )
+        _do_all(lambda: self._serve(trial), *gateway, make_browser_ready, in_order=warm)
         if trial.failures:
             trial.drop_recorders()
         else:
