@@ -83,10 +83,17 @@ def test_it_explains_one_arm_against_another(run: lanelab.Run) -> None:
     assert run.explain(trial=LOADED).explained.outliers[0].trial.number == LOADED
 
 
-def test_charts_are_altairs(run: lanelab.Run) -> None:
-    whole = run.chart(y="plt", x="rtt", series="arm").to_dict()
+@pytest.mark.parametrize(
+    ("y", "kind"), [("change", None), *(("plt", kind) for kind in ("line", "bar", "box", "cdf", "heatmap", "parts"))]
+)
+def test_charts_are_what_the_schema_of_vega_lite_says(run: lanelab.Run, y: str, kind: str | None) -> None:
+    """Altair holds them against it."""
+    whole = run.chart(y=y, kind=kind).to_dict(validate=True)
     assert whole["$schema"].startswith("https://vega.github.io/schema/vega-lite")
-    assert "layer" in whole
+    below: list[dict[str, object]] = next(
+        (whole[key] for key in ("layer", "concat", "hconcat", "vconcat") if key in whole), []
+    )
+    assert any("mark" in each or "layer" in each or "spec" in each for each in (whole, *below))
 
 
 def test_everything_shows_itself_in_notebooks(run: lanelab.Run) -> None:

@@ -59,11 +59,13 @@ _STATES = ("running", "finished", "stopped", "failed")
 
 def read_run(folder: Path) -> Run:
     """Return the run in this folder. InputError where there is none, StoreError where it cannot be read."""
+    collects = gc.isenabled()
     gc.disable()  # what is read has no cycles, and of very many trials most of the time would go into looking for them
     try:
         run = _read_run(folder)
     finally:
-        gc.enable()
+        if collects:
+            gc.enable()
     return with_places(run, run.claims)
 
 

@@ -1,6 +1,6 @@
 """Charts as data, in the words of Vega-Lite: marks of rows, whose channels show fields.
 
-Only what charts here need, and nothing is checked: a test compares what they give with the schema of Vega-Lite.
+Only what charts here need, and nothing is checked: tests hold each kind of chart against the schema of Vega-Lite.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
