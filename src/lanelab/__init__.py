@@ -8,6 +8,7 @@ if TYPE_CHECKING:  # for tools that read the code
     from lanelab.driver.api import (
         Agreement,
         BedOptions,
+        Check,
         Claims,
         Comparison,
         Experiment,
@@ -20,6 +21,7 @@ if TYPE_CHECKING:  # for tools that read the code
         StopRequest,
         SweepOptions,
         Trial,
+        event_lines,
         events,
         grid,
         open_run,
@@ -34,6 +36,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Agreement",
     "BedOptions",
+    "Check",
     "Claims",
     "Comparison",
     "Experiment",
@@ -46,6 +49,7 @@ __all__ = [
     "StopRequest",
     "SweepOptions",
     "Trial",
+    "event_lines",
     "events",
     "grid",
     "open_run",

@@ -228,7 +228,7 @@ def test_the_command_prints_tables_and_a_summary(made: Callable[..., Path]) -> N
 
 @pytest.mark.parametrize(
     ("options", "status_"),
-    [({"pace": 1.2}, 1), ({"noise": 0.2}, 3), ({"noise": 0.005}, 0)],
+    [({"pace": 1.2}, 4), ({"noise": 0.2}, 3), ({"noise": 0.005}, 0)],
 )
 def test_check_has_an_exit_status(made: Callable[..., Path], options: dict[str, float], status_: int) -> None:
     first, other = made("a", noise=options.get("noise", 0.01)), made("b", seed=8, **options)

@@ -84,6 +84,12 @@ class Against:
     def verdicts(self) -> list[Verdict]:
         return [*(row.verdict for row in self.cells), *(row.verdict for row in self.changes)]
 
+    @property
+    def without_trials(self) -> tuple[Cell, ...]:
+        """Return the cells that both runs have and that are compared in neither: one has no trial that counts."""
+        known = {cell.number for cell in (*(row.cell for row in self.cells), *self.refused, *self.only_first)}
+        return tuple(cell for cell in self.first.cells if cell.number not in known)
+
     def to_json(self) -> dict[str, Any]:
         return {
             "run": about_run(self.other),
@@ -338,5 +344,5 @@ def status(all_of_them: Sequence[Against]) -> Verdict:
     verdicts = [verdict for each in all_of_them for verdict in each.verdicts]
     if "differ" in verdicts:
         return "differ"
-    everything = verdicts and not any(each.refused for each in all_of_them)
+    everything = verdicts and not any(each.refused or each.without_trials for each in all_of_them)
     return "agree" if everything and set(verdicts) == {"agree"} else "not told"

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # for tools that read the code: the names and what they are
     from lanelab.driver.api.beds import BedOptions
+    from lanelab.driver.api.checks import Check
+    from lanelab.driver.api.event_lines import event_lines
     from lanelab.driver.api.experiment import Experiment, grid
     from lanelab.driver.api.opened_run import Run, open_run
     from lanelab.driver.api.plans import Plan, plan
@@ -30,6 +32,7 @@ if TYPE_CHECKING:  # for tools that read the code: the names and what they are
 _WHERE = {
     "Agreement": "lanelab.driver.api.results:Agreement",
     "BedOptions": "lanelab.driver.api.beds:BedOptions",
+    "Check": "lanelab.driver.api.checks:Check",
     "Claims": "lanelab.driver.api.results:Claims",
     "Comparison": "lanelab.driver.api.results:Comparison",
     "Experiment": "lanelab.driver.api.experiment:Experiment",
@@ -42,6 +45,7 @@ _WHERE = {
     "StopRequest": "lanelab.driver.run.runner:StopRequest",
     "SweepOptions": "lanelab.driver.api.sweeps:SweepOptions",
     "Trial": "lanelab.driver.api.trial:Trial",
+    "event_lines": "lanelab.driver.api.event_lines:event_lines",
     "events": "lanelab.driver.run.events",
     "grid": "lanelab.driver.api.experiment:grid",
     "open_run": "lanelab.driver.api.opened_run:open_run",
@@ -55,6 +59,7 @@ _WHERE = {
 __all__ = [
     "Agreement",
     "BedOptions",
+    "Check",
     "Claims",
     "Comparison",
     "Experiment",
@@ -67,6 +72,7 @@ __all__ = [
     "StopRequest",
     "SweepOptions",
     "Trial",
+    "event_lines",
     "events",
     "grid",
     "open_run",

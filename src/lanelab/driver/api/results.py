@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from lanelab.analysis.results.compare_runs import Against
     from lanelab.analysis.results.explain.run import Explained
     from lanelab.analysis.results.export import Row
+    from lanelab.driver.api.checks import Check
 
 WIDTH = 120
 
@@ -114,6 +115,10 @@ class Agreement(Result):
         """Return what `lanelab compare --json` prints of two runs."""
         return agreement_json([self])
 
+    def check(self) -> "Check":
+        """Return which cells and changes agree, for a program that has to decide."""
+        return check_agreements([self])
+
 
 def agreement_json(agreements: Sequence[Agreement]) -> dict[str, Json]:
     """Return what `lanelab compare --json` prints: several runs, each against the first one."""
@@ -123,6 +128,14 @@ def agreement_json(agreements: Sequence[Agreement]) -> dict[str, Json]:
     first, margin = compared[0].first, compared[0].margin
     whole = {"first": about_run(first), "within": margin, "verdict": status(compared), "compared": compared}
     return dict(data_of(whole))
+
+
+def check_agreements(agreements: Sequence[Agreement]) -> "Check":
+    """Return which cells and changes of several runs agree with those of the first one."""
+    from lanelab.driver.api.checks import check_of_agreements
+
+    sections = tuple(section for each in agreements for section in each.sections)
+    return check_of_agreements([each.against for each in agreements], sections)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +154,12 @@ class Claims(Result):
             "false_at_most": whole.false_at_most,
             "caveats": caveats(self.run),
         }
+
+    def check(self) -> "Check":
+        """Return which claims hold, for a program that has to decide."""
+        from lanelab.driver.api.checks import check_of_claims
+
+        return check_of_claims(self.run, self.judged, self.sections)
 
     def renderable(self) -> RenderableType:
         """Return the verdicts, what is behind each, and what keeps them from being believed."""

@@ -35,6 +35,7 @@ where they happen.
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
 EXIT_INCOMPLETE = 3  # a run ended, and a cell has fewer trials that count than asked for
+EXIT_DOES_NOT_HOLD = 4  # a claim does not hold, or runs differ by more than they may
 EXIT_INTERRUPTED = 130
 
 

@@ -1,14 +1,14 @@
 """lanelab compare: whether runs agree."""
 
 import string
-import sys
 from collections.abc import Sequence
 
 import click
 
 from lanelab.driver.api.opened_run import Run, open_runs
-from lanelab.driver.api.results import Agreement, agreement_json
-from lanelab.driver.base.errors import EXIT_FAILED, EXIT_INCOMPLETE, InputError
+from lanelab.driver.api.results import Agreement, agreement_json, check_agreements
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.cli.check_options import CheckOptions, check_options
 from lanelab.driver.cli.common import json_option
 from lanelab.driver.cli.output import console, note, print_json
 
@@ -21,16 +21,17 @@ LETTERS = string.ascii_uppercase
 @click.option(
     "--within", default="5%", show_default=True, metavar="PERCENT", help="The margin: agree within it, or not"
 )
-@click.option(
-    "--check", is_flag=True, help="Exit with 1 where runs differ by more, with 3 where they cannot be told apart"
-)
+@check_options
 @json_option
-def compare(names: tuple[str, ...], *, within: str, check: bool, as_json: bool) -> None:
+def compare(names: tuple[str, ...], *, within: str, checked: CheckOptions, as_json: bool) -> None:
     """Whether runs agree: two machines, two dates. Each RUN is held against the first one.
 
     Compares the medians of the cells that they have in common, and the paired changes between arms. RUN is a folder,
     the name of a run in ./runs, or `latest`. What agreeing means, and how often it is right:
     docs/reference/between-beds.md
+
+    Exit status with --check: 0 where all agree, 4 where something differs by more, 3 where nothing does and something
+    cannot be told apart, 2 for bad input, 1 for a failure. What that is for: docs/continuous-integration.md
 
     \b
     Examples:
@@ -47,13 +48,12 @@ def compare(names: tuple[str, ...], *, within: str, check: bool, as_json: bool) 
     agreements = [
         first.against(other, within, letters=(letter(0), letter(number))) for number, other in enumerate(others, 1)
     ]
-    whole = agreement_json(agreements)
     if as_json:
-        print_json(whole)
+        print_json(agreement_json(agreements))
     else:
         _show(runs, agreements)
-    if check and whole["verdict"] != "agree":
-        sys.exit(EXIT_FAILED if whole["verdict"] == "differ" else EXIT_INCOMPLETE)
+    if checked.are_given:
+        checked.finish(check_agreements(agreements))
 
 
 def letter(number: int) -> str:

@@ -3,11 +3,13 @@
 import sys
 import time
 import webbrowser
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
 
 from lanelab.driver.api.beds import BedOptions
+from lanelab.driver.api.event_lines import event_lines
 from lanelab.driver.api.opened_run import Run
 from lanelab.driver.api.run_experiment import resume
 from lanelab.driver.api.run_experiment import run as run_experiment
@@ -50,6 +52,12 @@ from lanelab.driver.cli.sweep_options import sweep_options
 @click.option("--variant", metavar="NAME", help="Which of the experiment's variants is run (default: the first)")
 @click.option("--open", "open_report", is_flag=True, help="Open the report in this machine's browser at the end")
 @click.option("--json", "as_json", is_flag=True, help="Print events as JSON lines instead of the table")
+@click.option(
+    "--events",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Add the events to this file, each a JSON line as it happens, beside what is shown",
+)
 @click.option("--allow-missing", is_flag=True, help="Exit with status 0, not 3, where cells lack trials that count")
 @click.option("--accept-links", is_flag=True, help="Go on where a link is out of tolerance; results then say so")
 @sweep_options
@@ -68,6 +76,7 @@ def run(  # noqa: PLR0913 - an option each
     sweep: SweepOptions,
     open_report: bool,
     as_json: bool,
+    events: Path | None,
     allow_missing: bool,
 ) -> None:
     """Run an experiment: FILE says which sites, links and arms. Ends with a table of medians and a report.
@@ -97,7 +106,11 @@ def run(  # noqa: PLR0913 - an option each
         what = "a run that goes on keeps its folder, its seed and how its beds are made"
         refused = "--out, --seed, --beds, --scale, --variant, --substrate, --inventory, --router and --pin"
         raise InputError(what, f"Leave {refused} out")
-    with watching(as_json=as_json, many_beds=sweep.is_asked_for) as tell, stopping() as stop:
+    with (
+        watching(as_json=as_json, many_beds=sweep.is_asked_for) as shown,
+        event_lines(events, shown) if events else nullcontext(shown) as tell,
+        stopping() as stop,
+    ):
         if resumed:
             done = resume(
                 resumed,

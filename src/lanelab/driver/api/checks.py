@@ -1,0 +1,203 @@
+"""Whether what a run claims holds, or whether runs agree, for a program that has to decide: an exit status, JUnit XML,
+and a page of Markdown. What is inconclusive neither holds nor fails, and counts as its own."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from xml.etree import ElementTree as Xml
+
+from lanelab.analysis.results.claims.rules import REFUTED
+from lanelab.analysis.results.claims.verdict import Judged, Verdict
+from lanelab.analysis.results.claims.words import verdict_words
+from lanelab.analysis.results.compare_runs import TITLES, Against, CellRow, ChangeRow
+from lanelab.analysis.results.compare_runs import Verdict as Agreed
+from lanelab.analysis.results.conditions import caveats
+from lanelab.analysis.results.layout.markdown import markdown, plain
+from lanelab.analysis.results.layout.model import Section
+from lanelab.analysis.results.model import Run
+from lanelab.analysis.results.report.atomic_files import write_whole
+from lanelab.analysis.results.sections.claims import behind
+from lanelab.analysis.results.sections.compare import median_words
+from lanelab.driver.base.amounts import counted
+from lanelab.driver.base.errors import EXIT_DOES_NOT_HOLD, EXIT_INCOMPLETE
+
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class Outcome(StrEnum):
+    HOLDS = "holds"
+    FAILS = "does not hold"
+    INCONCLUSIVE = "inconclusive"
+
+
+_OF_AGREEMENT: dict[Agreed, Outcome] = {
+    "agree": Outcome.HOLDS,
+    "differ": Outcome.FAILS,
+    "not told": Outcome.INCONCLUSIVE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One statement that was checked. `words`: its verdict; `details`: what that rests on."""
+
+    group: str  # of which run, or of which runs
+    name: str
+    outcome: Outcome
+    words: str
+    details: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Statements that were checked together. `caution`: sentences that take the meaning from them."""
+
+    title: str
+    cases: tuple[Case, ...]
+    sections: tuple[Section, ...]
+    cautions: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> Outcome:
+        """Return what is so of all together: one that fails decides, then one that is inconclusive."""
+        outcomes = {case.outcome for case in self.cases}
+        if Outcome.FAILS in outcomes:
+            return Outcome.FAILS
+        return Outcome.HOLDS if outcomes == {Outcome.HOLDS} else Outcome.INCONCLUSIVE
+
+    def exit_status(self, *, allow_inconclusive: bool = False) -> int:
+        """Return 0 where all holds, 4 where something does not, 3 where that is inconclusive, unless it is allowed."""
+        if self.outcome == Outcome.FAILS:
+            return EXIT_DOES_NOT_HOLD
+        return 0 if self.outcome == Outcome.HOLDS or allow_inconclusive else EXIT_INCOMPLETE
+
+    def of(self, outcome: Outcome) -> list[Case]:
+        return [case for case in self.cases if case.outcome == outcome]
+
+    def sentence(self) -> str:
+        """Say how many hold, and name those that do not."""
+        parts = [f"{len(self.of(Outcome.HOLDS))} of {counted(len(self.cases), 'statement')} hold"]
+        for outcome, verb in ((Outcome.FAILS, ("does not hold", "do not hold")), (Outcome.INCONCLUSIVE, ("is", "are"))):
+            if cases := self.of(outcome):
+                words = verb[len(cases) > 1] + (" inconclusive" if outcome == Outcome.INCONCLUSIVE else "")
+                parts.append(f"{len(cases)} {words} ({', '.join(case.name for case in cases)})")
+        return f"{', '.join(parts)}."
+
+    # --- for others
+
+    def markdown(self) -> str:
+        """Write what came of it as Markdown: the outcome, then what is behind it."""
+        head = [f"# {plain(self.title)}: {self.outcome}", plain(self.sentence()), *map(plain, self.cautions)]
+        return "\n\n".join([*head, markdown(self.sections)])
+
+    def junit(self, *, allow_inconclusive: bool = False) -> str:
+        """Write what came of it as JUnit XML: what does not hold is a failure; what is inconclusive is an error, or
+        skipped where that is allowed."""
+        undecided = "skipped" if allow_inconclusive else "error"
+        elements = {Outcome.FAILS: "failure", Outcome.INCONCLUSIVE: undecided}
+        kinds = [elements.get(case.outcome, "") for case in self.cases]
+        counts = {
+            "tests": str(len(kinds)),
+            "failures": str(kinds.count("failure")),
+            "errors": str(kinds.count("error")),
+        }
+        whole = Xml.Element("testsuites", {"name": "lanelab", **counts, "time": "0"})
+        about = {"name": _in_xml(self.title), **counts, "skipped": str(kinds.count("skipped")), "time": "0"}
+        suite = Xml.SubElement(whole, "testsuite", about)
+        for case, kind in zip(self.cases, kinds, strict=True):
+            named = {"classname": _in_xml(case.group), "name": _in_xml(case.name), "time": "0"}
+            test = Xml.SubElement(suite, "testcase", named)
+            if kind:
+                why = {"message": _in_xml(case.words), **({} if kind == "skipped" else {"type": case.outcome})}
+                Xml.SubElement(test, kind, why).text = _in_xml(case.details)
+            elif case.details:
+                Xml.SubElement(test, "system-out").text = _in_xml(f"{case.words}\n{case.details}")
+        Xml.indent(whole)
+        return f'<?xml version="1.0" encoding="UTF-8"?>\n{Xml.tostring(whole, encoding="unicode")}\n'
+
+    def write_junit(self, path: str | Path, *, allow_inconclusive: bool = False) -> None:
+        write_whole(Path(path), self.junit(allow_inconclusive=allow_inconclusive).encode())
+
+    def write_markdown(self, path: str | Path) -> None:
+        write_whole(Path(path), self.markdown().encode())
+
+
+def _in_xml(text: str) -> str:
+    """Return a text without what XML has no way to write."""
+    return _NOT_IN_XML.sub("\ufffd", text)
+
+
+# --- claims
+
+
+def check_of_claims(run: Run, judged: Sequence[Judged], sections: tuple[Section, ...]) -> Check:
+    cases = [
+        Case(f"claims.{run.name}", one.claim.name, outcome_of(one), _words(one), "\n".join(behind(one)))
+        for one in judged
+    ]
+    return Check(f"claims of {run.name}", (*cases, *_ended(run)), sections, tuple(caveats(run)))
+
+
+def outcome_of(judged: Judged) -> Outcome:
+    """Return whether a claim holds. One whose direction alone was shown does not where its magnitude is refuted; where
+    that is open, nobody can tell."""
+    match judged.verdict:
+        case Verdict.REPRODUCED:
+            return Outcome.HOLDS
+        case Verdict.NOT_REPRODUCED:
+            return Outcome.FAILS
+        case Verdict.DIRECTION_ONLY if REFUTED in judged.detail:
+            return Outcome.FAILS
+    return Outcome.INCONCLUSIVE
+
+
+def _words(judged: Judged) -> str:
+    changed = ", and the claim was changed after the run" if judged.changed else ""
+    return f"{judged.claim.says}: {verdict_words(judged.verdict, judged.detail)}{changed}"
+
+
+def _ended(run: Run) -> Iterator[Case]:
+    """Yield that a run has not come to its end, where that is so: verdicts so far may still turn."""
+    if not run.is_finished:
+        words = f"the run {run.folder} is {run.state}: what it says is so far"
+        yield Case(f"run.{run.name}", "the run has come to its end", Outcome.INCONCLUSIVE, words)
+
+
+# --- runs that agree
+
+
+def check_of_agreements(compared: Sequence[Against], sections: tuple[Section, ...]) -> Check:
+    first = compared[0].first
+    others = ", ".join(str(each.other.folder) for each in compared)
+    cases = [case for each in compared for case in _cases(each)]
+    return Check(f"{others} against {first.folder}", (*_ended(first), *cases), sections)
+
+
+def _cases(against: Against) -> Iterator[Case]:
+    group = f"{against.other.folder.name} against {against.first.folder.name}"
+    for row in against.cells:
+        yield Case(group, str(row.cell), _OF_AGREEMENT[row.verdict], _cell_words(against, row))
+    for change in against.changes:
+        name = f"{change.cell}: change against {change.base}"
+        yield Case(group, name, _OF_AGREEMENT[change.verdict], _change_words(against, change))
+    for cell in against.refused:
+        yield Case(group, str(cell), Outcome.INCONCLUSIVE, "it is refused in one of the runs")
+    for cell in against.without_trials:
+        yield Case(group, str(cell), Outcome.INCONCLUSIVE, "one of the runs has no trial of it that counts")
+    yield from _ended(against.other)
+
+
+def _cell_words(against: Against, row: CellRow) -> str:
+    medians = " and ".join(median_words(against.first.primary, median) for median in (row.first, row.other))
+    return f"medians of {medians} {TITLES[row.verdict]}{_margin(row.verdict, f'{100 * against.margin:g}%')}"
+
+
+def _change_words(against: Against, row: ChangeRow) -> str:
+    changes = " and ".join(f"{100 * (change.value - 1):+.1f}%" for change in (row.first, row.other))
+    return f"changes of {changes} {TITLES[row.verdict]}{_margin(row.verdict, f'{100 * against.margin:g} points')}"
+
+
+def _margin(verdict: Agreed, margin: str) -> str:
+    return "" if verdict == "not told" else f" {margin}"

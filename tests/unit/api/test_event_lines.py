@@ -1,0 +1,41 @@
+"""The events of a run as lines in a file, beside whoever else is told."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lanelab.driver.api.event_lines import event_lines
+from lanelab.driver.base.errors import StoreError
+from lanelab.driver.run.events import Event, Notice, RoundEnded, read_event
+
+SEEN = (Notice("a link is slow"), RoundEnded(1))
+
+
+def test_each_event_is_a_line_that_is_there_at_once(tmp_path: Path) -> None:
+    file, told = tmp_path / "events.jsonl", list[Event]()
+    with event_lines(file, told.append) as listen:
+        for number, event in enumerate(SEEN, 1):
+            listen(event)
+            lines = file.read_text().splitlines()
+            assert (len(lines), read_event(json.loads(lines[-1]))) == (number, event)
+    assert told == list(SEEN)
+
+
+def test_a_run_that_goes_on_adds_to_its_file(tmp_path: Path) -> None:
+    for event in SEEN:
+        with event_lines(tmp_path / "events.jsonl") as listen:
+            listen(event)
+    assert [json.loads(line)["event"] for line in (tmp_path / "events.jsonl").open()] == ["notice", "round-ended"]
+
+
+def test_a_file_that_cannot_be_written_is_an_error_before_the_run(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="cannot write events to"), event_lines(tmp_path / "absent" / "events"):
+        pytest.fail("there is no such folder")
+
+
+def test_a_disk_that_is_full_is_said_and_nobody_is_told_of_what_is_not_written() -> None:
+    told: list[Event] = []
+    with event_lines("/dev/full", told.append) as listen, pytest.raises(StoreError, match="the disk is full"):
+        listen(SEEN[0])
+    assert told == []
