@@ -1,0 +1,56 @@
+"""The schemas of what lanelab writes as JSON, docs/schemas/, from the types that it is written from.
+
+    python -m tools.schemas
+
+writes them again.
+"""
+
+from typing import Any
+
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.base.settings.schemas import schema_text
+from lanelab.driver.run import events
+from lanelab.driver.run.missing import TrialsMissing
+from lanelab.driver.run.sweep import events as sweep_events
+from tools.json_types import Schema, Types, by_kind
+
+FOLDER = PROJECT / "docs" / "schemas"
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+EVENT = "event"
+RUN_EVENTS = (*events.EVENTS, TrialsMissing, *sweep_events.EVENTS)
+VERSION = 1  # of the documents; counts up when a key changes its meaning or goes away
+DOCUMENTS: dict[str, tuple[str, Any]] = {}  # by name: what writes it, and its type
+
+
+def schemas() -> dict[str, Schema]:
+    """Return every schema by the name of its document."""
+    return {EVENT: _event(), **{name: _document(name) for name in DOCUMENTS}}
+
+
+def _event() -> Schema:
+    types = Types()
+    kinds = [types.of(each) for each in by_kind(RUN_EVENTS)]
+    title = "A line of lanelab run --json, and of the file of --events"
+    return _whole(EVENT, events.VERSION, title, {"oneOf": kinds}, types)
+
+
+def _document(name: str) -> Schema:
+    title, hint = DOCUMENTS[name]
+    types = Types()
+    return _whole(name, VERSION, title, types.of(hint), types)
+
+
+def _whole(name: str, version: int, title: str, schema: Schema, types: Types) -> Schema:
+    head = {"$schema": DRAFT, "$id": f"urn:lanelab:{name}:{version}", "title": title}
+    return {**head, **schema, "$defs": dict(sorted(types.definitions.items()))}
+
+
+def files() -> dict[str, str]:
+    """Return what each file in the folder should have."""
+    return {f"{name}.schema.json": schema_text(schema) for name, schema in schemas().items()}
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for file_name, text in files().items():
+        (FOLDER / file_name).write_text(text, encoding="utf-8")
