@@ -89,7 +89,8 @@ class Types:
             return self._summary()
         writer = getattr(kind, "to_json", None)
         if writer and writer is not Coded.to_json:
-            return self._resolved(self.of(_returned(writer)))
+            more = {"additionalProperties": self.of(kind.MORE)} if hasattr(kind, "MORE") else {}
+            return {**self._resolved(self.of(_returned(writer))), **more}
         return _object(self._fields(kind)) if issubclass(kind, Coded) else self._keys(kind)
 
     def _of_event(self, kind: type[Event]) -> Schema:

@@ -7,8 +7,14 @@ writes them again.
 
 from typing import Any
 
+from lanelab.analysis.results.compare_runs import AgreementJson
+from lanelab.analysis.results.export import ShowJson
+from lanelab.analysis.results.runs import RunLine
+from lanelab.analysis.results.verification import VerificationJson
+from lanelab.driver.api.results import ClaimsJson
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.settings.schemas import schema_text
+from lanelab.driver.cli.doctor import DoctorJson
 from lanelab.driver.run import events
 from lanelab.driver.run.missing import TrialsMissing
 from lanelab.driver.run.sweep import events as sweep_events
@@ -19,7 +25,14 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 EVENT = "event"
 RUN_EVENTS = (*events.EVENTS, TrialsMissing, *sweep_events.EVENTS)
 VERSION = 1  # of the documents; counts up when a key changes its meaning or goes away
-DOCUMENTS: dict[str, tuple[str, Any]] = {}  # by name: what writes it, and its type
+DOCUMENTS: dict[str, tuple[str, Any]] = {  # by name: what writes it, and its type
+    "claims": ("lanelab claims --json", ClaimsJson),
+    "compare": ("lanelab compare --json", AgreementJson),
+    "doctor": ("lanelab doctor --json", DoctorJson),
+    "runs": ("lanelab runs --json", list[RunLine]),
+    "show": ("lanelab show --json", ShowJson),
+    "verify": ("lanelab verify --json", list[VerificationJson]),
+}
 
 
 def schemas() -> dict[str, Schema]:

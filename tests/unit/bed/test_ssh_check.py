@@ -190,7 +190,14 @@ def test_what_goes_there_imports_nothing_that_is_not_there_too() -> None:
     """The standard library, and files that go along."""
     there = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in remote_files()}
     for name, path in remote_files().items():
-        for node in ast.walk(ast.parse(path.read_text())):
+        whole_file = ast.parse(path.read_text())
+        for_types = [
+            each for each in ast.walk(whole_file) if isinstance(each, ast.If) and "TYPE_CHECKING" in ast.dump(each.test)
+        ]
+        unread = {below for each in for_types for below in ast.walk(each)}  # for tools that read the code
+        for node in ast.walk(whole_file):
+            if node in unread:
+                continue
             modules = [each.name for each in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom):
                 assert node.level == 0, name

@@ -7,16 +7,28 @@ import dataclasses
 import json
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
+from click.testing import CliRunner
 
+import lanelab
+from lanelab.driver.base.programs.finding import Finding
+from lanelab.driver.cli.claims import claims
+from lanelab.driver.cli.compare import compare
+from lanelab.driver.cli.doctor import doctor
+from lanelab.driver.cli.run_list import runs
+from lanelab.driver.cli.show import show
+from lanelab.driver.cli.verify import verify
 from lanelab.driver.record.metrics import PRIMARY
 from lanelab.driver.run.events import EVENTS, Event, Notice, TrialStored
+from tests.kit.made_load_run import make_load_run
+from tests.kit.made_run import Made, MadeMachine, make_run
 from tools import schemas
 from tools.json_types import Types
 
@@ -105,3 +117,66 @@ def test_two_types_of_one_name_are_refused() -> None:
     known.of(Notice)
     with pytest.raises(TypeError, match="two types are called Notice"):
         known.of(dataclass(type("Notice", (), {"__annotations__": {"what": str}})))
+
+
+# --- what is written
+
+
+@pytest.fixture(scope="module")
+def run() -> lanelab.Run:
+    return lanelab.sample_run()
+
+
+def printed(command: Any, *words: object) -> Any:
+    result = CliRunner().invoke(command, [*map(str, words), "--json"], catch_exceptions=False)
+    return json.loads(result.stdout)
+
+
+def test_the_sample_run_is_shown_and_judged_as_the_schemas_say(run: lanelab.Run) -> None:
+    check("show", printed(show, run.folder))
+    check("claims", printed(claims, run.folder))
+    check("runs", printed(runs, run.folder.parent))
+    check("verify", printed(verify, run.folder))
+
+
+TWO = (MadeMachine("lab1"), MadeMachine("lab2", pace=1.5, change=1.3, refused=("100ms",)))
+OTHERS: Sequence[dict[str, Any]] = (
+    {},
+    {"rounds": 1, "order": "sequential"},
+    {"gateway": True, "beds": 4},
+    {"noise": 0.2, "state": "stopped"},
+    {"machines": TWO, "beds": 4, "rounds": 18, "origins": {1: "an older run"}},
+)
+
+
+@pytest.mark.parametrize("options", OTHERS, ids=("usual", "few", "gateway", "noisy", "machines"))
+def test_so_are_other_runs(tmp_path: Path, options: dict[str, Any]) -> None:
+    arms = {"http": {"protocol": "http/1.1"}, "h2": {"protocol": "h2", "tls": "1.3"}}
+    more = {key: value for key, value in options.items() if key != "gateway"}
+    if "gateway" in options:
+        arms["through"] = {"protocol": "http/1.1", "via": "gateway"}
+    folders = [
+        make_run(tmp_path / name, Made(**{"with_requests": False, "arms": arms, "rounds": 8, **more, "seed": seed}))
+        for seed, name in enumerate(("a", "b"), 7)
+    ]
+    check("show", printed(show, folders[0]))
+    check("compare", printed(compare, *folders))
+    check("runs", printed(runs, tmp_path))
+
+
+def test_a_run_of_server_loads_too(tmp_path: Path) -> None:
+    check("show", printed(show, make_load_run(tmp_path / "load")))
+
+
+def test_what_is_not_so_is_refused(run: lanelab.Run) -> None:
+    """It must be able to fail."""
+    changes: Sequence[dict[str, object]] = ({"state": 1}, {"unheard_of": True}, {"drift": {}})
+    for change in changes:
+        with pytest.raises(jsonschema.ValidationError):
+            check("show", {**run.results(), **change})
+
+
+def test_findings_of_a_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    findings = [Finding("ok", "Python", "3.11"), Finding("note", "sch_netem", "not loaded", "modprobe sch_netem")]
+    monkeypatch.setattr("lanelab.driver.cli.doctor.examine", lambda: findings)
+    check("doctor", printed(doctor))

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from lanelab.analysis.results.layout.data import LEFT_OUT, key, spread
-from lanelab.analysis.results.model import Arm, Cell, Run, Trial
+from lanelab.analysis.results.model import Arm, Cell, Run, Trial, name_of, names_of
 from lanelab.analysis.results.refusals import refusals
 from lanelab.analysis.statistics import one_bed
 from lanelab.analysis.statistics.distributions import t_quantile
@@ -64,7 +64,7 @@ class Between:
         return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
 
 
-NAMES = spread(lambda cell: cell.names)
+NAMES = spread(names_of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class ChangeRow:
     """An arm against a base, on the same site and link."""
 
     cell: Cell = field(metadata=NAMES)
-    base: Arm = field(metadata=key("base", lambda arm: arm.name))
+    base: Arm = field(metadata=key("base", name_of))
     numbers: Between = field(metadata=spread())
     left_out: int = field(metadata=key("rounds_left_out"))  # rounds whose two trials were made on different beds
 

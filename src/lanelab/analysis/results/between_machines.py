@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from lanelab.analysis.results.between_beds import CellRow, ChangeRow, Result, between, by_bed, hodges_lehmann, results
 from lanelab.analysis.results.layout.data import Fields, fields_of, key, spread
-from lanelab.analysis.results.model import Arm, Cell, Machine, Run
+from lanelab.analysis.results.model import Arm, Cell, Machine, Run, name_of
 from lanelab.analysis.statistics.paired import log_ratios
 from lanelab.analysis.statistics.two_samples import TwoSamples, shift
 
@@ -28,8 +28,8 @@ def _rounds(ratio: TwoSamples) -> Fields:
 class Speed:
     """Says how many times as long a machine takes as another one, over all cells that both have."""
 
-    machine: Machine = field(metadata=key("machine", lambda machine: machine.name))
-    against: Machine = field(metadata=key("against", lambda machine: machine.name))
+    machine: Machine = field(metadata=key("machine", name_of))
+    against: Machine = field(metadata=key("against", name_of))
     ratio: TwoSamples = field(metadata=spread(_rounds))  # of rounds
 
     ALSO: ClassVar = ("differs",)

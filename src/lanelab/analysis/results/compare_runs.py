@@ -9,12 +9,12 @@ lies within it, and differ by more where the whole of it lies beyond: two one-si
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal, TypedDict
 
 from lanelab.analysis.results import conditions as conditions_of
 from lanelab.analysis.results import tables
 from lanelab.analysis.results.layout.data import key, spread
-from lanelab.analysis.results.model import Cell, Run
+from lanelab.analysis.results.model import Cell, Identity, Run, identity_of
 from lanelab.analysis.results.numbers import values_of
 from lanelab.analysis.results.refusals import refusals
 from lanelab.analysis.statistics import Change, Comparison, Estimate, compare, estimate, strata
@@ -45,7 +45,7 @@ class CellPair:
 class CellRow:
     """The primary metric of a cell in both runs."""
 
-    cell: Cell = field(metadata=spread(lambda cell: cell.identity))
+    cell: Cell = field(metadata=spread(identity_of))
     first: Estimate
     other: Estimate
     ratio: TwoSamples  # of the other run to the first
@@ -56,13 +56,59 @@ class CellRow:
 class ChangeRow:
     """The change of an arm against a base, in both runs."""
 
-    cell: Cell = field(metadata=spread(lambda cell: cell.identity))
+    cell: Cell = field(metadata=spread(identity_of))
     base: str
     first: Change
     other: Change
     # the change in the other run minus that in the first, in percentage points
     points: TwoSamples = field(metadata=key("difference_points"))
     verdict: Verdict
+
+
+class AboutRun(TypedDict):
+    """One of the runs that are compared."""
+
+    folder: str
+    name: str
+    state: str
+    created_utc: str
+
+
+class UnlikeCell(Identity):
+    """A cell that is the same by its names only, with the settings that differ."""
+
+    settings: list[str]
+
+
+class Condition(TypedDict):
+    """A condition that differs, with its value in each run."""
+
+    name: str
+    first: str
+    other: str
+
+
+class AgainstJson(TypedDict):
+    """The comparison of another run with the first one."""
+
+    run: AboutRun
+    words: list[str]
+    cells: tuple[CellRow, ...]
+    changes: tuple[ChangeRow, ...]
+    unlike: list[UnlikeCell]
+    refused: list[Identity]
+    only_in_first: list[Identity]
+    only_in_other: list[Identity]
+    conditions: list[Condition]
+
+
+class AgreementJson(TypedDict):
+    """Runs, each held against the first one."""
+
+    first: AboutRun
+    within: float  # a share
+    verdict: Verdict
+    compared: list["Against"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +136,7 @@ class Against:
         known = {cell.number for cell in (*(row.cell for row in self.cells), *self.refused, *self.only_first)}
         return tuple(cell for cell in self.first.cells if cell.number not in known)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> AgainstJson:
         return {
             "run": about_run(self.other),
             "words": sentences(self),
@@ -104,7 +150,7 @@ class Against:
         }
 
 
-def about_run(run: Run) -> dict[str, Any]:
+def about_run(run: Run) -> AboutRun:
     return {"folder": str(run.folder), "name": run.name, "state": run.state, "created_utc": run.created_utc}
 
 

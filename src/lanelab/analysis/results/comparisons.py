@@ -6,11 +6,11 @@ Cells that are not compared are there too, with why: nothing vanishes silently.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import NotRequired, cast
 
-from lanelab.analysis.results.model import Arm, Cell, Run
+from lanelab.analysis.results.model import Arm, Cell, Names, Run
 from lanelab.analysis.results.refusals import refusals
-from lanelab.analysis.statistics import Comparison, compare, holm, strata
+from lanelab.analysis.statistics import Change, Comparison, compare, holm, strata
 from lanelab.analysis.statistics.looks import look_after
 from lanelab.driver.record.metrics import Metric
 
@@ -20,6 +20,26 @@ NOT_INTERLEAVED = (
     "Arms were not interleaved (order: sequential), so none are compared: a machine that became slower or faster "
     "meanwhile would look like a difference between them."
 )
+
+
+class ComparisonJson(Names):
+    """An arm against a base, on the same site and link; numbers are None where they are not compared."""
+
+    base: str
+    rounds: int
+    ratio: Change | None
+    difference_ms: NotRequired[Change | None]  # of a metric in ms
+    difference: NotRequired[Change | None]  # of another one
+    rounds_faster: int
+    rounds_slower: int
+    rounds_left_out: int
+    rounds_across_machines: int
+    rounds_both_timed_out: int
+    machines: int
+    p: float | None
+    p_adjusted: float | None
+    verdict: str
+    why_not: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +56,9 @@ class ComparisonRow:
     def base(self) -> Arm:
         return self.base_cell.arm
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> ComparisonJson:
         comparison = self.comparison
-        return {
+        whole = {
             **self.cell.names,
             "base": self.base.name,
             "rounds": comparison.n if comparison else 0,
@@ -55,6 +75,7 @@ class ComparisonRow:
             "verdict": comparison.verdict if comparison else "not compared",
             "why_not": None if comparison else self.why,
         }
+        return cast("ComparisonJson", whole)
 
     @property
     def _difference(self) -> str:

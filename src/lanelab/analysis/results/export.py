@@ -6,7 +6,7 @@ import gzip
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from lanelab.analysis.results import (
     axes,
@@ -16,12 +16,17 @@ from lanelab.analysis.results import (
     machine,
     tables,
 )
+from lanelab.analysis.results.between_beds import BedsOfRun
+from lanelab.analysis.results.gateway_cost import CostRow
 from lanelab.analysis.results.layout.data import Fields, data_of
-from lanelab.analysis.results.model import Run, Trial
+from lanelab.analysis.results.machines import MachinesOfRun
+from lanelab.analysis.results.model import Run, State, Trial
+from lanelab.analysis.results.pooled_places import PooledRow
 from lanelab.analysis.results.refusals import refusals
 from lanelab.analysis.results.sections.claims import lines_of
 from lanelab.analysis.results.sections.doubts import about_sites
 from lanelab.analysis.results.sections.seen import Seen
+from lanelab.analysis.results.study.claim_verdicts import StudyVerdict
 from lanelab.analysis.results.text import visible_everywhere
 from lanelab.driver.base.coded import Json
 from lanelab.driver.base.errors import StoreError
@@ -31,6 +36,7 @@ from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder.format import IN_TABLES
 from lanelab.driver.run.folder.trial_content import each_series, unchanged_artifacts
 from lanelab.driver.run.folder.trial_records import each_record, each_request
+from lanelab.driver.site.site_notes import AboutSite
 
 if TYPE_CHECKING:
     import pyarrow
@@ -294,10 +300,42 @@ def everything(run: Run, *, requests: bool = False) -> dict[str, Any]:
     return exported
 
 
+# The change of a run from its beginning to its end.
+DriftJson = TypedDict("DriftJson", {"found": bool, "n": int, "change_percent": float, "p": float | None, "words": str})  # noqa: UP013 - a key is no name here
+
+
+class ResultsJson(TypedDict):
+    """The numbers that tables and report show."""
+
+    cells: list[tables.Row]
+    comparisons: list[comparisons.ComparisonRow]
+    pooled: list[PooledRow]
+    not_compared: list[str]
+    between_beds: BedsOfRun
+    machines: MachinesOfRun
+    claims: list[StudyVerdict]
+    gateway_cost: Sequence[CostRow]
+    failures: Mapping[str, int]
+    flags: Mapping[str, int]
+    script_left_out: list[str]
+    drift: DriftJson
+    sites: Mapping[str, AboutSite]
+    caveats: list[str]
+    changes: list[str]
+
+
+class ShowJson(ResultsJson):
+    """A run, as `lanelab show` tells of it."""
+
+    name: str
+    state: State
+    created_utc: str
+
+
 def results(run: Run) -> dict[str, Any]:
     """Return the numbers that tables and report show, as JSON has them."""
     seen, drift = Seen(run), tables.run_drift(run)
-    data: dict[str, Any] = data_of({
+    whole: ResultsJson = {
         "cells": seen.rows,
         "comparisons": seen.compared,
         "pooled": seen.pooled,
@@ -314,8 +352,8 @@ def results(run: Run) -> dict[str, Any]:
         "sites": about_sites(run),
         "caveats": conditions.caveats(run),
         "changes": conditions.changes(run),
-    })  # fmt: skip
-    return data
+    }  # fmt: skip
+    return dict(data_of(whole))
 
 
 def _exported_trials(run: Run, *, requests: bool) -> Iterator[Fields]:

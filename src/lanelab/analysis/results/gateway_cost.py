@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lanelab.analysis.results.gateway_terms import Terms, between, terms
-from lanelab.analysis.results.layout.data import Fields
-from lanelab.analysis.results.model import Arm, Cell, Run
+from lanelab.analysis.results.model import Arm, Cell, Names, Run
 from lanelab.analysis.results.numbers import change_words, difference
-from lanelab.analysis.statistics import Comparison, compare
+from lanelab.analysis.statistics import Change, Comparison, compare
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.record.metrics import PAGE_LOAD
@@ -22,6 +21,18 @@ HOW_TO = (
     "To measure it, add an arm that is like one of them but for via: browser, or run experiments/gateway-cost.yaml on "
     "this machine."
 )
+
+
+class CostJson(Names):
+    """An arm through the gateway against the same without it, on one site and link."""
+
+    native: str
+    rounds: int
+    left_out: int | None
+    shown: bool
+    difference_ms: Change | None
+    ratio: Change | None
+    terms: Terms | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +46,7 @@ class CostRow:
     comparison: Comparison | None
     terms: Terms | None = None  # None: no round has them in both
 
-    def to_json(self) -> Fields:
+    def to_json(self) -> CostJson:
         comparison = self.comparison
         return {
             **self.cell.names,

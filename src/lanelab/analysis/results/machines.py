@@ -4,7 +4,7 @@ other runs. Pure."""
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 from lanelab.analysis.results.agreement import Agreement, agreement
 from lanelab.analysis.results.between_beds import ENOUGH_BEDS, CellRow, ChangeRow, results
@@ -29,6 +29,22 @@ class MachineRow:
     trials: int
     failed: int
     refused: tuple[str, ...] = field(metadata=key("links_refused"))  # labels of links that it was refused for
+
+
+class MachinesJson(TypedDict):
+    """The machines of a run, and what they make of its numbers."""
+
+    machines: tuple[MachineRow, ...]
+    agreement: Agreement | None
+    speeds: tuple[Speed, ...]
+    sd_trials: float | None
+    sd_beds: float | None
+    sd_machines: float | None
+    words: list[str]
+    versions_that_differ: tuple[str, ...]
+    trials_from_other_runs: Mapping[str, int]
+    cells: list[Fields]
+    changes: list[Fields]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +105,7 @@ class MachinesOfRun:
         many = sum(self.origins.values())
         return f"{counted(many, 'trial was', 'trials were')} taken from other runs: {listed(each)}."
 
-    def to_json(self) -> Fields:
+    def to_json(self) -> MachinesJson:
         return {
             "machines": self.rows,
             "agreement": self.agreement,

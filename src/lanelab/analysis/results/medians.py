@@ -93,4 +93,5 @@ def _value(trial: Trial, column: str) -> Value:
 
 def _of_cell(cell: Cell) -> Mapping[str, Value]:
     of_arm = {f"arm.{key}": flat(value) for key, value in cell.arm.settings.items() if key != "name"}
-    return {**cell.identity, **{f"link.{key}": flat(value) for key, value in cell.link.settings.items()}, **of_arm}
+    names: Row = {"site": cell.site, "link": cell.link.label, "arm": cell.arm.name, "cell": cell.id}
+    return {**names, **{f"link.{key}": flat(value) for key, value in cell.link.settings.items()}, **of_arm}

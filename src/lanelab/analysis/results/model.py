@@ -74,6 +74,20 @@ class Machine:
     facts: FactsOfMachine
 
 
+class Names(TypedDict):
+    """The names of a cell."""
+
+    site: str
+    link: str
+    arm: str
+
+
+class Identity(Names):
+    """The names of a cell and its id."""
+
+    cell: str
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One site over one link in one arm."""
@@ -90,17 +104,29 @@ class Cell:
         return self.site, self.link.label
 
     @property
-    def names(self) -> dict[str, str]:
+    def names(self) -> Names:
         """Its names, as JSON has them."""
         return {"site": self.site, "link": self.link.label, "arm": self.arm.name}
 
     @property
-    def identity(self) -> dict[str, str]:
+    def identity(self) -> Identity:
         """Its names and its id."""
         return {**self.names, "cell": self.id}
 
     def __str__(self) -> str:
         return f"{self.site}, {self.link.label}, {self.arm.name}"
+
+
+def name_of(named: Arm | Machine) -> str:
+    return named.name
+
+
+def names_of(cell: Cell) -> Names:
+    return cell.names
+
+
+def identity_of(cell: Cell) -> Identity:
+    return cell.identity
 
 
 @dataclass(frozen=True, slots=True)

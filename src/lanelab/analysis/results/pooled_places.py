@@ -2,16 +2,29 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypedDict
 
 from lanelab.analysis.results.comparisons import alpha_of
-from lanelab.analysis.results.layout.data import Fields
 from lanelab.analysis.results.model import Arm, Cell, Run
 from lanelab.analysis.results.numbers import change_words, probability
 from lanelab.analysis.results.refusals import refusals
-from lanelab.analysis.statistics import ENOUGH, Pooled, pool
+from lanelab.analysis.statistics import ENOUGH, Change, Pooled, pool
 from lanelab.analysis.statistics.looks import ALPHA
 from lanelab.analysis.statistics.median import percent
 from lanelab.driver.record.metrics import Metric
+
+
+class PooledJson(TypedDict):
+    """A pair of arms over all sites and links together."""
+
+    arm: str
+    base: str
+    groups: int
+    machines: int
+    ratio: Change
+    p: float
+    p_adjusted: float
+    words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +53,7 @@ class PooledRow:
         """Return whether so many rounds can show a difference at all: if all went one way."""
         return self.pairs * 2.0 ** (1 - self.pooled.ratio.n) <= self.alpha
 
-    def to_json(self) -> Fields:
+    def to_json(self) -> PooledJson:
         return {
             "arm": self.arm.name,
             "base": self.base.name,

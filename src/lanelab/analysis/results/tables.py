@@ -6,14 +6,14 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import ClassVar, cast
 
 from lanelab.analysis import statistics as stats
 from lanelab.analysis.results.between_beds import BedsOfRun, beds_of_run
 from lanelab.analysis.results.comparisons import ComparisonRow, comparisons
 from lanelab.analysis.results.drift import Drift, Series, drift
 from lanelab.analysis.results.machines import MachinesOfRun, machines_of_run
-from lanelab.analysis.results.model import Cell, Run, Trial
+from lanelab.analysis.results.model import Cell, Identity, Run, Trial
 from lanelab.analysis.results.numbers import shown, values_of
 from lanelab.analysis.results.refusals import Refusal, refusals
 from lanelab.analysis.statistics import Summary, summarise
@@ -22,6 +22,17 @@ from lanelab.driver.record.metrics import LOAD, OF_VITALS, Metric, metrics_of
 
 __all__ = ["ComparisonRow", "comparisons"]  # for those who ask the tables
 BOUND = "bound_ms"
+
+
+class RowJson(Identity):
+    """One cell. Besides these it has each metric by its name: of the primary one the summary, of others the median."""
+
+    ok: int
+    failed: int
+    timed_out: int
+    refused: tuple[Refusal, ...]
+    ratio_to_bound: float | None
+    outliers: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +51,8 @@ class Row:
     limit: float = math.inf  # of the primary metric: what timed out is beyond it
     refused: tuple[Refusal, ...] = ()  # why its numbers cannot be used: then there is no summary
 
+    MORE: ClassVar = Summary | float | None  # what further keys of its JSON have
+
     def shown(self, value: float | None) -> str:
         """Return a value of the primary metric."""
         return (
@@ -48,8 +61,8 @@ class Row:
             else f"> {shown(self.primary, self.limit)}"
         )
 
-    def to_json(self) -> dict[str, Any]:
-        return {
+    def to_json(self) -> RowJson:
+        whole = {
             **self.cell.names,
             "cell": self.cell.id,
             "ok": self.ok,
@@ -61,6 +74,7 @@ class Row:
             "outliers": self.outliers,
             self.primary.name: self.summary,
         }
+        return cast("RowJson", whole)
 
 
 def rows(run: Run) -> list[Row]:

@@ -11,10 +11,10 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypedDict
 
 from lanelab.analysis.results.run_folder import read_meta
 from lanelab.driver.base.amounts import counted
-from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import ChangedError, LanelabError, RecordError
 from lanelab.driver.experiment.claim import Claim, digest_of
 from lanelab.driver.record.metrics import PRIMARY, measured
@@ -28,6 +28,19 @@ from lanelab.driver.run.start import digests_now
 
 BOUND = "bound_ms"
 NEARLY = 1e-9  # of a number, in which two that were worked out from the same evidence may differ
+
+
+class VerificationJson(TypedDict):
+    """The files and parts that were compared, and sentences on what is wrong."""
+
+    folder: str
+    trials: int
+    self_tests: int
+    files: int
+    bytes: int
+    experiment: bool
+    sites: list[str]  # sentences
+    wrong: list[str]  # sentences
 
 
 @dataclass
@@ -73,7 +86,7 @@ class Verification:
         if len(self.wrong) > most:
             yield f"  and {len(self.wrong) - most} more (--json lists all)"
 
-    def data(self, sites: Sequence[str]) -> JsonObject:
+    def data(self, sites: Sequence[str]) -> VerificationJson:
         """Return the same as JSON, with what `sites_now` says."""
         return {
             "folder": str(self.folder),
@@ -82,7 +95,7 @@ class Verification:
             "files": self.files,
             "bytes": self.bytes,
             "experiment": self.experiment,
-            "sites": sites,
+            "sites": list(sites),
             "wrong": self.wrong,
         }
 

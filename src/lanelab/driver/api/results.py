@@ -5,7 +5,7 @@ import io
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
@@ -20,6 +20,7 @@ from lanelab.analysis.results.layout.model import Section, table
 from lanelab.analysis.results.layout.terminal import fitted, on_terminal
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.sections.claims import behind, columns, lines_of, summary
+from lanelab.analysis.results.study.claim_verdicts import StudyVerdict
 from lanelab.driver.base.coded import Json
 
 if TYPE_CHECKING:
@@ -84,7 +85,9 @@ class Comparison(Result):
 def _compared(row: ComparisonRow) -> "Row":
     one = row.comparison
     return {
-        **row.cell.names,
+        "site": row.cell.site,
+        "link": row.cell.link.label,
+        "arm": row.cell.arm.name,
         "base": row.base.name,
         "rounds": one.n if one else 0,
         "ratio": one.ratio.value if one else None,
@@ -122,11 +125,16 @@ class Agreement(Result):
 
 def agreement_json(agreements: Sequence[Agreement]) -> dict[str, Json]:
     """Return what `lanelab compare --json` prints: several runs, each against the first one."""
-    from lanelab.analysis.results.compare_runs import about_run, status
+    from lanelab.analysis.results.compare_runs import AgreementJson, about_run, status
 
     compared = [each.against for each in agreements]
     first, margin = compared[0].first, compared[0].margin
-    whole = {"first": about_run(first), "within": margin, "verdict": status(compared), "compared": compared}
+    whole: AgreementJson = {
+        "first": about_run(first),
+        "within": margin,
+        "verdict": status(compared),
+        "compared": compared,
+    }
     return dict(data_of(whole))
 
 
@@ -138,6 +146,15 @@ def check_agreements(agreements: Sequence[Agreement]) -> "Check":
     return check_of_agreements([each.against for each in agreements], sections)
 
 
+class ClaimsJson(TypedDict):
+    """The claims of a run, each with its verdict."""
+
+    claims: list[StudyVerdict]
+    tested: int
+    false_at_most: float  # so many verdicts chance alone makes wrong, on average at most
+    caveats: list[str]
+
+
 @dataclass(frozen=True, slots=True)
 class Claims(Result):
     """The verdicts on the claims of a run."""
@@ -147,13 +164,14 @@ class Claims(Result):
 
     def to_json(self) -> dict[str, Json]:
         """Return what `lanelab claims --json` prints."""
-        whole = together(self.judged)
-        return {
-            "claims": data_of(lines_of(self.judged)),
-            "tested": whole.tested,
-            "false_at_most": whole.false_at_most,
+        family = together(self.judged)
+        whole: ClaimsJson = {
+            "claims": lines_of(self.judged),
+            "tested": family.tested,
+            "false_at_most": family.false_at_most,
             "caveats": caveats(self.run),
         }
+        return dict(data_of(whole))
 
     def check(self) -> "Check":
         """Return which claims hold, for a program that has to decide."""

@@ -1,9 +1,12 @@
 """lanelab doctor, completion."""
 
+from typing import TypedDict
+
 import click
 from click.shell_completion import get_completion_class
 from rich.text import Text
 
+from lanelab.driver.base.coded import encoded
 from lanelab.driver.base.errors import BedError
 from lanelab.driver.base.programs.finding import Finding
 from lanelab.driver.cli.common import json_option
@@ -13,13 +16,21 @@ from lanelab.driver.run.doctor import administrators_command, examine
 STYLES = {"ok": "green", "gap": "bold red", "note": "yellow"}
 
 
+class DoctorJson(TypedDict):
+    """What a machine can do: `able` where nothing stops a bed."""
+
+    able: bool
+    findings: list[Finding]
+
+
 @click.command("doctor")
 @json_option
 def doctor(*, as_json: bool) -> None:
     """Tell what this machine can do: every gap with its remedy. Fails when no bed can be made here."""
     findings = examine()
     if as_json:
-        print_json({"able": all(f.state != "gap" for f in findings), "findings": [f.to_json() for f in findings]})
+        whole: DoctorJson = {"able": all(finding.state != "gap" for finding in findings), "findings": findings}
+        print_json(encoded(whole))
     else:
         console().print(table(("", "what", "found", "remedy"), (_finding_row(finding) for finding in findings)))
         if command := administrators_command():

@@ -16,6 +16,14 @@ class Verdict(StrEnum):
     NOT_TESTED = "not tested"
 
 
+def _several(unit: str) -> str:
+    return f"{unit}s"
+
+
+def _words_of(place: Place) -> str:
+    return place.words
+
+
 class Interval(NamedTuple):
     """An interval of an effect, in the effect's own scale: a ratio, or a value as it is stored. Ends may be
     infinite."""
@@ -39,12 +47,12 @@ class Effect:
     p_reversed: float  # the same on the other side
     p_outside: float  # two-sided: where it lies inside the region
     # what `beds` counts: with several machines they are machines
-    unit: str = field(default="bed", metadata=key("beds_are", lambda unit: f"{unit}s"))
+    unit: str = field(default="bed", metadata=key("beds_are", _several))
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedPlace:
-    place: Place = field(metadata=key("place", lambda place: place.words))
+    place: Place = field(metadata=key("place", _words_of))
     verdict: Verdict
     detail: str  # "magnitude refuted", "reversed", why it was not tested, …; "" where there is nothing to add
     effect: Effect | None  # None where it was not tested

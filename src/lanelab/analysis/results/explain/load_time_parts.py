@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from lanelab.analysis.results.layout.data import key, spread
-from lanelab.analysis.results.model import Cell, Run, Trial
+from lanelab.analysis.results.model import Cell, Run, Trial, identity_of
 from lanelab.analysis.results.numbers import kilobytes, listed, seconds
 from lanelab.analysis.results.tables import median_trial
 from lanelab.driver.base.amounts import counted
@@ -31,7 +31,7 @@ BOUNDS: Mapping[str, tuple[Part, ...]] = {
 class MadeOf:
     """A cell with its parts in ms and other facts. All of them are medians of the trials that have parts."""
 
-    cell: Cell = field(metadata=spread(lambda cell: cell.identity))
+    cell: Cell = field(metadata=spread(identity_of))
     trials: int
     nearest: int = field(metadata=key("nearest_trial"))  # the number of the trial that is nearest to the median
     plt_ms: float

@@ -1,19 +1,18 @@
 """What a check of one thing says, about this machine or another."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
+
+from lanelab.driver.base.coded import Coded
 
 State = Literal["ok", "note", "gap"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Coded):
     """A gap stops every bed; a note is worth knowing."""
 
     state: State
     what: str
     found: str
     remedy: str = ""
-
-    def to_json(self) -> dict[str, str]:
-        return asdict(self)
