@@ -141,7 +141,7 @@ FIGURE = Table((
         "the link setting that varies most, else `arm`"),
     Setting("y", choice("METRIC", *METRICS, CHANGE, *(each for each in SERIES if each not in METRICS)), "",
         "what is drawn, the median of each cell; `change`: how much each arm changes the load time, [round by "
-        "round](#figures)", "fcp",
+        "round](#figures)", "fcp", "a [metric](metrics.md), `change`, or a [series](metrics.md#series)",
         default_words="`plt`; with `workload: load` `requests_per_s`"),
     Setting("series", None, "", "what has a colour of its own; in a `heatmap` a row of its own", "arm",
         "as `x`, or `none`", "`arm`, when there are several"),

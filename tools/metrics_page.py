@@ -1,0 +1,57 @@
+"""The page of metrics, docs/reference/metrics.md, from the tables of metrics and series.
+
+    python -m tools.metrics_page
+
+writes it again.
+"""
+
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.record.load_series import SERIES
+from lanelab.driver.record.metrics import ANY, LOAD, METRICS, NEEDS, PAGE_LOAD, Metric
+
+PAGE = PROJECT / "docs" / "reference" / "metrics.md"
+WORKLOADS = {(PAGE_LOAD,): "Of page loads", (LOAD,): "Of loads", ANY: "Of both"}
+BEGIN = """\
+# Metrics
+
+<!-- Made by python -m tools.metrics_page: change the tables in the code instead. -->
+
+Every number that a trial may have, and every number over time. Experiment files name them in the `y` of
+[figures](experiment.md#figures) and in [claims](claims.md); exports and `--json` have a column for each metric, under
+the name in the last column. What a metric needs is the setting of an experiment without which no trial has it; a trial
+in which it was not measured has no value. Where more is meant than the words here say, the pages of its subject say it:
+[the parts of a load time](parts.md), [vitals](vitals.md), [captures](packets.md), [loads](load.md),
+[the server's series](server-series.md), [the machine](machine.md), [the gateway](gateway.md).
+"""
+OF_SERIES = """\
+## Series
+
+Numbers over the course of a load, one each second: the `y` of figures with `kind: series`. Their name is the same
+everywhere. Those of the server, its proxy and its back end need `server_series: true`.
+"""
+
+
+def page_text() -> str:
+    """Return the page as it should be."""
+    tables = [f"## {heading}\n\n{_table(workloads)}" for workloads, heading in WORKLOADS.items()]
+    return "\n".join([BEGIN, *(f"{table}\n" for table in tables), OF_SERIES, _series()]) + "\n"
+
+
+def _table(workloads: tuple[str, ...]) -> str:
+    rows = [_row(metric) for metric in METRICS if metric.workloads == workloads]
+    return "\n".join(["| metric | meaning | unit | needs | in exports |", "| --- | --- | --- | --- | --- |", *rows])
+
+
+def _row(metric: Metric) -> str:
+    needs = f"`{NEEDS[metric.name]}`" if metric.name in NEEDS else ""
+    words = f"{metric.words}: more is better" if metric.higher_is_better else metric.words
+    return f"| `{metric.key}` | {words} | {metric.unit} | {needs} | `{metric.name}` |"
+
+
+def _series() -> str:
+    rows = [f"| `{name}` | {kind.words} | {kind.unit} |" for name, kind in SERIES.items()]
+    return "\n".join(["| series | meaning | unit |", "| --- | --- | --- |", *rows])
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page_text(), encoding="utf-8")
