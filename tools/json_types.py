@@ -40,12 +40,14 @@ class Types:
             return {"type": PLAIN[hint]}
         if hint is float:
             return NUMBER if finite else NUMBER_OR_NONE
+        if hint is Coded:  # a class that is known by what else the record says
+            return {"type": "object"}
         if hint is Path:
             return {"type": "string"}
         if origin in (types.UnionType, typing.Union):
             return _any_of([self.of(each, finite=finite) for each in arguments])
         if isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields"):
-            return self._row(list(typing.get_type_hints(hint).values()), finite=finite)
+            return self._row(list(_hints(hint).values()), finite=finite)
         if origin is typing.Literal:
             return {"enum": list(arguments)}
         if origin is tuple and arguments[1:] != (Ellipsis,):
@@ -76,7 +78,7 @@ class Types:
         if issubclass(kind, StrEnum):
             return {"enum": [each.value for each in kind]}
         if typing.is_typeddict(kind):
-            hints = typing.get_type_hints(kind)
+            hints = _hints(kind)
             return _object({key: self.of(hint) for key, hint in hints.items()}, kind.__required_keys__)
         if not hasattr(kind, "__dataclass_fields__"):
             raise TypeError(f"{kind} has no form in JSON: name a dataclass or a TypedDict")
@@ -104,13 +106,13 @@ class Types:
         return {**whole, "oneOf": [{"required": [name]} for name in metrics]}
 
     def _fields(self, kind: Any) -> dict[str, Schema]:  # noqa: ANN401
-        hints = typing.get_type_hints(kind)
+        hints = _hints(kind)
         finite = issubclass(kind, Coded)
         return {one.name: self.of(hints[one.name], finite=finite) for one in dataclasses.fields(kind)}
 
     def _keys(self, kind: Any) -> Schema:  # noqa: ANN401
         """Return what `data_of` makes of a dataclass."""
-        hints, keys, is_open = typing.get_type_hints(kind), dict[str, Schema](), False
+        hints, keys, is_open = _hints(kind), dict[str, Schema](), False
         for one in dataclasses.fields(kind):
             of = one.metadata.get("of")
             schema = self.of(_returned(of) if of else hints[one.name])
@@ -135,6 +137,11 @@ class Types:
         estimate = self._resolved(self.of(Estimate))["properties"]
         names = ("quartile_1", "quartile_3", "min", "max", "mean", "stdev", "stdev_percent")
         return _object({**estimate, **dict.fromkeys(names, NUMBER_OR_NONE)})
+
+
+def _hints(of: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Return the types of a class or a function. `Json` is written as text, of names that not every module has."""
+    return typing.get_type_hints(of, localns={"Sequence": Sequence, "Mapping": Mapping, "Json": object})
 
 
 def by_kind(events: Sequence[type[Event]]) -> list[type[Event]]:
@@ -168,7 +175,7 @@ def _any_of(schemas: Sequence[Schema]) -> Schema:
 
 
 def _returned(function: Any) -> Any:  # noqa: ANN401
-    hints = typing.get_type_hints(inspect.unwrap(function))
+    hints = _hints(inspect.unwrap(function))
     if "return" not in hints:
         raise TypeError(f"{function} in {inspect.getsourcefile(function)} does not say what it returns")
     return hints["return"]

@@ -8,13 +8,17 @@ writes them again.
 from typing import Any
 
 from lanelab.analysis.results.compare_runs import AgreementJson
+from lanelab.analysis.results.explain.run import Explained
 from lanelab.analysis.results.export import ShowJson
 from lanelab.analysis.results.runs import RunLine
 from lanelab.analysis.results.verification import VerificationJson
+from lanelab.driver.api.plans import PlanJson
 from lanelab.driver.api.results import ClaimsJson
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.settings.schemas import schema_text
 from lanelab.driver.cli.doctor import DoctorJson
+from lanelab.driver.cli.hosts import HostFindings
+from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run import events
 from lanelab.driver.run.missing import TrialsMissing
 from lanelab.driver.run.sweep import events as sweep_events
@@ -29,8 +33,12 @@ DOCUMENTS: dict[str, tuple[str, Any]] = {  # by name: what writes it, and its ty
     "claims": ("lanelab claims --json", ClaimsJson),
     "compare": ("lanelab compare --json", AgreementJson),
     "doctor": ("lanelab doctor --json", DoctorJson),
+    "explain": ("lanelab explain --json", Explained),
+    "hosts-check": ("lanelab hosts check --json", HostFindings),
+    "plan": ("lanelab plan --json", PlanJson),
     "runs": ("lanelab runs --json", list[RunLine]),
     "show": ("lanelab show --json", ShowJson),
+    "trial": ("lanelab show --trial N --json", TrialRecord),
     "verify": ("lanelab verify --json", list[VerificationJson]),
 }
 

@@ -18,10 +18,13 @@ import pytest
 from click.testing import CliRunner
 
 import lanelab
+from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.programs.finding import Finding
+from lanelab.driver.bed.ssh.findings import HostFinding
 from lanelab.driver.cli.claims import claims
 from lanelab.driver.cli.compare import compare
 from lanelab.driver.cli.doctor import doctor
+from lanelab.driver.cli.explain import explain
 from lanelab.driver.cli.run_list import runs
 from lanelab.driver.cli.show import show
 from lanelab.driver.cli.verify import verify
@@ -137,6 +140,19 @@ def test_the_sample_run_is_shown_and_judged_as_the_schemas_say(run: lanelab.Run)
     check("claims", printed(claims, run.folder))
     check("runs", printed(runs, run.folder.parent))
     check("verify", printed(verify, run.folder))
+    check("explain", printed(explain, run.folder))
+    check("explain", printed(explain, run.folder, "--trial", 2))
+    for number in (2, 10):  # one that counts, and one that failed
+        check("trial", printed(show, run.folder, "--trial", number))
+
+
+@pytest.mark.parametrize("name", ["load-time-guard", "moving-links", "gateway-cost"])
+def test_plans_of_what_is_shipped(name: str) -> None:
+    check("plan", lanelab.plan(PROJECT / "experiments" / f"{name}.yaml").to_json())
+
+
+def test_a_plan_over_several_beds() -> None:
+    check("plan", lanelab.plan(PROJECT / "experiments" / "quickstart.yaml", workers=2).to_json())
 
 
 TWO = (MadeMachine("lab1"), MadeMachine("lab2", pace=1.5, change=1.3, refused=("100ms",)))
@@ -165,7 +181,9 @@ def test_so_are_other_runs(tmp_path: Path, options: dict[str, Any]) -> None:
 
 
 def test_a_run_of_server_loads_too(tmp_path: Path) -> None:
-    check("show", printed(show, make_load_run(tmp_path / "load")))
+    folder = make_load_run(tmp_path / "load")
+    check("show", printed(show, folder))
+    check("trial", printed(show, folder, "--trial", 1))
 
 
 def test_what_is_not_so_is_refused(run: lanelab.Run) -> None:
@@ -180,3 +198,8 @@ def test_findings_of_a_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     findings = [Finding("ok", "Python", "3.11"), Finding("note", "sch_netem", "not loaded", "modprobe sch_netem")]
     monkeypatch.setattr("lanelab.driver.cli.doctor.examine", lambda: findings)
     check("doctor", printed(doctor))
+
+
+def test_findings_about_hosts() -> None:
+    finding = HostFinding("gap", "kernel", "5.10", "Use a newer one", node="router", host="lab1")
+    check("hosts-check", [finding.to_json()])

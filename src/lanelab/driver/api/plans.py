@@ -1,13 +1,16 @@
 """What an experiment would do, without doing it: lanelab.plan."""
 
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NotRequired, TypedDict
 
 from lanelab.driver.api.claims_planned import claims_json
 from lanelab.driver.api.plan_words import order_of_round, spread_words, summary
 from lanelab.driver.base.amounts import size
+from lanelab.driver.base.coded import Json
 from lanelab.driver.base.paths import build_folder
+from lanelab.driver.experiment.figure import KeptFigure
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.read import read_experiment
 from lanelab.driver.experiment.scale import over_scale
@@ -20,6 +23,82 @@ from lanelab.driver.run.loads import limits_told, scripts_told
 from lanelab.driver.run.run_duration import expected
 
 ROUNDS_SHOWN = 2
+
+
+class PlannedCell(TypedDict):
+    """A cell, and what each of its trials is expected to take."""
+
+    id: str
+    site: str
+    link: str
+    arm: str
+    expected_plt_s: float
+    expected_trial_s: float
+    disk_bytes_per_trial: int
+
+
+class WholeRange(TypedDict):
+    least: int
+    most: int
+
+
+class TimeRange(TypedDict):
+    least: float
+    most: float
+
+
+class LookJson(TypedDict):
+    """A look at the results: after so many trials."""
+
+    trials: int
+    confidence: float
+
+
+class FirstBuildJson(TypedDict):
+    """The programs that are built once, before the first trial."""
+
+    programs: list[str]
+    seconds: int
+
+
+class SpreadJson(TypedDict):
+    """The time on several beds at once."""
+
+    workers: int
+    portions: int
+    most_portions: int
+    seconds: float
+    most_seconds: float
+
+
+class PlanJson(TypedDict):
+    """The plan of an experiment, with all settings."""
+
+    name: str
+    description: str
+    cells: list[PlannedCell]
+    links: dict[str, dict[str, str]]
+    arms: dict[str, dict[str, Json]]
+    trials: WholeRange
+    seconds: TimeRange
+    disk_bytes: WholeRange
+    first_build: FirstBuildJson
+    self_tests: int
+    beds: WholeRange
+    looks: list[LookJson]
+    compared: list[list[str]]
+    not_compared: list[str]
+    blocks: list[list[int]]
+    order: str
+    seed: int | None
+    rounds: list[list[int]]
+    variant: str
+    variants: list[str]
+    scale: float
+    claims: list[dict[str, object]]
+    figures: list[KeptFigure]
+    warnings: list[str]
+    spread: NotRequired[SpreadJson]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +116,10 @@ class Plan:
         spread = spread_words(self.spread, self.estimate) if self.spread else []
         return [*summary(self.experiment, self.estimate, self.first), *spread]
 
-    def to_json(self) -> dict[str, object]:
+    def to_json(self) -> PlanJson:
         """Return everything that the table says, and all settings."""
         known = self.experiment.order == "sequential" or self.experiment.seed is not None
-        return {
+        whole: PlanJson = {
             "name": self.experiment.name,
             "description": self.experiment.description,
             "cells": [
@@ -60,7 +139,7 @@ class Plan:
             "trials": {"least": self.estimate.trials, "most": self.estimate.most_trials},
             "seconds": {"least": round(self.estimate.seconds, 1), "most": round(self.estimate.most_seconds, 1)},
             "disk_bytes": {"least": self.estimate.disk_bytes, "most": self.estimate.most_disk_bytes},
-            "first_build": asdict(self.first),
+            "first_build": {"programs": list(self.first.programs), "seconds": self.first.seconds},
             "self_tests": self.estimate.self_tests,
             "beds": {"least": self.estimate.beds, "most": self.estimate.most_beds},
             "looks": [{"trials": look.trials, "confidence": 1 - look.alpha} for look in self.experiment.repeat.looks],
@@ -78,8 +157,20 @@ class Plan:
             "claims": claims_json(self.experiment),
             "figures": [figure.to_json() for figure in self.experiment.figures],
             "warnings": list(self.warnings),
-            **({"spread": asdict(self.spread)} if self.spread else {}),
         }
+        if self.spread:
+            whole["spread"] = _spread_json(self.spread)
+        return whole
+
+
+def _spread_json(spread: SpreadEstimate) -> SpreadJson:
+    return {
+        "workers": spread.workers,
+        "portions": spread.portions,
+        "most_portions": spread.most_portions,
+        "seconds": spread.seconds,
+        "most_seconds": spread.most_seconds,
+    }
 
 
 def plan(

@@ -1,6 +1,7 @@
 """lanelab hosts: machines that ssh reaches, before they are a bed."""
 
 from pathlib import Path
+from typing import TypeAlias
 
 import click
 
@@ -14,6 +15,8 @@ from lanelab.driver.bed.ssh.hosts import read_inventory
 from lanelab.driver.bed.ssh.machines import examine, play, unreachable
 from lanelab.driver.cli.common import json_option
 from lanelab.driver.cli.output import console, note, print_json, table
+
+HostFindings: TypeAlias = list[HostFinding]  # as JSON has them
 
 
 @click.group("hosts")

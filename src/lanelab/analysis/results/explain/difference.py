@@ -11,8 +11,7 @@ from itertools import pairwise
 
 from lanelab.analysis.results.comparisons import alpha_of
 from lanelab.analysis.results.explain.load_time_parts import LEAST_MS, LEAST_SHARE, PLT, WORDS, MadeOf, with_parts
-from lanelab.analysis.results.layout.data import Fields
-from lanelab.analysis.results.model import Cell, Run
+from lanelab.analysis.results.model import Cell, Names, Run
 from lanelab.analysis.results.numbers import difference, kilobytes, listed, seconds
 from lanelab.analysis.statistics import ENOUGH, Change, Comparison, compare
 from lanelab.analysis.statistics.paired import LEAST_SO_FAR
@@ -20,6 +19,20 @@ from lanelab.driver.base.amounts import counted
 from lanelab.driver.record.evidence.parts import Part
 
 OPENING = (Part.DNS, Part.CONNECT, Part.TLS)
+
+
+class DifferenceJson(Names):
+    """The second arm against the first, on one site and link."""
+
+    base: str
+    rounds: int
+    rounds_timed_out: int
+    shown: bool
+    difference_ms: Change
+    parts_ms: Mapping[Part, Change]
+    rest_ms: float
+    largest: Part
+    sentences: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +73,14 @@ class Difference:
     def sentences(self) -> list[str]:
         return [self._verdict(), *self._estimates(), *self._left_out(), self._parts(), *causes(self)]
 
-    def to_json(self) -> Fields:
+    def to_json(self) -> DifferenceJson:
         cell = self.other.cell
         return {
             **cell.names, "base": self.base.cell.arm.name,
             "rounds": self.rounds, "rounds_timed_out": self.timed_out, "shown": self.is_shown,
             "difference_ms": self.total,
-            "parts_ms": {part.value: self.parts[part] for part in Part},
-            "rest_ms": round(self.rest_ms, 3), "largest": self.largest.value, "sentences": self.sentences(),
+            "parts_ms": {part: self.parts[part] for part in Part},
+            "rest_ms": round(self.rest_ms, 3), "largest": self.largest, "sentences": self.sentences(),
         }  # fmt: skip
 
     def _verdict(self) -> str:

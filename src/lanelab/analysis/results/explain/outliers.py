@@ -1,16 +1,27 @@
 """Why one trial took longer than the others of its cell. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 from lanelab.analysis.results.explain.load_time_parts import PLT, WORDS, MadeOf
-from lanelab.analysis.results.layout.data import Fields
 from lanelab.analysis.results.model import Trial
 from lanelab.analysis.results.numbers import listed, seconds
 from lanelab.driver.record.evidence.parts import Part, Parts, Stretch
 
 MOST = 3  # stretches that are named
 LEAST_SHARE = 0.1  # of what the trial took longer: below it a part is not told
+
+
+class OutlierJson(TypedDict):
+    """A trial that stands far apart from its cell."""
+
+    trial: int
+    cell: str
+    longer_ms: float
+    parts_ms: Mapping[Part, float]
+    flags: list[str]
+    sentences: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +50,10 @@ class Outlier:
             texts.append("It is flagged: " + "; ".join(f"{flag.name} ({flag.detail})" for flag in trial.flags) + ".")
         return texts
 
-    def to_json(self) -> Fields:
+    def to_json(self) -> OutlierJson:
         return {
             "trial": self.trial.number, "cell": self.trial.cell.id, "longer_ms": round(self.longer_ms, 3),
-            "parts_ms": {part.value: round(excess, 3) for part, excess in self._grown()},
+            "parts_ms": {part: round(excess, 3) for part, excess in self._grown()},
             "flags": [flag.name for flag in self.trial.flags], "sentences": self.sentences(),
         }  # fmt: skip
 
