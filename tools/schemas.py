@@ -9,8 +9,9 @@ from typing import Any
 
 from lanelab.analysis.results.compare_runs import AgreementJson
 from lanelab.analysis.results.explain.run import Explained
-from lanelab.analysis.results.export import ShowJson
+from lanelab.analysis.results.export import ExportJson, ShowJson
 from lanelab.analysis.results.runs import RunLine
+from lanelab.analysis.results.trial_packets import RequestSummary
 from lanelab.analysis.results.verification import VerificationJson
 from lanelab.driver.api.plans import PlanJson
 from lanelab.driver.api.results import ClaimsJson
@@ -18,10 +19,15 @@ from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.settings.schemas import schema_text
 from lanelab.driver.cli.doctor import DoctorJson
 from lanelab.driver.cli.hosts import HostFindings
+from lanelab.driver.cli.link import NamedLink, ShownLink, TestedLink
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run import events
 from lanelab.driver.run.missing import TrialsMissing
 from lanelab.driver.run.sweep import events as sweep_events
+from lanelab.driver.site.description import SiteDescription
+from lanelab.driver.site.difference import Difference
+from lanelab.driver.site.facts import SiteFacts
+from lanelab.driver.site.minify.report import MinifyReport
 from tools.json_types import Schema, Types, by_kind
 
 FOLDER = PROJECT / "docs" / "schemas"
@@ -34,10 +40,19 @@ DOCUMENTS: dict[str, tuple[str, Any]] = {  # by name: what writes it, and its ty
     "compare": ("lanelab compare --json", AgreementJson),
     "doctor": ("lanelab doctor --json", DoctorJson),
     "explain": ("lanelab explain --json", Explained),
+    "export": ("lanelab export --format json", ExportJson),
     "hosts-check": ("lanelab hosts check --json", HostFindings),
+    "link-list": ("lanelab link list --json", list[NamedLink]),
+    "link-show": ("lanelab link show --json", ShownLink),
+    "link-test": ("lanelab link test --json", TestedLink),
+    "packets": ("lanelab packets --json, without --request", list[RequestSummary]),
     "plan": ("lanelab plan --json", PlanJson),
     "runs": ("lanelab runs --json", list[RunLine]),
     "show": ("lanelab show --json", ShowJson),
+    "site-diff": ("lanelab site diff --json", Difference),
+    "site-list": ("lanelab site list --json", list[SiteFacts]),
+    "site-minify": ("lanelab site minify --json", MinifyReport),
+    "site-show": ("lanelab site show --json", SiteDescription),
     "trial": ("lanelab show --trial N --json", TrialRecord),
     "verify": ("lanelab verify --json", list[VerificationJson]),
 }

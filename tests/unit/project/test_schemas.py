@@ -5,6 +5,7 @@ python -m tools.schemas     writes them again
 
 import dataclasses
 import json
+import shutil
 import types
 import typing
 from collections.abc import Mapping, Sequence
@@ -21,13 +22,18 @@ import lanelab
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.programs.finding import Finding
 from lanelab.driver.bed.ssh.findings import HostFinding
+from lanelab.driver.cli import link, site
 from lanelab.driver.cli.claims import claims
 from lanelab.driver.cli.compare import compare
 from lanelab.driver.cli.doctor import doctor
 from lanelab.driver.cli.explain import explain
+from lanelab.driver.cli.packets import packets
 from lanelab.driver.cli.run_list import runs
 from lanelab.driver.cli.show import show
 from lanelab.driver.cli.verify import verify
+from lanelab.driver.link import Link
+from lanelab.driver.link.results import Result as Property
+from lanelab.driver.link.results import SelfTest
 from lanelab.driver.record.metrics import PRIMARY
 from lanelab.driver.run.events import EVENTS, Event, Notice, TrialStored
 from tests.kit.made_load_run import make_load_run
@@ -137,6 +143,8 @@ def printed(command: Any, *words: object) -> Any:
 
 def test_the_sample_run_is_shown_and_judged_as_the_schemas_say(run: lanelab.Run) -> None:
     check("show", printed(show, run.folder))
+    check("export", run.everything())
+    check("export", run.everything(requests=True))
     check("claims", printed(claims, run.folder))
     check("runs", printed(runs, run.folder.parent))
     check("verify", printed(verify, run.folder))
@@ -183,6 +191,7 @@ def test_so_are_other_runs(tmp_path: Path, options: dict[str, Any]) -> None:
 def test_a_run_of_server_loads_too(tmp_path: Path) -> None:
     folder = make_load_run(tmp_path / "load")
     check("show", printed(show, folder))
+    check("export", lanelab.open_run(folder).everything())
     check("trial", printed(show, folder, "--trial", 1))
 
 
@@ -203,3 +212,25 @@ def test_findings_of_a_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_findings_about_hosts() -> None:
     finding = HostFinding("gap", "kernel", "5.10", "Use a newer one", node="router", host="lab1")
     check("hosts-check", [finding.to_json()])
+
+
+def test_links() -> None:
+    check("link-list", printed(link.group, "list"))
+    check("link-show", printed(link.group, "show", "3g", "--router", "kernel"))
+    results = (
+        Property("rtt", "ms", 40.0, 40.2, 39.5, 40.5, "ok", "median of 40"),
+        Property("loss down", "%", None, None, None, None, "not measured", ""),
+    )
+    check("link-test", link.tested_link(Link.parse({"rtt": "40ms"}), "uml", "6.1", SelfTest(results, 1.5)))
+
+
+def test_sites() -> None:
+    check("site-list", printed(site.group, "list"))
+    check("site-show", printed(site.group, "show", "dummy"))
+    check("site-diff", printed(site.group, "diff", "dummy", "dummy"))
+    check("site-minify", printed(site.group, "minify", "dummy"))
+
+
+@pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
+def test_packets(run: lanelab.Run) -> None:
+    check("packets", printed(packets, run.folder, "--trial", 2))

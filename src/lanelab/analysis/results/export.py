@@ -6,7 +6,7 @@ import gzip
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeAlias, TypedDict
+from typing import IO, TYPE_CHECKING, Any, TypeAlias, TypedDict, cast
 
 from lanelab.analysis.results import (
     axes,
@@ -271,35 +271,6 @@ def write_text(path: Path, rows_to: Callable[[Rows, IO[str]], int], rows: Rows) 
         return rows_to(rows, file)
 
 
-def everything(run: Run, *, requests: bool = False) -> dict[str, Any]:
-    """Return the run as one JSON object."""
-    exported = {
-        "format": 2,
-        "workload": run.workload,
-        "name": run.name,
-        "description": run.description,
-        "state": run.state,
-        "created_utc": run.created_utc,
-        "meta": {key: _parsed(value) for key, value in run.meta.items()},
-        "experiment": run.experiment,
-        "sessions": [
-            {"session": s.number, "started_utc": s.started_utc, "ended_utc": s.ended_utc, "ending": s.ending,
-             "provenance": s.provenance}
-            for s in run.sessions
-        ],
-        "links": [{"label": link.label, "settings": link.settings} for link in run.links],
-        "arms": [{"name": arm.name, "settings": arm.settings} for arm in run.arms],
-        "self_tests": [
-            {"link": t.link.label, "bed": t.bed, "moment": t.moment, "at_utc": t.at_utc, "session": t.session, **t.data}
-            for t in run.self_tests
-        ],
-        "versions": {digest: dict(versions) for digest, versions in run.versions.items()},
-        **results(run),
-    }  # fmt: skip
-    exported["trials"] = list(_exported_trials(run, requests=requests))
-    return exported
-
-
 # The change of a run from its beginning to its end.
 DriftJson = TypedDict("DriftJson", {"found": bool, "n": int, "change_percent": float, "p": float | None, "words": str})  # noqa: UP013 - a key is no name here
 
@@ -330,6 +301,75 @@ class ShowJson(ResultsJson):
     name: str
     state: State
     created_utc: str
+
+
+class ExportedSession(TypedDict):
+    """A time in which the run was made."""
+
+    session: int
+    started_utc: str
+    ended_utc: str | None
+    ending: str | None
+    provenance: Mapping[str, object]
+
+
+class ExportedLink(TypedDict):
+    """A link, with every setting."""
+
+    label: str
+    settings: Fields
+
+
+class ExportedArm(TypedDict):
+    """An arm, with every setting."""
+
+    name: str
+    settings: Fields
+
+
+class ExportJson(ShowJson):
+    """A whole run."""
+
+    format: int
+    workload: str
+    description: str
+    meta: Fields
+    experiment: str
+    sessions: list[ExportedSession]
+    links: list[ExportedLink]
+    arms: list[ExportedArm]
+    self_tests: list[Fields]
+    versions: Mapping[str, Mapping[str, str]]
+    trials: list[Fields]
+
+
+def everything(run: Run, *, requests: bool = False) -> dict[str, Any]:
+    """Return the run as one JSON object."""
+    exported: ExportJson = {
+        "format": 2,
+        "workload": run.workload,
+        "name": run.name,
+        "description": run.description,
+        "state": run.state,
+        "created_utc": run.created_utc,
+        "meta": {key: _parsed(value) for key, value in run.meta.items()},
+        "experiment": run.experiment,
+        "sessions": [
+            {"session": s.number, "started_utc": s.started_utc, "ended_utc": s.ended_utc, "ending": s.ending,
+             "provenance": s.provenance}
+            for s in run.sessions
+        ],
+        "links": [{"label": link.label, "settings": link.settings} for link in run.links],
+        "arms": [{"name": arm.name, "settings": arm.settings} for arm in run.arms],
+        "self_tests": [
+            {"link": t.link.label, "bed": t.bed, "moment": t.moment, "at_utc": t.at_utc, "session": t.session, **t.data}
+            for t in run.self_tests
+        ],
+        "versions": {digest: dict(versions) for digest, versions in run.versions.items()},
+        **cast("ResultsJson", results(run)),
+        "trials": list(_exported_trials(run, requests=requests)),
+    }  # fmt: skip
+    return dict(exported)
 
 
 def results(run: Run) -> dict[str, Any]:

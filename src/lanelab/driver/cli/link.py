@@ -1,5 +1,7 @@
 """lanelab link: shows, lists and measures links."""
 
+from typing import TypedDict, cast
+
 import click
 
 from lanelab.driver.api.beds import BedOptions
@@ -14,6 +16,7 @@ from lanelab.driver.cli.link_options import LINK_EPILOG, link_options
 from lanelab.driver.cli.output import console, note, print_json, selftest_table, table
 from lanelab.driver.link import Link
 from lanelab.driver.link.profiles import PROFILES
+from lanelab.driver.link.results import SelfTest, SelfTestData
 from lanelab.driver.link.selftest.effort import Effort
 from lanelab.driver.link.shaping.shaping import explain
 
@@ -26,12 +29,46 @@ def group() -> None:
 group.add_command(trace.group)
 
 
+class NamedLink(TypedDict):
+    """A link that has a name, with all effective settings."""
+
+    name: str
+    settings: dict[str, str]
+    source: str
+
+
+class LinkLine(TypedDict):
+    """A line that makes a part of a link."""
+
+    line: str
+    meaning: str
+
+
+class ShownLink(TypedDict):
+    """A link with all effective settings, and what makes it."""
+
+    link: dict[str, str]
+    router: str
+    lines: list[LinkLine]
+
+
+class TestedLink(SelfTestData):
+    """A link with all effective settings, and its self-test."""
+
+    link: dict[str, str]
+    router: str
+    kernel: str
+
+
 @group.command("list")
 @json_option
 def list_profiles(*, as_json: bool) -> None:
     """List the named links with their values and where these come from."""
     if as_json:
-        print_json([{"name": p.name, "settings": p.link.to_mapping(), "source": p.source} for p in PROFILES.values()])
+        listed: list[NamedLink] = [
+            {"name": p.name, "settings": p.link.to_mapping(), "source": p.source} for p in PROFILES.values()
+        ]
+        print_json(listed)
         return
     rows = ((p.name, ", ".join(f"{k}={v}" for k, v in p.settings.items()), p.source) for p in PROFILES.values())
     console().print(table(("profile", "settings", "source"), rows))
@@ -53,13 +90,12 @@ def show(link: Link, *, router: str, as_json: bool) -> None:
     made_by = router_for(router)
     lines = explain(link, Duration(made_by.compensation_us * 1000))
     if as_json:
-        print_json(
-            {
-                "link": link.to_mapping(),
-                "router": made_by.kind,
-                "lines": [{"line": line, "meaning": why} for line, why in lines],
-            }
-        )
+        shown: ShownLink = {
+            "link": link.to_mapping(),
+            "router": made_by.kind,
+            "lines": [{"line": line, "meaning": why} for line, why in lines],
+        }
+        print_json(shown)
         return
     out = console()
     out.print(table(("setting", "value", "meaning"), (tuple(entry) for entry in link.describe())))
@@ -95,7 +131,7 @@ def test(link: Link, *, thorough: bool, options: BedOptions, as_json: bool) -> N
             note(f"bed up in {info.bring_up_s:.1f} s, router {info.router} {info.kernel}; measuring")
         result = bed.test_link(Effort(thorough=thorough))
     if as_json:
-        print_json({"link": link.to_mapping(), "router": info.router, "kernel": info.kernel, **result.to_json()})
+        print_json(tested_link(link, info.router, info.kernel, result))
     else:
         console().print(selftest_table(result))
         verdict = "the link is what was asked for" if result.passed else "the link is NOT what was asked for"
@@ -103,3 +139,9 @@ def test(link: Link, *, thorough: bool, options: BedOptions, as_json: bool) -> N
         note(f"{verdict}{untold if result.passed and result.not_measured else ''} (measured in {result.took_s:.1f} s)")
     if not result.passed:
         raise LinkError("out of tolerance: " + "; ".join(result.failures), "Is the machine busy? lanelab doctor tells")
+
+
+def tested_link(link: Link, router: str, kernel: str, result: SelfTest) -> TestedLink:
+    """Return a self-test as JSON has it."""
+    whole = {"link": link.to_mapping(), "router": router, "kernel": kernel, **result.to_json()}
+    return cast("TestedLink", whole)
