@@ -18,11 +18,12 @@ from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.channel.client import Bed
 from tests.kit import bench as benches
 from tests.kit.bench import Bench, Wanted
-from tests.kit.faults import CELL_FAULTS, CLOCK, FAULTS, LINK, Fault
+from tests.kit.faults import CELL_FAULTS, CLOCK, FAULTS, LINK, MEANWHILE_FAULTS, Fault
 from tests.kit.http3_faults import FORCED, HTTP3_FAULTS, RECORD, SITE, TOLD
 from tests.kit.spoiled_run import play_spoiled
 
 # What a machine with other work to do does to a sound trial; all else is a false alarm.
+LATE_ATTEMPTS = 3  # on a starved machine the router's shell may come when the load is over
 STARVED = {"processors-contended", "router-waited", "processors-stolen", "link-late", "emulation-late", "server-slow"}
 CELL = """\
 sites: [dummy]
@@ -67,13 +68,16 @@ def needs_server(arm: Mapping[str, object]) -> None:
 
 def is_found(bench: Bench, fault: Fault) -> None:
     needs_server(fault.arm)
-    try:
-        fault.before(bench)
-        found = names(bench.trial(fault.asked, fault.made, fault.spoil))
-    finally:
-        for node, command in fault.undo:
-            bench.run(node, command)
-    assert found & set(fault.found_as), found
+    for _ in range(LATE_ATTEMPTS if fault in MEANWHILE_FAULTS else 1):
+        try:
+            fault.before(bench)
+            found = names(bench.trial(fault.asked, fault.made, fault.spoil))
+        finally:
+            for node, command in fault.undo:
+                bench.run(node, command)
+        if found & set(fault.found_as):
+            return
+    raise AssertionError(found)
 
 
 @pytest.mark.parametrize("arm", [FORCED, TOLD, RECORD, {**FORCED, "early_data": True}], ids=str)

@@ -14,7 +14,7 @@ from lanelab.driver.base.paths import PACKAGE
 
 # Folders and files of the package. The longest that fits a file decides; "": it takes part, else why not.
 PARTS: Mapping[str, str] = {
-    "__init__.py": "",
+    "__init__.py": "names of the library, none of which is imported before it is used",
     "driver/__init__.py": "",
     "driver/base": "",
     "driver/base/configuration.py": "where things are on this machine",
