@@ -20,6 +20,8 @@ from lanelab.driver.base.settings.schemas import schema_text
 from lanelab.driver.cli.doctor import DoctorJson
 from lanelab.driver.cli.hosts import HostFindings
 from lanelab.driver.cli.link import NamedLink, ShownLink, TestedLink
+from lanelab.driver.cli.trace import TraceFacts, WholeTrace
+from lanelab.driver.cli.vm import MachinesStatus
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run import events
 from lanelab.driver.run.missing import TrialsMissing
@@ -45,6 +47,8 @@ DOCUMENTS: dict[str, tuple[str, Any]] = {  # by name: what writes it, and its ty
     "link-list": ("lanelab link list --json", list[NamedLink]),
     "link-show": ("lanelab link show --json", ShownLink),
     "link-test": ("lanelab link test --json", TestedLink),
+    "link-trace-list": ("lanelab link trace list --json", list[TraceFacts]),
+    "link-trace-show": ("lanelab link trace show --json", WholeTrace),
     "packets": ("lanelab packets --json, without --request", list[RequestSummary]),
     "plan": ("lanelab plan --json", PlanJson),
     "runs": ("lanelab runs --json", list[RunLine]),
@@ -54,6 +58,7 @@ DOCUMENTS: dict[str, tuple[str, Any]] = {  # by name: what writes it, and its ty
     "site-minify": ("lanelab site minify --json", MinifyReport),
     "site-show": ("lanelab site show --json", SiteDescription),
     "trial": ("lanelab show --trial N --json", TrialRecord),
+    "vm-status": ("lanelab vm status --json", MachinesStatus),
     "verify": ("lanelab verify --json", list[VerificationJson]),
 }
 

@@ -22,6 +22,7 @@ import lanelab
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.programs.finding import Finding
 from lanelab.driver.bed.ssh.findings import HostFinding
+from lanelab.driver.bed.vagrant.machines import Machine
 from lanelab.driver.cli import link, site
 from lanelab.driver.cli.claims import claims
 from lanelab.driver.cli.compare import compare
@@ -216,6 +217,8 @@ def test_findings_about_hosts() -> None:
 
 def test_links() -> None:
     check("link-list", printed(link.group, "list"))
+    check("link-trace-list", printed(link.group, "trace", "list"))
+    check("link-trace-show", printed(link.group, "trace", "show", "lte-driving"))
     check("link-show", printed(link.group, "show", "3g", "--router", "kernel"))
     results = (
         Property("rtt", "ms", 40.0, 40.2, 39.5, 40.5, "ok", "median of 40"),
@@ -234,3 +237,9 @@ def test_sites() -> None:
 @pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
 def test_packets(run: lanelab.Run) -> None:
     check("packets", printed(packets, run.folder, "--trial", 2))
+
+
+def test_virtual_machines() -> None:
+    up = Machine("client", "running", "192.168.121.10").to_json()
+    for daemon in (None, {"pid": 12, "uri": "qemu:///session", "driver": "kvm"}):
+        check("vm-status", {"machines": [up], "libvirtd": daemon})

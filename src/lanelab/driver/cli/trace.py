@@ -2,6 +2,7 @@
 
 import itertools
 from pathlib import Path
+from typing import TypedDict, cast
 
 import click
 
@@ -23,13 +24,36 @@ def group() -> None:
     """Traces of rates and delays, which links follow: those of lanelab and your own."""
 
 
+class _Facts(TypedDict):
+    name: str
+    of: str
+    length_s: float
+    least: float
+    most: float
+    mean: float
+    digest: str
+    title: str | None  # of one that comes with lanelab
+
+
+class TraceFacts(_Facts):
+    """A trace: of rates in bit/s, or of delays in us."""
+
+    steps: int
+
+
+class WholeTrace(_Facts):
+    """A trace with its steps, each the time in us and the value."""
+
+    steps: list[tuple[int, float]]
+
+
 @group.command("list")
 @json_option
 def list_traces(*, as_json: bool) -> None:
     """List the traces that come with lanelab. Each was made by a model (docs/moving-links.md)."""
     traces = {name: trace_from(name, None, Path(), key="trace") for name in library()}
     if as_json:
-        print_json([_facts(name, trace) for name, trace in traces.items()])
+        print_json([facts_of(name, trace) for name, trace in traces.items()])
         return
     rows = ((name, trace.what, trace.note(), LIBRARY[name].title) for name, trace in traces.items())
     console().print(table(("trace", "of", "values", "what"), rows))
@@ -48,7 +72,7 @@ def show(trace: str, *, as_json: bool) -> None:
     """
     curve = trace_from(trace, None, Path(), key="trace")
     if as_json:
-        print_json({**_facts(curve.name, curve), "steps": [list(step) for step in curve.steps]})
+        print_json(cast("WholeTrace", {**facts_of(curve.name, curve), "steps": [list(step) for step in curve.steps]}))
         return
     out = console()
     out.print(f"{curve.name}: {curve.what}, {curve.note()}", markup=False, soft_wrap=True)
@@ -90,7 +114,7 @@ def import_trace(file: str, out_file: str, step: str | None) -> None:
     note(f"{out_file}: {curve.note()}")
 
 
-def _facts(name: str, trace: Trace) -> dict[str, object]:
+def facts_of(name: str, trace: Trace) -> TraceFacts:
     recipe = LIBRARY.get(name)
     return {
         "name": name, "of": trace.what, "length_s": trace.length_us / 1e6, "steps": len(trace.steps),

@@ -3,10 +3,12 @@
 import os
 import shlex
 import sys
+from typing import TypedDict
 
 import click
 from rich.text import Text
 
+from lanelab.driver.base.coded import encoded
 from lanelab.driver.bed.vagrant import inventory, libvirt, machines
 from lanelab.driver.cli.common import json_option
 from lanelab.driver.cli.output import console, note, print_json, table
@@ -37,6 +39,21 @@ def up(*, provision: bool) -> None:
     machines.up(note, provision=provision)
 
 
+class Libvirtd(TypedDict):
+    """The libvirtd that lanelab started."""
+
+    pid: int
+    uri: str
+    driver: str
+
+
+class MachinesStatus(TypedDict):
+    """The virtual machines, and what runs them; None: this machine's own libvirtd."""
+
+    machines: list[machines.Machine]
+    libvirtd: Libvirtd | None
+
+
 @group.command("status")
 @json_option
 def status(*, as_json: bool) -> None:
@@ -46,8 +63,9 @@ def status(*, as_json: bool) -> None:
     states = machines.status(note)
     daemon, uri = libvirt.ours(), libvirt.own_uri()
     if as_json:
-        ours = {"pid": daemon.pid, "uri": uri, "driver": daemon.driver} if daemon else None
-        print_json({"machines": [machine.to_json() for machine in states], "libvirtd": ours})
+        ours: Libvirtd | None = {"pid": daemon.pid, "uri": uri, "driver": daemon.driver} if daemon else None
+        whole: MachinesStatus = {"machines": states, "libvirtd": ours}
+        print_json(encoded(whole))
         return
     rows = ((m.name, Text(m.state, style="green" if m.state == "running" else ""), m.address or "-") for m in states)
     console().print(table(("machine", "state", "address"), rows))

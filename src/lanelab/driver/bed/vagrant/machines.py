@@ -4,9 +4,10 @@ import os
 import re
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
+from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.programs.install import prepare
 from lanelab.driver.base.programs.needs import MAKING_A_BOX, VIRTUAL_BOX, VIRTUAL_MACHINES, programs
 from lanelab.driver.bed.vagrant import accelerator, box, inventory, libvirt, settings, vagrant
@@ -20,16 +21,13 @@ HAND = (
 )
 
 
-@dataclass(frozen=True)
-class Machine:
+@dataclass(frozen=True, slots=True)
+class Machine(Coded):
     """One of the three, as `lanelab vm status` shows it."""
 
     name: str
     state: str  # as Vagrant calls it: running, shutoff, not_created, …
     address: str  # where ssh reaches it; empty where it is not up
-
-    def to_json(self) -> dict[str, str]:
-        return asdict(self)
 
 
 def prepare_programs() -> None:
