@@ -1,12 +1,16 @@
 """The events of a run as lines in a file, beside whoever else is told."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from lanelab.driver.api.event_lines import event_lines
-from lanelab.driver.base.errors import StoreError
+from lanelab.driver.base.errors import InputError, StoreError
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.cli.runs import run
 from lanelab.driver.run.events import Event, Notice, RoundEnded, read_event
 
 SEEN = (Notice("a link is slow"), RoundEnded(1))
@@ -39,3 +43,18 @@ def test_a_disk_that_is_full_is_said_and_nobody_is_told_of_what_is_not_written()
     with event_lines("/dev/full", told.append) as listen, pytest.raises(StoreError, match="the disk is full"):
         listen(SEEN[0])
     assert told == []
+
+
+def test_run_writes_them_beside_what_a_person_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run whose only event is a notice, and that then ends."""
+
+    def one_event(_file: Path, *, on_event: Callable[[Event], None], **_others: object) -> None:
+        on_event(SEEN[0])
+        raise InputError("that is all", "Nothing")
+
+    monkeypatch.setattr("lanelab.driver.cli.runs.run_experiment", one_event)
+    experiment, file = PROJECT / "experiments" / "quickstart.yaml", tmp_path / "events.jsonl"
+    result = CliRunner().invoke(run, [str(experiment), "--events", str(file)])
+    assert isinstance(result.exception, InputError)
+    assert [read_event(json.loads(line)) for line in file.open()] == [SEEN[0]]
+    assert "lanelab: a link is slow" in result.stderr
