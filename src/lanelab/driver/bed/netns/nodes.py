@@ -96,7 +96,7 @@ def _make_namespaces(name: str) -> dict[str, int]:
         try:
             ours.close()
             namespaces.unshare(namespaces.CLONE_NEWNET | namespaces.CLONE_NEWNS | namespaces.CLONE_NEWUTS)
-            socket.sethostname(name)
+            namespaces.name_host(name)
             # What runs on a node must not reach the bed's own socket and files.
             namespaces.mount("lanelab", BED_STATE, "tmpfs", namespaces.MS_NOSUID | namespaces.MS_NODEV)
             namespaces.mount_sys()

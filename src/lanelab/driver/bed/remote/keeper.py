@@ -259,7 +259,7 @@ def _inside(order: Order, keeper: socket.socket, beat: int) -> None:
         spaces = namespaces.CLONE_NEWNET | namespaces.CLONE_NEWIPC | namespaces.CLONE_NEWUTS
         enclosure.enter(spaces)
         namespaces.mount_sys()
-        socket.sethostname(order["name"])
+        namespaces.name_host(order["name"])
         Path(enclosure.BED_STATE).mkdir()
         os.chdir("/")
         os.umask(0o022)

@@ -13,7 +13,13 @@ class DirectReport(TypedDict, total=False):
     direct_offloads: Mapping[str, str]
 
 
-class HostReport(DirectReport):
+class NameReport(TypedDict, total=False):
+    """The fact of a host that could not be named after its node: a container's filter may deny that."""
+
+    host_name: str  # the machine's own, which it has instead
+
+
+class HostReport(DirectReport, NameReport):
     """A host of the bed and its settings."""
 
     kernel: str

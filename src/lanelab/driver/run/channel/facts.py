@@ -8,7 +8,7 @@ from lanelab.driver.bed.node import Node
 from lanelab.driver.bed.substrate import Substrate
 from lanelab.driver.bed.sysctls import SYSCTLS
 from lanelab.driver.link.live.state import LinkState
-from lanelab.driver.run.channel.fact_operations import BedReport, DirectReport, FactOperations, HostReport
+from lanelab.driver.run.channel.fact_operations import BedReport, DirectReport, FactOperations, HostReport, NameReport
 
 OFFLOADS = (
     "tx-checksumming",
@@ -64,12 +64,15 @@ def _host(substrate: Substrate, host: Host) -> HostReport:
     direct: DirectReport = {}
     if substrate.traits.direct:
         direct = {"direct_offloads": _offloads(node, host.direct_port.device)}
+    name, _, kernel = _output(node, ["uname", "-nr"]).partition(" ")
+    unnamed: NameReport = {} if name in ("", host.name) else {"host_name": name}
     return {
-        "kernel": _output(node, ["uname", "-r"]),
+        "kernel": kernel,
         "programs": {name: _first_line(node, argv) for name, argv in PROGRAMS.items()},
         "sysctls": _sysctls(node),
         "offloads": _offloads(node, host.port.device),
         **direct,
+        **unnamed,
         "routes": _output(node, ["ip", "route"]).splitlines(),
     }
 

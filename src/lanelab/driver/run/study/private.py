@@ -21,7 +21,19 @@ PLACE = "PATH"  # stands for the folder of the user's that a path began with
 COMMON = ("/bin", "/dev", "/etc", "/lib", "/lib64", "/opt", "/proc", "/run", "/sbin", "/sys", "/tmp", "/usr", "/var")  # noqa: S108
 # Keys of provenance below which names and addresses of machines are.
 OF_MACHINES = frozenset(
-    {"address", "addresses", "host", "hosts", "hostname", "inventory", "machines", "routes", "user", "workers"}
+    {
+        "address",
+        "addresses",
+        "host",
+        "host_name",
+        "hosts",
+        "hostname",
+        "inventory",
+        "machines",
+        "routes",
+        "user",
+        "workers",
+    }
 )
 COLUMNS = (("trials", "record"), ("failures", "detail"), ("flags", "detail"), ("self_tests", "data"))
 
