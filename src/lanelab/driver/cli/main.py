@@ -54,6 +54,14 @@ TABLE = {
 }
 
 
+def _cite(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        from lanelab.driver.base.citation import citation  # noqa: PLC0415 - other commands are quicker without
+
+        click.echo(citation())
+        context.exit()
+
+
 @click.group(
     cls=checkout_tools.GroupWithTools,
     package=__package__,
@@ -61,6 +69,14 @@ TABLE = {
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.version_option(VERSION, prog_name="lanelab", message="%(prog)s %(version)s")
+@click.option(
+    "--cite",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_cite,
+    help="Show how to cite lanelab, as text and as BibTeX, and exit.",
+)
 def lanelab() -> None:
     """A controlled network testbed for page loads: real browser, real server, an emulated link, without root.
 
