@@ -3,8 +3,8 @@
     lanelab run sample.yaml --out sample       the experiment is in the packed run
     python -m tools.sample_run sample
 
-Keys and what can be made again stay out. Pictures and traces, which are most of the bytes, stay for the median trial
-of each cell and for one of those.
+Keys and what can be made again stay out. Pictures, which are many bytes, stay for the first trial of each cell and for
+the median one, a trace for the first of all.
 """
 
 import sys
@@ -36,8 +36,10 @@ def main(folder: Path) -> int:
 
 def _kept(folder: Path) -> Iterator[Path]:
     run = read_run(folder)
-    medians = {trial.number for trials in run.by_cell().values() if (trial := median_trial(trials))}
-    large = {"trace.json.gz": {min(medians)}, "filmstrip.json.gz": medians}
+    cells = run.by_cell().values()
+    first = {min(trial.number for trial in trials) for trials in cells}
+    medians = {trial.number for trials in cells if (trial := median_trial(trials))}
+    large = {"trace.json.gz": {min(first)}, "filmstrip.json.gz": first | medians}
     for path in folder.rglob("*"):
         place = path.relative_to(folder)
         left_out = place.parts[0] in LEFT_OUT or path.name.endswith("-journal")

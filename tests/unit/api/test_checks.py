@@ -70,7 +70,7 @@ def test_claims_that_do_not_hold_have_a_status_of_their_own(run: lanelab.Run, tm
     assert (status, counted(junit.read_text())) == (4, {"failure": 1, "error": 0, "skipped": 0})
     assert f"1 does not hold ({FAILING})" in result.stderr
     assert page.read_text().startswith("# claims of sample: does not hold\n")
-    assert "no longer what was asked for" in page.read_text()  # what takes the meaning from it
+    assert "it is 3.0 times too narrow" in page.read_text()  # what takes meaning from it
     assert "| verdict |" in page.read_text()
 
 

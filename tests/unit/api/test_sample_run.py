@@ -20,7 +20,7 @@ from lanelab.driver.base.paths import SOURCES
 from tests.kit import packet_tools
 
 MOST_BYTES = 5_000_000
-LOADED, HTTP2, FAILED = 2, 25, 10  # trials of the sample: of HTTP with its pictures, of HTTP/2, and one that failed
+LOADED, HTTP2, FAILED = 2, 3, 10  # trials of the sample: of HTTP with its pictures, of HTTP/2, and one that failed
 needs_tshark = pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
 
 
@@ -38,10 +38,10 @@ def test_it_is_small_real_and_has_what_pages_show(run: lanelab.Run) -> None:
 def test_trials_that_failed_are_in_the_table_with_their_reasons(run: lanelab.Run) -> None:
     table = {row["trial"]: row for row in run.trials().to_pylist()}
     assert len(table) == len(run.data.trials)
-    assert (table[FAILED]["status"], table[FAILED]["failures"]) == ("failed", "cross-traffic")
+    assert (table[FAILED]["status"], table[FAILED]["failures"]) == ("failed", "browser-crashed")
     assert (table[LOADED]["status"], table[LOADED]["failures"], table[LOADED]["refused"]) == ("ok", "", "")
-    assert (table[LOADED]["link.rtt"], table[LOADED]["arm.protocol"]) == ("400ms", "http/1.1")
-    assert run.trial(FAILED).failures[0][0] == "cross-traffic"
+    assert (table[LOADED]["link.rtt"], table[LOADED]["arm.protocol"]) == ("100ms", "http/1.1")
+    assert run.trial(FAILED).failures[0][0] == "browser-crashed"
 
 
 def test_medians_are_those_of_show_and_say_what_they_leave_out(run: lanelab.Run) -> None:

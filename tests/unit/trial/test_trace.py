@@ -58,9 +58,9 @@ def test_tasks_that_follow_each_other_are_one_stretch_until_the_load_event() -> 
 
 
 def test_a_long_task_is_named_by_what_took_most_of_it() -> None:
-    events = trace(task(10, 80), task(12, 60, "EvaluateScript"), task(75, 5, "Layout"), task(200, 49))
-    (found,) = events.long_tasks()
-    assert (found.from_ms, found.to_ms, found.what) == (10, 90, "EvaluateScript")
+    events = trace(task(10, 80), task(12, 60, "EvaluateScript"), task(75, 5, "Layout"), task(200, 49), task(600, 90))
+    (long,) = events.long_tasks()
+    assert (long.from_ms, long.to_ms, long.what) == (10, 90, "EvaluateScript")
 
 
 def test_a_trace_without_a_navigation_is_not_taken_for_an_idle_browser() -> None:
@@ -75,13 +75,28 @@ def test_pictures_begin_with_what_was_there_and_leave_out_repetitions() -> None:
     assert events.pictures()[0].jpeg == white
 
 
+@pytest.mark.parametrize(
+    ("at", "kept"),
+    [
+        ((0, 100, 300), [0, 100, 300]),  # nothing after the load, which ends at 500
+        ((0, 100, 520, 540), [0, 100, 520]),  # the first frame after it shows what it had led to
+        ((0, 100, 700), [0, 100]),  # that is another change
+        ((0, 700, 720), [0, 700]),  # nothing was shown until then
+        ((0,), [0]),
+    ],
+)
+def test_pictures_end_with_what_the_load_had_led_to(at: tuple[float, ...], kept: list[float]) -> None:
+    shots = [shot(each, picture((0, 0, 0), width)) for width, each in enumerate(at)]
+    assert [each.at_ms for each in trace(*shots).pictures()] == kept
+
+
 def test_visual_progress_is_the_share_of_the_colours_that_are_there() -> None:
     pictures = [picture((0, 0, 0), width) for width in (0, 4, 12, 16)]
     assert progress(pictures) == [0, 0.25, 0.75, 1]
     moved = [picture((255, 255, 255)), picture((9, 9, 9), 4), picture((9, 9, 9), 4)]
     assert progress(moved) == [0, 1, 1]
     assert progress([]) == []
-    assert progress([picture((0, 0, 0))]) == [1], "a page that never changed was complete from the start"
+    assert progress([picture((0, 0, 0))]) == [0], "nothing was seen to change"
 
 
 def test_the_speed_index_is_the_mean_time_until_a_pixel_is_right() -> None:
@@ -115,6 +130,15 @@ class Ended:
 
     def close(self) -> None:
         pass
+
+
+@pytest.mark.parametrize(("shots", "measures"), [(1, set()), (2, {"speed_index_ms", "visually_complete_ms"})])
+def test_without_a_change_on_screen_there_is_no_speed_index(tmp_path: Path, shots: int, measures: set[str]) -> None:
+    pictures = [shot(-5 + 100 * at, picture((0, 0, 0), at)) for at in range(shots)]
+    recorder = TraceRecorder(TraceOptions(filmstrip=True))
+    recorder._folder = tmp_path
+    recorder._trace = Ended(json.dumps({"traceEvents": [BEGIN, task(1, 2), *pictures]}).encode())
+    assert set(recorder.stop().measures) == measures
 
 
 BEGIN = mark("navigationStart", 0, documentLoaderURL="http://a.test/")

@@ -68,13 +68,17 @@ class TraceRecorder(Recorder[TraceOptions]):
         self._trace = context.page.trace(screenshots=self.options.filmstrip)
 
     def load_ended(self) -> None:
-        if self._trace:
+        """Go on while there are pictures to come: what the page has painted is on screen a frame or two later. The
+        reading of its measures waits for that."""
+        if self._trace and not self.options.filmstrip:
             self._trace.stop()
 
     def stop(self) -> Recording:
         if self._trace is None:
             raise BrowserError("the browser was not traced")
         trace, self._trace = self._trace, None
+        if self.options.filmstrip:
+            trace.stop()
         data = trace.read()
         (self._folder / FILE).write_bytes(data)
         try:
@@ -89,6 +93,7 @@ class TraceRecorder(Recorder[TraceOptions]):
         if frames:
             (self._folder / FILMSTRIP).write_text(json.dumps(_filmstrip(frames, pictures)))
             files.append(FILMSTRIP)
+        if len(frames) > 1:  # else nothing was seen to change: there is no progress to measure
             measures = {"speed_index_ms": speed_index(frames), "visually_complete_ms": visually_complete(frames)}
         return Recording(files=tuple(files), measures=measures, evidence=evidence)
 

@@ -11,6 +11,7 @@ from lanelab.driver.record.evidence.trace import LongTask
 
 TASKS = ("RunTask", "ThreadControllerImpl::RunTask")  # what keeps a thread busy, by the browser's versions
 LONG_MS = 50.0
+DRAWN_MS = 100.0  # after the load event: what was there by then is on screen
 SHORTEST_MS = 0.5  # tasks that are nearer to each other than this are one stretch; shorter stretches are nothing
 MAIN, US = "CrRendererMain", 1000.0
 
@@ -84,17 +85,17 @@ class TraceEvents:
         return tuple((round(begin, 3), round(end, 3)) for begin, end in busy if end - begin >= SHORTEST_MS)
 
     def long_tasks(self) -> tuple[LongTask, ...]:
-        """Return tasks of 50 ms and more."""
+        """Return tasks of 50 ms and more that began before the load event."""
         tasks = []
         for task in self._tasks():
             begin, end = self._span(task)
-            if end - begin >= LONG_MS and begin >= 0:
+            if end - begin >= LONG_MS and 0 <= begin < self._ms(self._end):
                 tasks.append(LongTask(round(begin, 3), round(end, 3), self._purpose(begin, end)))
         return tuple(sorted(tasks, key=lambda each: each.from_ms))
 
     def pictures(self) -> list[Picture]:
         """Return those that differ from the one before, from the last one before the navigation on, which counts as its
-        beginning."""
+        beginning, to the first after the load event, which shows what the load had led to."""
         shots = sorted((each for each in self._events if each.get("name") == "Screenshot"), key=lambda each: each["ts"])
         pictures: list[Picture] = []
         for each in shots:
@@ -104,7 +105,18 @@ class TraceEvents:
                 pictures.clear()
             if not pictures or pictures[-1].jpeg != jpeg:
                 pictures.append(Picture(at, jpeg))
-        return pictures
+        return self._until_drawn(pictures)
+
+    def _until_drawn(self, pictures: list[Picture]) -> list[Picture]:
+        """A page that goes on changing is left where its load ends, but not one that showed nothing until later."""
+        end = self._ms(self._end)
+        kept: list[Picture] = []
+        for picture in pictures:
+            late = picture.at_ms > end
+            if late and len(kept) > 1 and (kept[-1].at_ms > end or picture.at_ms > end + DRAWN_MS):
+                break
+            kept.append(picture)
+        return kept
 
     def _tasks(self) -> Iterable[Event]:
         """The outermost ones: a task may run others within it. RecordError where there is none: a page that loads has

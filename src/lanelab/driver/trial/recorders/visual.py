@@ -17,10 +17,10 @@ LEVELS = 256
 
 
 def progress(pictures: Sequence[bytes]) -> list[float]:
-    """Return the progress of each picture, 0 to 1. Of the last it is 1."""
+    """Return the progress of each picture, 0 to 1. Of the last it is 1, of one alone 0: nothing was seen to change."""
     histograms = [_histogram(each) for each in pictures]
-    if not histograms:
-        return []
+    if len(histograms) < 2:
+        return [0.0] * len(histograms)
     first, last = histograms[0], histograms[-1]
     shares = []
     for each in histograms[:-1]:
