@@ -19,6 +19,7 @@ suppress_warnings = ["misc.highlighting_failure"]  # some examples are of no lan
 
 _SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
 _LINK = re.compile(r"\[([^\]]+)\]\(((?:\.\./)[\w./-]+\.md)(?:#[^)]*)?\)")
+_TERM = re.compile(r"^- \*\*(.+?)\*\*: (.*)$", re.MULTILINE)
 _PAGE = re.compile(r"\]\(((?!https?:|\.\./)[\w./-]+)\.md[#)]")
 
 
@@ -51,10 +52,19 @@ def without_links_outside(page: str, text: str) -> str:
     return _LINK.sub(words, text)
 
 
+def glossary(text: str) -> str:
+    """Return the page with its list as a glossary, so that the search knows each term."""
+    before, _, terms = text.partition("\n- ")
+    definitions = _TERM.sub(lambda term: f"{term[1]}\n  {term[2]}\n", f"- {terms}")
+    return "\n".join([before, "````{glossary}", definitions, "````"])
+
+
 def prepare(_app: object, page: str, source: list[str]) -> None:
     source[0] = without_links_outside(page, source[0])
     if page == root_doc:
         source[0] += "\n\n" + contents(source[0])
+    if page == "glossary":
+        source[0] = glossary(source[0])
 
 
 def setup(app: Sphinx) -> None:

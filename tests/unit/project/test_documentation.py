@@ -1,12 +1,16 @@
 """The pages of `lanelab docs`: each can be reached, and links lead somewhere."""
 
 import importlib.util
+import re
 from html.parser import HTMLParser
 from types import ModuleType
+from typing import get_args
 from urllib.parse import urlsplit
 
 import pytest
 
+from lanelab.analysis.results.claims.verdict import Verdict as VerdictOfClaim
+from lanelab.analysis.statistics.paired import Verdict as VerdictOfComparison
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.programs.building.documentation import documentation
 
@@ -36,6 +40,24 @@ def test_a_page_of_the_checkout_that_is_none_of_these_is_named_without_a_link(co
         "see [bad](../tests/bad/README.md#x), [labs](labs/README.md) and [the guide](../guide.md)"
     )
     assert conf.without_links_outside("contributing", text) == ("see bad, [labs](labs/README.md) and the guide")
+
+
+def test_the_glossary_is_one_for_the_search_too(conf: ModuleType) -> None:
+    page = (DOCS / "glossary.md").read_text()
+    _, begin, rest = conf.glossary(page).partition("````{glossary}\n")
+    definitions, end, after = rest.partition("````")
+    terms = re.findall(r"^\S.*$", definitions, re.MULTILINE)
+    assert begin
+    assert end
+    assert not after
+    assert len(terms) == page.count("\n- ")
+    assert terms == sorted(terms, key=lambda term: term.strip("`").lower())
+
+
+def test_the_glossary_has_every_verdict() -> None:
+    words = set(re.findall(r"\*+([\w ,]+)\*", (DOCS / "glossary.md").read_text()))
+    for verdict in (*VerdictOfClaim, *get_args(VerdictOfComparison)):
+        assert verdict in words
 
 
 class Links(HTMLParser):
