@@ -11,13 +11,13 @@ from lanelab.driver.base.errors import BedError
 from lanelab.driver.base.programs.finding import Finding
 from lanelab.driver.cli.common import json_option
 from lanelab.driver.cli.output import console, note, print_json, table
-from lanelab.driver.run.doctor import administrators_command, examine
+from lanelab.driver.run.doctor import BROWSER_START, administrators_command, examine
 
 STYLES = {"ok": "green", "gap": "bold red", "note": "yellow"}
 
 
 class DoctorJson(TypedDict):
-    """What a machine can do: `able` where nothing stops a bed."""
+    """What a machine can do: `able` where nothing stops a bed or the browser."""
 
     able: bool
     findings: list[Finding]
@@ -26,7 +26,7 @@ class DoctorJson(TypedDict):
 @click.command("doctor")
 @json_option
 def doctor(*, as_json: bool) -> None:
-    """Tell what this machine can do: every gap with its remedy. Fails when no bed can be made here."""
+    """Tell what this machine can do: every gap with its remedy. Fails when no bed can be made or no browser started."""
     findings = examine()
     if as_json:
         whole: DoctorJson = {"able": all(finding.state != "gap" for finding in findings), "findings": findings}
@@ -37,7 +37,8 @@ def doctor(*, as_json: bool) -> None:
             note(f"an administrator can install all that is missing, and no service, with: {command}")
     gaps = [finding.what for finding in findings if finding.state == "gap"]
     if gaps:
-        raise BedError(f"no bed can be made here yet; to mend: {', '.join(gaps)}")
+        what = "page can be loaded" if gaps == [BROWSER_START] else "bed can be made"
+        raise BedError(f"no {what} here yet; to mend: {', '.join(gaps)}")
 
 
 def _finding_row(finding: Finding) -> tuple[str | Text, ...]:

@@ -21,13 +21,19 @@ from lanelab.driver.run.channel.client import Bed
 LITTLE_SPACE_GIB = 1
 MODULES = "modules of Apache"
 LITTLE_MEMORY_MIB = 1024
+BROWSER_START = "browser start"
+# What Chromium says where something keeps its sandbox from it, and what to do.
+SANDBOX_REMEDIES = (
+    ("sys_chroot", "Let the container call chroot (--cap-add sys_chroot, or a filter that allows it)"),
+    ("No usable sandbox", "Let programs make user namespaces of their own: docs/guide.md, Where beds run"),
+)
 
 
 def examine() -> list[Finding]:
     """Look at everything; at the end, where nothing is in the way, make a bed."""
     findings = [finding for check in LOOKS for finding in check()]
     if all(finding.state != "gap" for finding in findings):
-        findings.append(_bed())
+        findings.extend(_bed())
     return findings
 
 
@@ -114,13 +120,34 @@ def _disk() -> Finding:
     return Finding(state, "disk", f"{gib:.1f} GiB free for {build}", "" if state == "ok" else "Free some space")
 
 
-def _bed() -> Finding:
+def _bed() -> Iterator[Finding]:
     try:
         with paths.bed_folder() as folder, Bed(BedSettings(folder=folder)) as bed:
             info = bed.info
+            yield Finding("ok", "bed", f"came up in {info.bring_up_s:.1f} s, router {info.router} {info.kernel}")
+            if not needs.missing(needs.programs("chromium")):  # else its own line names it
+                yield _browser_start(bed)
     except LanelabError as error:
-        return Finding("gap", "bed", error.what, error.remedy)
-    return Finding("ok", "bed", f"came up in {info.bring_up_s:.1f} s, router {info.router} {info.kernel}")
+        yield Finding("gap", "bed", error.what, error.remedy)
+
+
+def _browser_start(bed: Bed) -> Finding:
+    """Start Chromium on the bed's client, as each page load does: its sandbox takes more rights than a bed."""
+    try:
+        facts = bed.check_browser()
+    except LanelabError as error:
+        return _browser_gap(error)
+    confined = " in its sandbox" if facts.sandbox else ""
+    return Finding("ok", BROWSER_START, f"{facts.product} starts on a bed's client{confined}")
+
+
+def _browser_gap(error: LanelabError) -> Finding:
+    """Return what keeps the browser from starting: of its last words those that tell, where they are known."""
+    for sign, remedy in SANDBOX_REMEDIES:
+        for words in error.what.split("; "):
+            if sign in words:
+                return Finding("gap", BROWSER_START, words, remedy)
+    return Finding("gap", BROWSER_START, error.what, error.remedy)
 
 
 def _names(programs: Sequence[Program]) -> str:

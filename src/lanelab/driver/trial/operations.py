@@ -4,6 +4,7 @@ from typing import Any
 
 from lanelab.driver.base.operations import Remote, operation
 from lanelab.driver.base.timeouts import scaled
+from lanelab.driver.record.evidence.browser import BrowserFacts
 from lanelab.driver.record.reasons import Failure
 from lanelab.driver.trial.spec import TrialSpec
 
@@ -35,6 +36,11 @@ class TrialOperations(Remote):
     @operation(_start_within)
     def check_workload(self, spec: TrialSpec) -> None:
         """Let the workload judge what it does: a load generator reads a user's script. InputError."""
+        raise NotImplementedError
+
+    @operation(_start_within)
+    def check_browser(self) -> BrowserFacts:
+        """Start the usual browser as a load does, and end it: what it is. Raises BrowserError."""
         raise NotImplementedError
 
     @operation(_prepare_within)

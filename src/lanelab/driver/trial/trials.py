@@ -3,9 +3,13 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from lanelab.driver.arm.browsers.browser import Surroundings
+from lanelab.driver.arm.browsers.fields import without_arm
+from lanelab.driver.arm.browsers.registry import BROWSERS, DEFAULT
 from lanelab.driver.base.errors import BedError
 from lanelab.driver.bed.substrate import Substrate
 from lanelab.driver.link import Link
+from lanelab.driver.record.evidence.browser import BrowserFacts
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.operations import TrialOperations
@@ -93,6 +97,18 @@ class Trials(TrialOperations):
 
     def check_workload(self, spec: TrialSpec) -> None:
         self._side(spec).check_workload(spec)
+
+    def check_browser(self) -> BrowserFacts:
+        client = self._place.substrate.node("client")
+        browser = BROWSERS[DEFAULT].start(client, self._place.folder / "browser-check")
+        try:
+            page = browser.open(without_arm(), Surroundings({}))
+            try:
+                return page.record().browser.facts
+            finally:
+                page.close()
+        finally:
+            browser.close()
 
     def _side(self, spec: TrialSpec) -> BedSide:
         if spec.workload not in self._sides:

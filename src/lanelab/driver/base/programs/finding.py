@@ -10,7 +10,7 @@ State = Literal["ok", "note", "gap"]
 
 @dataclass(frozen=True, slots=True)
 class Finding(Coded):
-    """A gap stops every bed; a note is worth knowing."""
+    """A gap stops every bed, or every page load; a note is worth knowing."""
 
     state: State
     what: str
