@@ -57,7 +57,7 @@ def _section(path: str, command: click.Command) -> str:
     usage = " ".join([path, *command.collect_usage_pieces(context)])
     blocks = [f"{heading} `{path}`", f"    {usage}", *_paragraphs(command.help or "")]
     options_of_command = [
-        one for one in _shown(command) if one.name not in LINK_OPTIONS and one.name not in BED_OPTIONS
+        one for one in listed_options(command) if one.name not in LINK_OPTIONS and one.name not in BED_OPTIONS
     ]
     if options_of_command:
         blocks.append(_options_table(options_of_command))
@@ -81,11 +81,11 @@ def _takes_link(command: click.Command) -> bool:
 
 
 def _bed_options(command: click.Command) -> list[click.Option]:
-    by_name = {one.name: one for one in _shown(command)}
+    by_name = {one.name: one for one in listed_options(command)}
     return [by_name[name] for name in BED_OPTIONS if name in by_name]
 
 
-def _shown(command: click.Command) -> list[click.Option]:
+def listed_options(command: click.Command) -> list[click.Option]:
     """Return the options that `--help` lists."""
     return [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
 
@@ -104,8 +104,12 @@ def _short(meaning: str) -> str:
 
 def _paragraphs(text: str) -> list[str]:
     """Help as Markdown: what must keep its lines is a block of code, all else flows."""
-    blocks = _PARAGRAPH.split(inspect.cleandoc(text).strip())
-    return [_as_it_is(block) if block.startswith("\b") else _flowing(block) for block in blocks]
+    return [_as_it_is(block) if block.startswith("\b") else _flowing(block) for block in blocks_of(text)]
+
+
+def blocks_of(text: str) -> list[str]:
+    """Return the paragraphs of a help. One that begins with a backspace keeps its lines."""
+    return _PARAGRAPH.split(inspect.cleandoc(text).strip())
 
 
 def _as_it_is(block: str) -> str:
