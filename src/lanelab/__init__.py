@@ -24,12 +24,15 @@ if TYPE_CHECKING:  # for tools that read the code
         event_lines,
         events,
         grid,
+        merge,
         open_run,
         plan,
         resume,
         run,
+        runs,
         sample_run,
         sweep_events,
+        verify,
     )
 
 __version__ = "0.1.0"
@@ -52,12 +55,15 @@ __all__ = [
     "event_lines",
     "events",
     "grid",
+    "merge",
     "open_run",
     "plan",
     "resume",
     "run",
+    "runs",
     "sample_run",
     "sweep_events",
+    "verify",
 ]
 
 

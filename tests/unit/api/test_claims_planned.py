@@ -7,7 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from lanelab.driver.api.claims_planned import about, published
-from lanelab.driver.cli.experiments import EXAMPLE, plan
+from lanelab.driver.api.example import EXAMPLE
+from lanelab.driver.cli.experiments import plan
 from lanelab.driver.experiment.schedule.verdicts import claim_warnings
 from tests.kit.experiments import SMALL, read
 

@@ -10,9 +10,9 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given
 
+from lanelab.driver.api.example import EXAMPLE
 from lanelab.driver.arm.fields import ARM
 from lanelab.driver.base.paths import PROJECT
-from lanelab.driver.cli.experiments import EXAMPLE
 from lanelab.driver.experiment.read import STUDY_FILE, read_experiment
 from lanelab.driver.experiment.schema import SCHEMA_FILE, reference_tables, schema_text
 from lanelab.driver.link import SETTINGS

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lanelab.analysis.results.run_folder import read_run
+from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import InputError, LanelabError
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.study.study import STUDY_RUN_FILE
@@ -14,7 +15,7 @@ LATEST = "latest"
 
 
 @dataclass(frozen=True, slots=True)
-class RunLine:
+class RunLine(Coded):
     """One line of the list. A run that cannot be read is listed too, with the reason."""
 
     name: str

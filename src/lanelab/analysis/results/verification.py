@@ -8,7 +8,7 @@ import hashlib
 import json
 import math
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypedDict
@@ -54,6 +54,7 @@ class Verification:
     bytes: int = 0
     experiment: bool = False  # whether the run says which experiment it began with
     wrong: list[str] = field(default_factory=list)
+    sites: list[str] = field(default_factory=list)  # what `sites_now` says, where it was asked
 
     def require(self, remedy: str) -> None:
         """Raises ChangedError where something is wrong."""
@@ -86,8 +87,7 @@ class Verification:
         if len(self.wrong) > most:
             yield f"  and {len(self.wrong) - most} more (--json lists all)"
 
-    def data(self, sites: Sequence[str]) -> VerificationJson:
-        """Return the same as JSON, with what `sites_now` says."""
+    def to_json(self) -> VerificationJson:
         return {
             "folder": str(self.folder),
             "trials": self.trials,
@@ -95,7 +95,7 @@ class Verification:
             "files": self.files,
             "bytes": self.bytes,
             "experiment": self.experiment,
-            "sites": list(sites),
+            "sites": self.sites,
             "wrong": self.wrong,
         }
 

@@ -13,10 +13,13 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # for tools that read the code: the names and what they are
+    from lanelab.driver.api import events
     from lanelab.driver.api.beds import BedOptions
     from lanelab.driver.api.checks import Check
     from lanelab.driver.api.event_lines import event_lines
     from lanelab.driver.api.experiment import Experiment, grid
+    from lanelab.driver.api.list_runs import runs
+    from lanelab.driver.api.merge_runs import merge
     from lanelab.driver.api.opened_run import Run, open_run
     from lanelab.driver.api.plans import Plan, plan
     from lanelab.driver.api.results import Agreement, Claims, Comparison, Explanation, Result
@@ -24,8 +27,8 @@ if TYPE_CHECKING:  # for tools that read the code: the names and what they are
     from lanelab.driver.api.sample import sample_run
     from lanelab.driver.api.sweeps import SweepOptions
     from lanelab.driver.api.trial import Trial
+    from lanelab.driver.api.verify_run import verify
     from lanelab.driver.base.errors import InputError, LanelabError
-    from lanelab.driver.run import events
     from lanelab.driver.run.runner import StopRequest
     from lanelab.driver.run.sweep import events as sweep_events
 
@@ -46,14 +49,17 @@ _WHERE = {
     "SweepOptions": "lanelab.driver.api.sweeps:SweepOptions",
     "Trial": "lanelab.driver.api.trial:Trial",
     "event_lines": "lanelab.driver.api.event_lines:event_lines",
-    "events": "lanelab.driver.run.events",
+    "events": "lanelab.driver.api.events",
     "grid": "lanelab.driver.api.experiment:grid",
+    "merge": "lanelab.driver.api.merge_runs:merge",
     "open_run": "lanelab.driver.api.opened_run:open_run",
     "plan": "lanelab.driver.api.plans:plan",
     "resume": "lanelab.driver.api.run_experiment:resume",
     "run": "lanelab.driver.api.run_experiment:run",
+    "runs": "lanelab.driver.api.list_runs:runs",
     "sample_run": "lanelab.driver.api.sample:sample_run",
     "sweep_events": "lanelab.driver.run.sweep.events",
+    "verify": "lanelab.driver.api.verify_run:verify",
 }
 
 __all__ = [
@@ -75,12 +81,15 @@ __all__ = [
     "event_lines",
     "events",
     "grid",
+    "merge",
     "open_run",
     "plan",
     "resume",
     "run",
+    "runs",
     "sample_run",
     "sweep_events",
+    "verify",
 ]
 
 

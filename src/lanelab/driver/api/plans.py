@@ -18,6 +18,7 @@ from lanelab.driver.experiment.schedule.blocks import blocks
 from lanelab.driver.experiment.schedule.estimate import Estimate, SpreadEstimate, estimate_spread
 from lanelab.driver.experiment.schedule.portions import require_portions
 from lanelab.driver.experiment.schedule.warnings import warnings
+from lanelab.driver.record.metrics import LOAD
 from lanelab.driver.run.built_programs import FirstBuild, still_to_build
 from lanelab.driver.run.loads import limits_told, scripts_told
 from lanelab.driver.run.run_duration import expected
@@ -115,6 +116,15 @@ class Plan:
         """Return what it comes to, for a person."""
         spread = spread_words(self.spread, self.estimate) if self.spread else []
         return [*summary(self.experiment, self.estimate, self.first), *spread]
+
+    def arms(self) -> dict[str, dict[str, Json]]:
+        """Return for each arm the settings that are not the defaults."""
+        # In a load no gateway takes part: the generator speaks every protocol itself.
+        hidden = {"via"} if self.experiment.workload == LOAD else set()
+        return {
+            arm.name: {key: value for key, value in arm.changed().items() if key not in hidden}
+            for arm in self.experiment.arms
+        }
 
     def to_json(self) -> PlanJson:
         """Return everything that the table says, and all settings."""

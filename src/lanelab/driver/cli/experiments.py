@@ -1,6 +1,5 @@
 """lanelab plan and lanelab new: what an experiment would do, and how to begin one."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,14 +8,10 @@ from rich.text import Text
 
 from lanelab.driver import api
 from lanelab.driver.api.claims_planned import about, places, published
+from lanelab.driver.api.example import example, write_example
 from lanelab.driver.base.amounts import seconds, size
-from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.common import MOST_WORKERS, json_option
 from lanelab.driver.cli.output import console, note, print_json, table
-from lanelab.driver.experiment.schema import SCHEMA_FILE
-from lanelab.driver.record.metrics import LOAD
-
-EXAMPLE = Path(__file__).resolve().parents[1] / "experiment" / "example.yaml"
 
 
 @click.command("plan")
@@ -53,12 +48,7 @@ def plan(file: Path, *, variant: str | None, workers: int | None, scale: float |
     columns = ("cell", "site", "link", "arm", "expected load", "disk per trial")
     out.print(table(columns, rows, right=("cell", "expected load", "disk per trial")))
     out.print()
-    # In a load no gateway takes part: the generator speaks every protocol itself.
-    hidden = {"via"} if experiment.workload == LOAD else set()
-    arms = (
-        (arm.name, _settings({key: value for key, value in arm.changed().items() if key not in hidden}))
-        for arm in experiment.arms
-    )
+    arms = ((name, _settings(changed)) for name, changed in planned.arms().items())
     out.print(table(("arm", "settings other than the defaults"), arms))
     out.print()
     if experiment.claims:
@@ -92,23 +82,7 @@ def new(file: Path) -> None:
       lanelab new -
     """
     if str(file) == "-":
-        click.echo(example(SCHEMA_FILE), nl=False)
+        click.echo(example(), nl=False)
         return
-    folder = file.absolute().parent
-    beside = folder.is_relative_to(SCHEMA_FILE.parent.parent)
-    schema = Path(os.path.relpath(SCHEMA_FILE, folder)) if beside else SCHEMA_FILE
-    try:
-        with file.open("x", encoding="utf-8") as written:
-            written.write(example(schema))
-    except FileExistsError:
-        what = f"{file} is there already, and stays as it is"
-        raise InputError(what, "Name another file, or remove it first", key="FILE") from None
-    except OSError as error:
-        what = f"cannot write {file}: {error.strerror}"
-        raise InputError(what, "Name a file in a folder that is there and can be written", key="FILE") from error
+    write_example(file)
     note(f"wrote {file}; what it would do: lanelab plan {file}")
-
-
-def example(schema: Path) -> str:
-    """The first line is for editors: completion and errors while typing."""
-    return f"# yaml-language-server: $schema={schema}\n{EXAMPLE.read_text(encoding='utf-8')}"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from lanelab.driver.run.runner import StopRequest
+from lanelab.driver.api import StopRequest
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 from typing import TypedDict, cast
 
 import click
+from rich.table import Table
+from rich.text import Text
 
 from lanelab.driver.api.beds import BedOptions
 from lanelab.driver.base.errors import LinkError
@@ -13,12 +15,14 @@ from lanelab.driver.cli.bed_options import bed_options, router_option
 from lanelab.driver.cli.beds import open_bed
 from lanelab.driver.cli.common import json_option
 from lanelab.driver.cli.link_options import LINK_EPILOG, link_options
-from lanelab.driver.cli.output import console, note, print_json, selftest_table, table
+from lanelab.driver.cli.output import console, note, print_json, table
 from lanelab.driver.link import Link
 from lanelab.driver.link.profiles import PROFILES
-from lanelab.driver.link.results import SelfTest, SelfTestData
+from lanelab.driver.link.results import Result, SelfTest, SelfTestData, number
 from lanelab.driver.link.selftest.effort import Effort
 from lanelab.driver.link.shaping.shaping import explain
+
+VERDICTS = {"ok": "green", "out": "bold red", "shown": "", "not measured": "yellow"}
 
 
 @click.group("link")
@@ -133,7 +137,7 @@ def test(link: Link, *, thorough: bool, options: BedOptions, as_json: bool) -> N
     if as_json:
         print_json(tested_link(link, info.router, info.kernel, result))
     else:
-        console().print(selftest_table(result))
+        console().print(_selftest_table(result))
         verdict = "the link is what was asked for" if result.passed else "the link is NOT what was asked for"
         untold = f", as far as it was measured (not measured: {', '.join(result.not_measured)})"
         note(f"{verdict}{untold if result.passed and result.not_measured else ''} (measured in {result.took_s:.1f} s)")
@@ -145,3 +149,22 @@ def tested_link(link: Link, router: str, kernel: str, result: SelfTest) -> Teste
     """Return a self-test as JSON has it."""
     whole = {"link": link.to_mapping(), "router": router, "kernel": kernel, **result.to_json()}
     return cast("TestedLink", whole)
+
+
+def _selftest_table(test: SelfTest) -> Table:
+    columns = ("property", "unit", "target", "achieved", "tolerated", "", "how")
+    return table(columns, (_result_row(result) for result in test.results), right=("target", "achieved"))
+
+
+def _result_row(result: Result) -> tuple[str | Text, ...]:
+    tolerated = "-" if result.low is None else f"{number(result.low)} to {number(result.high)}"
+    verdict = {"out": "OUT", "shown": ""}.get(result.verdict, result.verdict)
+    return (
+        result.name,
+        result.unit,
+        number(result.target),
+        number(result.achieved),
+        tolerated,
+        Text(verdict, style=VERDICTS[result.verdict]),
+        result.note,
+    )

@@ -1,16 +1,12 @@
 """lanelab merge: one run of several."""
 
-import datetime
 from pathlib import Path
 
 import click
 
-from lanelab.analysis.results.runs import RUNS, find_run
-from lanelab.driver.api.opened_run import open_run
-from lanelab.driver.base.version import VERSION
+from lanelab.driver.api.merge_runs import merge as merge_runs
 from lanelab.driver.cli.output import note
-from lanelab.driver.cli.runs import write_run_report
-from lanelab.driver.run.merging import merge as merge_runs
+from lanelab.driver.cli.report import write_run_report
 
 
 @click.command("merge")
@@ -27,14 +23,6 @@ def merge(names: tuple[str, ...], *, out: Path | None) -> None:
       lanelab merge runs/20261120T101500Z-quickstart runs/20261121T091000Z-quickstart
       lanelab merge monday tuesday --out runs/both
     """
-
-    folders = [find_run(name) for name in names]
-    if out is None:
-        stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
-        out = RUNS / f"{stamp}-merged"
-    merged = merge_runs(folders, out, VERSION, note)
-    for sentence in merged.differences:
-        note(f"mind: {sentence}")
-    note(merged.sentence())
+    merged = merge_runs(names, out, on_event=lambda event: note(event.words))
     note(f"run folder {merged.folder}")
-    write_run_report(open_run(merged.folder))
+    write_run_report(merged)

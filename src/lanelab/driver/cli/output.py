@@ -10,10 +10,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lanelab.driver.link.results import Result, SelfTest, number
-
-VERDICTS = {"ok": "green", "out": "bold red", "shown": "", "not measured": "yellow"}
-
 
 def console() -> Console:
     """Return the console for stdout. Wide enough for a table when it is not a terminal. Brackets are text: addresses
@@ -56,22 +52,3 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], *, right
     for row in rows:
         result.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
     return result
-
-
-def selftest_table(test: SelfTest) -> Table:
-    columns = ("property", "unit", "target", "achieved", "tolerated", "", "how")
-    return table(columns, (_result_row(result) for result in test.results), right=("target", "achieved"))
-
-
-def _result_row(result: Result) -> tuple[str | Text, ...]:
-    tolerated = "-" if result.low is None else f"{number(result.low)} to {number(result.high)}"
-    verdict = {"out": "OUT", "shown": ""}.get(result.verdict, result.verdict)
-    return (
-        result.name,
-        result.unit,
-        number(result.target),
-        number(result.achieved),
-        tolerated,
-        Text(verdict, style=VERDICTS[result.verdict]),
-        result.note,
-    )

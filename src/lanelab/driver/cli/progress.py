@@ -12,11 +12,10 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from lanelab.driver.api.events import Event, Listener, Notice, RunBegun, SessionEnded, TrialEnded, TrialsMissing
 from lanelab.driver.api.progress import Progress
 from lanelab.driver.api.sweep_progress import SweepProgress
 from lanelab.driver.cli.output import note, notes_to
-from lanelab.driver.run.events import Event, Listener, Notice, RunBegun, SessionEnded, TrialEnded
-from lanelab.driver.run.missing import TrialsMissing
 
 EVERY_S = 30.0  # plain lines of how far a sweep is
 PLAIN_LINES = 16  # of beds; of more, machines are told

@@ -1,11 +1,12 @@
 """lanelab report: a run as one page."""
 
+import time
 import webbrowser
 from pathlib import Path
 
 import click
 
-from lanelab.driver.api.opened_run import open_run
+from lanelab.driver.api.opened_run import Run, open_run
 from lanelab.driver.cli.common import run_argument
 from lanelab.driver.cli.output import note
 
@@ -36,3 +37,12 @@ def report(name: str, *, output: Path | None, open_it: bool, figures: str | None
             note(f"figure {path}")
     if open_it and not webbrowser.open(target.resolve().as_uri()):
         note("no browser could be started: open the file yourself")
+
+
+def write_run_report(run: Run, *, tell: bool = True) -> Path:
+    """Write the report of a run into its folder. `tell`: say where it is."""
+    started = time.monotonic()
+    report = run.report()
+    if tell:
+        note(f"report: {report} (made in {time.monotonic() - started:.1f} s)")
+    return report

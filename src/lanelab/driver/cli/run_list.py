@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from lanelab.analysis.results.study.runs import list_all_runs
+from lanelab.driver.api.list_runs import runs as list_runs
 from lanelab.driver.cli.common import json_option
 from lanelab.driver.cli.output import console, note, print_json, table
 
@@ -17,10 +17,9 @@ def runs(folder: Path, *, as_json: bool) -> None:
 
     `killed` is a run that says it is running but has no lanelab any more.
     """
-    lines = list_all_runs(folder)
+    lines = list_runs(folder)
     if as_json:
-        fields = ("kind", "name", "created_utc", "state", "trials", "failures", "problem")
-        print_json([{"folder": str(line.folder), **{key: getattr(line, key) for key in fields}} for line in lines])
+        print_json([line.to_json() for line in lines])
         return
     if not lines:
         note(f"there is no run in {folder} yet. Make one: lanelab run EXPERIMENT")

@@ -1,7 +1,6 @@
 """lanelab run: runs an experiment."""
 
 import sys
-import time
 import webbrowser
 from contextlib import nullcontext
 from pathlib import Path
@@ -18,8 +17,9 @@ from lanelab.driver.base.errors import EXIT_INCOMPLETE, InputError
 from lanelab.driver.base.settings.kinds import LARGEST_SEED, MOST_BEDS
 from lanelab.driver.cli.bed_options import bed_options
 from lanelab.driver.cli.interrupts import stopping
-from lanelab.driver.cli.output import console, note
+from lanelab.driver.cli.output import console
 from lanelab.driver.cli.progress import watching
+from lanelab.driver.cli.report import write_run_report
 from lanelab.driver.cli.sweep_options import sweep_options
 
 
@@ -147,12 +147,3 @@ def _tell_results(run: Run, *, as_json: bool, open_report: bool) -> None:
     report = write_run_report(run, tell=not as_json)
     if open_report:
         webbrowser.open(report.resolve().as_uri())
-
-
-def write_run_report(run: Run, *, tell: bool = True) -> Path:
-    """Write the report of a run into its folder. `tell`: say where it is."""
-    started = time.monotonic()
-    report = run.report()
-    if tell:
-        note(f"report: {report} (made in {time.monotonic() - started:.1f} s)")
-    return report

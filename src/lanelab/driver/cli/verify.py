@@ -4,9 +4,7 @@ import sys
 
 import click
 
-from lanelab.analysis.results.study.runs import run_folders
-from lanelab.analysis.results.verification import sites_now
-from lanelab.analysis.results.verification import verify as verify_folder
+from lanelab.driver.api.verify_run import verify as verify_run
 from lanelab.driver.base.errors import EXIT_FAILED
 from lanelab.driver.cli.common import json_option, run_argument
 from lanelab.driver.cli.output import note, print_json
@@ -30,14 +28,13 @@ def verify(name: str, *, as_json: bool) -> None:
       lanelab verify latest
       lanelab verify runs/20261120T101500Z-quickstart --json
     """
-
-    verifications = [(verify_folder(folder), tuple(sites_now(folder))) for folder in run_folders(name)]
+    verifications = verify_run(name)
     if as_json:
-        print_json([verification.data(sites) for verification, sites in verifications])
+        print_json([verification.to_json() for verification in verifications])
     else:
-        for verification, sites in verifications:
+        for verification in verifications:
             note(f"{verification.folder}:")
-            for sentence in (*verification.sentences(), *sites, *verification.verdict(MOST)):
+            for sentence in (*verification.sentences(), *verification.sites, *verification.verdict(MOST)):
                 click.echo(f"  {sentence}")
-    if any(verification.wrong for verification, _ in verifications):
+    if any(verification.wrong for verification in verifications):
         sys.exit(EXIT_FAILED)

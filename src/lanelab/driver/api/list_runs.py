@@ -1,0 +1,12 @@
+"""The runs in a folder: lanelab.runs."""
+
+from pathlib import Path
+
+from lanelab.analysis.results.runs import RUNS, RunLine
+from lanelab.analysis.results.study.runs import list_all_runs
+
+
+def runs(folder: str | Path = RUNS) -> list[RunLine]:
+    """Return a line for each run of an experiment or a study directly in this folder, the newest last. One that cannot
+    be read is listed too, with the `problem`."""
+    return list_all_runs(Path(folder))
