@@ -71,7 +71,7 @@ def _commands_below(path: str, command: click.Command) -> list[tuple[str, str]]:
 
 
 def _statuses() -> Iterator[tuple[str, str]]:
-    """The statuses of all commands, which the reference has by hand."""
+    """Yield the statuses of all commands, which the reference has by hand."""
     section = PAGE.read_text(encoding="utf-8").partition("## Exit status")[2].partition("\n## ")[0]
     for status, meaning in _STATUS.findall(section)[2:]:
         yield status, _LINK.sub(r"\1", meaning).replace("`", "")
@@ -112,7 +112,7 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _text(line: str) -> str:
-    """The line so that nothing in it is a request or an escape."""
+    """Return the line so that nothing in it is a request or an escape."""
     escaped = line.translate(_ESCAPES)
     return rf"\&{escaped}" if escaped.startswith(".") else escaped
 

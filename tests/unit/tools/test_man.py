@@ -39,6 +39,6 @@ def test_text_is_no_request_and_no_escape() -> None:
 
 @pytest.mark.skipif(shutil.which("groff") is None, reason="there is no groff here")
 def test_groff_warns_of_nothing(tmp_path: Path) -> None:
-    argv = ["groff", "-man", "-Tutf8", "-ww", "-z", "-k", *man.write_pages(tmp_path)]
+    argv: list[str | Path] = ["groff", "-man", "-Tutf8", "-ww", "-z", "-k", *man.write_pages(tmp_path)]
     done = subprocess.run(argv, capture_output=True, text=True, check=True)
     assert done.stderr == ""
