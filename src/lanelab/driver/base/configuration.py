@@ -9,7 +9,9 @@ from lanelab.driver.base.errors import InputError
 
 PACKAGE = Path(__file__).resolve().parents[2]  # lanelab
 SOURCES = PACKAGE.parent  # what has to be on Python's path
-PROJECT = SOURCES.parent
+# None: lanelab is installed, and what a checkout has beside its sources is in the package.
+CHECKOUT = SOURCES.parent if SOURCES.name == "src" and (SOURCES.parent / "pyproject.toml").is_file() else None
+PROJECT = CHECKOUT or PACKAGE / "data"
 TIMEOUTS = "LANELAB_PATIENCE"
 LARGEST_FACTOR = 100.0
 FACTOR_OF_EMULATED = 6.0  # an emulated processor needs a minute for what a real one does in some seconds
@@ -30,7 +32,7 @@ class Configuration:
         """Raises InputError, which names the variable."""
         factor = environment.get(TIMEOUTS)
         return cls(
-            build=Path(environment.get("LANELAB_BUILD") or PROJECT / "build"),
+            build=Path(environment.get("LANELAB_BUILD") or _build_folder(environment)),
             sites=Path(environment.get("LANELAB_SITES") or PROJECT / "sites-archive"),
             timeouts=_factor(factor) if factor else None,
             may_install=not environment.get("LANELAB_NO_INSTALL"),
@@ -48,6 +50,18 @@ class Configuration:
     def environment(self) -> dict[str, str]:
         """The variables that a child process needs besides its parent's own, to have the same time limits."""
         return {TIMEOUTS: f"{self.timeouts:g}"} if self.timeouts else {}
+
+
+def _build_folder(environment: Mapping[str, str]) -> Path:
+    if CHECKOUT:
+        return CHECKOUT / "build"
+    return user_folder(environment, "XDG_CACHE_HOME", ".cache")
+
+
+def user_folder(environment: Mapping[str, str], variable: str, usual: str) -> Path:
+    """Return lanelab's folder below one of the user's own, as the XDG specification has them."""
+    named = Path(environment.get(variable, ""))  # which counts only where it is absolute
+    return (named if named.is_absolute() else Path.home() / usual) / "lanelab"
 
 
 def _factor(text: str) -> float:

@@ -14,6 +14,7 @@ from lanelab.driver.base import configuration
 from lanelab.driver.base.errors import BedError
 
 PROJECT, SOURCES, PACKAGE = configuration.PROJECT, configuration.SOURCES, configuration.PACKAGE
+CHECKOUT = configuration.CHECKOUT
 BEDS_KEPT = 20
 
 

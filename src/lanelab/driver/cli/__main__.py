@@ -1,11 +1,7 @@
-"""Where `python -m lanelab.driver.cli` begins. Until everything is imported, Ctrl-C just ends the process."""
+"""Where `python -m lanelab.driver.cli` begins."""
 
-import signal
 import sys
 
-if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-from lanelab.driver.cli.main import main
+from lanelab.driver.cli.start import main
 
 sys.exit(main())

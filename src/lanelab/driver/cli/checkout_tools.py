@@ -1,4 +1,4 @@
-"""lanelab check, test, bench: they are in tools/ of a checkout, which is no part of an installed lanelab."""
+"""lanelab check, test, bench, wheel: they are in tools/ of a checkout, which is no part of an installed lanelab."""
 
 import sys
 
@@ -12,6 +12,7 @@ TOOLS = PROJECT / "tools"
 TABLE: Table = {
     "check": ("tools.commands:check", "Check format, lint and types of every language in the tree."),
     "test": ("tools.commands:test", "Run the tests: all, or those of the kinds named (unit, golden, wire, bed, e2e)."),
+    "wheel": ("tools.wheel.commands:wheel", "Build the wheel, for machines that have no checkout."),
     "bench": ("tools.bench.commands:group", "Measure lanelab itself: how fast, and how exact."),
 }
 

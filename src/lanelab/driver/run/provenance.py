@@ -1,6 +1,7 @@
 """What a run was made with, as far as this side of a bed can tell; the bed adds its nodes' facts."""
 
 import importlib.metadata
+import json
 import os
 import platform
 import subprocess
@@ -8,16 +9,17 @@ import sys
 from pathlib import Path
 
 from lanelab.driver.base.coded import JsonObject
-from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.base.paths import CHECKOUT, PROJECT
 from lanelab.driver.base.programs import install
 
+BUILT_FROM = "built-from.json"  # beside the data of a wheel
 LIBRARIES = ("selenium", "cryptography", "altair", "vl-convert-python", "ansible-core")
 
 
 def host_facts(version: str) -> JsonObject:
     """Return the facts of this machine and of this lanelab."""
     return {
-        "lanelab": {"version": version, **_checkout()},
+        "lanelab": {"version": version, **_sources()},
         "python": {"version": platform.python_version(), "program": sys.executable, **_libraries()},
         "machine": {
             "system": install.family(),
@@ -39,9 +41,17 @@ def load() -> dict[str, float]:
     return {"1min": round(one, 2), "5min": round(five, 2), "15min": round(fifteen, 2)}
 
 
-def _checkout() -> dict[str, str]:
+def _sources() -> dict[str, str]:
+    """Return the commit that this lanelab is of. Where it is installed, git would tell of whatever folder is around."""
+    if CHECKOUT is None:
+        facts: dict[str, str] = json.loads((PROJECT / BUILT_FROM).read_text())
+        return facts
+    return _checkout(CHECKOUT)
+
+
+def _checkout(folder: Path) -> dict[str, str]:
     def git(*words: str) -> str:
-        argv = ["git", "-C", str(PROJECT), "-c", "safe.directory=*", *words]
+        argv = ["git", "-C", str(folder), "-c", "safe.directory=*", *words]
         try:
             done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=10)
         except (OSError, subprocess.TimeoutExpired):

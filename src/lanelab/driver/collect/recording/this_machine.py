@@ -12,7 +12,7 @@ from lanelab.driver.bed.node import Command, Process, Stdio, Terminal
 # What is started dies with us, however we end. For root it is an ordinary user: Chromium's sandbox wants that.
 CONFINE = """
 import os, sys
-sys.path.insert(0, sys.argv[1])
+sys.path.append(sys.argv[1])
 from lanelab.driver.bed.remote import namespaces
 parent, root = int(sys.argv[2]), os.getuid() == 0
 if root:

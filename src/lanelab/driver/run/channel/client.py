@@ -25,7 +25,7 @@ from lanelab.driver.run.channel.protocol import VERSION, Answer, BedReady, Chann
 from lanelab.driver.trial.operations import TrialOperations
 
 # Whatever Python's own settings in the user's environment, which the commands in the bed get as they are.
-START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from lanelab.driver.run.channel.bed_start import main; main()"
+START = "import sys; sys.path.append(sys.argv.pop(1)); from lanelab.driver.run.channel.bed_start import main; main()"
 DOWN_TIMEOUT_S = 5
 
 

@@ -10,7 +10,7 @@ import sys
 import threading
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[4]))
+sys.path.append(str(Path(__file__).resolve().parents[4]))  # last: installed, much else is in that folder
 
 from lanelab.driver.run.channel.protocol import Channel, ErrorWords, Message
 

@@ -18,7 +18,7 @@ from lanelab.driver.base.errors import ClusterError
 from lanelab.driver.base.paths import SOURCES
 
 # Whatever Python's own settings in the user's environment.
-START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from lanelab.driver.run.sweep.children import main; main()"
+START = "import sys; sys.path.append(sys.argv.pop(1)); from lanelab.driver.run.sweep.children import main; main()"
 END_WITHIN_S = 10.0
 
 Message = TypeVar("Message", bound=Coded)

@@ -1,0 +1,50 @@
+"""Builds the wheel from a copy of what git tracks: nothing that lies about in the checkout gets in, and two builds of
+one commit are the same bytes."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from lanelab.driver.base.errors import BuildError
+from tools.wheel.build_hook import BUILT_FROM, built_from_git
+
+
+def build_wheel(checkout: Path, out: Path) -> Path:
+    """Return the wheel. Raises BuildError."""
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="lanelab-wheel-") as folder:
+        copy = Path(folder) / "lanelab"
+        _copy_tracked(checkout, copy)
+        (copy / BUILT_FROM).write_text(built_from_git(checkout))
+        output = Path(folder) / "output"
+        argv = [sys.executable, "-I", "-m", "hatchling", "build", "--target", "wheel", "--directory", str(output)]
+        environment = {**os.environ, "SOURCE_DATE_EPOCH": _time_of_commit(checkout)}
+        _run(argv, copy, environment)
+        (wheel,) = output.glob("*.whl")
+        return Path(shutil.move(wheel, out / wheel.name))
+
+
+def _run(argv: list[str], folder: Path, environment: dict[str, str]) -> None:
+    done = subprocess.run(argv, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise BuildError("hatchling built no wheel", "The end of what it says is above", output=done.stderr[-2000:])
+
+
+def _copy_tracked(checkout: Path, copy: Path) -> None:
+    for name in _git(checkout, "ls-files", "-z").split("\0"):
+        source, place = checkout / name, copy / name
+        if name and source.is_file() and not source.is_symlink():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, place)
+
+
+def _time_of_commit(checkout: Path) -> str:
+    return os.environ.get("SOURCE_DATE_EPOCH") or _git(checkout, "log", "-1", "--format=%ct").strip()
+
+
+def _git(checkout: Path, *words: str) -> str:
+    argv = ["git", "-C", str(checkout), *words]
+    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout

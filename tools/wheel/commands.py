@@ -1,0 +1,26 @@
+"""lanelab wheel: what `uv tool install` and `pip install` take."""
+
+import hashlib
+import time
+from pathlib import Path
+
+import click
+
+from lanelab.driver.base.paths import PROJECT
+from tools.wheel.build import build_wheel
+
+
+@click.command("wheel")
+@click.option(
+    "--out", default="dist", metavar="FOLDER", type=click.Path(path_type=Path),
+    help="Where the files go (default: dist, in the folder that you are in)",
+)  # fmt: skip
+def wheel(out: Path) -> None:
+    """Build the wheel, for machines that have no checkout.
+
+    It has what git tracks and nothing else. Two builds of one commit are the same bytes.
+    """
+    began = time.monotonic()
+    path = build_wheel(PROJECT, out)
+    took_s, data = time.monotonic() - began, path.read_bytes()
+    click.echo(f"{path}  {len(data) / 1e6:.1f} MB  {took_s:.0f} s  sha256 {hashlib.sha256(data).hexdigest()}")
