@@ -133,6 +133,28 @@ def test_dissected_packets_are_decrypted_also_within_a_running_loop(run: lanelab
 
 
 @needs_tshark
+def test_a_capture_that_was_exported_opens_decrypted_without_a_setting(run: lanelab.Run, tmp_path: Path) -> None:
+    exported = run.export_files("pcapng", tmp_path, median=True)
+    assert exported.lacking == 0
+    captures = [
+        path for path in exported.files if path.suffix == ".pcapng" and path.with_suffix(".key_log.txt").exists()
+    ]
+    assert len(captures) == 2, "of HTTP/2 over each link"
+    for capture in captures:
+        command = ["tshark", "-r", str(capture), "-Y", "http2.headers.path", "-T", "fields", "-e", "http2.headers.path"]
+        assert "/index.html" in subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        keys = capture.with_suffix(".key_log.txt").read_text()
+        assert "CLIENT_TRAFFIC_SECRET_0" in keys
+        assert keys == run.trial(int(capture.stem)).key_log()
+
+
+def test_traces_are_exported_and_missing_ones_counted(run: lanelab.Run, tmp_path: Path) -> None:
+    exported = run.export_files("trace", tmp_path)
+    assert (len(exported.files), exported.lacking) == (1, len(run.data.ok) - 1)
+    assert json.loads(exported.files[0].read_text())["traceEvents"]
+
+
+@needs_tshark
 def test_pyshark_works_within_a_running_loop() -> None:
     program = f"""
 import asyncio, lanelab

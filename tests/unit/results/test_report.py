@@ -15,6 +15,7 @@ from rich.console import Console
 from lanelab.analysis.results import export, numbers, tables
 from lanelab.analysis.results.charts import chart
 from lanelab.analysis.results.drawing import draw
+from lanelab.analysis.results.export_files import write_files
 from lanelab.analysis.results.layout.model import Words
 from lanelab.analysis.results.model import Figure
 from lanelab.analysis.results.report import page
@@ -207,8 +208,8 @@ def test_every_run_can_be_exported(folder: Path, tmp_path: Path) -> None:
     export.write_parquet(export.request_rows(run), tmp_path / "r.parquet")
     data = json.loads(json.dumps(export.everything(run, requests=True)))
     assert len(data["trials"]) == len(run.trials)
-    written, lacking = export.write_hars(run, tmp_path / "har", median=True)
-    assert (len(written), lacking) == (sum(1 for row in tables.rows(run) if row.summary), 0)
+    exported = write_files(run, "har", tmp_path / "har", median=True)
+    assert (len(exported.files), exported.lacking) == (sum(1 for row in tables.rows(run) if row.summary), 0)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,7 @@
-"""A run in formats that other programs read: CSV, Parquet, JSON, HAR. Tidy: one row for each trial, or each request."""
+"""A run in formats that other programs read: CSV, Parquet, JSON. Tidy: one row for each trial, or each request."""
 
 import csv
 import datetime
-import gzip
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -34,14 +33,13 @@ from lanelab.driver.record.evidence.browser import RequestData
 from lanelab.driver.record.metrics import LOAD, METRICS, metric_named, metrics_of
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder.format import IN_TABLES
-from lanelab.driver.run.folder.trial_content import each_series, unchanged_artifacts
+from lanelab.driver.run.folder.trial_content import each_series
 from lanelab.driver.run.folder.trial_records import each_record, each_request
 from lanelab.driver.site.site_notes import AboutSite
 
 if TYPE_CHECKING:
     import pyarrow
 
-HAR = "page.har.gz"
 _COUNTS = ("http_status", "connection", "wire_connection", "wire_stream", "wire_in_flight")
 Cell: TypeAlias = str | int | float | datetime.datetime | None
 Row: TypeAlias = dict[str, Cell]
@@ -434,24 +432,3 @@ def _parsed(text: str) -> Any:  # noqa: ANN401 - JSON
         return json.loads(text)
     except json.JSONDecodeError:
         return text
-
-
-def write_hars(run: Run, folder: Path, *, median: bool = False) -> tuple[list[Path], int]:
-    """Write a HAR for each trial that counts, or only for each cell's median trial. Returns the files, and how many
-    trials had none to give."""
-    trials = run.ok
-    if median:
-        medians = (tables.median_trial(trials) for trials in run.by_cell().values())
-        trials = [trial for trial in medians if trial]
-    written, lacking = [], 0
-    for trial in trials:
-        try:
-            content = gzip.decompress((unchanged_artifacts(run.folder, trial.number, (HAR,)) / HAR).read_bytes())
-        except (OSError, EOFError):
-            lacking += 1
-            continue
-        target = folder / f"{trial.number:06d}.har"
-        with writing(target) as part:
-            part.write_bytes(content)
-        written.append(target)
-    return written, lacking

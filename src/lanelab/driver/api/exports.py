@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import IO, Literal, TypeAlias
 
 from lanelab.analysis.results import export
+from lanelab.analysis.results.export_files import Kind
 from lanelab.driver.api.opened_run import Run
+
+__all__ = ["Kind", "Rows", "csv_to", "json_to", "parquet_to"]
 
 Rows: TypeAlias = Literal["trials", "requests", "series"]
 

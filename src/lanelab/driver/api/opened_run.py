@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow
     from altair.typing import ChartType
 
+    from lanelab.analysis.results.export_files import Exported, Kind
     from lanelab.driver.api.trial import Trial
     from lanelab.driver.run.missing import MissingCell
 
@@ -244,12 +245,12 @@ class Run:
 
         return export.everything(self.data, requests=requests)
 
-    def export_hars(self, folder: str | Path, *, median: bool = False) -> tuple[list[Path], int]:
-        """Write the HAR of each trial that counts, or of each cell's median trial. Returns the files, and how many
-        trials had none to give."""
-        from lanelab.analysis.results import export
+    def export_files(self, kind: "Kind", folder: str | Path, *, median: bool = False) -> "Exported":
+        """Write the HAR, the capture with its key log, or the trace of each trial that counts, or of each cell's median
+        trial. Returns the files, and how many trials had none to give."""
+        from lanelab.analysis.results.export_files import write_files
 
-        return export.write_hars(self.data, Path(folder), median=median)
+        return write_files(self.data, kind, Path(folder), median=median)
 
     def report(self, path: str | Path | None = None) -> Path:
         """Write the report: one page, in the run folder unless `path` says otherwise."""

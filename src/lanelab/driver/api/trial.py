@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from lanelab.analysis.results import axes
 from lanelab.analysis.results import model as results
-from lanelab.analysis.results.export import HAR
+from lanelab.analysis.results.export_files import HAR
 from lanelab.analysis.results.film import FILMSTRIP, SCREENSHOT, Film, film_of
 from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.layout.model import Section
@@ -26,6 +26,7 @@ from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder.trial_content import artifact_path, read_artifacts, unchanged_artifacts
 from lanelab.driver.run.folder.trial_records import read_record
+from lanelab.driver.trial.packets.key_log import key_log
 
 if TYPE_CHECKING:
     import pyarrow
@@ -196,6 +197,11 @@ class Trial:
     def pyshark(self, filter: str = "") -> "list[Packet]":  # noqa: A002
         """Return the packets that the display filter takes as pyshark has them, decrypted."""
         return captures.pyshark_packets(self._capture(), self.record(), filter)
+
+    def key_log(self) -> str:
+        """Return the TLS keys of its capture in the format of SSLKEYLOGFILE, for programs that do not find them in it.
+        Empty where nothing was encrypted."""
+        return key_log(gzip.decompress(self._capture().read_bytes()))
 
     def _capture(self) -> Path:
         return captures.capture_of(self.folder, self.number)

@@ -12,7 +12,9 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.common import run_argument
 from lanelab.driver.cli.output import note, print_json
 
-FORMATS = ("csv", "parquet", "har", "json")
+OF_FILES: dict[str, exports.Kind] = {"har": "har", "pcapng": "pcapng", "trace": "trace"}
+FORMATS = ("csv", "parquet", "json", *OF_FILES)
+CALLED = {"har": "HAR", "pcapng": "capture", "trace": "trace"}
 
 
 @click.command("export")
@@ -21,33 +23,36 @@ FORMATS = ("csv", "parquet", "har", "json")
 @click.option("--output", type=click.Path(path_type=Path), help="Where to (default: stdout, or beside you)")
 @click.option("--requests", is_flag=True, help="One row for each request, not each trial; in JSON: requests too")
 @click.option("--series", is_flag=True, help="One row for each point of each series over time, not each trial")
-@click.option("--median", is_flag=True, help="HAR of the median trial of each cell only")
+@click.option("--median", is_flag=True, help="Files of the median trial of each cell only")
 def export(name: str, *, kind: str, output: Path | None, requests: bool, series: bool, median: bool) -> None:
-    """Write a run for other programs: csv and json to stdout, parquet to a file, har to a folder.
+    """Write a run for other programs: csv and json to stdout, parquet to a file, files of its trials to a folder.
 
-    Failed trials are in it, with their status. What the columns are: docs/reference/json.md
+    Failed trials are in csv, json and parquet, with their status. What the columns are: docs/reference/json.md
+
+    har: for DevTools and what else reads HAR 1.2. pcapng: for Wireshark, decrypted, with a key log beside it for
+    programs that look for one. trace: for Perfetto and DevTools.
 
     \b
     Examples:
       lanelab export latest --format csv --output trials.csv
       lanelab export latest --format parquet --requests
     """
-    if median and kind != "har":
-        raise InputError(
-            f"it means nothing with --format {kind}", "Write --format har, or leave it out", key="--median"
-        )
+    if median and kind not in OF_FILES:
+        remedy = f"Write --format {' or '.join(OF_FILES)}, or leave it out"
+        raise InputError(f"it means nothing with --format {kind}", remedy, key="--median")
     if series and (requests or kind not in ("csv", "parquet")):
         what = "--requests" if requests else f"--format {kind}"
         remedy = "Write it with --format csv or parquet alone; json has series anyway"
         raise InputError(f"it means nothing with {what}", remedy, key="--series")
-    if requests and kind == "har":
-        raise InputError("a HAR has all requests anyway", "Leave it out", key="--requests")
+    if requests and kind in OF_FILES:
+        raise InputError(f"it means nothing with --format {kind}", "Leave it out", key="--requests")
     run = open_run(name)
-    if not run.loads_pages and (kind == "har" or requests):
+    if not run.loads_pages and (kind in ("har", "trace") or requests):
         what = "it means nothing for a load of a server, which has no request of a browser"
-        raise InputError(what, "Write --format csv, parquet or json", key="--requests" if requests else "--format har")
-    if kind == "har":
-        _export_hars(run, output or Path(f"{run.folder.resolve().name}-har"), median=median)
+        key = "--requests" if requests else f"--format {kind}"
+        raise InputError(what, "Write --format csv, parquet or json", key=key)
+    if kind in OF_FILES:
+        _export_files(run, OF_FILES[kind], output or Path(f"{run.folder.resolve().name}-{kind}"), median=median)
     elif kind == "json":
         _export_json(run, output, requests=requests)
     else:
@@ -73,8 +78,8 @@ def _export_json(run: Run, output: Path | None, *, requests: bool) -> None:
     note(f"the run is written to {output}")
 
 
-def _export_hars(run: Run, folder: Path, *, median: bool) -> None:
-    written, lacking = run.export_hars(folder, median=median)
-    note(f"{len(written)} HAR files written to {folder}")
-    if lacking:
-        note(f"{counted(lacking, 'trial')} without a HAR in the run folder")
+def _export_files(run: Run, kind: exports.Kind, folder: Path, *, median: bool) -> None:
+    exported = run.export_files(kind, folder, median=median)
+    note(f"{counted(len(exported.files), 'file')} written to {folder}")
+    if exported.lacking:
+        note(f"{counted(exported.lacking, 'trial')} without a {CALLED[kind]} in the run folder")

@@ -1,0 +1,63 @@
+"""Files of a run's trials for other programs: HARs, captures with their key logs, traces."""
+
+import gzip
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from lanelab.analysis.results import tables
+from lanelab.analysis.results.export import writing
+from lanelab.analysis.results.load_view import CAPTURE
+from lanelab.analysis.results.model import Run, Trial
+from lanelab.driver.run.folder.trial_content import unchanged_artifacts
+from lanelab.driver.trial.packets.key_log import key_log
+
+Kind: TypeAlias = Literal["har", "pcapng", "trace"]
+HAR, TRACE = "page.har.gz", "trace.json.gz"
+KEY_LOG = ".key_log.txt"  # beside the capture, by the name under which other tools look for it
+NAMES: dict[Kind, tuple[str, str]] = {  # the file of a trial, and what its copy is called behind the trial's number
+    "har": (HAR, ".har"),
+    "pcapng": (CAPTURE, ".pcapng"),
+    "trace": (TRACE, ".trace.json"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """The files that were written, and how many trials had none to give."""
+
+    files: tuple[Path, ...]
+    lacking: int
+
+
+def write_files(run: Run, kind: Kind, folder: Path, *, median: bool = False) -> Exported:
+    """Write a file of each trial that counts, or of each cell's median trial. A capture is decrypted by the keys within
+    it; for programs that do not look there, its key log is written beside it."""
+    name, suffix = NAMES[kind]
+    files, lacking = list[Path](), 0
+    for trial in _trials(run, median=median):
+        try:
+            content = gzip.decompress((unchanged_artifacts(run.folder, trial.number, (name,)) / name).read_bytes())
+        except (OSError, EOFError):
+            lacking += 1
+            continue
+        target = folder / f"{trial.number:06d}{suffix}"
+        files.append(_write(target, content))
+        if kind == "pcapng" and (keys := key_log(content)):
+            files.append(_write(target.with_suffix(KEY_LOG), keys.encode()))
+    return Exported(tuple(files), lacking)
+
+
+def _trials(run: Run, *, median: bool) -> Iterator[Trial]:
+    if median:
+        medians = (tables.median_trial(trials) for trials in run.by_cell().values())
+        yield from (trial for trial in medians if trial)
+    else:
+        yield from run.ok
+
+
+def _write(target: Path, content: bytes) -> Path:
+    with writing(target) as part:
+        part.write_bytes(content)
+    return target
