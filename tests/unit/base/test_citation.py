@@ -4,13 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from lanelab.driver.base.citation import FILE, citation
-from lanelab.driver.base.configuration import PROJECT
+from lanelab.driver.base.citation import citation
 from lanelab.driver.base.version import VERSION
-
-
-def test_there_is_one_source_and_the_package_has_it() -> None:
-    assert FILE.read_bytes() == (PROJECT / "CITATION.cff").read_bytes()
 
 
 def test_the_command_prints_text_and_bibtex_of_this_version(tmp_path: Path) -> None:

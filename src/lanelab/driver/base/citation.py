@@ -1,13 +1,12 @@
-"""How lanelab is cited: CITATION.cff, as plain text and as BibTeX. The file is at the top of the checkout, where forges
-look for it. The package has a link to it, which becomes the file itself where the package is installed."""
+"""How lanelab is cited: CITATION.cff, which forges read, too, as plain text and as BibTeX."""
 
 from pathlib import Path
 
 import yaml
 
-from lanelab.driver.base.paths import PACKAGE
+from lanelab.driver.base.paths import PROJECT
 
-FILE = PACKAGE / "CITATION.cff"
+FILE = PROJECT / "CITATION.cff"
 
 
 def citation(file: Path = FILE) -> str:
