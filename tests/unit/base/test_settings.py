@@ -15,7 +15,15 @@ TABLE = Table(
             "size", count("PIECES", "pieces", 1, 9), DefaultBy("colour", {"red": "3", "blue": "5"}), "how many", "4"
         ),
         Setting("pause", DURATION, "", "how long it rests", "5ms", sides=WAYS, aliases=("rest",), default_words="none"),
-        Setting("quick", FLAG, "false", "whether it hurries", "true", needs="pause", meaningless_with=(("size", 1),)),
+        Setting(
+            "quick",
+            FLAG,
+            "false",
+            "whether it hurries",
+            "true",
+            needs="pause",
+            meaningless_with=(("size", 1), ("size", 2)),
+        ),
         Setting("notes", lines("note", ".+", "hello"), "", "what is written on it", "hello", default_words="none"),
         Setting("parts", None, "", "what it has", "{}", written="a mapping"),
         Setting("owner", choice("NAME", "me", "you"), "", "whose it is", "me", required=True),
@@ -97,7 +105,7 @@ def test_the_reference_and_the_schema_come_from_the_table() -> None:
     assert rows[0] == "| setting | written as | default | meaning | example |"
     assert rows[3] == "| `size` | pieces, 1 to 9 | `3`; blue: `5` | how many | `size: 4` |"
     assert rows[4].startswith("| `pause`, `pause_in`, `pause_out` | ")
-    assert "whether it hurries; needs `pause`; means nothing with `size: 1` |" in rows[5]
+    assert "whether it hurries; needs `pause`; not with `size: 1`, `2` |" in rows[5]
     assert rows[7] == "| `parts` | a mapping | must be given | what it has | `parts: {}` |"
     schema = TABLE.schema({"parts": {"type": "object"}})
     assert list(schema) == list(TABLE)

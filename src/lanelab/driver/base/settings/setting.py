@@ -6,6 +6,7 @@ the JSON schema and the options of the command line derive from a table. To add 
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lanelab.driver.base.coded import JsonObject
@@ -104,6 +105,13 @@ ROW = "row"  # key of a field's metadata
 def rows_of(kind: type) -> tuple[Setting, ...]:
     """Return the settings that a dataclass declares with its fields: `field(metadata={ROW: Setting(…)})`."""
     return tuple(each.metadata[ROW] for each in fields(kind) if ROW in each.metadata)
+
+
+def _together(pairs: tuple[tuple[str, object], ...]) -> Iterator[str]:
+    """Write each name once, before the first of its values."""
+    for name, same in groupby(pairs, key=lambda pair: pair[0]):
+        first, *rest = (str(value).lower() for _, value in same)
+        yield ", ".join([f"`{name}: {first}`", *(f"`{value}`" for value in rest)])
 
 
 def option_of(name: str) -> str:
@@ -230,8 +238,8 @@ class Table(Mapping[str, Key]):
             keys = ", ".join(f"`{key.name}`" for key in setting.keys)
             written = setting.written or (setting.kind.written if setting.kind else "")
             needs = f"; needs `{setting.needs}`" if setting.needs else ""
-            others = ", ".join(f"`{name}: {str(value).lower()}`" for name, value in setting.meaningless_with)
-            meaning = setting.help + needs + (f"; means nothing with {others}" if others else "")
+            others = ", ".join(_together(setting.meaningless_with))
+            meaning = setting.help + needs + (f"; not with {others}" if others else "")
             example = f"`{setting.keys[0].name}: {setting.example}`"
             rows.append(f"| {keys} | {written} | {setting.default_text} | {meaning} | {example} |")
         return "\n".join(rows)
