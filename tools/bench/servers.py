@@ -17,10 +17,10 @@ from pathlib import Path
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.driver.base.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, BedError, Interrupted
-from lanelab.driver.base.paths import SOURCES, build_folder, sites_folder
+from lanelab.driver.base.paths import SOURCES, build_folder
 from lanelab.driver.base.programs.find_program import find
 from lanelab.driver.experiment.read import parse_experiment
-from lanelab.driver.site.load import load_site, site_names
+from lanelab.driver.site.load import load_site, site_folder, site_names
 from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.server_load.generators.h2load import NAME as H2LOAD
 from lanelab.driver.trial.server_load.generators.spdy_load import NAME as SPDY_LOAD
@@ -139,7 +139,7 @@ def make_archive() -> Path:
     dummy = archive / "dummy"
     if not dummy.exists():
         dummy.unlink(missing_ok=True)
-        dummy.symlink_to(sites_folder() / "dummy")
+        dummy.symlink_to(site_folder("dummy"))
     return archive
 
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base import configuration, timeouts
-from lanelab.driver.base.configuration import FACTOR_OF_EMULATED, PROJECT, TIMEOUTS, Configuration
+from lanelab.driver.base.configuration import FACTOR_OF_EMULATED, PROJECT, SITES, TIMEOUTS, Configuration
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.main import lanelab
 from lanelab.driver.trial.operations import TrialOperations
@@ -27,6 +27,22 @@ def test_what_is_not_set_or_empty_has_its_default() -> None:
     default = Configuration(PROJECT / "build", PROJECT / "sites-archive", None, True, False)
     assert Configuration.from_environment({}) == default
     assert Configuration.from_environment({"LANELAB_BUILD": "", "LANELAB_SITES": "", TIMEOUTS: ""}) == default
+
+
+@pytest.mark.usefixtures("installed")
+def test_installed_it_writes_to_the_users_folders_and_nowhere_else() -> None:
+    given = {"HOME": "/h", "XDG_CACHE_HOME": "/c", "XDG_DATA_HOME": "/d"}
+    read = Configuration.from_environment(given)
+    assert (read.build, read.sites, read.shipped_sites) == (Path("/c/lanelab"), Path("/d/lanelab/sites"), SITES)
+    relative = Configuration.from_environment({"XDG_CACHE_HOME": "c", "XDG_DATA_HOME": ""})  # which does not count
+    assert relative.build == Path.home() / ".cache" / "lanelab"
+    assert relative.sites == Path.home() / ".local" / "share" / "lanelab" / "sites"
+    assert Configuration.from_environment({"LANELAB_SITES": "/s"}).shipped_sites is None
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(configuration, "CHECKOUT", None)
 
 
 @pytest.mark.parametrize(("given", "limit_s"), [("", 10), ("1", 10), ("6", 60), ("2.5", 25), ("100", 1000)])

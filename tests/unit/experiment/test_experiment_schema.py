@@ -13,8 +13,9 @@ from hypothesis import given
 from lanelab.driver.api.example import EXAMPLE
 from lanelab.driver.arm.fields import ARM
 from lanelab.driver.base.paths import PROJECT
-from lanelab.driver.experiment.read import STUDY_FILE, read_experiment
+from lanelab.driver.experiment.read import read_experiment
 from lanelab.driver.experiment.schema import SCHEMA_FILE, reference_tables, schema_text
+from lanelab.driver.experiment.shipped import STUDY_FILE
 from lanelab.driver.link import SETTINGS
 from lanelab.driver.link.profiles import PROFILES
 from lanelab.driver.run.study.schema import SCHEMA_FILE as STUDY_SCHEMA

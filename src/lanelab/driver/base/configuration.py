@@ -12,6 +12,7 @@ SOURCES = PACKAGE.parent  # what has to be on Python's path
 # None: lanelab is installed, and what a checkout has beside its sources is in the package.
 CHECKOUT = SOURCES.parent if SOURCES.name == "src" and (SOURCES.parent / "pyproject.toml").is_file() else None
 PROJECT = CHECKOUT or PACKAGE / "data"
+SITES = PROJECT / "sites-archive"
 TIMEOUTS = "LANELAB_PATIENCE"
 LARGEST_FACTOR = 100.0
 FACTOR_OF_EMULATED = 6.0  # an emulated processor needs a minute for what a real one does in some seconds
@@ -22,21 +23,23 @@ class Configuration:
     """Settings of the whole program. Those of a run belong into its experiment file."""
 
     build: Path  # LANELAB_BUILD: where lanelab writes. The launcher sets it, since a checkout may be read-only
-    sites: Path  # LANELAB_SITES: the archive of sites
+    sites: Path  # LANELAB_SITES: the archive of sites, where new ones go
     timeouts: float | None  # LANELAB_PATIENCE: times every time limit of ours; None: the user sets none
     may_install: bool  # LANELAB_NO_INSTALL is not set
     shows_traces: bool  # LANELAB_DEBUG is set
+    shipped_sites: Path | None = None  # of an installed lanelab: what is not in the user's archive is looked for here
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> "Configuration":
         """Raises InputError, which names the variable."""
-        factor = environment.get(TIMEOUTS)
+        factor, named_sites = environment.get(TIMEOUTS), environment.get("LANELAB_SITES")
         return cls(
             build=Path(environment.get("LANELAB_BUILD") or _build_folder(environment)),
-            sites=Path(environment.get("LANELAB_SITES") or PROJECT / "sites-archive"),
+            sites=Path(named_sites or (SITES if CHECKOUT else _users_sites(environment))),
             timeouts=_factor(factor) if factor else None,
             may_install=not environment.get("LANELAB_NO_INSTALL"),
             shows_traces=bool(environment.get("LANELAB_DEBUG")),
+            shipped_sites=None if named_sites or CHECKOUT else SITES,
         )
 
     @property
@@ -56,6 +59,10 @@ def _build_folder(environment: Mapping[str, str]) -> Path:
     if CHECKOUT:
         return CHECKOUT / "build"
     return user_folder(environment, "XDG_CACHE_HOME", ".cache")
+
+
+def _users_sites(environment: Mapping[str, str]) -> Path:
+    return user_folder(environment, "XDG_DATA_HOME", ".local/share") / "sites"
 
 
 def user_folder(environment: Mapping[str, str], variable: str, usual: str) -> Path:

@@ -24,8 +24,17 @@ def build_folder() -> Path:
 
 
 def sites_folder() -> Path:
-    """Return the archive of sites: the project's, or the user's own."""
+    """Return the archive of sites where new ones go: the checkout's, or the user's own."""
     return configuration.current().sites
+
+
+def site_archives() -> tuple[Path, ...]:
+    """Return where sites are looked for, in this order."""
+    shipped = configuration.current().shipped_sites
+    users = sites_folder()
+    if shipped is None:
+        return (users,)
+    return (users, shipped) if users.is_dir() else (shipped,)
 
 
 @contextlib.contextmanager

@@ -32,7 +32,7 @@ def plan(file: Path, *, variant: str | None, workers: int | None, scale: float |
 
     \b
     Examples:
-      lanelab plan experiments/quickstart.yaml
+      lanelab plan quickstart
       lanelab plan experiments/rtt-bandwidth-grid.yaml --json
       lanelab plan experiments/rtt-bandwidth-grid.yaml --workers 8
     """

@@ -83,7 +83,7 @@ def lanelab() -> None:
     \b
     Begin with:
       lanelab doctor                              what this machine can do
-      lanelab run experiments/quickstart.yaml     page loads over two links, four ways: medians and a report
+      lanelab run quickstart                      page loads over two links, four ways: medians and a report
       lanelab link test --rtt 100ms --rate 1mbit  a bed with that link, measured from inside
       lanelab bed shell                           a shell on the client of a bed
     """

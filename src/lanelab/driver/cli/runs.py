@@ -24,7 +24,7 @@ from lanelab.driver.cli.sweep_options import sweep_options
 
 
 @click.command("run")
-@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--resume", "resumed", metavar="RUN", help="Go on with that run: its folder, its name, or latest")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the run (default: runs/DATE-NAME)")
 @click.option(
@@ -81,6 +81,8 @@ def run(  # noqa: PLR0913 - an option each
 ) -> None:
     """Run an experiment: FILE says which sites, links and arms. Ends with a table of medians and a report.
 
+    An experiment of lanelab's own goes by its name, too: quickstart, labs/1-slow-start.
+
     Ctrl-C finishes the trial and stops; a second one stops at once. Either way nothing that was finished is lost, and
     --resume goes on.
 
@@ -93,7 +95,7 @@ def run(  # noqa: PLR0913 - an option each
 
     \b
     Examples:
-      lanelab run experiments/quickstart.yaml
+      lanelab run quickstart
       lanelab run experiments/quickstart.yaml --substrate ssh --inventory machines.yml
       lanelab run --resume runs/20261120T101500Z-quickstart
       lanelab run experiments/quickstart.yaml --reuse runs

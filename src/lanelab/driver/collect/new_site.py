@@ -27,6 +27,7 @@ from lanelab.driver.site.archive.secrets import without_secrets
 from lanelab.driver.site.archive.write_warc import write_warc
 from lanelab.driver.site.composition import composition_of
 from lanelab.driver.site.exchange import Exchange
+from lanelab.driver.site.load import require_unused
 from lanelab.driver.site.manifest import MANIFEST, Manifest, parse_manifest
 from lanelab.driver.site.site import SiteObject, StoredObject
 
@@ -76,9 +77,7 @@ def require_name(name: str) -> None:
 def require_free(name: str, archive_folder: Path | None = None, *, replace: bool = False) -> None:
     """Refuse a name that is taken before anything is recorded for it."""
     require_name(name)
-    folder = (archive_folder or sites_folder()) / name
-    if os.path.lexists(folder) and not replace:
-        raise InputError(f"there is a site {name} already", "Choose another name, or add --replace", key="--name")
+    require_unused(name, archive_folder, replace=replace)
 
 
 def add_site(

@@ -23,6 +23,7 @@ from lanelab.driver.experiment.figures import default_figures, read_figures
 from lanelab.driver.experiment.keys import EXPERIMENT, TOLERANCES, UNTIL, read_name
 from lanelab.driver.experiment.load_keys import LoadCase, over_loads, read_loads, refuse_streams, workload_of
 from lanelab.driver.experiment.model import Experiment, LinkCase, Pairs, Repeat
+from lanelab.driver.experiment.shipped import STUDY_FILE, experiment_file
 from lanelab.driver.experiment.variants import chosen_variant, error_in_variant, overlaid, variants_of
 from lanelab.driver.record.metrics import LOAD, PAGE_LOAD
 from lanelab.driver.site.load import site_names
@@ -31,7 +32,6 @@ from lanelab.driver.trial.recorders.registry import RECORDERS
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions, Tcpdump
 from lanelab.driver.trial.tolerances import Tolerances
 
-STUDY_FILE = "study.yaml"  # makes a folder of experiments a study
 LONGEST_ARM_NAME = 60
 LONGEST_LOAD = Duration.parse("43200s")
 OF_PAGE_LOADS = (
@@ -42,10 +42,11 @@ OF_PAGE_LOADS = (
 
 
 def read_experiment(path: Path, variant: str | None = None) -> Experiment:
-    """Return the experiment in that file, with the sites of the archive; of its variants that one, else the first."""
+    """Return the experiment in that file, or of that name; of its variants that one, else the first."""
     if path.name == STUDY_FILE:
         what = "it describes a study, and is no experiment"
         raise InputError(what, f"Write lanelab study run {path.parent}, or name a file of one figure", key=str(path))
+    path = experiment_file(path)
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

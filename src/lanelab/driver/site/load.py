@@ -7,6 +7,7 @@ import difflib
 import fcntl
 import hashlib
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
@@ -15,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from lanelab.driver.base.errors import BedError, InputError, RecordError
-from lanelab.driver.base.paths import build_folder, sites_folder
+from lanelab.driver.base.paths import build_folder, site_archives
 from lanelab.driver.site import bodies, content, fetch, generate
 from lanelab.driver.site.archive import make as archive_maker
 from lanelab.driver.site.content import CACHE
@@ -37,42 +38,57 @@ FORMAT = "2"  # of the cache; another one is made anew
 
 
 def site_names(archive: Path | None = None) -> list[str]:
-    """Return every folder with a manifest."""
-    archive = archive or sites_folder()
-    try:
-        folders = [folder for folder in archive.iterdir() if not folder.name.startswith(".")]  # those are not finished
-        return sorted(folder.name for folder in folders if (folder / MANIFEST).is_file())
-    except OSError as error:
-        raise InputError(f"cannot read the archive of sites {archive}: {error.strerror}", "Bring it back") from error
+    """Return the names of that archive's sites; without one, of all that there are."""
+    return sorted(_folders(archive))
 
 
-def require_site(name: str, archive: Path) -> None:
-    """Raises InputError where there is no such site. Whether its manifest can be read is not asked."""
-    names = site_names(archive)
-    if name not in names:
-        near = difflib.get_close_matches(name.lower(), names, n=1)
+def site_folder(name: str, archive: Path | None = None) -> Path:
+    """Return where the site is. Raises InputError where there is none. Whether its manifest can be read is not
+    asked."""
+    folders = _folders(archive)
+    if name not in folders:
+        near = difflib.get_close_matches(name.lower(), folders, n=1)
         hint = f"Did you mean {near[0]}? " if near else ""
-        raise InputError(f"there is no site {name!r}", f"{hint}Sites are {', '.join(names) or 'none'}", key="sites")
+        known = ", ".join(sorted(folders)) or "none"
+        raise InputError(f"there is no site {name!r}", f"{hint}Sites are {known}", key="sites")
+    return folders[name]
+
+
+def require_unused(name: str, archive: Path | None = None, *, replace: bool = False) -> None:
+    """Raises InputError where something has that name already, and is not to be replaced. What lanelab brings is not
+    overwritten then: the user's own goes first."""
+    if not replace and any(os.path.lexists(each / name) for each in ((archive,) if archive else site_archives())):
+        raise InputError(f"there is a site {name} already", "Choose another name, or add --replace", key="--name")
+
+
+def _folders(archive: Path | None) -> dict[str, Path]:
+    """Return every folder with a manifest, by its name. Of two with one name the user's own goes first."""
+    folders: dict[str, Path] = {}
+    for each in (archive,) if archive else site_archives():
+        try:
+            whole = [folder for folder in each.iterdir() if not folder.name.startswith(".")]  # those are not finished
+            folders = {**{folder.name: folder for folder in whole if (folder / MANIFEST).is_file()}, **folders}
+        except OSError as error:
+            raise InputError(f"cannot read the archive of sites {each}: {error.strerror}", "Bring it back") from error
+    return folders
 
 
 def read_site_manifest(name: str, archive: Path | None = None) -> Manifest:
     """Return what a site consists of, without its files."""
-    archive = archive or sites_folder()
-    require_site(name, archive)
-    return read_manifest(archive / name / MANIFEST)
+    return read_manifest(site_folder(name, archive) / MANIFEST)
 
 
 def load_site(name: str, archive: Path | None = None) -> Site:
     """Return the site, ready to be served. Makes its bodies where they are not there; refuses what is not the
     manifest's."""
-    archive = archive or sites_folder()
-    manifest = read_site_manifest(name, archive)
-    folder = _folder_in_cache(name, archive / name, manifest)
+    place = site_folder(name, archive)
+    manifest = read_manifest(place / MANIFEST)
+    folder = _folder_in_cache(name, place, manifest)
     objects = _marked(manifest, _listed(folder))
     digest = digest_of(objects)
     if manifest.digest and digest != manifest.digest:
         what = f"the site {name} was made with other content than its manifest says: digest {digest}"
-        raise InputError(what, f"Correct {archive / name}, or write this digest into {MANIFEST}")
+        raise InputError(what, f"Correct {place}, or write this digest into {MANIFEST}")
     if manifest.entry not in {each.url for each in objects}:
         near = difflib.get_close_matches(manifest.entry, [each.url for each in objects], n=1)
         hint = f"Did you mean {near[0]}?" if near else "Correct the entry"

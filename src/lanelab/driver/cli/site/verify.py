@@ -29,7 +29,8 @@ from lanelab.driver.collect.fidelity.verify import verified
 from lanelab.driver.experiment.read import parse_experiment
 from lanelab.driver.run import start
 from lanelab.driver.site.fidelity import Fidelity
-from lanelab.driver.site.load import read_site_manifest, site_names
+from lanelab.driver.site.load import read_site_manifest, site_folder, site_names
+from lanelab.driver.site.manifest import MANIFEST, read_manifest
 from lanelab.driver.site.site import Site
 
 MOST_LOADS = 100
@@ -69,7 +70,8 @@ def verify_site(  # noqa: PLR0913 - an option each
     """
 
     wish = wished(protocols, loads, server)
-    manifest, archived = read_site_manifest(name), sites_folder() / name
+    archived = site_folder(name)
+    manifest = read_manifest(archived / MANIFEST)
     folder = _folder(out, name)
     site = _play(name, wish, folder / RUN, options)
     verification = verified(folder / RUN, site, archived, wish, manifest.sha256)
@@ -89,7 +91,9 @@ def verify_site(  # noqa: PLR0913 - an option each
         print_json({"name": name, "folder": str(folder), **output})
     else:
         _print(name, verification.fidelity, page, lists)
-    if not no_store:  # after it was told: what was found is not lost where the archive cannot be written
+    if not no_store and archived.parent != sites_folder():
+        note(f"the result is not kept: the site {name} is part of the installation")
+    elif not no_store:  # after it was told: what was found is not lost where the archive cannot be written
         keep(archived, verification.fidelity)
     without = [each.protocol for each in verification.fidelity.protocols if each.score is None]
     if without:

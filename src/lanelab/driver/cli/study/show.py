@@ -17,7 +17,7 @@ from lanelab.driver.cli.common import json_option
 from lanelab.driver.cli.output import console, note, print_json
 from lanelab.driver.cli.study.report import claims_now, tell_unwritten
 from lanelab.driver.experiment.model import Experiment
-from lanelab.driver.experiment.read import STUDY_FILE
+from lanelab.driver.experiment.shipped import STUDY_FILE
 from lanelab.driver.run.study.figures import chosen_variant
 from lanelab.driver.run.study.read import StudyFolder, is_here, read_study_folder, studies
 from lanelab.driver.run.study.study_progress import costs

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import StoreError
-from lanelab.driver.base.paths import PROJECT, sites_folder
+from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.served_sites import site_digest
 from lanelab.driver.run.start import load_target
@@ -19,6 +19,7 @@ from lanelab.driver.run.study.private import Private, copy_database, private_of
 from lanelab.driver.run.study.read import parse_figure, read_text
 from lanelab.driver.run.study.run_folder import COPIES
 from lanelab.driver.run.study.study import STUDY_RUN_FILE, StudyRun
+from lanelab.driver.site.load import site_folder
 
 ARTIFACT_FORMAT = 1
 ABOUT, APPENDIX, RUN, SITES, LOCKS, CLAIMS = "artifact.json", "ARTIFACT.md", "run", "sites", "locks", "claims.csv"
@@ -121,7 +122,7 @@ def _artifact_lines(database: Path) -> Iterator[str]:
 
 def site_files(name: str) -> dict[str, Path]:
     """Return everything that a site of the archive consists of, by its name in the artifact."""
-    return files_below(sites_folder() / name, f"{SITES}/{name}")
+    return files_below(site_folder(name), f"{SITES}/{name}")
 
 
 def lock_files() -> dict[str, Path]:

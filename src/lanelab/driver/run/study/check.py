@@ -10,12 +10,12 @@ from pathlib import Path
 
 from lanelab.driver.base import configuration
 from lanelab.driver.base.errors import ArtifactError, InputError, LanelabError, RecordError
-from lanelab.driver.base.paths import sites_folder
 from lanelab.driver.base.writing import writing
 from lanelab.driver.run.served_sites import site_digest
 from lanelab.driver.run.start import load_target
 from lanelab.driver.run.study.archive import file_digest, unpack
 from lanelab.driver.run.study.artifact import ABOUT, ARTIFACT_FORMAT, RUN, SITES, ArtifactAbout
+from lanelab.driver.site.load import site_folder, site_names
 from lanelab.driver.site.manifest import MANIFEST, read_manifest
 
 UNPACKED, CHOSEN, HERE, PAGE, ARCHIVE_DIGEST = "artifact", "sites", "run", "check.md", "archive.sha256"
@@ -97,14 +97,14 @@ def its_sites(unpacked: Unpacked, *, run_programs: bool) -> Iterator[list[str]]:
         shutil.rmtree(chosen, ignore_errors=True)
         chosen.mkdir()
         for name, here in is_here.items():
-            source = sites_folder() / name if here else unpacked.folder / UNPACKED / SITES / name
+            source = site_folder(name) if here else unpacked.folder / UNPACKED / SITES / name
             if not here:
                 _check_folder(source, name, run_programs=run_programs)
             shutil.copytree(source, chosen / name, ignore=shutil.ignore_patterns("__pycache__"))
             sentences.append(
                 f"{name}: {'the one that is here: it has the same digest' if here else 'from the archive'}"
             )
-    configuration.hold(replace(before, sites=chosen.resolve()))
+    configuration.hold(replace(before, sites=chosen.resolve(), shipped_sites=None))
     try:
         for target, digest in unpacked.about.sites.items():
             if site_digest(load_target(target)) != digest:
@@ -117,7 +117,7 @@ def its_sites(unpacked: Unpacked, *, run_programs: bool) -> Iterator[list[str]]:
 
 def _is_here(unpacked: Unpacked, name: str) -> bool:
     """Return whether this machine's archive of sites has the very same site."""
-    if not (sites_folder() / name / MANIFEST).is_file():
+    if name not in site_names():
         return False
     targets = [target for target in unpacked.about.sites if target.partition("/")[0] == name]
     try:

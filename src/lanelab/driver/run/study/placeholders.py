@@ -3,7 +3,7 @@
 from importlib import resources
 from pathlib import Path
 
-from lanelab.driver.experiment.read import STUDY_FILE
+from lanelab.driver.experiment.shipped import STUDY_FILE
 from lanelab.driver.run.study.read import parse_study, read_text
 from lanelab.driver.run.study.run_folder import README
 from lanelab.driver.run.study.study import Study

@@ -9,19 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.base.settings.source import Written, read_yaml
 from lanelab.driver.experiment.keys import EXPERIMENT, read_name
 from lanelab.driver.experiment.model import Experiment
-from lanelab.driver.experiment.read import STUDY_FILE, parse_experiment
+from lanelab.driver.experiment.read import parse_experiment
+from lanelab.driver.experiment.shipped import EXPERIMENTS, STUDY_FILE
 from lanelab.driver.experiment.variants import read_variants, variants_of
 from lanelab.driver.run.study.keys import CLAIM, DIFFERENCE, FIGURE, STUDY
 from lanelab.driver.run.study.sources import FigureFile, check_claims
 from lanelab.driver.run.study.study import Difference, PublishedClaim, Study, StudyFigure
 from lanelab.driver.site.load import site_names
 
-EXPERIMENTS = PROJECT / "experiments"
 EXAMPLE = "See an example: lanelab study new FOLDER"
 _NUMBER = re.compile(r"[1-9][0-9]{0,3}")
 

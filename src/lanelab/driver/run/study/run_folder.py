@@ -21,7 +21,7 @@ from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.base.writing import writing
 from lanelab.driver.bed.kept_bed import KeptBed
 from lanelab.driver.experiment.model import Experiment
-from lanelab.driver.experiment.read import STUDY_FILE
+from lanelab.driver.experiment.shipped import STUDY_FILE
 from lanelab.driver.run.folder.store import LOCK, lock_folder
 from lanelab.driver.run.start import RUNS
 from lanelab.driver.run.study.figures import Wishes

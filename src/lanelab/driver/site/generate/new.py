@@ -12,6 +12,7 @@ from lanelab.driver.site.composition import composition_of
 from lanelab.driver.site.digest import digest_of
 from lanelab.driver.site.generate import generated
 from lanelab.driver.site.generate.recipe import parse_recipe
+from lanelab.driver.site.load import require_unused
 from lanelab.driver.site.manifest import MANIFEST, Manifest
 
 RECIPE = "recipe.yaml"
@@ -25,12 +26,10 @@ def add_generated(
     name: str, file: Path, *, seed: int | None = None, replace: bool = False, archive: Path | None = None
 ) -> Manifest:
     """Make everything once, to see that it can be made, and write the recipe with the digest of what it gives."""
-    archive = archive or sites_folder()
     if not _NAME.fullmatch(name):
         remedy = "Use a to z, 0 to 9 and '-', at most 64 of them, like shop-2012"
         raise InputError(f"{name!r} is no name for a site", remedy, key="--name")
-    if os.path.lexists(archive / name) and not replace:
-        raise InputError(f"there is a site {name} already", "Choose another name, or add --replace", key="--name")
+    require_unused(name, archive, replace=replace)
     text = _with_seed(_text(file), seed)
     recipe = parse_recipe(text, str(file))
     objects = [each.object for each in generated(recipe)]
@@ -44,7 +43,7 @@ def add_generated(
         digest=digest_of(objects),
         composition=composition_of(objects),
     )
-    _write(archive / name, {RECIPE: text, MANIFEST: manifest.to_yaml()})
+    _write((archive or sites_folder()) / name, {RECIPE: text, MANIFEST: manifest.to_yaml()})
     return manifest
 
 

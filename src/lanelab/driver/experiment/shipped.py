@@ -1,0 +1,32 @@
+"""The experiments that lanelab brings, by name: `quickstart`, `labs/1-slow-start`. A file of the user's goes first."""
+
+import difflib
+from pathlib import Path
+
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.paths import PROJECT
+
+EXPERIMENTS = PROJECT / "experiments"
+STUDY_FILE = "study.yaml"  # makes a folder of experiments a study
+SUFFIX = ".yaml"
+
+
+def shipped_names() -> list[str]:
+    files = (file.relative_to(EXPERIMENTS) for file in EXPERIMENTS.rglob(f"*{SUFFIX}") if file.name != STUDY_FILE)
+    return sorted(file.with_suffix("").as_posix() for file in files)
+
+
+def experiment_file(named: Path) -> Path:
+    """Return the file that is meant: the one at that place, else one of lanelab's own, by its name or by its path in a
+    checkout. Raises InputError."""
+    if named.exists() or named.is_absolute():
+        return named
+    name = named.as_posix().removeprefix(f"{EXPERIMENTS.name}/").removesuffix(SUFFIX)
+    names = shipped_names()
+    if name in names:
+        return EXPERIMENTS / f"{name}{SUFFIX}"
+    near = difflib.get_close_matches(name, names, n=1)
+    remedy = f"Did you mean {near[0]}? " if near else ""
+    what = "there is no such file, and no experiment of lanelab's own has this name"
+    first = ", ".join(each for each in names if "/" not in each)
+    raise InputError(what, f"{remedy}Write one: lanelab new FILE. lanelab's own are {first}", key=str(named))

@@ -1,0 +1,36 @@
+"""Experiments that lanelab brings are known by name, and a file of the user's goes first."""
+
+from pathlib import Path
+
+import pytest
+
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.experiment.read import read_experiment
+from lanelab.driver.experiment.shipped import EXPERIMENTS, experiment_file, shipped_names
+
+
+@pytest.mark.parametrize("named", ["quickstart", "quickstart.yaml", "experiments/quickstart.yaml"])
+def test_a_name_and_the_path_in_a_checkout_mean_the_same(
+    named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert experiment_file(Path(named)) == EXPERIMENTS / "quickstart.yaml"
+    assert read_experiment(Path(named)).name == "quickstart"
+
+
+def test_those_in_folders_have_the_folder_in_their_name() -> None:
+    names = shipped_names()
+    assert {"labs/1-slow-start", "spdy-vs-http-2012/figure-4"} <= set(names)
+    assert not [name for name in names if name.endswith("study")]
+
+
+def test_a_file_of_the_user_goes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("quickstart").write_text("mine")
+    assert experiment_file(Path("quickstart")) == Path("quickstart")
+
+
+def test_another_name_is_refused_with_the_nearest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"^quickstrat: there is no such file, .* Did you mean quickstart\?"):
+        read_experiment(Path("quickstrat"))
