@@ -7,7 +7,7 @@ import traceback
 
 import click
 
-from lanelab.driver.base import configuration, paths
+from lanelab.driver.base import configuration, paths, userns
 from lanelab.driver.base.errors import EXIT_BAD_INPUT, EXIT_FAILED, ArgumentError, LanelabError
 from lanelab.driver.base.version import VERSION
 from lanelab.driver.cli import checkout_tools
@@ -93,6 +93,7 @@ def lanelab() -> None:
 def main() -> int:
     """The exit status: 0, 1 for a failure, 2 for bad input, or that of a command that was run on a node."""
     _open_what_is_closed()
+    userns.go_on_in_profile()
     if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # as it is for a script's background jobs
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:

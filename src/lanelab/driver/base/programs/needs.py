@@ -41,6 +41,7 @@ Row = TypedDict(
         "also": NotRequired[str],
         "optional": NotRequired[bool],
         "version": NotRequired[str],
+        "services": NotRequired[Sequence[str]],
     },
 )
 
@@ -68,6 +69,7 @@ class Program:
     also: str = ""  # a package that comes along, so that apt does not choose another one
     optional: bool = False
     version: str = "--version"  # the argument with which it says which it is
+    services: tuple[str, ...] = ()  # what its package would start at boot
 
     @classmethod
     def from_row(cls, name: str, row: Row) -> "Program":
@@ -86,6 +88,7 @@ class Program:
             also=row.get("also", ""),
             optional=row.get("optional", False),
             version=row.get("version", cls.version),
+            services=tuple(row.get("services", ())),
         )
 
     def path(self) -> Path | None:

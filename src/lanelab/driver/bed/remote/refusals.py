@@ -62,8 +62,8 @@ REFUSALS = (
     Refusal(
         lambda _: _setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1") and not PRIVILEGED,
         "AppArmor keeps them from programs without a profile of their own (Ubuntu 23.10 and later)",
-        "Run: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 (or give the Python interpreter a profile "
-        "with 'userns,': see docs/guide.md)",
+        "Install the package lanelab-system, which has a profile for lanelab (docs/containers.md), or run: "
+        "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
     ),
     Refusal(
         lambda number: number == errno.ENOSPC,

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
-from lanelab.driver.base import configuration
+from lanelab.driver.base import configuration, userns
 from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import BedError, BedLost, LanelabError
 from lanelab.driver.base.paths import SOURCES
@@ -43,7 +43,16 @@ class Bed(LinkOperations, TrialOperations, FactOperations):
         self._channel = Channel(ours)
         with (self.folder / "bed-process.log").open("wb") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-c", START, str(SOURCES), str(theirs.fileno()), str(os.getpid())],
+                [
+                    *userns.wrapper(),
+                    sys.executable,
+                    "-I",
+                    "-c",
+                    START,
+                    str(SOURCES),
+                    str(theirs.fileno()),
+                    str(os.getpid()),
+                ],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
