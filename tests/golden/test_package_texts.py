@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.system_package.content import APPARMOR, ARCHITECTURES, PRESET, SUFFIXES, Package, packages
+from lanelab.driver.base.programs.system_package import ARCHITECTURES, SUFFIXES
+from tools.system_package.content import APPARMOR, PRESET, Package, packages
 
 FOLDER = Path(__file__).parent / "system_package"
 

@@ -13,14 +13,19 @@ from pathlib import Path
 
 from lanelab.driver.base.programs import needs
 from lanelab.driver.base.programs.needs import Program
+from lanelab.driver.base.programs.system_package import (
+    ARCHITECTURES,
+    NAME,
+    NAME_OF_SERVERS,
+    file_name,
+    version_for,
+)
 from lanelab.driver.base.userns import PROFILE, WRAPPER
 from lanelab.driver.base.version import VERSION
 
 FILES = Path(__file__).parent / "files"
 MAINTAINER = "The lanelab developers <lanelab@localhost>"
 ESSENTIAL = {"util-linux"}  # every Debian has it, and no package may name it
-ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
-SUFFIXES = {"debian-12": "deb12", "debian-13": "deb13", "ubuntu-22.04": "ubuntu22.04", "ubuntu-24.04": "ubuntu24.04"}
 # AppArmor keeps user namespaces from programs without a profile there, and is new enough to read ours.
 WITH_PROFILE = ("ubuntu-24.04",)
 PRESET = "/usr/lib/systemd/system-preset/10-lanelab.preset"
@@ -53,8 +58,8 @@ class Package:
     """A package that can be built: its control file, its scripts, and its files by their places."""
 
     name: str
-    version: str
-    architecture: str
+    family: str
+    machine: str
     control: str
     files: Mapping[str, bytes]
     programs: Sequence[str] = ()  # those of the files that can be executed
@@ -62,16 +67,12 @@ class Package:
 
     @property
     def file_name(self) -> str:
-        return f"{self.name}_{self.version}_{self.architecture}.deb"
+        return file_name(self.name, self.family, self.machine)
 
 
 def packages(family: str, machine: str, time_s: int) -> tuple[Package, Package]:
     """Return both, in the order in which they are installed. `time_s` is when their sources were changed."""
     return _system(family, machine, time_s), _servers(family, machine, time_s)
-
-
-def version(family: str) -> str:
-    return f"{VERSION}+{SUFFIXES[family]}"
 
 
 def programs_of(purposes: Sequence[str], machine: str) -> list[Program]:
@@ -89,7 +90,7 @@ def preset(family: str, machine: str) -> str:
 
 
 def _system(family: str, machine: str, time_s: int) -> Package:
-    name = "lanelab-system"
+    name = NAME
     depends = needs.packages(programs_of(SYSTEM, machine), family)
     files = {PRESET: preset(family, machine).encode()}
     programs: tuple[str, ...] = ()
@@ -108,12 +109,12 @@ def _system(family: str, machine: str, time_s: int) -> Package:
         depends=depends, family=family, machine=machine,
     )  # fmt: skip
     documents = _documents(name, family, time_s)
-    return Package(name, version(family), ARCHITECTURES[machine], about, files | documents, programs, scripts)
+    return Package(name, family, machine, about, files | documents, programs, scripts)
 
 
 def _servers(family: str, machine: str, time_s: int) -> Package:
-    name = "lanelab-system-servers"
-    depends = [f"lanelab-system (= {version(family)})", *needs.packages(programs_of(SERVERS, machine), family)]
+    name = NAME_OF_SERVERS
+    depends = [f"{NAME} (= {version_for(family)})", *needs.packages(programs_of(SERVERS, machine), family)]
     about = _control(
         name,
         "servers and generators that lanelab calls",
@@ -122,13 +123,13 @@ def _servers(family: str, machine: str, time_s: int) -> Package:
         "Install lanelab-system before it, by a command of its own: its preset keeps these services off.",
         depends=depends, family=family, machine=machine,
     )  # fmt: skip
-    return Package(name, version(family), ARCHITECTURES[machine], about, _documents(name, family, time_s))
+    return Package(name, family, machine, about, _documents(name, family, time_s))
 
 
 def _control(name: str, title: str, *words: str, depends: Sequence[str], family: str, machine: str) -> str:
     lines = textwrap.wrap(" ".join(filter(None, words)), 76, break_on_hyphens=False)
     return (
-        f"Package: {name}\nVersion: {version(family)}\nArchitecture: {ARCHITECTURES[machine]}\n"
+        f"Package: {name}\nVersion: {version_for(family)}\nArchitecture: {ARCHITECTURES[machine]}\n"
         f"Maintainer: {MAINTAINER}\nSection: metapackages\nPriority: optional\n"
         f"Depends: {', '.join(each for each in depends if each not in ESSENTIAL)}\n"
         f"Description: {title}\n" + "".join(f" {line}\n" for line in lines)
@@ -138,7 +139,7 @@ def _control(name: str, title: str, *words: str, depends: Sequence[str], family:
 def _documents(name: str, family: str, time_s: int) -> dict[str, bytes]:
     folder = f"/usr/share/doc/{name}"
     changes = (
-        f"{name} ({version(family)}) unstable; urgency=medium\n\n  * Made from lanelab {VERSION}.\n\n"
+        f"{name} ({version_for(family)}) unstable; urgency=medium\n\n  * Made from lanelab {VERSION}.\n\n"
         f" -- {MAINTAINER}  {formatdate(time_s)}\n"
     )
     tags = ("bogus-mail-host", "bogus-mail-host-in-debian-changelog")

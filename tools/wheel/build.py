@@ -21,7 +21,7 @@ def build_wheel(checkout: Path, out: Path) -> Path:
         (copy / BUILT_FROM).write_text(built_from_git(checkout))
         output = Path(folder) / "output"
         argv = [sys.executable, "-I", "-m", "hatchling", "build", "--target", "wheel", "--directory", str(output)]
-        environment = {**os.environ, "SOURCE_DATE_EPOCH": _time_of_commit(checkout)}
+        environment = {**os.environ, "SOURCE_DATE_EPOCH": time_of_commit(checkout)}
         _run(argv, copy, environment)
         (wheel,) = output.glob("*.whl")
         return Path(shutil.move(wheel, out / wheel.name))
@@ -41,7 +41,8 @@ def _copy_tracked(checkout: Path, copy: Path) -> None:
             shutil.copy(source, place)
 
 
-def _time_of_commit(checkout: Path) -> str:
+def time_of_commit(checkout: Path) -> str:
+    """Return the time that built files have, in s: SOURCE_DATE_EPOCH, or that of the commit."""
     return os.environ.get("SOURCE_DATE_EPOCH") or _git(checkout, "log", "-1", "--format=%ct").strip()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lanelab.driver.base.programs import needs
-from tools.system_package.__main__ import build
+from tools.system_package.build import build
 from tools.system_package.content import NOWHERE, SERVERS, SYSTEM, WITH_PROFILE, packages, preset, programs_of
 
 needs_dpkg = pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="dpkg-deb is missing")

@@ -1,4 +1,5 @@
-"""lanelab check, test, bench, wheel: they are in tools/ of a checkout, which is no part of an installed lanelab."""
+"""Commands that work on lanelab itself (check, test, bench), or build what is installed: they are in tools/ of a
+checkout, which is no part of an installed lanelab."""
 
 import sys
 
@@ -13,6 +14,10 @@ TABLE: Table = {
     "check": ("tools.commands:check", "Check format, lint and types of every language in the tree."),
     "test": ("tools.commands:test", "Run the tests: all, or those of the kinds named (unit, golden, wire, bed, e2e)."),
     "wheel": ("tools.wheel.commands:wheel", "Build the wheel, for machines that have no checkout."),
+    "system-package": (
+        "tools.system_package.commands:system_package",
+        "Build lanelab-system.deb: all programs that lanelab calls, as one package.",
+    ),
     "bench": ("tools.bench.commands:group", "Measure lanelab itself: how fast, and how exact."),
 }
 

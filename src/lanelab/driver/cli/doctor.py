@@ -1,5 +1,6 @@
 """lanelab doctor, completion."""
 
+import platform
 from typing import TypedDict
 
 import click
@@ -8,6 +9,7 @@ from rich.text import Text
 
 from lanelab.driver.base.coded import encoded
 from lanelab.driver.base.errors import BedError
+from lanelab.driver.base.programs import install, system_package
 from lanelab.driver.base.programs.finding import Finding
 from lanelab.driver.cli.common import json_option
 from lanelab.driver.cli.output import console, note, print_json, table
@@ -35,6 +37,8 @@ def doctor(*, as_json: bool) -> None:
         console().print(table(("", "what", "found", "remedy"), (_finding_row(finding) for finding in findings)))
         if command := administrators_command():
             note(f"an administrator can install all that is missing, and no service, with: {command}")
+            if package := system_package.hint(install.family(), platform.machine()):
+                note(package)
     gaps = [finding.what for finding in findings if finding.state == "gap"]
     if gaps:
         what = "page can be loaded" if gaps == [BROWSER_START] else "bed can be made"

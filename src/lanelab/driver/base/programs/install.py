@@ -18,7 +18,7 @@ from lanelab.driver.base import configuration
 from lanelab.driver.base.amounts import form_for
 from lanelab.driver.base.errors import InputError, MissingProgram
 from lanelab.driver.base.paths import build_folder
-from lanelab.driver.base.programs import needs
+from lanelab.driver.base.programs import needs, system_package
 from lanelab.driver.base.programs.ansible import ansible_settings
 from lanelab.driver.base.programs.find_program import find
 from lanelab.driver.base.programs.needs import PLAYBOOKS, Program
@@ -73,6 +73,7 @@ def remedy(missing: Sequence[Program]) -> str:
             f"An administrator can install all that lanelab needs to run and to be tested, and no service, with:"
             f"\n\n    {command}\n"
         )
+        parts.extend(filter(None, [system_package.hint(family(), platform.machine())]))
     without_package = [program for program in missing if not packages_for([program])]
     if nowhere := [program for program in without_package if not program.variable]:
         parts.append(f"{family()} has no package for {_names(nowhere)}")
