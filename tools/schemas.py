@@ -15,6 +15,7 @@ from lanelab.analysis.results.trial_packets import RequestSummary
 from lanelab.analysis.results.verification import VerificationJson
 from lanelab.driver.api.plans import PlanJson
 from lanelab.driver.api.results import ClaimsJson
+from lanelab.driver.api.verify_site import VerifiedSiteJson
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.settings.schemas import schema_text
 from lanelab.driver.cli.doctor import DoctorJson
@@ -57,6 +58,7 @@ DOCUMENTS: dict[str, tuple[str, Any]] = {  # by name: what writes it, and its ty
     "site-list": ("lanelab site list --json", list[SiteFacts]),
     "site-minify": ("lanelab site minify --json", MinifyReport),
     "site-show": ("lanelab site show --json", SiteDescription),
+    "site-verify": ("lanelab site verify --json", VerifiedSiteJson),
     "trial": ("lanelab show --trial N --json", TrialRecord),
     "vm-status": ("lanelab vm status --json", MachinesStatus),
     "verify": ("lanelab verify --json", list[VerificationJson]),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # for tools that read the code
         Plan,
         Result,
         Run,
+        Site,
         StopRequest,
         SweepOptions,
         Trial,
@@ -31,6 +32,8 @@ if TYPE_CHECKING:  # for tools that read the code
         run,
         runs,
         sample_run,
+        site,
+        sites,
         sweep_events,
         verify,
     )
@@ -49,6 +52,7 @@ __all__ = [
     "Plan",
     "Result",
     "Run",
+    "Site",
     "StopRequest",
     "SweepOptions",
     "Trial",
@@ -62,6 +66,8 @@ __all__ = [
     "run",
     "runs",
     "sample_run",
+    "site",
+    "sites",
     "sweep_events",
     "verify",
 ]

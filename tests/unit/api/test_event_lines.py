@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from lanelab.driver.api.event_lines import event_lines
+from lanelab.driver.api.events_file import event_lines
 from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.cli.runs import run

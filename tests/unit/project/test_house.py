@@ -1,6 +1,8 @@
 """The house: the list of floors is complete, and the package needs nothing of the checkout around it to be imported."""
 
 import ast
+import inspect
+import pkgutil
 import re
 import subprocess
 import sys
@@ -69,6 +71,12 @@ def test_the_package_has_the_names_of_its_library() -> None:
     assert {getattr(lanelab_package, name) for name in api.__all__} == {getattr(api, name) for name in api.__all__}
     with pytest.raises(AttributeError, match="lanelab has no 'nothing'"):
         _ = lanelab_package.nothing
+
+
+def test_a_name_of_the_library_stays_what_it_is_when_its_module_is_imported() -> None:
+    """Importing a module puts it into its package, in the place of a function of the same name."""
+    modules = {each.name for each in pkgutil.iter_modules(api.__path__)}
+    assert [name for name in api.__all__ if name in modules and not inspect.ismodule(getattr(api, name))] == []
 
 
 def test_the_command_line_starts_without_the_tools() -> None:

@@ -14,15 +14,17 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # for tools that read the code: the names and what they are
     from lanelab.driver.api import events
+    from lanelab.driver.api.archived_site import Site, site, sites
     from lanelab.driver.api.beds import BedOptions
     from lanelab.driver.api.checks import Check
-    from lanelab.driver.api.event_lines import event_lines
+    from lanelab.driver.api.events_file import event_lines
     from lanelab.driver.api.experiment import Experiment, grid
     from lanelab.driver.api.list_runs import runs
     from lanelab.driver.api.merge_runs import merge
     from lanelab.driver.api.opened_run import Run, open_run
     from lanelab.driver.api.plans import Plan, plan
-    from lanelab.driver.api.results import Agreement, Claims, Comparison, Explanation, Result
+    from lanelab.driver.api.result import Result
+    from lanelab.driver.api.results import Agreement, Claims, Comparison, Explanation
     from lanelab.driver.api.run_experiment import resume, run
     from lanelab.driver.api.sample import sample_run
     from lanelab.driver.api.sweeps import SweepOptions
@@ -43,12 +45,13 @@ _WHERE = {
     "InputError": "lanelab.driver.base.errors:InputError",
     "LanelabError": "lanelab.driver.base.errors:LanelabError",
     "Plan": "lanelab.driver.api.plans:Plan",
-    "Result": "lanelab.driver.api.results:Result",
+    "Result": "lanelab.driver.api.result:Result",
     "Run": "lanelab.driver.api.opened_run:Run",
+    "Site": "lanelab.driver.api.archived_site:Site",
     "StopRequest": "lanelab.driver.run.runner:StopRequest",
     "SweepOptions": "lanelab.driver.api.sweeps:SweepOptions",
     "Trial": "lanelab.driver.api.trial:Trial",
-    "event_lines": "lanelab.driver.api.event_lines:event_lines",
+    "event_lines": "lanelab.driver.api.events_file:event_lines",
     "events": "lanelab.driver.api.events",
     "grid": "lanelab.driver.api.experiment:grid",
     "merge": "lanelab.driver.api.merge_runs:merge",
@@ -58,6 +61,8 @@ _WHERE = {
     "run": "lanelab.driver.api.run_experiment:run",
     "runs": "lanelab.driver.api.list_runs:runs",
     "sample_run": "lanelab.driver.api.sample:sample_run",
+    "site": "lanelab.driver.api.archived_site:site",
+    "sites": "lanelab.driver.api.archived_site:sites",
     "sweep_events": "lanelab.driver.run.sweep.events",
     "verify": "lanelab.driver.api.verify_run:verify",
 }
@@ -75,6 +80,7 @@ __all__ = [
     "Plan",
     "Result",
     "Run",
+    "Site",
     "StopRequest",
     "SweepOptions",
     "Trial",
@@ -88,6 +94,8 @@ __all__ = [
     "run",
     "runs",
     "sample_run",
+    "site",
+    "sites",
     "sweep_events",
     "verify",
 ]

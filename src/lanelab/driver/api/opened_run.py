@@ -16,7 +16,8 @@ from lanelab.analysis.results.runs import LATEST, find_run
 from lanelab.analysis.results.sections.of_run import each_section, results_markdown, sections_of
 from lanelab.analysis.results.sections.seen import Seen
 from lanelab.driver.api.arguments import argument
-from lanelab.driver.api.results import Agreement, Claims, Comparison, Explanation, Result
+from lanelab.driver.api.result import Result
+from lanelab.driver.api.results import Agreement, Claims, Comparison, Explanation
 from lanelab.driver.base.coded import Json
 from lanelab.driver.base.errors import ArgumentError, InputError
 from lanelab.driver.base.settings.kinds import near_miss

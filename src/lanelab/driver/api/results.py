@@ -1,13 +1,12 @@
 """Results of a run as programs have them: each can be printed, written as Markdown or JSON, and shows itself in
-notebooks. All of it comes from the same sections."""
+notebooks."""
 
-import io
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.text import Text
 
 from lanelab.analysis.results.claims.claim_family import together
@@ -15,12 +14,12 @@ from lanelab.analysis.results.claims.verdict import Judged
 from lanelab.analysis.results.comparisons import ComparisonRow
 from lanelab.analysis.results.conditions import caveats
 from lanelab.analysis.results.layout.data import data_of
-from lanelab.analysis.results.layout.markdown import markdown
-from lanelab.analysis.results.layout.model import Section, table
-from lanelab.analysis.results.layout.terminal import fitted, on_terminal
+from lanelab.analysis.results.layout.model import table
+from lanelab.analysis.results.layout.terminal import fitted
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.sections.claims import behind, columns, lines_of, summary
 from lanelab.analysis.results.study.claim_verdicts import StudyVerdict
+from lanelab.driver.api.result import WIDTH, Result
 from lanelab.driver.base.coded import Json
 
 if TYPE_CHECKING:
@@ -30,39 +29,6 @@ if TYPE_CHECKING:
     from lanelab.analysis.results.explain.run import Explained
     from lanelab.analysis.results.export import Row
     from lanelab.driver.api.checks import Check
-
-WIDTH = 120
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """A part of what a run says, laid out once for every output."""
-
-    sections: tuple[Section, ...]
-
-    def renderable(self) -> RenderableType:
-        """Return it as a terminal shows it, in as many columns as there are."""
-        return on_terminal(self.sections)
-
-    def markdown(self) -> str:
-        """Write it as Markdown."""
-        return markdown(self.sections)
-
-    def __str__(self) -> str:
-        return text_of(self.renderable())
-
-    def _repr_html_(self) -> str:
-        from lanelab.analysis.results.layout.page import on_page
-        from lanelab.analysis.results.report.frame import framed
-
-        return framed([html for section in self.sections if (html := on_page(section))])
-
-
-def text_of(renderable: RenderableType) -> str:
-    """Return what a terminal of usual width would show, without colours."""
-    out = io.StringIO()
-    Console(file=out, width=WIDTH, highlight=False, markup=False, soft_wrap=True).print(renderable)
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
 
 @dataclass(frozen=True, slots=True)

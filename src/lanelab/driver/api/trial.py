@@ -20,7 +20,7 @@ from lanelab.analysis.results.report.part_strip import part_strip
 from lanelab.analysis.results.report.waterfall import waterfall
 from lanelab.analysis.results.trial_table import heading, trial_section
 from lanelab.driver.api import captures
-from lanelab.driver.api.results import Result
+from lanelab.driver.api.result import Result
 from lanelab.driver.base.coded import Json
 from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.record.record import TrialRecord

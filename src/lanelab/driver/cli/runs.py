@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from lanelab.driver.api.beds import BedOptions
-from lanelab.driver.api.event_lines import event_lines
+from lanelab.driver.api.events_file import event_lines
 from lanelab.driver.api.opened_run import Run
 from lanelab.driver.api.run_experiment import resume
 from lanelab.driver.api.run_experiment import run as run_experiment

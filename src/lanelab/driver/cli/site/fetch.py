@@ -2,9 +2,9 @@
 
 import click
 
+from lanelab.driver.api.archived_site import site, sites
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.output import note
-from lanelab.driver.site.load import load_site, read_site_manifest, site_names
 
 
 @click.command("fetch")
@@ -18,11 +18,10 @@ def fetch_sites(names: tuple[str, ...], *, all_sites: bool) -> None:
     """
     if bool(names) == all_sites:
         raise InputError("name the sites to fetch, or give --all", "Sites are listed by lanelab site list")
-    chosen = names or tuple(name for name in site_names() if read_site_manifest(name).fetch)
-    for name in chosen:
-        if not read_site_manifest(name).fetch:
-            raise InputError(f"the site {name} has nothing to fetch: its files are here already", "Leave it out")
-    for name in chosen:
-        site = load_site(name)
-        total = sum(each.size for each in site.objects)
-        note(f"the site {name} is here: {len(site.objects)} objects with {total:,} bytes")
+    chosen = [site(name) for name in names] or [each for each in sites() if each.is_fetched]
+    for each in chosen:
+        if not each.is_fetched:
+            raise InputError(f"the site {each.name} has nothing to fetch: its files are here already", "Leave it out")
+    for each in chosen:
+        loaded = each.load()
+        note(f"the site {each.name} is here: {len(loaded.objects)} objects with {loaded.total_bytes:,} bytes")

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
+from lanelab.driver.api.generate_site import generate_site as add_generated
 from lanelab.driver.base.settings.kinds import LARGEST_SEED
 from lanelab.driver.cli.output import note
-from lanelab.driver.site.generate.new import add_generated
 
 
 @click.command("generate")

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
+from lanelab.driver.api.import_site import NewSite
+from lanelab.driver.api.import_site import import_site as add_imported
 from lanelab.driver.cli.output import note
-from lanelab.driver.collect.importers.registry import import_from
-from lanelab.driver.collect.new_site import Facts, NewSite, add_site, require_free
 
 MOST_SHOWN = 10  # words on what was left out that are printed; the manifest has all
 
@@ -37,23 +37,11 @@ def import_site(  # noqa: PLR0913 - each is an option
     What cannot be served in a bed is left out and named: other ports than 80 and 443, addresses instead of names,
     damaged records.
     """
-    require_free(name, replace=replace)
-    importer, imported = import_from(path, host or f"{name}.test")
-    facts = Facts(
-        title=title or imported.title or path.name or name,
-        source=f"imported from {importer.title}, {path.name}",
-        entry=entry,
-        likely_entry=imported.entry,
-        licence=licence,
-        unanswered=imported.unanswered,
-        left_out=imported.left_out,
-        of_one_load=imported.of_one_load,
-    )
-    for words in imported.doubtful[:MOST_SHOWN]:
-        note(f"doubtful: {words}")
-    if len(imported.doubtful) > MOST_SHOWN:
-        note(f"doubtful: {len(imported.doubtful) - MOST_SHOWN:,} more")
-    tell(add_site(name, imported.exchanges, facts, replace=replace, keep_secrets=keep_secrets))
+    site = add_imported(
+        path, name, entry=entry, host=host, title=title, licence=licence,
+        keep_secrets=keep_secrets, replace=replace, tell=note,
+    )  # fmt: skip
+    tell(site)
 
 
 def tell(site: NewSite) -> None:

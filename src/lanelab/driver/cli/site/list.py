@@ -2,11 +2,10 @@
 
 import click
 
+from lanelab.driver.api.archived_site import SiteFacts, sites
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.common import json_option
 from lanelab.driver.cli.output import console, note, print_json, table
-from lanelab.driver.site.facts import SiteFacts, facts_of
-from lanelab.driver.site.load import read_site_manifest, site_names
 
 
 @click.command("list")
@@ -14,15 +13,15 @@ from lanelab.driver.site.load import read_site_manifest, site_names
 def list_sites(*, as_json: bool) -> None:
     """List the archived sites: what an experiment can name. Reads manifests only; makes no files."""
     listed, wrong = [], []
-    for name in site_names():
+    for each in sites():
         try:
-            listed.append(facts_of(name, read_site_manifest(name)))
+            listed.append(each.facts())
         except InputError as error:
             wrong.append(str(error))
     for words in wrong:
         note(f"left out: {words}")
     if as_json:
-        print_json([each.to_json() for each in listed])
+        print_json([facts.to_json() for facts in listed])
         return
     columns = ("name", "kind", "title", "objects", "bytes", "origins", "fidelity")
     console().print(table(columns, map(_row, listed), right=("objects", "bytes")))

@@ -2,9 +2,8 @@
 
 import click
 
+from lanelab.driver.api.archived_site import site as archived_site
 from lanelab.driver.cli.output import note
-from lanelab.driver.collect.skeleton import add_skeleton
-from lanelab.driver.site.load import load_site
 
 
 @click.command("skeleton")
@@ -19,7 +18,7 @@ def skeleton_site(site: str, *, name: str, keep_addresses: bool, replace: bool) 
     listed.
     """
 
-    skeleton = add_skeleton(load_site(site), name, keep_addresses=keep_addresses, replace=replace)
+    skeleton = archived_site(site).skeleton(name, keep_addresses=keep_addresses, replace=replace)
     note(f"made the site {name}: {skeleton.site.objects} objects, entry {skeleton.site.manifest.entry}")
     for words in dict.fromkeys(skeleton.changed):
         note(f"  not kept: {words}")

@@ -2,12 +2,10 @@
 
 import click
 
+from lanelab.driver.api.wayback_site import ENDPOINT
+from lanelab.driver.api.wayback_site import wayback_site as add_captures
 from lanelab.driver.cli.output import note
 from lanelab.driver.cli.site.import_site import tell
-from lanelab.driver.collect.importers.importer import Imported
-from lanelab.driver.collect.new_site import Facts, add_site, require_free
-from lanelab.driver.collect.wayback import ENDPOINT, Wayback, page
-from lanelab.driver.site.archive.read_warc import shown
 
 
 @click.command("wayback")
@@ -37,21 +35,8 @@ def wayback_site(  # noqa: PLR0913 - each is an option
     Fetches the page and what its HTML and CSS load, each from the capture nearest to the page's. What scripts ask for
     is not found so; what the archive has no capture of is named.
     """
-    require_free(name, replace=replace)
-    imported = page(Wayback(endpoint, cdx), url, date, note)
-    facts = Facts(
-        title=title or shown(url),
-        source=f"captures of {_period(imported)} from {endpoint}",
-        entry=imported.entry,
-        licence=licence,
-        unanswered=imported.unanswered,
-        left_out=imported.left_out,
-        of_one_load=imported.of_one_load,
-    )
-    tell(add_site(name, imported.exchanges, facts, replace=replace, keep_secrets=keep_secrets))
-
-
-def _period(imported: Imported) -> str:
-    """Return how far the parts of the page are apart."""
-    days = sorted(each.at_utc[:10] for each in imported.exchanges)
-    return days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
+    site = add_captures(
+        url, date, name, endpoint=endpoint, cdx=cdx, title=title, licence=licence,
+        keep_secrets=keep_secrets, replace=replace, tell=note,
+    )  # fmt: skip
+    tell(site)
