@@ -10,14 +10,17 @@ from pathlib import Path
 
 from lanelab.driver.base.errors import BuildError
 from tools.wheel.build_hook import BUILT_FROM, built_from_git
+from tools.wheel.shipped import PAGES
 
 
-def build_wheel(checkout: Path, out: Path) -> Path:
-    """Return the wheel. Raises BuildError."""
+def build_wheel(checkout: Path, out: Path, pages: Path | None) -> Path:
+    """Return the wheel, with the pages of the documentation where there are any. Raises BuildError."""
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="lanelab-wheel-") as folder:
         copy = Path(folder) / "lanelab"
         _copy_tracked(checkout, copy)
+        if pages:
+            shutil.copytree(pages, copy / PAGES)
         (copy / BUILT_FROM).write_text(built_from_git(checkout))
         output = Path(folder) / "output"
         argv = [sys.executable, "-I", "-m", "hatchling", "build", "--target", "wheel", "--directory", str(output)]
@@ -47,5 +50,5 @@ def time_of_commit(checkout: Path) -> str:
 
 
 def _git(checkout: Path, *words: str) -> str:
-    argv = ["git", "-C", str(checkout), *words]
+    argv = ["git", "-C", str(checkout), "-c", "safe.directory=*", *words]
     return subprocess.run(argv, capture_output=True, text=True, check=True).stdout

@@ -49,5 +49,5 @@ def built_from_git(checkout: Path) -> str:
 
 
 def _git(checkout: Path, *words: str) -> str:
-    argv = ["git", "-C", str(checkout), *words]
+    argv = ["git", "-C", str(checkout), "-c", "safe.directory=*", *words]
     return subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip()

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.base.programs.building.documentation import documentation
 from tools.wheel.build import build_wheel
 
 
@@ -21,6 +22,6 @@ def wheel(out: Path) -> None:
     It has what git tracks and nothing else. Two builds of one commit are the same bytes.
     """
     began = time.monotonic()
-    path = build_wheel(PROJECT, out)
+    path = build_wheel(PROJECT, out, documentation())
     took_s, data = time.monotonic() - began, path.read_bytes()
     click.echo(f"{path}  {len(data) / 1e6:.1f} MB  {took_s:.0f} s  sha256 {hashlib.sha256(data).hexdigest()}")

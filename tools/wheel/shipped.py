@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 DATA = "lanelab/data"
+PAGES = "pages"  # of the documentation, as a site
 SHIPPED = (
-    "native", "docs", "experiments", "playbooks", "sites-archive",
+    "native", "docs", PAGES, "experiments", "playbooks", "sites-archive",
     "Vagrantfile", "README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE",
 )  # fmt: skip
 LOCKS = "requirements*.lock"

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from lanelab.driver.base.errors import BuildError
 from lanelab.driver.base.paths import PROJECT, build_folder
+from lanelab.driver.base.programs.pip import pip
 from lanelab.driver.site.fetch.spec import Package
 
 FOLDER = "packages"
@@ -63,7 +64,7 @@ def _fetch(package: Package, place: Path) -> None:
                 *PATIENCE,
             ]
         elif package.kind == "pypi":
-            argv = [sys.executable, "-I", "-m", "pip", "download", "--quiet", "--no-input", "--no-deps",
+            argv = [*pip(), "download", "--quiet", "--no-input", "--no-deps",
                     "--only-binary", ":all:", "--dest", folder, f"{package.name}=={package.version}"]  # fmt: skip
         else:
             argv = ["apt-get", "download", "--quiet", f"{package.name}={package.version}"]
@@ -108,7 +109,7 @@ def _npm(folder: Path) -> list[str]:
     place = folder / f"node-{key}"
     if not place.is_dir():
         aside = Path(tempfile.mkdtemp(prefix=".node-", dir=folder))
-        argv = [sys.executable, "-I", "-m", "pip", "install", "--quiet", "--no-input", "--no-compile",
+        argv = [*pip(), "install", "--quiet", "--no-input", "--no-compile",
                 "--require-hashes", "--no-deps", "--target", str(aside), "-r", str(NODE_LOCK)]  # fmt: skip
         try:
             _run(Package("pypi", "Node, which has npm,", "", "", "", ""), argv, folder)

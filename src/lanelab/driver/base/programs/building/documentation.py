@@ -1,4 +1,5 @@
-"""The pages of `lanelab docs`: made from docs/ on first use and after each change of it, and read without a network."""
+"""The pages of `lanelab docs`: made from docs/ on first use and after each change of it, and read without a network. A
+wheel has them made."""
 
 import os
 import shutil
@@ -6,15 +7,18 @@ import sys
 from pathlib import Path
 from typing import TextIO
 
-from lanelab.driver.base.paths import PROJECT, build_folder
+from lanelab.driver.base.paths import PACKAGE, PROJECT, build_folder
 from lanelab.driver.base.programs.building import single_build
 
 LOCK, DOCS = PROJECT / "requirements-docs.lock", PROJECT / "docs"
+SHIPPED = PACKAGE / "data" / "pages"
 INSTALLING_S, MAKING_S = 20, 30
 
 
 def documentation(*, out: TextIO | None = None) -> Path:
     """Return the folder with the pages; the first is index.html. Raises BuildError."""
+    if SHIPPED.is_dir():
+        return SHIPPED
     tools = single_build.made_once(
         "installing what makes the documentation",
         build_folder() / "docs-tools",

@@ -20,6 +20,7 @@ from typing import TextIO
 
 from lanelab.driver.base.errors import BuildError
 from lanelab.driver.base.paths import PROJECT, build_folder
+from lanelab.driver.base.programs.pip import pip
 
 UNFINISHED = ".new"
 KEPT_S = 14 * 24 * 3600  # what no lanelab has used for so long is thrown away when another one is made
@@ -121,8 +122,8 @@ def pip_install(lock: Path, target: Path, log: Log) -> None:
     # Settings that would send packages elsewhere; all others (index, certificates, proxies) are the user's business.
     elsewhere = ("PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_REQUIRE_VIRTUALENV")
     environment = {name: value for name, value in os.environ.items() if name not in elsewhere}
-    pip = [sys.executable, "-I", "-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--no-compile"]
-    log.run([*pip, "--require-hashes", "--no-deps", "--target", target, "-r", lock], environment=environment)
+    install = [*pip(), "install", "--no-input", "--disable-pip-version-check", "--no-compile"]
+    log.run([*install, "--require-hashes", "--no-deps", "--target", target, "-r", lock], environment=environment)
 
 
 def remove(folder: Path) -> None:
