@@ -7,9 +7,9 @@ import click
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.programs import install
 from lanelab.driver.base.programs.system_package import ARCHITECTURES, SUFFIXES
+from tools.commit_time import time_of_commit
 from tools.system_package.build import build
 from tools.system_package.content import packages
-from tools.wheel.build import time_of_commit
 
 
 @click.command("system-package")
@@ -36,7 +36,7 @@ def system_package(families: tuple[str, ...], machine: str, out: Path) -> None:
     """
     out.mkdir(parents=True, exist_ok=True)
     here = (install.family(),) if install.family() in SUFFIXES else tuple(SUFFIXES)
-    time_s = int(time_of_commit(PROJECT))
+    time_s = time_of_commit(PROJECT)
     for family in families or here:
         for package in packages(family, machine, time_s):
             click.echo(build(package, out, time_s))

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from lanelab.driver.base.errors import BuildError
+from tools.commit_time import time_of_commit
 from tools.wheel.build_hook import BUILT_FROM, built_from_git
 from tools.wheel.shipped import PAGES
 
@@ -24,7 +25,7 @@ def build_wheel(checkout: Path, out: Path, pages: Path | None) -> Path:
         (copy / BUILT_FROM).write_text(built_from_git(checkout))
         output = Path(folder) / "output"
         argv = [sys.executable, "-I", "-m", "hatchling", "build", "--target", "wheel", "--directory", str(output)]
-        environment = {**os.environ, "SOURCE_DATE_EPOCH": time_of_commit(checkout)}
+        environment = {**os.environ, "SOURCE_DATE_EPOCH": str(time_of_commit(checkout))}
         _run(argv, copy, environment)
         (wheel,) = output.glob("*.whl")
         return Path(shutil.move(wheel, out / wheel.name))
@@ -42,11 +43,6 @@ def _copy_tracked(checkout: Path, copy: Path) -> None:
         if name and source.is_file() and not source.is_symlink():
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, place)
-
-
-def time_of_commit(checkout: Path) -> str:
-    """Return the time that built files have, in s: SOURCE_DATE_EPOCH, or that of the commit."""
-    return os.environ.get("SOURCE_DATE_EPOCH") or _git(checkout, "log", "-1", "--format=%ct").strip()
 
 
 def _git(checkout: Path, *words: str) -> str:

@@ -18,6 +18,10 @@ TABLE: Table = {
         "tools.system_package.commands:system_package",
         "Build lanelab-system.deb: all programs that lanelab calls, as one package.",
     ),
+    "build-image": (
+        "tools.image.commands:build_image_command",
+        "Build an image for Podman and Docker from the distribution's packages: no registry.",
+    ),
     "bench": ("tools.bench.commands:group", "Measure lanelab itself: how fast, and how exact."),
 }
 

@@ -47,6 +47,7 @@ TABLE = {
     "sites": (".site.list:list_sites", "List the archived sites: what an experiment can name."),
     "study": (".study:group", "Studies, each of which reproduces a published work: show, run, judge them."),
     "vm": (".vm:group", "Three virtual machines with kernels of their own: client, router and server."),
+    "image": (".image.commands:image", "Show how lanelab runs in a container, or write the files that it takes."),
     "docs": (".docs:docs", "Open the documentation in a browser: guide, labs and reference, with a search."),
     "doctor": (".doctor:doctor", "Tell what this machine can do: every gap with its remedy."),
     **checkout_tools.TABLE,

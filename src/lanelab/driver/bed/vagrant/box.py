@@ -114,7 +114,7 @@ def bootstrap(system: Path, mirror: str | None) -> list[str]:
     return [
         "mmdebstrap", "--variant=minbase", "--format=tar", "--components=main",
         f"--include={','.join(box_packages())}",
-        *(f"--aptopt={option}" for option in ('Acquire::Languages "none"', *_settings_for_downloads())),
+        *(f"--aptopt={option}" for option in ('Acquire::Languages "none"', *settings_for_downloads())),
         *(f"--dpkgopt=path-exclude={path}" for path in LEFT_OUT),
         f"--essential-hook={prepare_initrd}",
         f"--customize-hook={CUSTOMIZE.read_text()}",
@@ -122,7 +122,7 @@ def bootstrap(system: Path, mirror: str | None) -> list[str]:
     ]  # fmt: skip
 
 
-def _settings_for_downloads() -> list[str]:
+def settings_for_downloads() -> list[str]:
     """Return this machine's proxies and the like: behind them the box's packages come the same way as its own."""
     try:
         dump = subprocess.run(["apt-config", "dump", "Acquire"], capture_output=True, text=True, check=False).stdout
