@@ -13,8 +13,8 @@ from lanelab.analysis.results.runs import find_run
 from lanelab.analysis.results.study.runs import find_study_run, list_all_runs
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.main import lanelab
-from lanelab.driver.experiment.shipped import EXPERIMENTS
-from lanelab.driver.run.study.read import read_study, read_study_folder, studies
+from lanelab.driver.experiment.shipped import EXPERIMENTS, studies
+from lanelab.driver.run.study.read import read_study, read_study_folder
 from lanelab.driver.run.study.schema import REFERENCE, SCHEMA_FILE, reference_tables, schema, schema_text
 from tests.kit.made_run import Made, make_run
 from tests.kit.made_study import make_study_run

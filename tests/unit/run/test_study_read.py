@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.run.study.read import find_study, read_study, read_study_folder, studies
+from lanelab.driver.experiment.shipped import studies
+from lanelab.driver.run.study.read import find_study, read_study, read_study_folder
 from lanelab.driver.run.study.study import Difference, PublishedClaim, StudyFigure, published_number
 from tests.kit.studies import texts, write_study
 

@@ -8,10 +8,8 @@ from lanelab.analysis.results.run_folder import read_run
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import InputError, LanelabError
 from lanelab.driver.run.folder import format as run_format
+from lanelab.driver.run.folder.format import LATEST, RUNS
 from lanelab.driver.run.study.study import STUDY_RUN_FILE
-
-RUNS = Path("runs")
-LATEST = "latest"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from lanelab.driver.api.session import Means
 from lanelab.driver.api.studies import AskedStudy, begin_study, play_study
 from lanelab.driver.base.errors import ArtifactError, InputError
 from lanelab.driver.run.events import Notice
-from lanelab.driver.run.start import RUNS
+from lanelab.driver.run.folder.format import RUNS
 from lanelab.driver.run.study.archive import ROOT
 from lanelab.driver.run.study.check import PAGE, Unpacked, its_sites, opened
 from lanelab.driver.run.study.figures import Wishes, chosen
@@ -91,7 +91,7 @@ class StudyCheck:
 def open_check(archive: Path, folder: Path | None = None) -> StudyCheck:
     """Unpack an artifact, by default below `runs`. Raises ChangedError where it has other results or captures than it
     says itself."""
-    unpacked = opened(archive, folder or Path(RUNS) / f"check-{_stem(archive)}")
+    unpacked = opened(archive, folder or RUNS / f"check-{_stem(archive)}")
     there = read_study_run(unpacked.run)
     for run in filter(None, there.runs.values()):
         verify(run.folder, files=unpacked.about.captures).require(DISTRUST)

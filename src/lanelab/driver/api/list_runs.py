@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from lanelab.analysis.results.runs import RUNS, RunLine
+from lanelab.analysis.results.runs import RunLine
 from lanelab.analysis.results.study.runs import list_all_runs
+from lanelab.driver.run.folder.format import RUNS
 
 
 def runs(folder: str | Path = RUNS) -> list[RunLine]:

@@ -4,10 +4,11 @@ import datetime
 from collections.abc import Sequence
 from pathlib import Path
 
-from lanelab.analysis.results.runs import RUNS, find_run
+from lanelab.analysis.results.runs import find_run
 from lanelab.driver.api.opened_run import Run, open_run
 from lanelab.driver.base.version import VERSION
 from lanelab.driver.run.events import Listener, Notice, unheard
+from lanelab.driver.run.folder.format import RUNS
 from lanelab.driver.run.merging import merge as merge_folders
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from lanelab.analysis.results.model import Cell, State
 from lanelab.analysis.results.model import Run as RunData
 from lanelab.analysis.results.run_folder import read_run, with_places
-from lanelab.analysis.results.runs import LATEST, find_run
+from lanelab.analysis.results.runs import find_run
 from lanelab.analysis.results.sections.of_run import each_section, results_markdown, sections_of
 from lanelab.analysis.results.sections.seen import Seen
 from lanelab.driver.api.arguments import argument
@@ -25,6 +25,7 @@ from lanelab.driver.base.units import Ratio
 from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.record.evidence.parts import Parts
 from lanelab.driver.record.metrics import LOAD
+from lanelab.driver.run.folder.format import LATEST
 
 if TYPE_CHECKING:
     import pyarrow

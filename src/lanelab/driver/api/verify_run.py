@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from lanelab.analysis.results.runs import LATEST
 from lanelab.analysis.results.study.runs import run_folders
 from lanelab.analysis.results.verification import Verification, sites_now
 from lanelab.analysis.results.verification import verify as verify_folder
+from lanelab.driver.run.folder.format import LATEST
 
 
 def verify(name: str | Path = LATEST) -> list[Verification]:

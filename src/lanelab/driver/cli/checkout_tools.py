@@ -30,13 +30,17 @@ class GroupWithTools(LazyGroup):
     """Its table has the commands of tools/, which are there where there is a checkout."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name for name in super().list_commands(ctx) if name not in TABLE or TOOLS.is_dir()]
+        return [name for name in super().list_commands(ctx) if has_command(name)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Raises InputError where the command needs a checkout and there is none."""
         if cmd_name in TABLE:
             _find_tools(cmd_name)
         return super().get_command(ctx, cmd_name)
+
+
+def has_command(name: str) -> bool:
+    return name not in TABLE or TOOLS.is_dir()
 
 
 def _find_tools(name: str) -> None:

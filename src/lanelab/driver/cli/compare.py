@@ -10,6 +10,7 @@ from lanelab.driver.api.results import Agreement, agreement_json, check_agreemen
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.check_options import CheckOptions, check_options
 from lanelab.driver.cli.common import json_option
+from lanelab.driver.cli.completions import complete_run
 from lanelab.driver.cli.output import console, note, print_json
 
 FEWEST = 2
@@ -17,7 +18,7 @@ LETTERS = string.ascii_uppercase
 
 
 @click.command("compare")
-@click.argument("names", metavar="RUN RUN...", nargs=-1, required=True)
+@click.argument("names", metavar="RUN RUN...", shell_complete=complete_run, nargs=-1, required=True)
 @click.option(
     "--within", default="5%", show_default=True, metavar="PERCENT", help="The margin: agree within it, or not"
 )

@@ -11,12 +11,18 @@ from lanelab.driver.api.claims_planned import about, places, published
 from lanelab.driver.api.example import example, write_example
 from lanelab.driver.base.amounts import seconds, size
 from lanelab.driver.cli.common import MOST_WORKERS, json_option
+from lanelab.driver.cli.file_completions import complete_experiment, complete_variant
 from lanelab.driver.cli.output import console, note, print_json, table
 
 
 @click.command("plan")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--variant", metavar="NAME", help="Which of the experiment's variants (default: the first)")
+@click.argument("file", shell_complete=complete_experiment, type=click.Path(path_type=Path))
+@click.option(
+    "--variant",
+    metavar="NAME",
+    shell_complete=complete_variant,
+    help="Which of the experiment's variants (default: the first)",
+)
 @click.option(
     "--workers", type=click.IntRange(1, MOST_WORKERS), metavar="N", help="How long it takes on so many beds at once"
 )

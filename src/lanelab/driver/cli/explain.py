@@ -5,13 +5,20 @@ import click
 from lanelab.driver.api.opened_run import open_run
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.common import json_option, run_argument
+from lanelab.driver.cli.completions import complete_cell_or_arm, complete_trial
 from lanelab.driver.cli.output import console, print_json
 
 
 @click.command("explain")
 @run_argument
-@click.argument("what", metavar="[CELL | ARM [ARM]]", nargs=-1)
-@click.option("--trial", type=click.IntRange(min=1), metavar="N", help="One trial beside the others of its cell")
+@click.argument("what", metavar="[CELL | ARM [ARM]]", nargs=-1, shell_complete=complete_cell_or_arm)
+@click.option(
+    "--trial",
+    shell_complete=complete_trial,
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="One trial beside the others of its cell",
+)
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown, for a page or a paper")
 @json_option
 def explain(name: str, what: tuple[str, ...], *, trial: int | None, as_markdown: bool, as_json: bool) -> None:

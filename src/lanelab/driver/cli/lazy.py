@@ -1,12 +1,11 @@
 """Groups of commands that are imported when they are called. The names of commands and a line about each are in the
-group's table, so that `--help`, a wrong name and completion import none of them."""
+group's table, so that `--help` and a wrong name import none of them."""
 
 import importlib
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
 # Name -> where the command is, from the package of the group (".runs:run"), and its help in one line.
 Table = Mapping[str, tuple[str, str]]
@@ -53,12 +52,6 @@ class LazyGroup(click.Group):
         limit = formatter.width - 6 - max(map(len, self.table))
         with formatter.section("Commands"):
             formatter.write_dl([(name, self._in_short(name, limit)) for name in self.list_commands(ctx)])
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete names as click does, without importing the commands."""
-        names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
-        complete = click.Command.shell_complete(self, ctx, incomplete)
-        return [*(CompletionItem(name, help=self._in_short(name)) for name in names), *complete]
 
     def _in_short(self, name: str, limit: int = 45) -> str:
         return click.Command(name, help=self.table[name][1]).get_short_help_str(limit)

@@ -11,6 +11,8 @@ from lanelab.driver.base import configuration, paths, userns
 from lanelab.driver.base.errors import EXIT_BAD_INPUT, EXIT_FAILED, ArgumentError, LanelabError
 from lanelab.driver.base.version import VERSION
 from lanelab.driver.cli import checkout_tools
+from lanelab.driver.cli.completed import answer
+from lanelab.driver.cli.completions import COMPLETE_VARIABLE
 
 STATUS_OF_SIGNAL = 128
 
@@ -94,6 +96,8 @@ def lanelab() -> None:
 def main() -> int:
     """The exit status: 0, 1 for a failure, 2 for bad input, or that of a command that was run on a node."""
     _open_what_is_closed()
+    if COMPLETE_VARIABLE in os.environ:
+        return answer()
     userns.go_on_in_profile()
     if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # as it is for a script's background jobs
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -5,12 +5,13 @@ from pathlib import Path
 import click
 
 from lanelab.driver.api.merge_runs import merge as merge_runs
+from lanelab.driver.cli.completions import complete_run
 from lanelab.driver.cli.output import note
 from lanelab.driver.cli.report import write_run_report
 
 
 @click.command("merge")
-@click.argument("names", metavar="RUN RUN...", nargs=-1, required=True)
+@click.argument("names", metavar="RUN RUN...", shell_complete=complete_run, nargs=-1, required=True)
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the new run (default: runs/DATE-merged)")
 def merge(names: tuple[str, ...], *, out: Path | None) -> None:
     """Make one run of several runs of equal experiments. RUN is a folder, the name of a run in ./runs, or `latest`.

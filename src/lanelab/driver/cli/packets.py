@@ -6,13 +6,19 @@ from lanelab.driver.api.opened_run import Run, open_run
 from lanelab.driver.api.request_packets import PacketLine, RequestSummary, median_trial, request_packets
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.common import json_option, run_argument
+from lanelab.driver.cli.completions import complete_cell, complete_trial
 from lanelab.driver.cli.output import console, note, print_json, table
 
 
 @click.command("packets")
 @run_argument
-@click.option("--trial", type=click.IntRange(min=1), metavar="N", help="Which trial")
-@click.option("--cell", metavar="CELL", help="Or the median trial of this cell, as `lanelab explain` names it")
+@click.option("--trial", shell_complete=complete_trial, type=click.IntRange(min=1), metavar="N", help="Which trial")
+@click.option(
+    "--cell",
+    shell_complete=complete_cell,
+    metavar="CELL",
+    help="Or the median trial of this cell, as `lanelab explain` names it",
+)
 @click.option("--request", type=click.IntRange(min=1), metavar="K", help="The packets of this request alone")
 @json_option
 def packets(name: str, *, trial: int | None, cell: str | None, request: int | None, as_json: bool) -> None:

@@ -16,6 +16,8 @@ from lanelab.driver.api.sweeps import SweepOptions
 from lanelab.driver.base.errors import EXIT_INCOMPLETE, InputError
 from lanelab.driver.base.settings.kinds import LARGEST_SEED, MOST_BEDS
 from lanelab.driver.cli.bed_options import bed_options
+from lanelab.driver.cli.completions import complete_run
+from lanelab.driver.cli.file_completions import complete_experiment, complete_variant
 from lanelab.driver.cli.interrupts import stopping
 from lanelab.driver.cli.output import console
 from lanelab.driver.cli.progress import watching
@@ -24,8 +26,16 @@ from lanelab.driver.cli.sweep_options import sweep_options
 
 
 @click.command("run")
-@click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--resume", "resumed", metavar="RUN", help="Go on with that run: its folder, its name, or latest")
+@click.argument(
+    "file", required=False, shell_complete=complete_experiment, type=click.Path(dir_okay=False, path_type=Path)
+)
+@click.option(
+    "--resume",
+    "resumed",
+    metavar="RUN",
+    shell_complete=complete_run,
+    help="Go on with that run: its folder, its name, or latest",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the run (default: runs/DATE-NAME)")
 @click.option(
     "--seed",
@@ -49,7 +59,12 @@ from lanelab.driver.cli.sweep_options import sweep_options
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Take what this run, or the runs in this folder, have of the same trials; measure the rest",
 )
-@click.option("--variant", metavar="NAME", help="Which of the experiment's variants is run (default: the first)")
+@click.option(
+    "--variant",
+    metavar="NAME",
+    shell_complete=complete_variant,
+    help="Which of the experiment's variants is run (default: the first)",
+)
 @click.option("--open", "open_report", is_flag=True, help="Open the report in this machine's browser at the end")
 @click.option("--json", "as_json", is_flag=True, help="Print events as JSON lines instead of the table")
 @click.option(

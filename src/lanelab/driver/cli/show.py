@@ -6,6 +6,7 @@ import click
 
 from lanelab.driver.api.opened_run import open_run
 from lanelab.driver.cli.common import json_option, run_argument
+from lanelab.driver.cli.completions import complete_trial
 from lanelab.driver.cli.output import console, note, print_json
 
 if TYPE_CHECKING:
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 
 @click.command("show")
 @run_argument
-@click.option("--trial", type=click.IntRange(min=1), metavar="N", help="Everything about one trial")
+@click.option(
+    "--trial", shell_complete=complete_trial, type=click.IntRange(min=1), metavar="N", help="Everything about one trial"
+)
 @json_option
 def show(name: str, *, trial: int | None, as_json: bool) -> None:
     """Show a run's results: medians with intervals, comparisons, failures.

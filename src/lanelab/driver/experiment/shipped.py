@@ -16,6 +16,11 @@ def shipped_names() -> list[str]:
     return sorted(file.with_suffix("").as_posix() for file in files)
 
 
+def studies() -> list[str]:
+    """Return the names of those in experiments/."""
+    return sorted(path.parent.name for path in EXPERIMENTS.glob(f"*/{STUDY_FILE}"))
+
+
 def experiment_file(named: Path) -> Path:
     """Return the file that is meant: the one at that place, else one of lanelab's own, by its name or by its path in a
     checkout. Raises InputError."""

@@ -26,7 +26,6 @@ from lanelab.driver.site.load import load_site, site_names
 from lanelab.driver.site.site import Site
 from lanelab.driver.trial.server_load.targets import ALL
 
-RUNS = "runs"
 AUTHORITY = "authority"
 
 
@@ -182,7 +181,7 @@ def _new_folder(name: str) -> Path:
     """Make runs/DATE-NAME; numbered where two runs begin within a second."""
     stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
     for number in itertools.count(1):
-        folder = Path(RUNS) / (f"{stamp}-{name}" if number == 1 else f"{stamp}-{name}-{number}")
+        folder = run_format.RUNS / (f"{stamp}-{name}" if number == 1 else f"{stamp}-{name}-{number}")
         try:
             folder.mkdir(parents=True)
         except FileExistsError:

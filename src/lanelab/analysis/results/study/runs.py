@@ -3,10 +3,11 @@
 import difflib
 from pathlib import Path
 
-from lanelab.analysis.results.runs import LATEST, RUNS, RunLine, find_run, list_runs
+from lanelab.analysis.results.runs import RunLine, find_run, list_runs
 from lanelab.analysis.results.study.run import is_study_run, read_about, read_study_run
 from lanelab.driver.base.errors import InputError, LanelabError
 from lanelab.driver.run.folder import format as run_format
+from lanelab.driver.run.folder.format import LATEST, RUNS
 from lanelab.driver.run.study.study import STUDY_RUN_FILE
 
 

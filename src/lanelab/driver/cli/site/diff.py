@@ -8,11 +8,12 @@ from rich.text import Text
 from lanelab.driver.api.archived_site import Difference, site_named
 from lanelab.driver.cli.common import json_option
 from lanelab.driver.cli.output import console, print_json, table
+from lanelab.driver.cli.site.completions import complete_site
 
 
 @click.command("diff")
-@click.argument("old")
-@click.argument("new")
+@click.argument("old", shell_complete=complete_site)
+@click.argument("new", shell_complete=complete_site)
 @json_option
 def diff_sites(old: str, new: str, *, as_json: bool) -> None:
     """Compare the sites OLD and NEW: objects that were added, removed, or changed in status, headers or body.

@@ -5,10 +5,11 @@ import click
 from lanelab.driver.api.archived_site import site, sites
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.output import note
+from lanelab.driver.cli.site.completions import complete_site
 
 
 @click.command("fetch")
-@click.argument("names", nargs=-1, metavar="[SITE]…")
+@click.argument("names", nargs=-1, shell_complete=complete_site, metavar="[SITE]…")
 @click.option("--all", "all_sites", is_flag=True, help="Every site that has to be fetched")
 def fetch_sites(names: tuple[str, ...], *, all_sites: bool) -> None:
     """Fetch the packages that have the files of SITE, and make the site: after that it needs no network.

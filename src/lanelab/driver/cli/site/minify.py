@@ -7,10 +7,11 @@ import click
 from lanelab.driver.api.archived_site import site
 from lanelab.driver.cli.common import json_option
 from lanelab.driver.cli.output import console, note, print_json
+from lanelab.driver.cli.site.completions import complete_site
 
 
 @click.command("minify")
-@click.argument("name", metavar="SITE")
+@click.argument("name", metavar="SITE", shell_complete=complete_site)
 @click.option("--filters", default="core-2012", show_default=True, metavar="SET|LIST", help="As an arm's minify has it")
 @click.option("--scheme", type=click.Choice(("http", "https")), default="http", show_default=True, help="Of the page")
 @click.option("--user-agent", default=None, help="Of the browser (default: the recording's, or Chromium's own)")

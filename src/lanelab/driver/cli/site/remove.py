@@ -4,10 +4,11 @@ import click
 
 from lanelab.driver.api.archived_site import site
 from lanelab.driver.cli.output import note
+from lanelab.driver.cli.site.completions import complete_site
 
 
 @click.command("remove")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_site)
 @click.option("--yes", is_flag=True, help="Do not ask")
 def remove_site(name: str, *, yes: bool) -> None:
     """Remove the site NAME from the archive, and what lanelab has made of it in its build folder. Asks first.

@@ -4,10 +4,11 @@ import click
 
 from lanelab.driver.api.archived_site import site as archived_site
 from lanelab.driver.cli.output import note
+from lanelab.driver.cli.site.completions import complete_site
 
 
 @click.command("skeleton")
-@click.argument("site")
+@click.argument("site", shell_complete=complete_site)
 @click.option("--name", required=True, metavar="NAME", help="What the skeleton is to be called")
 @click.option("--keep-addresses", is_flag=True, help="Keep hosts and paths; else they are renamed, with their lengths")
 @click.option("--replace", is_flag=True, help="Put it in the place of the site of that name")

@@ -13,13 +13,14 @@ from lanelab.driver.cli.common import json_option
 from lanelab.driver.cli.interrupts import stopping
 from lanelab.driver.cli.output import console, note, print_json
 from lanelab.driver.cli.progress import watching
+from lanelab.driver.cli.site.completions import complete_site
 
 MOST_LOADS = 100
 MOST_SHOWN = 10  # differences of a protocol; the page has all
 
 
 @click.command("verify")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_site)
 @click.option("--protocols", metavar="LIST", help="Over these, with commas (default: http/1.1,h2,spdy/3.1)")
 @click.option(
     "--loads", type=click.IntRange(1, MOST_LOADS), default=3, show_default=True, metavar="N", help="Over each protocol"

@@ -7,14 +7,14 @@ import click
 from lanelab.analysis.results.study.run import read_study_run
 from lanelab.analysis.results.study.runs import find_study_run
 from lanelab.driver.api.artifacts import write_artifact
-from lanelab.driver.cli.common import run_argument
+from lanelab.driver.cli.completions import complete_study_run
 from lanelab.driver.cli.output import note
 from lanelab.driver.cli.study.report import tell_unwritten
 from lanelab.driver.run.study.run_folder import COPIES
 
 
 @click.command("artifact")
-@run_argument
+@click.argument("name", metavar="RUN", shell_complete=complete_study_run)
 @click.option(
     "--output",
     type=click.Path(path_type=Path),

@@ -12,6 +12,7 @@ from lanelab.driver.api.session import Means
 from lanelab.driver.base.errors import EXIT_FAILED, EXIT_INCOMPLETE, InputError
 from lanelab.driver.base.settings.kinds import MOST_BEDS
 from lanelab.driver.cli.bed_options import bed_options
+from lanelab.driver.cli.completions import complete_study_run
 from lanelab.driver.cli.interrupts import stopping
 from lanelab.driver.cli.output import note
 from lanelab.driver.cli.progress import watching
@@ -32,7 +33,13 @@ from lanelab.driver.experiment.keys import MOST_TRIALS
     help="Over how many fresh beds rounds are divided, likewise",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the check (default: runs/check-ARCHIVE)")
-@click.option("--no-run", "there_already", metavar="RUN", help="Run nothing: compare with this run of the study")
+@click.option(
+    "--no-run",
+    "there_already",
+    metavar="RUN",
+    shell_complete=complete_study_run,
+    help="Run nothing: compare with this run of the study",
+)
 @click.option("--run-programs", is_flag=True, help="Run programs of the archive that make its sites: they are others'")
 @click.option("--accept-links", is_flag=True, help="Go on where a link is out of tolerance; results then say so")
 @bed_options

@@ -13,12 +13,13 @@ from lanelab.analysis.results.study.page import judge_study
 from lanelab.analysis.results.study.run import read_study_run
 from lanelab.analysis.results.study.runs import find_study_run
 from lanelab.driver.cli.common import json_option
+from lanelab.driver.cli.completions import complete_study_run
 from lanelab.driver.cli.output import console, note, print_json
 
 
 @click.command("compare")
-@click.argument("first", metavar="RUN")
-@click.argument("other", metavar="RUN")
+@click.argument("first", metavar="RUN", shell_complete=complete_study_run)
+@click.argument("other", metavar="RUN", shell_complete=complete_study_run)
 @click.option("--markdown", type=click.Path(path_type=Path), metavar="FILE", help="Write the same as Markdown, too")
 @json_option
 def compare_runs_of_study(first: str, other: str, *, markdown: Path | None, as_json: bool) -> None:

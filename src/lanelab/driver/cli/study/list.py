@@ -6,8 +6,9 @@ from lanelab.driver.base.amounts import from_to
 from lanelab.driver.base.errors import LanelabError
 from lanelab.driver.cli.common import json_option
 from lanelab.driver.cli.output import console, note, print_json, table
+from lanelab.driver.experiment.shipped import studies
 from lanelab.driver.run.study.figures import chosen_variant
-from lanelab.driver.run.study.read import read_study_folder, studies
+from lanelab.driver.run.study.read import read_study_folder
 from lanelab.driver.run.study.study_progress import costs
 
 

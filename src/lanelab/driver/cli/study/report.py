@@ -14,7 +14,7 @@ from lanelab.analysis.results.study.page import judge_study, write_page
 from lanelab.analysis.results.study.run import read_study_run
 from lanelab.analysis.results.study.runs import find_study_run
 from lanelab.driver.base.errors import InputError, LanelabError
-from lanelab.driver.cli.common import run_argument
+from lanelab.driver.cli.completions import complete_study_run
 from lanelab.driver.cli.output import console, note
 from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.run.study.placeholders import unwritten
@@ -26,7 +26,7 @@ DATA = "data"  # the folder of tables, in that of the run
 
 
 @click.command("report")
-@run_argument
+@click.argument("name", metavar="RUN", shell_complete=complete_study_run)
 @click.option("--output", type=click.Path(path_type=Path), help="Where to (default: report.html in the run's folder)")
 @click.option("--markdown", type=click.Path(path_type=Path), metavar="DIR", help="Write DIR/report.md with figures too")
 @click.option("--figures", type=click.Choice(("svg", "png")), help="What figures beside report.md are (default: svg)")

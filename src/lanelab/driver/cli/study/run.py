@@ -12,6 +12,8 @@ from lanelab.driver.api.sweeps import SweepOptions
 from lanelab.driver.base.errors import EXIT_FAILED, EXIT_INCOMPLETE, InputError
 from lanelab.driver.base.settings.kinds import LARGEST_SEED, MOST_BEDS
 from lanelab.driver.cli.bed_options import bed_options
+from lanelab.driver.cli.completions import complete_study_run
+from lanelab.driver.cli.file_completions import complete_figure, complete_study, complete_variant
 from lanelab.driver.cli.interrupts import stopping
 from lanelab.driver.cli.output import note
 from lanelab.driver.cli.progress import watching
@@ -23,10 +25,26 @@ from lanelab.driver.run.study.read import read_study_folder
 
 
 @click.command("run")
-@click.argument("name", required=False)
-@click.option("--resume", "resumed", metavar="RUN", help="Go on with that run: its folder, its name, or latest")
-@click.option("--variant", help="Which of the study's variants is run (default: the first)")
-@click.option("--figure", "figures", type=int, multiple=True, metavar="N", help="Only this one; may be given again")
+@click.argument("name", required=False, shell_complete=complete_study)
+@click.option(
+    "--resume",
+    "resumed",
+    metavar="RUN",
+    shell_complete=complete_study_run,
+    help="Go on with that run: its folder, its name, or latest",
+)
+@click.option(
+    "--variant", shell_complete=complete_variant, help="Which of the study's variants is run (default: the first)"
+)
+@click.option(
+    "--figure",
+    "figures",
+    shell_complete=complete_figure,
+    type=int,
+    multiple=True,
+    metavar="N",
+    help="Only this one; may be given again",
+)
 @click.option(
     "--trials",
     type=click.IntRange(1, MOST_TRIALS),

@@ -14,18 +14,19 @@ from lanelab.driver.api.study_data import standing_json, study_json, study_secti
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.cli.common import json_option
+from lanelab.driver.cli.file_completions import complete_study_or_run, complete_variant
 from lanelab.driver.cli.output import console, note, print_json
 from lanelab.driver.cli.study.report import claims_now, tell_unwritten
 from lanelab.driver.experiment.model import Experiment
-from lanelab.driver.experiment.shipped import STUDY_FILE
+from lanelab.driver.experiment.shipped import STUDY_FILE, studies
 from lanelab.driver.run.study.figures import chosen_variant
-from lanelab.driver.run.study.read import StudyFolder, is_here, read_study_folder, studies
+from lanelab.driver.run.study.read import StudyFolder, is_here, read_study_folder
 from lanelab.driver.run.study.study_progress import costs
 
 
 @click.command("show")
-@click.argument("name")
-@click.option("--variant", help="Which of the study's variants (default: the first)")
+@click.argument("name", shell_complete=complete_study_or_run)
+@click.option("--variant", shell_complete=complete_variant, help="Which of the study's variants (default: the first)")
 @json_option
 def show_study(name: str, *, variant: str | None, as_json: bool) -> None:
     """Show what the study NAME claims, which experiment checks it, and what its figures take. Of a run, or `latest`:

@@ -8,6 +8,8 @@ from pathlib import Path
 from lanelab.driver.base.errors import StoreError
 from lanelab.driver.record.metrics import LOAD, TRIALS
 
+RUNS = Path("runs")  # where runs are put, and where their names are looked for
+LATEST = "latest"  # the newest of them
 VERSION = "6"
 DATABASE = "run.sqlite"
 EXPERIMENT = "experiment.yaml"  # verbatim

@@ -14,7 +14,7 @@ from lanelab.driver.base.settings.source import Written, read_yaml
 from lanelab.driver.experiment.keys import EXPERIMENT, read_name
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.read import parse_experiment
-from lanelab.driver.experiment.shipped import EXPERIMENTS, STUDY_FILE
+from lanelab.driver.experiment.shipped import EXPERIMENTS, STUDY_FILE, studies
 from lanelab.driver.experiment.variants import read_variants, variants_of
 from lanelab.driver.run.study.keys import CLAIM, DIFFERENCE, FIGURE, STUDY
 from lanelab.driver.run.study.sources import FigureFile, check_claims
@@ -50,11 +50,6 @@ class StudyFolder:
     def _experiment(self, figure: StudyFigure, variant: str) -> Experiment:
         known = self.checked.get((figure.number, variant))
         return known or parse_figure(figure, self.texts[figure.number], self.folder, variant)
-
-
-def studies() -> list[str]:
-    """Return the names of those in experiments/."""
-    return sorted(path.parent.name for path in EXPERIMENTS.glob(f"*/{STUDY_FILE}"))
 
 
 def is_here(name: str) -> bool:

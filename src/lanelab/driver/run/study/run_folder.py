@@ -22,8 +22,8 @@ from lanelab.driver.base.writing import writing
 from lanelab.driver.bed.kept_bed import KeptBed
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.shipped import STUDY_FILE
+from lanelab.driver.run.folder.format import RUNS
 from lanelab.driver.run.folder.store import LOCK, lock_folder
-from lanelab.driver.run.start import RUNS
 from lanelab.driver.run.study.figures import Wishes
 from lanelab.driver.run.study.read import StudyFolder, parse_figure
 from lanelab.driver.run.study.study import STUDY_RUN_FILE, STUDY_RUN_FORMAT, FigureRun, Study, StudyRun
@@ -77,7 +77,7 @@ def new_folder(name: str, variant: str) -> Path:
     stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
     words = "-".join(filter(None, [stamp, name, variant]))
     for number in itertools.count(1):
-        folder = Path(RUNS) / (words if number == 1 else f"{words}-{number}")
+        folder = RUNS / (words if number == 1 else f"{words}-{number}")
         if not folder.exists():
             return folder
     raise AssertionError  # count() has no end
