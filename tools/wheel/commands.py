@@ -9,6 +9,9 @@ import click
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.programs.building.documentation import documentation
 from tools.wheel.build import build_wheel
+from tools.wheel.constraints import constraints
+
+CONSTRAINTS = "constraints.txt"
 
 
 @click.command("wheel")
@@ -19,9 +22,11 @@ from tools.wheel.build import build_wheel
 def wheel(out: Path) -> None:
     """Build the wheel, for machines that have no checkout.
 
-    It has what git tracks and nothing else. Two builds of one commit are the same bytes.
+    It has what git tracks and nothing else. Two builds of one commit are the same bytes. Beside it goes
+    constraints.txt: the exact versions of the packages that it needs, with their hashes.
     """
     began = time.monotonic()
     path = build_wheel(PROJECT, out, documentation())
     took_s, data = time.monotonic() - began, path.read_bytes()
+    (out / CONSTRAINTS).write_text(constraints(PROJECT))
     click.echo(f"{path}  {len(data) / 1e6:.1f} MB  {took_s:.0f} s  sha256 {hashlib.sha256(data).hexdigest()}")

@@ -57,10 +57,17 @@ def test_the_development_lock_contains_the_other_one() -> None:
     assert {key: development.get(key) for key in pinned(RUNTIME)} == pinned(RUNTIME)
 
 
+def plain(extra: list[str]) -> list[str]:
+    """Return what an extra asks for besides other extras."""
+    return [name for name in extra if not name.startswith("lanelab[")]
+
+
 def test_what_pyproject_asks_for_is_locked_and_has_its_reason() -> None:
     reasons = (ROOT / "docs" / "dependencies.md").read_text()
     everything = [
         (RUNTIME, PROJECT["dependencies"]),
+        *((RUNTIME, plain(PROJECT["optional-dependencies"][extra])) for extra in ("run", "sweep", "tables")),
+        (OF_GROUPS["notebooks"], plain(PROJECT["optional-dependencies"]["notebook"])),
         (DEVELOPMENT, PROJECT["optional-dependencies"]["dev"]),
         *((lock, [re.split("[<>=]", name)[0] for name in GROUPS[group]]) for group, lock in OF_GROUPS.items()),
     ]

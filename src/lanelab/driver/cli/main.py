@@ -9,6 +9,7 @@ import click
 
 from lanelab.driver.base import configuration, paths, userns
 from lanelab.driver.base.errors import EXIT_BAD_INPUT, EXIT_FAILED, ArgumentError, LanelabError
+from lanelab.driver.base.extras import extra_with
 from lanelab.driver.base.version import VERSION
 from lanelab.driver.cli import checkout_tools
 from lanelab.driver.cli.completed import answer
@@ -157,7 +158,15 @@ def _report(error: BaseException) -> int:
     if isinstance(error, OSError):
         _mute()
         return fail(_os_message(error), EXIT_FAILED)
-    return fail(_keep_trace(error), EXIT_FAILED)
+    return fail(_missing_extra(error) or _keep_trace(error), EXIT_FAILED)
+
+
+def _missing_extra(error: BaseException) -> str | None:
+    """Say which extra has the module that is missing, if that is the error."""
+    if not isinstance(error, ModuleNotFoundError) or (extra := extra_with(error.name)) is None:
+        return None
+    command = " ".join(["lanelab", *(word for word in sys.argv[1:2] if word in TABLE)])
+    return f"{command} needs {error.name}, which is not installed: pip install 'lanelab[{extra}]'"
 
 
 def fail(what: str, status: int) -> int:

@@ -1,0 +1,16 @@
+"""What an installed lanelab may lack: packages that only some commands need, in the extras of pyproject.toml."""
+
+EXTRAS = {
+    "run": (
+        "ansible", "selenium", "websocket", "warcio", "hyperframe", "idna", "brotlicffi", "zstandard", "rcssmin",
+        "rjsmin", "oxipng", "urllib3",
+    ),
+    "sweep": ("distributed", "dask"),
+    "tables": ("pyarrow", "altair"),
+}  # fmt: skip
+
+
+def extra_with(module: str | None) -> str | None:
+    """Return the extra that brings a module, by the name that is imported."""
+    top = (module or "").partition(".")[0]
+    return next((extra for extra, modules in EXTRAS.items() if top in modules), None)
