@@ -29,12 +29,19 @@ class Reader:
         part: str = "",
         script: bool = True,
     ) -> None:
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.size(width, height)
         scheme = "dark" if dark else "light"
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         self.call("Emulation.setScriptExecutionDisabled", value=not script)
         self._browser.get("about:blank")  # else a part of the same address would be no load
         self._browser.get(page.resolve().as_uri() + part)
+
+    def go(self, address: str) -> None:
+        """Open a page that is served, in the window as it is."""
+        self._browser.get(address)
+
+    def size(self, width: int, height: int = 1000) -> None:
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
     def call(self, method: str, **parameters: object) -> dict[str, Any]:
         """A command of the DevTools."""

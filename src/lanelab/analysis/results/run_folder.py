@@ -91,7 +91,7 @@ def _read_run(folder: Path) -> Run:
             workload=workload,
             name=meta.get("name") or folder.name,
             description=meta.get("description", ""),
-            state=_state(folder, meta),
+            state=state_of(folder, meta),
             created_utc=meta.get("created_utc", ""),
             experiment=_experiment(folder),
             meta=meta,
@@ -117,7 +117,15 @@ def read_meta(folder: Path) -> dict[str, str]:
         return {str(key): str(value) for key, value in database.execute("SELECT key, value FROM meta")}
 
 
-def _state(folder: Path, meta: dict[str, str]) -> State:
+def changed_ns(folder: Path) -> int:
+    """Return when the run was last written to; 0 for one that is gone."""
+    try:
+        return (folder / run_format.DATABASE).stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def state_of(folder: Path, meta: dict[str, str]) -> State:
     """Return the state that is noted. A run that is noted as running, and has no writer any more, was killed."""
     state = meta.get("state", "")
     if state == "running" and not _has_writer(folder):

@@ -6,6 +6,7 @@ EXTRAS = {
         "rjsmin", "oxipng", "urllib3",
     ),
     "sweep": ("distributed", "dask"),
+    "serve": ("starlette", "uvicorn"),
     "tables": ("pyarrow", "altair"),
 }  # fmt: skip
 

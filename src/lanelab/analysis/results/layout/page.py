@@ -105,16 +105,21 @@ def _inside(words: Words) -> Html | str:
 def table_on_page(table: Table) -> Html:
     kept = [place for place, column in enumerate(table.columns) if "page" in OUTPUTS[column.where]]
     columns = [table.columns[place] for place in kept]
-    heads = [
-        el("th", column.page_title or column.title, scope="col", class_="num" if column.number else None)
-        for column in columns
-    ]
+    heads = [_column_head(column) for column in columns]
     bodies = []
     for group, rows in groupby(table.rows, key=lambda row: row.group):
         lines = [line for row in rows for line in _lines(table, row, [row.cells[place] for place in kept], columns)]
         head = _group(group, len(columns)) if group else None
         bodies.append(el("tbody", head, lines, id=(group.address if group else "") or None))
     return el("table", el("thead", el("tr", heads)), bodies or el("tbody"), class_=table.style or None)
+
+
+def _column_head(column: Column[object]) -> Html:
+    """A column of drawings has no title: its cells have words."""
+    title = column.page_title or column.title
+    if not title:
+        return el("td")
+    return el("th", title, scope="col", class_="num" if column.number else None)
 
 
 def _group(group: Group, columns: int) -> Html:

@@ -57,18 +57,33 @@ def drawn_loads(run: Run, *, pictures: bool = True) -> list[Drawn]:
     loads_drawn = []
     for row, trials in zip(tables.rows(run), run.by_cell().values(), strict=True):
         trial = tables.median_trial(trials)
-        if trial is None:
-            continue
-        record = read_record(run.folder, trial.number)
-        if not record.requests:
-            continue
-        rate = axes.link_numbers(dict(row.cell.link.settings))["rate_down_mbit"]
-        folder = unchanged_artifacts(run.folder, trial.number, READ)
-        timeline = timeline_of(folder, record)
-        view = load_view(record, timeline, rate)
-        film = film_of(folder, record) if pictures else None
-        loads_drawn.append(Drawn(row.cell, trial, view, film, _outcome(row)))
+        drawn = drawn_trial(run, trial, _outcome(row), pictures=pictures) if trial else None
+        loads_drawn += [drawn] if drawn else []
     return loads_drawn
+
+
+def drawn_trial(run: Run, trial: Trial, outcome: str = "", *, pictures: bool = True) -> Drawn | None:
+    """Return what can be drawn of a trial; None where it made no request."""
+    record = read_record(run.folder, trial.number)
+    if not record.requests:
+        return None
+    rate = axes.link_numbers(dict(trial.cell.link.settings))["rate_down_mbit"]
+    folder = unchanged_artifacts(run.folder, trial.number, READ)
+    view = load_view(record, timeline_of(folder, record), rate)
+    return Drawn(trial.cell, trial, view, film_of(folder, record) if pictures else None, outcome)
+
+
+def drawn_cell(run: Run, cell: Cell) -> Drawn | None:
+    """Return what can be drawn of the median trial of a cell; None where no trial of it counts."""
+    row = next(row for row in tables.rows(run) if row.cell.number == cell.number)
+    trial = tables.median_trial(run.by_cell()[cell.number])
+    return drawn_trial(run, trial, _outcome(row)) if trial else None
+
+
+def trial_drawing(drawn: Drawn, end: float | None = None) -> Html | None:
+    """Draw a load, until `end` ms where others are on the same scale."""
+    end = end or drawn.view.end
+    return waterfall(drawn.view, end, part_strip(drawn.view.stretches, end), progress_strip(drawn.film, end))
 
 
 def _outcome(row: tables.Row) -> str:
@@ -89,7 +104,7 @@ def loads(drawn: list[Drawn]) -> Html | None:
         el(
             "details",
             el("summary", el("b", each.title), el("span", f" {each.cell.site}, "), *_times(each)),
-            waterfall(each.view, end, part_strip(each.view.stretches, end), progress_strip(each.film, end)),
+            trial_drawing(each, end),
             _packets(each, end),
             id=each.name,
             class_="trial",

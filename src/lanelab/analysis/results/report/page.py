@@ -8,6 +8,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
@@ -34,8 +35,26 @@ def write_report(folder: Path, output: Path | None = None) -> Path:
     return target
 
 
+@dataclass(frozen=True, slots=True)
+class ReportParts:
+    """These are what a report shows. `images`: it has some within itself."""
+
+    title: str
+    main: list[Html]
+    footer: Html
+    images: bool
+
+
 def page(run: Run) -> str:
     """Return the whole page."""
+    report = report_parts(run)
+    skip = el("a", "Skip to the contents", href="#contents", class_="skip")
+    body = el("body", skip, el("main", report.main), el("footer", report.footer))
+    return document(f"{report.title} - lanelab report", body, images=report.images)
+
+
+def report_parts(run: Run) -> ReportParts:
+    """Return the parts of the report, for a page of their own or within another one."""
     seen = Seen(run)
     nothing, drawn = seen.nothing, loads.drawn_loads(run)
     of_run = {section.name: html for section in sections_of(seen) if (html := on_page(section))}
@@ -56,16 +75,10 @@ def page(run: Run) -> str:
         *those("failures", "witnesses", "machine", "proofs", "links", "noise"),
         *of_run.values(),
     ]
-    present = [part for part in parts if part]
-    skip = el("a", "Skip to the contents", href="#contents", class_="skip")
+    first, second, *rest = [part for part in parts if part]
     guess = el("button", "Predict first: hide the results", id="predict", type="button", hidden=True)
-    body = el(
-        "body",
-        skip,
-        el("main", present[0], guess if drawn else None, present[1], contents(present), present[2:]),
-        el("footer", _footer(run)),
-    )
-    return document(f"{begin.title} - lanelab report", body, images=any(each.film for each in drawn))
+    main = [first, *([guess] if drawn else []), second, contents([first, second, *rest]), *rest]
+    return ReportParts(begin.title, main, _footer(run), any(each.film for each in drawn))
 
 
 def document(title: str, body: Html, *, images: bool = False, style: str = "", script: str = "") -> str:

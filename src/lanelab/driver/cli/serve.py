@@ -1,0 +1,46 @@
+"""lanelab serve: the runs in a browser."""
+
+import webbrowser
+from pathlib import Path
+
+import click
+
+from lanelab.driver.base.amounts import counted
+from lanelab.driver.cli.output import note
+from lanelab.driver.page.export import export_pages
+from lanelab.driver.page.server import Address
+from lanelab.driver.page.server import serve as serve_pages
+
+
+@click.command("serve")
+@click.argument("folder", type=click.Path(path_type=Path), default=Path("runs"), required=False)
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port (default: a free one)")
+@click.option("--open", "opens", is_flag=True, help="Open the page in this machine's browser")
+@click.option("--export", "target", type=click.Path(path_type=Path), help="Write the pages as files, and end")
+def serve(folder: Path, port: int, *, opens: bool, target: Path | None) -> None:
+    """Show the runs in FOLDER (default: ./runs) in a browser, as they are made.
+
+    Only browsers of this machine get in, with the link that is printed; each link lets one in, and then there is a new
+    one. A run that goes on is watched wherever it was begun. Closing the page, and ending this, ends no run.
+
+    \b
+    Examples:
+      lanelab serve
+      lanelab serve --export public      # plain files, for any web server
+    """
+    if target:
+        many, problems = export_pages(folder, target)
+        for problem in problems:
+            note(problem)
+        note(f"{counted(many, 'run')} written to {target}")
+        return
+    links = list[str]()
+
+    def listening(address: Address) -> None:
+        links.append(address.link())
+        first = len(links) == 1
+        note(f"open {links[-1]} (Ctrl-C ends this)" if first else f"another browser: {links[-1]}")
+        if opens and first:
+            webbrowser.open(links[-1])
+
+    serve_pages(folder, port, listening)

@@ -1,0 +1,96 @@
+"""Two cells of any two runs on one clock. What differs in their set-up is said above the numbers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lanelab.analysis.results.conditions import differing
+from lanelab.analysis.results.layout.markup import Html, el
+from lanelab.analysis.results.layout.page import scroll, section_on_page
+from lanelab.analysis.results.model import Cell
+from lanelab.analysis.results.report.loads import Drawn, drawn_cell, filmstrips, trial_drawing
+from lanelab.driver.api.opened_run import Run
+from lanelab.driver.page.documents import document
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A run by its name, and the cell of it that is shown."""
+
+    name: str
+    run: Run
+    cell: Cell
+
+
+def side(name: str, run: Run, cell: str) -> Side | None:
+    """Return the cell of this number, else the first of the run; None where the run has no cells."""
+    cells = run.data.cells
+    chosen = next((each for each in cells if str(each.number) == cell), cells[0] if cells else None)
+    return None if chosen is None else Side(name, run, chosen)
+
+
+def comparison_page(one: Side, other: Side) -> str:
+    """Return the page."""
+    drawn = [(each, drawn_cell(each.run.data, each.cell)) for each in (one, other)]
+    title = f"{one.name} beside {other.name}"
+    end = max((load.view.end for _, load in drawn if load), default=1.0) * 1.02
+    columns = [_column(each, load, end) for each, load in drawn]
+    return document(
+        title,
+        el("header", el("p", "Two on one clock", class_="eyebrow"), el("h1", title)),
+        _chooser(one, other),
+        _differences(one, other),
+        section_on_page("loads", "Their median trials", columns),
+        filmstrips([load for _, load in drawn if load]),
+        up=1,
+    )
+
+
+def _chooser(one: Side, other: Side) -> Html:
+    """Return the form with which another cell of either is chosen."""
+    return el(
+        "form",
+        [
+            el(
+                "label",
+                f"Cell of {each.name}",
+                el("input", type="hidden", name="run", value=each.name),
+                el("select", [_option(cell, each.cell) for cell in each.run.data.cells], name="cell"),
+            )
+            for each in (one, other)
+        ],
+        el("button", "Show", type="submit"),
+        class_="filter",
+    )
+
+
+def _option(cell: Cell, chosen: Cell) -> Html:
+    return el("option", str(cell), value=cell.number, selected=cell.number == chosen.number)
+
+
+def _differences(one: Side, other: Side) -> Html:
+    """Return what is not the same: conditions of the runs, settings of link and arm."""
+    rows = [("site", one.cell.site, other.cell.site)] if one.cell.site != other.cell.site else []
+    rows += _settings("link", one.cell.link.settings, other.cell.link.settings)
+    rows += _settings("arm", one.cell.arm.settings, other.cell.arm.settings)
+    if one.run.folder.resolve() != other.run.folder.resolve():
+        rows += differing(one.run.data, other.run.data)
+    if not rows:
+        return section_on_page("differences", "What differs", el("p", "Nothing of their set-up."))
+    heads = el("thead", el("tr", [el("th", name, scope="col") for name in ("what", one.name, other.name)]))
+    body = el("tbody", [el("tr", [el("td", value) for value in row]) for row in rows])
+    return section_on_page("differences", "What differs", scroll(el("table", heads, body)))
+
+
+def _settings(of: str, here: Mapping[str, object], there: Mapping[str, object]) -> list[tuple[str, str, str]]:
+    keys = dict.fromkeys((*here, *there))
+    values = ((f"{of}: {key}", str(here.get(key)), str(there.get(key))) for key in keys)
+    return [(key, one, other) for key, one, other in values if one != other]
+
+
+def _column(each: Side, load: Drawn | None, end: float) -> Html:
+    title = el("h3", el("a", each.name, href=f"../runs/{each.name}/"), f" · {each.cell}")
+    if load is None:
+        return el("div", title, el("p", "No trial of it counts.", class_="bad"))
+    number = load.trial.number
+    link = el("p", el("a", f"Trial {number}", href=f"../runs/{each.name}/trials/{number}/"), f": {load.outcome}")
+    return el("div", title, link, trial_drawing(load, end))

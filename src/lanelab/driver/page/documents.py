@@ -1,0 +1,46 @@
+"""A whole page around what is shown. Style and script are files of their own, since nothing inline is allowed."""
+
+from importlib import resources
+
+from lanelab.analysis.results import palette
+from lanelab.analysis.results.layout.markup import Html, el, join
+
+STYLE, SCRIPT = "style.css", "script.js"
+REPORTS = "lanelab.analysis.results.report"
+TITLE = "lanelab"
+
+
+def document(title: str, *parts: object, up: int = 0, changes: bool = False) -> str:
+    """Return a page. `up`: how many folders it is below the first page, to which its links are relative. `changes`: its
+    parts are loaded again when there is news."""
+    root = "../" * up or "./"
+    head = el(
+        "head",
+        el("meta", charset="utf-8"),
+        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        el("meta", name="color-scheme", content="light dark"),
+        el("title", f"{title} - {TITLE}" if title else TITLE),
+        el("link", rel="stylesheet", href=f"{root}static/{STYLE}"),
+        el("link", rel="icon", href="data:,"),
+        el("script", src=f"{root}static/{SCRIPT}", defer=True),
+    )
+    skip = el("a", "Skip to the contents", href="#main", class_="skip")
+    top = el("nav", el("a", TITLE, href=root), aria_label="Pages", class_="pages")
+    main = el("main", *parts, id="main", data_changes="changes" if changes else None)
+    return f"<!doctype html>\n{el('html', head, el('body', skip, top, main), lang='en')}\n"
+
+
+def message(title: str, *words: object, path: str = "/") -> str:
+    """Return a page that says one thing. path: the address at which it is said."""
+    up = path.count("/") - 1
+    return document(title, el("header", el("h1", title)), *(el("p", each) for each in words), up=up)
+
+
+def static_files() -> dict[str, tuple[str, str]]:
+    """Return what is at static/: a name, its kind, its text."""
+    reports, ours = resources.files(REPORTS), resources.files(__package__)
+    style = join(*(Html(f"{part}\n") for part in (
+        palette.style(), reports.joinpath("style.css").read_text(), ours.joinpath("page.css").read_text(),
+    )))  # fmt: skip
+    script = reports.joinpath("script.js").read_text() + ours.joinpath("page.js").read_text()
+    return {STYLE: ("text/css", style), SCRIPT: ("text/javascript", script)}

@@ -1,0 +1,106 @@
+"""The first page: every run in the folder, with a filter, an order, and two that are compared."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from lanelab.analysis.results.layout.markup import Html, el
+from lanelab.analysis.results.layout.page import scroll
+from lanelab.analysis.results.run_summary import RunSummary
+from lanelab.analysis.results.sections.head import date_words
+from lanelab.driver.page.documents import document
+
+Entry = tuple[str, RunSummary]  # of the library: the name by which it has an address, and the run
+ORDERS: dict[str, tuple[str, Callable[[Entry], object], bool]] = {  # title, by what, the largest first
+    "begun": ("begun (UTC)", lambda entry: entry[1].created_utc, True),
+    "run": ("run", lambda entry: entry[0].lower(), False),
+    "name": ("of", lambda entry: entry[1].name.lower(), False),
+    "state": ("state", lambda entry: entry[1].state, False),
+    "cells": ("cells", lambda entry: entry[1].cells, True),
+    "counted": ("trials", lambda entry: entry[1].counted, True),
+    "failed": ("failed", lambda entry: entry[1].failed, True),
+    "flagged": ("flagged", lambda entry: entry[1].flagged, True),
+    "claims": ("claims", lambda entry: entry[1].claims, True),
+}
+NUMBERS = ("cells", "counted", "failed", "flagged", "claims")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the reader asked for: words that a run has to have, a state, an order."""
+
+    words: str = ""
+    state: str = ""
+    order: str = "begun"
+
+    @classmethod
+    def read(cls, query: Mapping[str, str]) -> "Wanted":
+        order = query.get("order", "begun")
+        return cls(query.get("words", ""), query.get("state", ""), order if order in ORDERS else "begun")
+
+    def takes(self, entry: Entry) -> bool:
+        name, run = entry
+        text = f"{name} {run.name}".lower()
+        return all(word in text for word in self.words.lower().split()) and self.state in ("", run.state)
+
+
+def library(runs: Mapping[str, RunSummary], wanted: Wanted, *, plain: bool = False) -> str:
+    """Return the page. plain: without forms, for a web server that only has files."""
+    _, by, descending = ORDERS[wanted.order]
+    entries = sorted(filter(wanted.takes, runs.items()), key=by, reverse=descending)  # type: ignore[arg-type]
+    head = el("header", el("p", "lanelab", class_="eyebrow"), el("h1", "Runs"), el("p", _count(entries, runs)))
+    table = _table(entries, wanted, plain=plain)
+    if plain or not runs:
+        return document("Runs", head, table)
+    compare = el("p", el("button", "Compare the two that are ticked", type="submit"))
+    return document("Runs", head, _filter(runs, wanted), el("form", table, compare, action="compare/"))
+
+
+def _count(shown: list[Entry], runs: Mapping[str, RunSummary]) -> str:
+    if not runs:
+        return "There is no run yet. Make one: lanelab run EXPERIMENT"
+    return f"{len(shown)} of {len(runs)}" if len(shown) < len(runs) else f"{len(runs)} in all"
+
+
+def _filter(runs: Mapping[str, RunSummary], wanted: Wanted) -> Html:
+    states = sorted({run.state for run in runs.values()})
+    options = [el("option", state, value=state, selected=state == wanted.state) for state in states]
+    orders = [el("option", ORDERS[name][0], value=name, selected=name == wanted.order) for name in ORDERS]
+    return el(
+        "form",
+        el("label", "Words in the name", el("input", type="search", name="words", value=wanted.words)),
+        el("label", "State", el("select", el("option", "any", value=""), options, name="state")),
+        el("label", "In order of", el("select", orders, name="order")),
+        el("button", "Show", type="submit"),
+        class_="filter",
+        role="search",
+    )
+
+
+def _table(entries: list[Entry], wanted: Wanted, *, plain: bool) -> Html:
+    def title(name: str) -> Html:
+        classes = " ".join(("num " if name in NUMBERS else "", "sorted" if name == wanted.order else "")).strip()
+        return el("th", ORDERS[name][0], scope="col", class_=classes or None)
+
+    order = ("run", "name", "begun", "state", *NUMBERS)
+    tick = None if plain else el("th", el("span", "compare", class_="visually-hidden"), scope="col")
+    head = el("thead", el("tr", tick, [title(name) for name in order]))
+    body = el("tbody", [_row(name, run, plain=plain) for name, run in entries])
+    return scroll(el("table", head, body, class_="runs"))
+
+
+def _row(name: str, run: RunSummary, *, plain: bool) -> Html:
+    tick = el("td", el("input", type="checkbox", name="run", value=name, aria_label=f"compare {name}"))
+    link = el("td", el("a", name, href=f"runs/{name}/"))
+    if run.problem:
+        return el("tr", None if plain else el("td"), link, el("td", run.problem, colspan=8, class_="bad"))
+    mood = {"failed": "bad", "killed": "bad", "running": "good", "stopped": "warn"}.get(run.state)
+    numbers = (run.cells, run.counted, run.failed, run.flagged, run.claims)
+    return el(
+        "tr",
+        None if plain else tick,
+        link,
+        el("td", run.name),
+        el("td", date_words(run.created_utc)),
+        el("td", run.state, class_=mood),
+        [el("td", f"{number:,}", class_="num") for number in numbers],
+    )

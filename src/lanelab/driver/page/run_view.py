@@ -1,0 +1,99 @@
+"""A run: what it shows first and with what caution, its numbers, its latest trials. It is short, so that a run of 5,000
+trials is there within a second. The report, which has everything, is a page of its own."""
+
+from collections.abc import Sequence
+
+from lanelab.analysis.results.layout.markup import Html, el, join
+from lanelab.analysis.results.layout.page import head_on_page, on_page, parts_on_page, scroll, section_on_page
+from lanelab.analysis.results.model import Run, Trial
+from lanelab.analysis.results.report.page import report_parts
+from lanelab.analysis.results.sections.cells import cells_section
+from lanelab.analysis.results.sections.claims import claims_section
+from lanelab.analysis.results.sections.comparisons import comparisons_section
+from lanelab.analysis.results.sections.doubts import failures_section
+from lanelab.analysis.results.sections.head import head, tiles
+from lanelab.analysis.results.sections.load import load_section
+from lanelab.analysis.results.sections.seen import Seen
+from lanelab.driver.page.documents import document
+
+SECTIONS = (claims_section, cells_section, load_section, comparisons_section, failures_section)
+LATEST = 10  # trials that the page of a run has
+ON_A_PAGE = 500
+
+
+def run_page(name: str, run: Run, *, plain: bool = False) -> str:
+    """Return the page of a run; one that goes on is loaded again when there is news. plain: without its trials, which
+    have pages only while lanelab serves them."""
+    seen = Seen(run)
+    begin = head(seen)
+    trials = None if plain else [" · ", el("a", f"All {len(run.trials):,} trials", href="trials/")]
+    links = el("p", el("a", "Report", href="report/"), trials)
+    parts = [
+        el("div", head_on_page(begin), id="head"),
+        el("div", progress(run), parts_on_page([tiles(seen)]), links, id="tiles"),
+        *(on_page(section) if (section := section_of(seen)) else None for section_of in SECTIONS),
+        None if plain else section_on_page("latest", "The latest trials", trial_table(_latest(run), "trials/")),
+        el("section", el("h2", "On a command line"), el("pre", el("code", commands(name))), id="commands"),
+    ]
+    return document(begin.title, *parts, up=2, changes=run.state == "running" and not plain)
+
+
+def _latest(run: Run) -> Sequence[Trial]:
+    return run.trials[: -LATEST - 1 : -1]
+
+
+def progress(run: Run) -> Html | None:
+    """Return how far a run is that goes on: what counts of what it has begun, in which round."""
+    if run.state != "running" or not run.trials:
+        return None
+    last = run.trials[-1]
+    words = f"Round {last.round}. The last trial: {last.cell}, {_outcome(last)}."
+    return el("p", words, role="status")
+
+
+def commands(name: str) -> str:
+    """Return the commands that show and repeat it."""
+    place = name.replace("~", "/")
+    return f"lanelab show runs/{place}\nlanelab run runs/{place}/experiment.yaml\nlanelab run --resume runs/{place}"
+
+
+def report_page(run: Run) -> str:
+    """Return the whole report."""
+    report = report_parts(run)
+    return document(report.title, *report.main, el("footer", report.footer), up=3)
+
+
+def trials_page(run: Run, page: int) -> str:
+    """Return one of the pages with all trials."""
+    pages = max(1, -(-len(run.trials) // ON_A_PAGE))
+    page = min(max(page, 1), pages)
+    shown = run.trials[(page - 1) * ON_A_PAGE : page * ON_A_PAGE]
+    others = [
+        el("b", number) if number == page else el("a", number, href=f"?page={number}") for number in range(1, pages + 1)
+    ]
+    turn = el("nav", join(*others), aria_label="Pages of trials") if pages > 1 else None
+    title = f"Trials of {run.name}"
+    head = el("header", el("p", el("a", "The run", href="../"), class_="eyebrow"), el("h1", title))
+    return document(title, head, turn, trial_table(shown, ""), turn, up=3)
+
+
+def trial_table(trials: Sequence[Trial], to: str) -> Html:
+    """Return a row for each trial, with a link to its page."""
+    titles = ("trial", "round", "site", "link", "arm", "outcome", "flags")
+    head = el("thead", el("tr", [el("th", title, scope="col") for title in titles]))
+    return scroll(el("table", head, el("tbody", [_row(trial, to) for trial in trials])))
+
+
+def _row(trial: Trial, to: str) -> Html:
+    cell = trial.cell
+    place = trial.number, trial.round, cell.site, cell.link.label, cell.arm.name
+    link, *rest = [el("td", each) for each in place]
+    link = el("td", el("a", trial.number, href=f"{to}{trial.number}/"))
+    outcome = el("td", _outcome(trial), class_=None if trial.ok else "bad")
+    return el("tr", link, rest, outcome, el("td", ", ".join(flag.name for flag in trial.flags), class_="warn"))
+
+
+def _outcome(trial: Trial) -> str:
+    if not trial.ok:
+        return ", ".join(dict.fromkeys(failure.reason for failure in trial.failures)) or "failed"
+    return "-" if trial.value is None else f"{trial.value:,.0f} ms"

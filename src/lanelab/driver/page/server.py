@@ -1,0 +1,90 @@
+"""Serves the pages on a port of this machine, out of the way of what is measured here."""
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.page.access import Access
+from lanelab.driver.page.app import Pages
+from lanelab.driver.page.shelf import Shelf
+
+LOCAL = ("127.0.0.1", "localhost")
+ENDS_WITHIN_S = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """It says where a browser finds the page, and makes the links that let one in."""
+
+    port: int
+    access: Access
+
+    def link(self) -> str:
+        return f"http://127.0.0.1:{self.port}/enter?token={self.access.owner}"
+
+
+def serve(folder: Path, port: int, listening: Callable[[Address], None]) -> None:
+    """Serve the runs of this folder until SIGINT or SIGTERM. `listening` is called with the address at the beginning,
+    and again whenever the link has been used."""
+    if not folder.is_dir():
+        raise InputError(f"there is no folder {folder}", "Name the folder that has the runs")
+    yield_processors()
+    with listening_socket(port) as bound:
+        number = int(bound.getsockname()[1])
+        access = Access(hosts(number), number)
+        address = Address(number, access)
+        access.used = lambda: listening(address)
+        pages = Pages(Shelf(folder), access)
+        server = Server(pages)
+        listening(address)
+        asyncio.run(server.serve([bound]))
+
+
+class Server(uvicorn.Server):
+    """Ends the streams of those who watch, too: they would hold it up."""
+
+    def __init__(self, pages: Pages) -> None:
+        config = uvicorn.Config(
+            pages.app(),
+            log_level="error",
+            access_log=False,
+            lifespan="off",
+            server_header=False,
+            timeout_graceful_shutdown=ENDS_WITHIN_S,
+        )
+        super().__init__(config)
+        self._pages = pages
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._pages.ending = True
+        await super().shutdown(sockets)
+
+
+def hosts(port: int) -> frozenset[str]:
+    """Return what a browser of this machine may call the server."""
+    return frozenset(f"{name}:{port}" for name in LOCAL)
+
+
+def listening_socket(port: int) -> socket.socket:
+    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((LOCAL[0], port))
+    except OSError as error:
+        bound.close()
+        what = f"cannot listen on port {port}: {error.strerror}"
+        raise InputError(what, "Name another one, or leave --port out: a free one is taken") from error
+    return bound
+
+
+def yield_processors() -> None:
+    """Run only where nothing else wants to: a load on this machine may not wait for a page that is drawn."""
+    with suppress(AttributeError, OSError):  # other systems than Linux have no such class
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))

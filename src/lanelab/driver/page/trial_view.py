@@ -1,0 +1,48 @@
+"""A trial: its waterfall, connections and packets, what its load time is made of, its requests, its files."""
+
+from pathlib import Path
+
+from lanelab.analysis.results.layout.markup import Html, el
+from lanelab.analysis.results.layout.page import on_page, section_on_page
+from lanelab.analysis.results.report.loads import drawn_trial, filmstrips, packets_figure, trial_drawing
+from lanelab.driver.api.opened_run import Run
+from lanelab.driver.api.trial import Trial
+from lanelab.driver.page.documents import document
+
+FOR = {
+    "client.pcapng.gz": "Wireshark opens it, decrypted",
+    "page.har.gz": "unpacked: the network panel of DevTools",
+    "trace.json.gz": "Perfetto, and the performance panel of DevTools",
+}
+
+
+def trial_page(run: Run, trial: Trial) -> str:
+    """Return the page of a trial. Where nothing was loaded it has numbers and reasons alone."""
+    drawn = drawn_trial(run.data, trial.data)
+    parts = [
+        el("header", _around(run, trial), el("h1", f"Trial {trial.number}"), el("p", trial.heading, class_="lead")),
+        None if drawn is None else section_on_page("load", "How it loaded", trial_drawing(drawn)),
+        None if drawn is None else packets_figure([drawn], "Packets over time"),
+        None if drawn is None else filmstrips([drawn]),
+        *(on_page(section) for section in trial.result().sections),
+        _files(trial),
+    ]
+    return document(f"Trial {trial.number} of {run.name}", *parts, up=4)
+
+
+def _around(run: Run, trial: Trial) -> Html:
+    """Return links to the run and to the trials beside this one."""
+    last = run.data.trials[-1].number
+    before = el("a", "the one before", href=f"../{trial.number - 1}/", rel="prev") if trial.number > 1 else None
+    after = el("a", "the next", href=f"../{trial.number + 1}/", rel="next") if trial.number < last else None
+    return el("p", el("a", run.name, href="../../"), " ", before, " ", after, class_="eyebrow")
+
+
+def _files(trial: Trial) -> Html:
+    rows = [
+        el("li", el("a", name, href=f"files/{name}", download=True), f" - {FOR[name]}" if name in FOR else None)
+        for name in trial.files()
+    ]
+    shell = f"wireshark {Path('runs', trial.folder.name, 'trials', f'{trial.number:06d}', 'client.pcapng.gz')}"
+    command = el("pre", el("code", shell)) if "client.pcapng.gz" in trial.files() else None
+    return section_on_page("files", "Files", el("ul", rows), command)

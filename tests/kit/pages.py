@@ -1,0 +1,73 @@
+"""The page of lanelab serve, served for a test, and somebody who asks it for things over a plain connection."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPResponse
+from pathlib import Path
+
+from lanelab.driver.page import server
+from lanelab.driver.page.access import Access
+from lanelab.driver.page.app import Pages
+from lanelab.driver.page.shelf import Shelf
+
+STARTS_WITHIN_S = 10
+
+
+@dataclass
+class Answer:
+    status: int
+    headers: dict[str, str]
+    text: str
+
+
+@dataclass
+class Visitor:
+    """Another program on this machine. Its headers are its own."""
+
+    port: int
+    access: Access
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def ask(self, path: str, method: str = "GET", **headers: str) -> Answer:
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=20)
+        sent = {**self.headers, **{name.replace("_", "-"): value for name, value in headers.items()}}
+        connection.request(method, path, headers=sent)
+        answer = connection.getresponse()
+        text = answer.read().decode(errors="replace")
+        connection.close()
+        return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, text)
+
+    def news(self, path: str) -> tuple[HTTPConnection, HTTPResponse]:
+        """A stream that goes on. Whoever asks closes it."""
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection.request("GET", path, headers=self.headers)
+        return connection, connection.getresponse()
+
+    def enter(self, token: str) -> Answer:
+        answer = self.ask(f"/enter?token={token}")
+        cookie = answer.headers.get("set-cookie", "").partition(";")[0]
+        if cookie:
+            self.headers["Cookie"] = cookie
+        return answer
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[Visitor]:
+    """Yield a visitor who has not come in yet."""
+    with server.listening_socket(0) as bound:
+        port = int(bound.getsockname()[1])
+        pages = Pages(Shelf(folder), Access(server.hosts(port), port))
+        serving = server.Server(pages)
+        thread = threading.Thread(target=serving.run, args=([bound],))
+        thread.start()
+        until = time.monotonic() + STARTS_WITHIN_S
+        while not serving.started and time.monotonic() < until:
+            time.sleep(0.01)
+        try:
+            yield Visitor(port, pages.access)
+        finally:
+            serving.should_exit = True
+            thread.join()
