@@ -66,7 +66,7 @@ def test_what_pyproject_asks_for_is_locked_and_has_its_reason() -> None:
     reasons = (ROOT / "docs" / "dependencies.md").read_text()
     everything = [
         (RUNTIME, PROJECT["dependencies"]),
-        *((RUNTIME, plain(PROJECT["optional-dependencies"][extra])) for extra in ("run", "sweep", "tables")),
+        *((RUNTIME, plain(PROJECT["optional-dependencies"][extra])) for extra in ("run", "sweep", "tables", "serve")),
         (OF_GROUPS["notebooks"], plain(PROJECT["optional-dependencies"]["notebook"])),
         (DEVELOPMENT, PROJECT["optional-dependencies"]["dev"]),
         *((lock, [re.split("[<>=]", name)[0] for name in GROUPS[group]]) for group, lock in OF_GROUPS.items()),
