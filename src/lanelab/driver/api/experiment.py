@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias, TypedDict, Unpack
@@ -82,11 +83,19 @@ class Experiment:
             return await asyncio.shield(running)
         except asyncio.CancelledError:
             stop.ask()
-            await asyncio.wait([running])
+            await _end_of(running)
             raise
 
     def __repr__(self) -> str:
         return f"<experiment {self.name}: {len(self.data.cells)} cells>"
+
+
+async def _end_of(running: asyncio.Future[Run]) -> None:
+    """Wait until a run has ended, also where whoever waits is cancelled again: till then it uses its folder."""
+    while not running.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait([running])
+    running.exception()  # that it was stopped is no news; asyncio reports what nobody has looked at
 
 
 def grid(**settings: Setting) -> Experiment:
