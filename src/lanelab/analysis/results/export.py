@@ -2,6 +2,7 @@
 
 import csv
 import datetime
+import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from lanelab.analysis.results import (
     conditions,
     load_reports,
     machine,
+    model,
     tables,
 )
 from lanelab.analysis.results.between_beds import BedsOfRun
@@ -53,6 +55,7 @@ def trial_rows(run: Run) -> Iterator[Row]:
     fit, slow = conditions.in_tolerance(run), {each.number: conditions.emulated(each) for each in run.sessions}
     names, named = _measured(run), {machine.number: machine.name for machine in run.machines}
     left_out, refused = load_reports.left_out_of_scripts(run), refusals(run)
+    of_cells = {cell.number: _settings(cell, link_keys, arm_keys) for cell in run.cells}  # each is of many trials
     for trial in run.trials:
         cell = trial.cell
         of_script = {"script_left_out": left_out.get(trial.number)} if run.workload == LOAD else {}
@@ -74,10 +77,16 @@ def trial_rows(run: Run) -> Iterator[Row]:
             "emulated": slow.get(trial.session),
             **of_script,
             **{name: _number(name, trial.measures.get(name)) for name in names},
-            **axes.link_numbers(dict(cell.link.settings)),
-            **{f"link.{key}": flat(cell.link.settings.get(key)) for key in link_keys},
-            **{f"arm.{key}": flat(cell.arm.settings.get(key)) for key in arm_keys},
+            **of_cells[cell.number],
         }
+
+
+def _settings(cell: model.Cell, link_keys: Sequence[str], arm_keys: Sequence[str]) -> Row:
+    return {
+        **axes.link_numbers(dict(cell.link.settings)),
+        **{f"link.{key}": flat(cell.link.settings.get(key)) for key in link_keys},
+        **{f"arm.{key}": flat(cell.arm.settings.get(key)) for key in arm_keys},
+    }
 
 
 def _measured(run: Run) -> list[str]:
@@ -87,11 +96,10 @@ def _measured(run: Run) -> list[str]:
 
 
 def _number(name: str, value: float | None) -> float | int | None:
-    return int(value) if value is not None and name in _whole() else value
+    return int(value) if value is not None and name in _WHOLE else value
 
 
-def _whole() -> set[str]:
-    return {metric.name for metric in METRICS if metric.whole}
+_WHOLE = frozenset(metric.name for metric in METRICS if metric.whole)
 
 
 def series_rows(run: Run) -> Iterator[Row]:
@@ -203,19 +211,25 @@ def write_parquet(rows: Rows, path: Path) -> int:
     return int(table.num_rows)
 
 
+_AT_ONCE = 500  # rows that are dictionaries at the same time
+
+
 def arrow_table(rows: Rows) -> "pyarrow.Table":
     """Return the rows as a table in memory, with types."""
     import pyarrow as pa  # noqa: PLC0415 - large
 
-    listed = list(rows)
-    names = list(listed[0]) if listed else []
-    return pa.table({name: _column(pa, name, [row[name] for row in listed]) for name in names})
+    columns: dict[str, list[Cell]] = {}
+    remaining = iter(rows)
+    while some := list(itertools.islice(remaining, _AT_ONCE)):  # a list of all rows needs ten times the memory
+        for name in some[0]:
+            columns.setdefault(name, []).extend(row[name] for row in some)
+    return pa.table({name: _column(pa, name, columns.pop(name)) for name in list(columns)})
 
 
 def _column(pa: Any, name: str, values: Sequence[Cell]) -> Any:  # noqa: ANN401 - pyarrow
     if name == "started":
         return pa.array(values, type=pa.timestamp("ms", tz="UTC"))
-    if name in _COUNTS or name in _whole() or name.endswith("_bytes"):
+    if name in _COUNTS or name in _WHOLE or name.endswith("_bytes"):
         return pa.array([None if each is None else int(each) for each in map(_amount, values)], type=pa.int64())
     if name.endswith(("_ms", "_mbit", "_s")) or metric_named(name):
         return pa.array([None if each is None else float(each) for each in map(_amount, values)], type=pa.float64())

@@ -5,7 +5,7 @@ than every other; a cell that is refused has no result.
 """
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lanelab.analysis.results.export import Cell as Value
@@ -29,11 +29,12 @@ def medians(run: Run, metric: str, by: Sequence[str]) -> Iterator[Row]:
     """Yield a row for each group of trials that have the same values `by` these columns. InputError where there is no
     such metric, or no such column."""
     name = measure_named(run, metric)
-    _require_columns(run, by)
+    of_cells = {cell.number: _of_cell(cell) for cell in run.cells}
+    _require_columns(of_cells.values(), by)
     groups: dict[tuple[Value, ...], _Group] = {}
     counted = dict(_counted(run, name))
     for trial in sorted(run.trials, key=lambda trial: trial.cell.number):  # in the order of the experiment
-        group = groups.setdefault(tuple(_value(trial, column) for column in by), _Group())
+        group = groups.setdefault(tuple(_value(trial, of_cells, column) for column in by), _Group())
         if trial.number in counted:
             group.values.append(counted[trial.number])
         else:
@@ -75,20 +76,20 @@ def _outcome(primary: Metric, trial: Trial) -> float:
     return primary.worst if trial.timed_out or trial.value is None else trial.value
 
 
-def _require_columns(run: Run, by: Sequence[str]) -> None:
-    of_cells = {column for cell in run.cells for column in _of_cell(cell)}
+def _require_columns(of_cells: Iterable[Mapping[str, Value]], by: Sequence[str]) -> None:
+    known = {column for cell in of_cells for column in cell}
     for column in by:
-        if column not in of_cells and column not in OF_TRIALS:
-            near = near_miss(column, [*of_cells, *OF_TRIALS])
+        if column not in known and column not in OF_TRIALS:
+            near = near_miss(column, [*known, *OF_TRIALS])
             remedy = f"{near}Write site, link, arm, or a setting like link.rtt; trials() has all columns"
             raise ArgumentError(f"there is no column {column!r} to tell trials apart by", remedy, key="by")
 
 
-def _value(trial: Trial, column: str) -> Value:
+def _value(trial: Trial, of_cells: Mapping[int, Mapping[str, Value]], column: str) -> Value:
     if column in OF_TRIALS:
         value: Value = getattr(trial, column)
         return value
-    return _of_cell(trial.cell).get(column)
+    return of_cells[trial.cell.number].get(column)
 
 
 def _of_cell(cell: Cell) -> Mapping[str, Value]:
