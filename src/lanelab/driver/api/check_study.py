@@ -4,15 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lanelab.analysis.results.report.atomic_files import write_whole
-from lanelab.analysis.results.sections.compare import comparison_markdown
-from lanelab.analysis.results.study.compare import StudyComparison, compare_studies
-from lanelab.analysis.results.study.page import judge_study, write_study_report
+from lanelab.analysis.results.study.page import write_study_report
 from lanelab.analysis.results.study.run import ReadStudyRun, is_study_run, read_about, read_study_run
 from lanelab.analysis.results.verification import verify
 from lanelab.driver.api.beds import BedOptions
 from lanelab.driver.api.session import Means
 from lanelab.driver.api.studies import AskedStudy, begin_study, play_study
+from lanelab.driver.api.study_run import StudyAgreement, StudyRun, open_study_run
 from lanelab.driver.base.errors import ArtifactError, InputError
 from lanelab.driver.run.events import Notice
 from lanelab.driver.run.folder.format import RUNS
@@ -74,17 +72,16 @@ class StudyCheck:
                 what = f"the experiment of figure {each.figure} in the archive is not the one that was run there"
                 raise ArtifactError(what, DISTRUST)
 
-    def compare(self, here: Path, figures: Sequence[int]) -> StudyComparison:
-        """Compare the run in the artifact with the one in a folder."""
-        read = read_study_run(here)
-        return compare_studies((self.there, judge_study(self.there)), (read, judge_study(read)), figures=figures)
+    def compare(self, figures: Sequence[int], here: str | Path | None = None) -> StudyAgreement:
+        """Compare the run in the artifact with the one that was made here, or with another one of this name."""
+        return StudyRun(self.there).against(open_study_run(here or self.unpacked.here), figures)
 
-    def write(self, comparison: StudyComparison) -> Path:
+    def write(self, agreement: StudyAgreement) -> Path:
         """Write a comparison beside what was unpacked. Return its file."""
-        same = "" if comparison.all_agree else " Not every verdict is the same in both."
+        same = "" if agreement.all_agree else " Not every verdict is the same in both."
         introduction = f"The first run is that of the archive, the other one was made here.{same}"
         page = self.unpacked.folder / PAGE
-        write_whole(page, comparison_markdown(comparison, [introduction]).encode())
+        agreement.write_markdown(page, [introduction])
         return page
 
 

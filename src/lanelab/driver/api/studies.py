@@ -12,19 +12,22 @@ from lanelab.analysis.results.study.runs import find_study_run
 from lanelab.driver.api.arguments import argument
 from lanelab.driver.api.beds import BedOptions
 from lanelab.driver.api.opened_run import open_run
-from lanelab.driver.api.run_experiment import links_of, play_to_end, ready
+from lanelab.driver.api.run_experiment import THIS_MACHINE, links_of, play_to_end, ready
 from lanelab.driver.api.session import STOPPED, Means
+from lanelab.driver.api.sweeps import ONE_BED, SweepOptions
 from lanelab.driver.base.amounts import form_for
 from lanelab.driver.base.errors import Interrupted, LanelabError
 from lanelab.driver.base.settings.kinds import LARGEST_SEED
 from lanelab.driver.base.version import VERSION
+from lanelab.driver.experiment.keys import MOST_TRIALS
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.estimate import Estimate
 from lanelab.driver.experiment.schedule.portions import require_portions
 from lanelab.driver.experiment.schedule.verdicts import ENOUGH_BEDS, ENOUGH_ROUNDS
 from lanelab.driver.run import start
-from lanelab.driver.run.events import Listener, Notice
+from lanelab.driver.run.events import Listener, Notice, unheard
 from lanelab.driver.run.folder import format as run_format
+from lanelab.driver.run.runner import StopRequest
 from lanelab.driver.run.study.events import FigureBegun, FigureEnded, FigureFailed, StudyBegun
 from lanelab.driver.run.study.figures import (
     Wishes,
@@ -35,10 +38,13 @@ from lanelab.driver.run.study.figures import (
     still_to_run,
     too_few_for_verdicts,
 )
+from lanelab.driver.run.study.placeholders import unwritten
 from lanelab.driver.run.study.read import StudyFolder, is_here, read_study_folder
 from lanelab.driver.run.study.run_folder import OpenStudyRun, begin_with, changed_since, create, new_folder, opened
 from lanelab.driver.run.study.study import StudyRun
 from lanelab.driver.run.study.study_progress import costs, standings_of
+
+__all__ = ["MOST_TRIALS", "AskedStudy", "Played", "begin_study", "play_study", "resume_study", "run_study"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,49 @@ class Played:
     folder: Path
     missing: list[int] = field(default_factory=list)
     failed: list[int] = field(default_factory=list)
+
+
+def run_study(  # noqa: PLR0913 - each is an option
+    name: str,
+    *,
+    variant: str | None = None,
+    figures: Sequence[int] = (),
+    trials: int | None = None,
+    beds: int | None = None,
+    scale: float | None = None,
+    seed: int | None = None,
+    out: Path | None = None,
+    bed: BedOptions = THIS_MACHINE,
+    sweep: SweepOptions = ONE_BED,
+    on_event: Listener = unheard,
+    stop: StopRequest | None = None,
+    command: Sequence[str] | None = None,
+) -> Played:
+    """Run the figures of a study, one after the other. name: of a folder in experiments/, or a folder. figures: these
+    alone. The others are the options of `lanelab study run`."""
+    sweep.check(bed)
+    read = read_study_folder(name)
+    if words := unwritten(read.folder, read.study):
+        on_event(Notice(f"mind: {words}"))
+    request = AskedStudy(Wishes(trials, beds, scale), variant, figures, seed, out, bed)
+    folder, about = begin_study(read, request, on_event)
+    return play_study(folder, about, figures, bed, Means(on_event, stop or StopRequest(), sweep, command=command))
+
+
+def resume_study(
+    name: str,
+    *,
+    figures: Sequence[int] = (),
+    bed: BedOptions = THIS_MACHINE,
+    sweep: SweepOptions = ONE_BED,
+    on_event: Listener = unheard,
+    stop: StopRequest | None = None,
+    command: Sequence[str] | None = None,
+) -> Played:
+    """Go on with the figures of a run that are not finished. bed: what this session was given."""
+    sweep.check(bed)
+    folder, about = study_to_go_on_with(name, on_event)
+    return play_study(folder, about, figures, bed, Means(on_event, stop or StopRequest(), sweep, command=command))
 
 
 def begin_study(read: StudyFolder, request: AskedStudy, tell: Listener) -> tuple[Path, StudyRun]:

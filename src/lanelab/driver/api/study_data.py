@@ -2,12 +2,16 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from typing import TypedDict, cast
 
 from lanelab.analysis.results.layout.model import Column, Section, Words, table, words
 from lanelab.analysis.results.study.claim_verdicts import JudgedStudy
 from lanelab.analysis.results.study.run import ReadStudyRun
 from lanelab.driver.api.plan_words import build_words
+from lanelab.driver.api.plans import FirstBuildJson, TimeRange, WholeRange
 from lanelab.driver.base.amounts import from_to, size
+from lanelab.driver.bed.kept_bed import KeptBed
+from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.estimate import Estimate
 from lanelab.driver.run.built_programs import still_to_build
@@ -88,9 +92,39 @@ def _total(experiments: Mapping[int, Experiment], estimates: Mapping[int, Estima
     return f"{sum(one.trials for one in every)} trials, about {from_to(seconds, most_s)}{included}, {disk}"
 
 
+class FigureJson(TypedDict):
+    """A figure of a study, and what it takes."""
+
+    number: int
+    title: str
+    file: str
+    caption: str
+    cells: int
+    trials: WholeRange
+    beds: WholeRange
+    seconds: TimeRange
+    disk_bytes: WholeRange
+    claims: list[Claim]
+
+
+class StudyJson(TypedDict):
+    """A study with one of its variants."""
+
+    name: str
+    title: str
+    source: str
+    description: str
+    variants: dict[str, str]
+    figures: list[FigureJson]
+    claims: list[PublishedClaim]
+    differences: list[Difference]
+    variant: str
+    first_build: FirstBuildJson
+
+
 def study_json(
     read: StudyFolder, variant: str, experiments: Mapping[int, Experiment], estimates: Mapping[int, Estimate]
-) -> dict[str, object]:
+) -> StudyJson:
     data = read.study.to_json()
     figures = []
     for figure in read.study.figures:
@@ -107,10 +141,52 @@ def study_json(
             }
         )
     first = asdict(still_to_build(experiments.values()))
-    return {**data, "variant": variant, "first_build": first, "figures": figures}
+    return cast("StudyJson", {**data, "variant": variant, "first_build": first, "figures": figures})
 
 
-def standing_json(read: ReadStudyRun, judged: JudgedStudy) -> dict[str, object]:
+class FigureStanding(TypedDict):
+    """The state of a figure of a run."""
+
+    figure: int
+    folder: str
+    state: str
+    trials: int
+    failures: int
+
+
+class VerdictJson(TypedDict):
+    """The verdict on a claim so far."""
+
+    figure: int
+    claim: str
+    source: str
+    verdict: str
+    detail: str
+    p: float | None
+    adjusted_p: float | None
+    changed: str
+    why: str
+
+
+class StandingJson(TypedDict):
+    """The state of a run of a study: what it began with, its figures, and the verdicts so far."""
+
+    format: int
+    study: Study
+    variant: str
+    created_utc: str
+    lanelab: str
+    seed: int
+    trials: int | None
+    beds: int | None
+    scale: float | None
+    bed: KeptBed
+    folder: str
+    figures: list[FigureStanding]
+    verdicts: list[VerdictJson]
+
+
+def standing_json(read: ReadStudyRun, judged: JudgedStudy) -> StandingJson:
     """Return how far each figure is, and the verdicts so far."""
     figures = [
         {
@@ -136,4 +212,5 @@ def standing_json(read: ReadStudyRun, judged: JudgedStudy) -> dict[str, object]:
         }
         for one in judged.all
     ]
-    return {**read.about.to_json(), "folder": str(read.folder), "figures": figures, "verdicts": given}
+    whole = {**read.about.to_json(), "folder": str(read.folder), "figures": figures, "verdicts": given}
+    return cast("StandingJson", whole)

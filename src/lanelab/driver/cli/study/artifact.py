@@ -4,13 +4,11 @@ from pathlib import Path
 
 import click
 
-from lanelab.analysis.results.study.run import read_study_run
-from lanelab.analysis.results.study.runs import find_study_run
 from lanelab.driver.api.artifacts import write_artifact
+from lanelab.driver.api.study_run import open_study_run
 from lanelab.driver.cli.completions import complete_study_run
 from lanelab.driver.cli.output import note
 from lanelab.driver.cli.study.report import tell_unwritten
-from lanelab.driver.run.study.run_folder import COPIES
 
 
 @click.command("artifact")
@@ -33,7 +31,7 @@ def artifact(name: str, *, output: Path | None, captures: bool) -> None:
       lanelab study artifact latest
       lanelab study artifact spdy-vs-http-2012 --output artifact.tar.gz --captures
     """
-    read = read_study_run(find_study_run(name))
-    packed = write_artifact(read, output, captures=captures)
-    tell_unwritten(read.folder / COPIES / read.about.study.name, read.about.study)
+    run = open_study_run(name)
+    packed = write_artifact(run.data, output, captures=captures)
+    tell_unwritten(run.unwritten)
     note(f"written: {packed.file}, {packed.bytes / 1e6:.1f} MB, {packed.files} files")

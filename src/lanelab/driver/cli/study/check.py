@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
-from lanelab.analysis.results.study.runs import find_study_run
 from lanelab.driver.api.beds import BedOptions
 from lanelab.driver.api.check_study import open_check
 from lanelab.driver.api.session import Means
+from lanelab.driver.api.studies import MOST_TRIALS
 from lanelab.driver.base.errors import EXIT_FAILED, EXIT_INCOMPLETE, InputError
 from lanelab.driver.base.settings.kinds import MOST_BEDS
 from lanelab.driver.cli.bed_options import bed_options
@@ -17,7 +17,6 @@ from lanelab.driver.cli.interrupts import stopping
 from lanelab.driver.cli.output import note
 from lanelab.driver.cli.progress import watching
 from lanelab.driver.cli.study.compare import show
-from lanelab.driver.experiment.keys import MOST_TRIALS
 
 
 @click.command("check")
@@ -75,17 +74,14 @@ def check(  # noqa: PLR0913 - an option each
     note(f"every file of {archive} is as its digest says; unpacked into {check.unpacked.folder}")
     wanted = check.figures(figures)
     failed = False
-    if there_already:
-        here = find_study_run(there_already)
-    else:
-        here = check.unpacked.here
+    if not there_already:
         with watching(as_json=False) as tell, stopping() as stop:
             means = Means(tell, stop, command=sys.argv[1:])
             failed = check.run(wanted, options, means, trials=trials, beds=beds, run_programs=run_programs)
-    comparison = check.compare(here, wanted)
-    show(comparison)
-    note(f"the comparison is {check.write(comparison)}")
+    agreement = check.compare(wanted, there_already)
+    show(agreement)
+    note(f"the comparison is {check.write(agreement)}")
     if failed:
         sys.exit(EXIT_FAILED)
-    if not comparison.all_agree:
+    if not agreement.all_agree:
         sys.exit(EXIT_INCOMPLETE)

@@ -4,14 +4,7 @@ from pathlib import Path
 
 import click
 
-from lanelab.analysis.results.layout.data import data_of
-from lanelab.analysis.results.layout.terminal import on_terminal
-from lanelab.analysis.results.report.atomic_files import write_whole
-from lanelab.analysis.results.sections.compare import comparison_markdown, study_sections
-from lanelab.analysis.results.study.compare import StudyComparison, compare_studies, names_of
-from lanelab.analysis.results.study.page import judge_study
-from lanelab.analysis.results.study.run import read_study_run
-from lanelab.analysis.results.study.runs import find_study_run
+from lanelab.driver.api.study_run import StudyAgreement, open_study_run
 from lanelab.driver.cli.common import json_option
 from lanelab.driver.cli.completions import complete_study_run
 from lanelab.driver.cli.output import console, note, print_json
@@ -33,23 +26,18 @@ def compare_runs_of_study(first: str, other: str, *, markdown: Path | None, as_j
       lanelab study compare period today
       lanelab study compare runs/here runs/there --markdown both.md
     """
-
-    one, two = (read_study_run(find_study_run(name)) for name in (first, other))
-    comparison = compare_studies((one, judge_study(one)), (two, judge_study(two)))
+    agreement = open_study_run(first).against(open_study_run(other))
     if markdown:
-        write_whole(markdown, comparison_markdown(comparison).encode())
+        agreement.write_markdown(markdown)
         note(f"written: {markdown}")
     if as_json:
-        print_json(data_of(comparison))
+        print_json(agreement.to_json())
     else:
-        show(comparison)
+        show(agreement)
 
 
-def show(comparison: StudyComparison) -> None:
+def show(agreement: StudyAgreement) -> None:
     """Print both runs on a terminal."""
-
-    out, names = console(), names_of(comparison)
-    for name, read in zip(names, (comparison.first, comparison.other), strict=True):
-        variant = f", variant {read.about.variant}" if read.about.variant else ""
-        note(f"{name}: {read.folder}{variant}, begun {read.about.created_utc}")
-    out.print(on_terminal(study_sections(comparison)))
+    for line in agreement.runs():
+        note(line)
+    console().print(agreement.renderable())

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
+from lanelab.driver.api.new_study import write_skeleton
 from lanelab.driver.cli.output import note
-from lanelab.driver.run.study.new import write_skeleton
 
 
 @click.command("new")

@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from lanelab.driver.api.beds import BedOptions
-from lanelab.driver.api.session import Means
-from lanelab.driver.api.studies import AskedStudy, begin_study, play_study, study_to_go_on_with
+from lanelab.driver.api.studies import MOST_TRIALS, resume_study
+from lanelab.driver.api.studies import run_study as play
 from lanelab.driver.api.sweeps import SweepOptions
 from lanelab.driver.base.errors import EXIT_FAILED, EXIT_INCOMPLETE, InputError
 from lanelab.driver.base.settings.kinds import LARGEST_SEED, MOST_BEDS
@@ -17,11 +17,8 @@ from lanelab.driver.cli.file_completions import complete_figure, complete_study,
 from lanelab.driver.cli.interrupts import stopping
 from lanelab.driver.cli.output import note
 from lanelab.driver.cli.progress import watching
-from lanelab.driver.cli.study.report import tell_report, tell_unwritten
+from lanelab.driver.cli.study.report import tell_report
 from lanelab.driver.cli.sweep_options import sweep_options
-from lanelab.driver.experiment.keys import MOST_TRIALS
-from lanelab.driver.run.study.figures import Wishes
-from lanelab.driver.run.study.read import read_study_folder
 
 
 @click.command("run")
@@ -108,18 +105,18 @@ def run_study(  # noqa: PLR0913 - an option each
         what = "a run that goes on keeps its variant, its trials, its folder, its seed and how its beds are made"
         refused = "--variant, --trials, --beds, --scale, --seed, --out, --substrate, --inventory, --router and --pin"
         raise InputError(what, f"Leave {refused} out; --figure and --accept-links may be given")
-    sweep.check(options)
     with watching(as_json=False, many_beds=sweep.is_asked_for) as tell, stopping() as stop:
         if resumed:
-            folder, about = study_to_go_on_with(resumed, tell)
+            played = resume_study(
+                resumed, figures=figures, bed=options, sweep=sweep, on_event=tell, stop=stop, command=sys.argv[1:]
+            )
         else:
-            request = AskedStudy(Wishes(trials, beds, scale), variant, figures, seed, out, options)
-            read = read_study_folder(name or "")
-            tell_unwritten(read.folder, read.study)
-            folder, about = begin_study(read, request, tell)
-        played = play_study(folder, about, figures, options, Means(tell, stop, sweep, command=sys.argv[1:]))
-    note(f"the study's run is in {folder}")
-    tell_report(folder)
+            played = play(
+                name or "", variant=variant, figures=figures, trials=trials, beds=beds, scale=scale, seed=seed,
+                out=out, bed=options, sweep=sweep, on_event=tell, stop=stop, command=sys.argv[1:],
+            )  # fmt: skip
+    note(f"the study's run is in {played.folder}")
+    tell_report(played.folder)
     if played.failed:
         sys.exit(EXIT_FAILED)
     if played.missing and not allow_missing:
