@@ -4,6 +4,7 @@ import pytest
 
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import DURATION, FLAG, choice, count, lines
+from lanelab.driver.base.settings.schemas import properties
 from lanelab.driver.base.settings.setting import DefaultBy, Setting, Sides, Table
 from lanelab.driver.base.settings.source import Written, error_at_its_line, read_yaml
 
@@ -107,10 +108,13 @@ def test_the_reference_and_the_schema_come_from_the_table() -> None:
     assert rows[4].startswith("| `pause`, `pause_in`, `pause_out` | ")
     assert "whether it hurries; needs `pause`; not with `size: 1`, `2` |" in rows[5]
     assert rows[7] == "| `parts` | a mapping | must be given | what it has | `parts: {}` |"
-    schema = TABLE.schema({"parts": {"type": "object"}})
+    schema = properties(TABLE, {"parts": {"type": "object"}})
     assert list(schema) == list(TABLE)
-    assert schema["colour"] == {"enum": ["red", "blue"], "description": "how it looks (default: red)"}
-    assert schema["parts"] == {"type": "object", "description": "what it has"}
+    assert schema["colour"] == {
+        "enum": ["red", "blue"], "description": "how it looks (default: red)", "default": "red", "examples": ["blue"]
+    }  # fmt: skip
+    assert "default" not in schema["size"]  # it depends on the colour
+    assert schema["parts"] == {"type": "object", "description": "what it has", "examples": [{}]}
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,19 @@
 python -m lanelab.driver.experiment.schema     writes both again
 """
 
+import dataclasses
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given
 
 from lanelab.driver.api.example import EXAMPLE
-from lanelab.driver.arm.fields import ARM
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.fields import ARM, OWNERS
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.experiment.read import read_experiment
 from lanelab.driver.experiment.schema import SCHEMA_FILE, reference_tables, schema_text
@@ -93,6 +97,62 @@ def test_every_arm_is_valid(mapping: dict[str, object]) -> None:
     text = f"sites: dummy\nlinks: {{}}\narms: {{a: {one_line(mapping)}}}\n"
     assert read(text).arms
     assert complaints(text) == []
+
+
+def keys(part: object, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield every key that the schema describes, with its place."""
+    if isinstance(part, dict):
+        for name, value in part.items():
+            if isinstance(value, dict) and "description" in value and path.endswith("properties"):
+                yield f"{path}.{name}", value
+            yield from keys(value, f"{path}.{name}")
+    if isinstance(part, list):
+        for number, value in enumerate(part):
+            yield from keys(value, f"{path}.{number}")
+
+
+WHOLE: dict[str, Any] = json.loads(schema_text())
+KEYS = dict(keys(WHOLE))
+
+
+@pytest.mark.parametrize("place", KEYS)
+def test_examples_and_the_default_of_a_key_are_valid(place: str) -> None:
+    key = KEYS[place]
+    validator = jsonschema.Draft7Validator({**key, "definitions": WHOLE["definitions"]})
+    for value in [*key.get("examples", []), *([key["default"]] if "default" in key else [])]:
+        assert not [error.message for error in validator.iter_errors(value)], value
+
+
+def test_every_key_of_a_table_has_an_example() -> None:
+    assert len(KEYS) > 250
+    assert [place for place, key in KEYS.items() if "examples" not in key] == [
+        f".definitions.link.properties.{name}" for name in ("label", "profile", "delay")
+    ]
+
+
+DEFAULTS = [(place.rpartition(".")[2], key["default"], place) for place, key in KEYS.items() if "default" in key]
+OF_EXPERIMENT = [(name, value) for name, value, place in DEFAULTS if place.startswith(".properties.")]
+OF_ARM = [(name, value) for name, value, place in DEFAULTS if place.startswith(".definitions.arm.")]
+OF_LINK = [(name, value) for name, value, place in DEFAULTS if place.startswith(".definitions.link.")]
+
+
+@pytest.mark.parametrize(("name", "value"), OF_EXPERIMENT)
+def test_the_default_of_an_experiment_is_what_is_read_without_it(name: str, value: object) -> None:
+    text = f"{SMALL}{name}: {json.dumps(value)}\n"
+    assert read(text) == dataclasses.replace(read(SMALL), text=text)
+
+
+@pytest.mark.parametrize(("name", "value"), OF_ARM)
+def test_the_default_of_an_arm_is_what_is_read_without_it(name: str, value: object) -> None:
+    server = {"server": OWNERS[name][0]} if name in OWNERS else {}
+    assert Arm.parse("a", {**server, name: value}) == Arm.parse("a", server)
+
+
+@pytest.mark.parametrize(("name", "value"), OF_LINK)
+def test_the_default_of_a_link_is_what_is_read_without_it(name: str, value: object) -> None:
+    text = "sites: dummy\nlinks: %s\n" + ARMS
+    cells = [[cell.link.to_mapping() for cell in read(text % json.dumps(link)).cells] for link in ({name: value}, {})]
+    assert cells[0] == cells[1]
 
 
 def test_every_example_of_a_table_is_valid() -> None:

@@ -13,7 +13,7 @@ from lanelab.driver.arm.fields import ARM
 from lanelab.driver.base.coded import Json
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.settings.kinds import DURATION, FLAG, PERCENT, PROSE
-from lanelab.driver.base.settings.schemas import Schema, one_or_many, reference, with_definitions
+from lanelab.driver.base.settings.schemas import Schema, one_or_many, properties, reference, shown, with_definitions
 from lanelab.driver.base.settings.schemas import schema_text as text_of
 from lanelab.driver.experiment.dimensions import DIMENSIONS
 from lanelab.driver.experiment.figures import PLAIN
@@ -69,7 +69,7 @@ def _whole() -> Schema:
         "not": {"required": ["trials", "until"]},
         "definitions": {
             "link": _object(_link()),
-            "arm": _object(ARM.schema()),
+            "arm": _object(properties(ARM)),
             **{
                 name: _object(_section(name))
                 for name in ("cell", "figure", "variant", "tolerances", "workload", "users", *_with_keys())
@@ -99,7 +99,7 @@ def _claims() -> dict[str, Schema]:
     sides: dict[str, dict[str, Schema]] = {"contrast": dict.fromkeys(("at", "to_at"), reference("claim_side"))}
     kinds = {
         name: _object(
-            table.schema({**parts, **sides.get(name, {})}), [one.name for one in table.settings if one.required]
+            properties(table, {**parts, **sides.get(name, {})}), [one.name for one in table.settings if one.required]
         )
         for name, table in CLAIM_SECTIONS.items()
         if name != "claim"
@@ -114,7 +114,7 @@ def _claims() -> dict[str, Schema]:
         "for": {"type": "string", "pattern": r"^\s*(every|any|all\s+but\s+[0-9]+)(\s+[a-z_]+)?\s*$"},
         **_shapes_of_effects(),
     }
-    claim = _object(CLAIM_SECTIONS["claim"].schema(shapes))
+    claim = _object(properties(CLAIM_SECTIONS["claim"], shapes))
     ways = [{"required": [way]} for way in ("published", "expect", "equivalent")]
     claim["allOf"] = [{"oneOf": [{"required": [name]} for name in kinds]}, {"oneOf": ways}]
     claim["dependencies"] = {"published": ["margin"], "margin": ["published"]}
@@ -145,9 +145,7 @@ def _object(properties: Mapping[str, Schema], required: list[str] | None = None)
 
 
 def _link() -> dict[str, Schema]:
-    settings = {
-        name: {**one_or_many(_of_setting(name)), "description": key.description} for name, key in SETTINGS.items()
-    }
+    settings = {name: {**one_or_many(_of_setting(name)), **shown(key)} for name, key in SETTINGS.items()}
     settings["delay"] = {**one_or_many(_with_mapping("delay", {"type": "null"})), "description": "of both directions"}
     return {
         "label": {"type": "string", "description": "its name, where it is a single link"},
@@ -184,7 +182,7 @@ def _shapes() -> dict[str, dict[str, Schema]]:
         "compare": {"of": one_or_many(_TEXT), "to": one_or_many(_TEXT)},
         **_shapes_of_figures(),
         "workload": _shapes_of_workload(),
-        "users": {"stages": {"type": "array", "minItems": 1, "items": _object(LOAD_STAGE.schema())}},
+        "users": {"stages": {"type": "array", "minItems": 1, "items": _object(properties(LOAD_STAGE))}},
         "variant": {"defaults": reference("arm"), "arms": _some(reference("arm")), "links": _object(_one_link())},
     }
 
@@ -249,7 +247,7 @@ def _one_link() -> dict[str, Schema]:
 
 
 def _section(name: str) -> dict[str, Schema]:
-    return SECTIONS[name].schema(_shapes().get(name))
+    return properties(SECTIONS[name], _shapes().get(name))
 
 
 def schema_text() -> str:

@@ -9,8 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from lanelab.driver.base.coded import JsonObject
+from lanelab.driver.base.settings.editor_values import as_editors_read
+from lanelab.driver.base.settings.setting import Key, Table
 
 Schema = JsonObject
+_SHOWN = ("description", "default", "examples")
 _LONGEST_LINE = 120  # beyond it only what has nothing to unfold
 
 
@@ -20,6 +23,20 @@ def reference(name: str) -> Schema:
 
 def one_or_many(one: Schema) -> Schema:
     return {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]}
+
+
+def properties(table: Table, shapes: Mapping[str, Schema] | None = None) -> dict[str, Schema]:
+    """Return the schema of each key; `shapes` has those of settings that are not one value of their kind."""
+    return {name: {**((shapes or {}).get(name) or key.setting.schema), **shown(key)} for name, key in table.items()}
+
+
+def shown(key: Key) -> Schema:
+    """Return what editors show of a key beside its values. A default that depends on other keys is in words alone."""
+    setting = key.setting
+    default: Schema = {}
+    if setting.default and isinstance(setting.default, str):
+        default = {"default": as_editors_read(setting.default)}
+    return {"description": key.description, **default, "examples": [as_editors_read(setting.example)]}
 
 
 def with_definitions(schema: Schema, kinds: Mapping[str, Schema]) -> Schema:
@@ -33,8 +50,7 @@ def with_definitions(schema: Schema, kinds: Mapping[str, Schema]) -> Schema:
             return part
         name = names.get(_canonical(part))
         if name and name != unless:
-            description = {"description": part["description"]} if "description" in part else {}
-            return {**reference(name), **description}
+            return {**reference(name), **{key: part[key] for key in _SHOWN if key in part}}
         return {key: short(value) for key, value in part.items()}
 
     definitions = {name: short(kind, unless=name) for name, kind in kinds.items()}
@@ -43,8 +59,8 @@ def with_definitions(schema: Schema, kinds: Mapping[str, Schema]) -> Schema:
 
 
 def _canonical(part: Mapping[str, object]) -> str:
-    """Return what says whether two parts accept the same. A description accepts nothing."""
-    accepting = {key: value for key, value in part.items() if key != "description" or isinstance(value, Mapping)}
+    """Return what says whether two parts accept the same, which has nothing to do with what editors show."""
+    accepting = {key: value for key, value in part.items() if key not in _SHOWN or isinstance(value, Mapping)}
     return json.dumps(accepting, sort_keys=True)
 
 
@@ -57,8 +73,9 @@ def _laid_out(part: object, indent: str) -> str:
     line = json.dumps(part, ensure_ascii=False)
     if not isinstance(part, dict | list) or not part:
         return line
-    inner = list(part.values()) if isinstance(part, dict) else part
-    flat = isinstance(part, dict) and not any(isinstance(one, dict | list) for one in inner)
+    flat = isinstance(part, dict) and not any(
+        isinstance(value, dict | list) and name not in _SHOWN for name, value in part.items()
+    )
     if flat or len(indent) + len(line) <= _LONGEST_LINE:
         return line
     deeper = indent + "  "

@@ -243,13 +243,3 @@ class Table(Mapping[str, Key]):
             example = f"`{setting.keys[0].name}: {setting.example}`"
             rows.append(f"| {keys} | {written} | {setting.default_text} | {meaning} | {example} |")
         return "\n".join(rows)
-
-    def schema(self, shapes: Mapping[str, JsonObject] | None = None) -> dict[str, JsonObject]:
-        """The properties of a JSON schema; `shapes` has those of settings that are not one value of their kind."""
-        return {
-            name: {
-                **((shapes or {}).get(name) or key.setting.schema),
-                "description": key.description,
-            }
-            for name, key in self._keys.items()
-        }

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.settings.kinds import PROSE
-from lanelab.driver.base.settings.schemas import Schema, reference, with_definitions
+from lanelab.driver.base.settings.schemas import Schema, properties, reference, with_definitions
 from lanelab.driver.base.settings.schemas import schema_text as text_of
 from lanelab.driver.base.settings.setting import Table
 from lanelab.driver.run.study.keys import CLAIM, DIFFERENCE, FIGURE, SECTIONS, STUDY
@@ -44,7 +44,7 @@ def _object(table: Table, shapes: Mapping[str, Schema] | None = None) -> Schema:
     return {
         "type": "object",
         "additionalProperties": False,
-        "properties": table.schema(shapes),
+        "properties": properties(table, shapes),
         "required": [setting.name for setting in table.settings if setting.required],
     }
 
