@@ -54,6 +54,7 @@ TABLE = {
     "image": (".image.commands:image", "Show how lanelab runs in a container, or write the files that it takes."),
     "docs": (".docs:docs", "Open the documentation in a browser: guide, labs and reference, with a search."),
     "doctor": (".doctor:doctor", "Tell what this machine can do: every gap with its remedy."),
+    "setup": (".setup:setup", "Build lanelab's own programs now rather than when they are first needed."),
     **checkout_tools.TABLE,
     "completion": (".doctor:completion", "Print shell completion."),
 }

@@ -115,6 +115,10 @@ def _seconds_to_build(name: str) -> int:
     return 0 if gateway.is_built(program) else gateway.BUILDING_S
 
 
+def is_built(name: str) -> bool:
+    return _seconds_to_build(name) == 0
+
+
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
