@@ -1,4 +1,5 @@
-"""The schemas of what lanelab writes as JSON, docs/schemas/, from the types that it is written from.
+"""The schemas of what lanelab writes as JSON, docs/schemas/, from the types that it is written from; and those of the
+files about sites that people write.
 
     python -m tools.schemas
 
@@ -31,6 +32,7 @@ from lanelab.driver.site.description import SiteDescription
 from lanelab.driver.site.difference import Difference
 from lanelab.driver.site.facts import SiteFacts
 from lanelab.driver.site.minify.report import MinifyReport
+from tools.input_schemas import input_schemas
 from tools.json_types import Schema, Types, by_kind
 
 FOLDER = PROJECT / "docs" / "schemas"
@@ -90,7 +92,7 @@ def _whole(name: str, version: int, title: str, schema: Schema, types: Types) ->
 
 def files() -> dict[str, str]:
     """Return what each file in the folder should have."""
-    return {f"{name}.schema.json": schema_text(schema) for name, schema in schemas().items()}
+    return {f"{name}.schema.json": schema_text(each) for name, each in {**schemas(), **input_schemas()}.items()}
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError, RecordError
 from lanelab.driver.base.settings.kinds import FLAG, Kind, count, near_miss
 from lanelab.driver.base.settings.setting import Setting, Table
@@ -36,7 +37,8 @@ def _text(what: str, pattern: str = ".*", metavar: str = "TEXT") -> Kind:
             raise InputError(f"{value!r} is no {what}", REFERENCE, key=key)
         return value
 
-    return Kind(metavar, what, parse)
+    schema: JsonObject = {"type": ["string", "number"]}
+    return Kind(metavar, what, parse, schema if pattern == ".*" else {**schema, "pattern": f"^{pattern}$"})
 
 
 def _path(value: object, key: str) -> str:

@@ -5,12 +5,13 @@ setting, profile or metric adds one line to the file.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.settings.editor_values import as_editors_read
-from lanelab.driver.base.settings.setting import Key, Table
+from lanelab.driver.base.settings.setting import Key, Setting, Table
 
 Schema = JsonObject
 _SHOWN = ("description", "default", "examples")
@@ -36,7 +37,15 @@ def shown(key: Key) -> Schema:
     default: Schema = {}
     if setting.default and isinstance(setting.default, str):
         default = {"default": as_editors_read(setting.default)}
-    return {"description": key.description, **default, "examples": [as_editors_read(setting.example)]}
+    return {"description": key.description, **default, **_examples(setting)}
+
+
+def _examples(setting: Setting) -> Schema:
+    """Return the example, unless it is one in words or has parts that are left out."""
+    pattern = str(setting.schema.get("pattern", ""))
+    if "…" in setting.example or not re.search(pattern, setting.example):
+        return {}
+    return {"examples": [as_editors_read(setting.example)]}
 
 
 def with_definitions(schema: Schema, kinds: Mapping[str, Schema]) -> Schema:

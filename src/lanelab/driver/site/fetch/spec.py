@@ -22,7 +22,7 @@ def _text(what: str, regex: str, metavar: str) -> Kind:
             raise InputError(f"{text!r} is no {what}", REFERENCE, key=key)
         return text
 
-    return Kind(metavar, what, parse)
+    return Kind(metavar, what, parse, {"type": ["string", "number"], "pattern": f"^{regex}$"})
 
 
 # No name begins with "-", so none can be an option of the program that it is given to.
@@ -32,7 +32,7 @@ _SHA256 = _text("sha256", "[0-9a-f]{64}", "HEX")
 _PART = r"(?!\.\.?/)[^/\s\\]+/"
 _ROOT = _text("folder inside the package", rf"({_PART})*(?!\.\.?$)[^/\s\\]*", "FOLDER")
 _LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
-_ADDRESS = rf"(?:https?://)?{_LABEL}(?:\.{_LABEL})+/[!\"$-~]*"
+_ADDRESS = rf'(?:https?://)?{_LABEL}(?:\.{_LABEL})+/[!"$-~]*'
 
 # fmt: off
 PACKAGE = Table(

@@ -5,7 +5,17 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.base.settings.kinds import DURATION, FLAG, LARGEST_SEED, PERCENT, Kind, choice, count, one_line
+from lanelab.driver.base.settings.kinds import (
+    DURATION,
+    FLAG,
+    LARGEST_SEED,
+    PERCENT,
+    PROSE,
+    Kind,
+    choice,
+    count,
+    one_line,
+)
 from lanelab.driver.base.settings.setting import Setting, Table
 from lanelab.driver.base.units import Duration
 
@@ -37,7 +47,7 @@ def _text(what: str, regex: str, metavar: str, remedy: str = REFERENCE) -> Kind:
             raise InputError(f"{text!r} is no {what}", remedy, key=key)
         return text
 
-    return Kind(metavar, what, parse)
+    return Kind(metavar, what, parse, {"type": ["string", "number"], "pattern": f"^{regex}$"})
 
 
 def _sizes(value: object, key: str) -> tuple[int, ...]:
@@ -55,16 +65,16 @@ _LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 HOST = _text("host", rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})*\.test", "HOST.test", "Write one that ends in .test")
 NAME = _text("name", r"[a-z0-9][a-z0-9-]{0,40}", "NAME")
 BYTES = count("BYTES", "bytes", 0, LARGEST_BYTES)
-SPREAD = Kind("SPREAD", "0 to 3", _spread)
+_LINE = Kind("TEXT", "text", lambda value, key: one_line(value, key, key), PROSE.schema)
+SPREAD = Kind("SPREAD", "0 to 3", _spread, {"type": "number", "minimum": 0, "maximum": 3})
 NOTHING = Duration.parse("0ms")
 
 # fmt: off
 RECIPE = Table(
     (
-        Setting("title", Kind("TEXT", "text", lambda v, k: one_line(v, k, "title")), "", "what the site is",
-                "A page of 20 pictures", required=True),
-        Setting("source", Kind("TEXT", "text", lambda v, k: one_line(v, k, "source")), "made from a recipe",
-                "why it is as it is, or after whom", "after table 2 of a report"),
+        Setting("title", _LINE, "", "what the site is", "A page of 20 pictures", required=True),
+        Setting("source", _LINE, "made from a recipe", "why it is as it is, or after whom",
+                "after table 2 of a report"),
         Setting("seed", count("SEED", "a number", 0, LARGEST_SEED), "1", "another seed gives another content of the "
                 "same composition", "7"),
         Setting("host", HOST, "", "the page's origin. All hosts end in `.test`, which nobody can own", "shop.test",
@@ -84,7 +94,7 @@ GROUP = Table(
                 "photo", default_words="its type, with a number where that is taken"),
         Setting("count", count("N", "objects", 1, MOST_OBJECTS), "1", "how many objects", "9"),
         Setting("size", BYTES, "", "of each object", "3500", default_words="one of the four must be there"),
-        Setting("sizes", Kind("BYTES, …", "bytes with commas between", _sizes), "",
+        Setting("sizes", Kind("BYTES, …", "bytes with commas between", _sizes, {"type": ["string", "integer"]}), "",
                 "of each object, one after the other", "900, 1200, 4000",
                 default_words="one of the four must be there"),
         Setting("total", BYTES, "", "of all of them together", "24000", default_words="one of the four must be there"),

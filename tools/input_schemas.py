@@ -1,0 +1,74 @@
+"""The schemas of files about sites that people write: site.yaml and recipes. In Draft 7, as editors understand it;
+lanelab itself checks more."""
+
+from collections.abc import Mapping
+
+from lanelab.driver.base.coded import Json
+from lanelab.driver.base.settings.kinds import PROSE
+from lanelab.driver.base.settings.schemas import Schema, one_or_many, properties, reference, with_definitions
+from lanelab.driver.base.settings.setting import Table
+from lanelab.driver.site.composition import Part
+from lanelab.driver.site.fetch.spec import FETCH, PACKAGE
+from lanelab.driver.site.fidelity import Fidelity
+from lanelab.driver.site.generate.tables import GROUP, PAGE_TABLE, RECIPE, SIZED_BY
+from lanelab.driver.site.manifest import MAKERS, OBJECT, SITE
+from tools.json_types import Types
+
+DRAFT = "http://json-schema.org/draft-07/schema#"
+
+
+def input_schemas() -> dict[str, Schema]:
+    """Return each schema by the name of what it is of."""
+    return {"site": _site(), "recipe": _recipe()}
+
+
+def _site() -> Schema:
+    types = Types()
+    lines = one_or_many({"type": "string"})
+    shapes: dict[str, Schema] = {
+        "objects": _list(reference("object")),
+        "fetch": reference("fetch"),
+        **dict.fromkeys(("late", "unanswered", "left_out"), lines),
+        "composition": {"type": "object", "additionalProperties": types.of(Part)},
+        "fidelity": types.of(Fidelity),
+    }
+    types.definitions["Fidelity"]["required"].remove("archive")  # older manifests do not have it
+    needs: Schema = {"archive": ["sha256"], "recipe": ["digest"], "fetch": ["digest"], "generate": ["objects"]}
+    packages = {"packages": _list(reference("package")), "objects": lines}
+    return {
+        **_whole("lanelab site", SITE, shapes),
+        "oneOf": [{"required": [maker]} for maker in MAKERS],
+        "dependencies": needs,
+        "definitions": {
+            "object": _object(OBJECT),
+            "fetch": _object(FETCH, packages),
+            "package": _object(PACKAGE),
+        },
+        "$defs": types.definitions,
+    }
+
+
+def _recipe() -> Schema:
+    group: Schema = {**_object(GROUP), "oneOf": [{"required": [name]} for name in SIZED_BY]}
+    whole: Schema = {
+        **_whole("lanelab recipe", RECIPE, {"page": reference("page"), "objects": _list(reference("group"))}),
+        "definitions": {"page": {**_object(PAGE_TABLE), "required": ["size"]}, "group": group},
+    }
+    return with_definitions(whole, {"text": PROSE.schema})
+
+
+def _whole(title: str, table: Table, shapes: Mapping[str, Schema]) -> dict[str, Json]:
+    return {"$schema": DRAFT, "title": title, **_object(table, shapes)}
+
+
+def _object(table: Table, shapes: Mapping[str, Schema] | None = None) -> dict[str, Json]:
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": properties(table, shapes),
+        "required": [setting.name for setting in table.settings if setting.required],
+    }
+
+
+def _list(one: Schema) -> Schema:
+    return {"type": "array", "items": one, "minItems": 1}
