@@ -53,7 +53,7 @@ rooms = ("lanelab.driver.", "lanelab.analysis", "tools", "rich")
 loaded = {name for name in sys.modules if name.startswith(rooms) and not name.startswith("lanelab.driver.base")}
 print("loaded:", *sorted(loaded))
 """
-    own = ("", ".checkout_tools", ".lazy", ".main")
+    own = ("", ".checkout_tools", ".completed", ".completions", ".lazy", ".main")
     loaded = " ".join(["loaded:", *(f"lanelab.driver.cli{name}" for name in own)])
     for word in ("--help", "shwo"):
         argv = [sys.executable, "-c", program, word]

@@ -34,7 +34,7 @@ TABLE = {
         ".report:report",
         "Write the report of a run: one page with tables, charts, waterfalls and provenance.",
     ),
-    "serve": (".serve:serve", "Show the runs of a folder in a browser, as they are made."),
+    "serve": (".serve:serve", "Show the runs in FOLDER (default: ./runs) in a browser, as they are made."),
     "verify": (".verify:verify", "Compare a run folder with what was stored there."),
     "compare": (".compare:compare", "Whether runs agree: two machines, two dates."),
     "merge": (".merge:merge", "Make one run of several runs of equal experiments."),
