@@ -14,16 +14,16 @@ from lanelab.analysis.results.export import ExportJson, ShowJson
 from lanelab.analysis.results.runs import RunLine
 from lanelab.analysis.results.trial_packets import RequestSummary
 from lanelab.analysis.results.verification import VerificationJson
+from lanelab.driver.api.link_words import NamedLink, ShownLink, TestedLink
+from lanelab.driver.api.own_machines import MachinesStatus
 from lanelab.driver.api.plans import PlanJson
 from lanelab.driver.api.results import ClaimsJson
+from lanelab.driver.api.traces import TraceFacts, WholeTrace
 from lanelab.driver.api.verify_site import VerifiedSiteJson
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.settings.schemas import schema_text
 from lanelab.driver.cli.doctor import DoctorJson
 from lanelab.driver.cli.hosts import HostFindings
-from lanelab.driver.cli.link import NamedLink, ShownLink, TestedLink
-from lanelab.driver.cli.trace import TraceFacts, WholeTrace
-from lanelab.driver.cli.vm import MachinesStatus
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run import events
 from lanelab.driver.run.missing import TrialsMissing

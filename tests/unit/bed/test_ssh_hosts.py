@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from lanelab.driver.api import own_hosts
 from lanelab.driver.base.errors import HostAway, HostError, InputError
 from lanelab.driver.bed.node import NODE_NAMES
 from lanelab.driver.bed.ssh import check as ssh_check
@@ -183,8 +184,8 @@ def test_a_machine_that_is_away_keeps_no_other_from_being_prepared(
 
     away = HostAway("client1 (client): there is no way to it")
     monkeypatch.setattr(machines, "SshConnection", lambda *_: io.BytesIO())  # it can be closed
-    monkeypatch.setattr(commands, "prepare", lambda _what: None)
-    monkeypatch.setattr(commands, "play", play)
+    monkeypatch.setattr(own_hosts, "prepare", lambda _what: None)
+    monkeypatch.setattr(own_hosts, "play", play)
     monkeypatch.setattr(ssh_check, "open_all", lambda _lines: {"client": away})
     with pytest.raises(HostError, match=r"client1 \(client\) and router1 \(router\) could not be .*; the others were"):
         CliRunner().invoke(

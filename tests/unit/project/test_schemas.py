@@ -19,6 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 import lanelab
+from lanelab.driver.api.link_words import link_test_json
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.programs.finding import Finding
 from lanelab.driver.bed.ssh.findings import HostFinding
@@ -224,7 +225,7 @@ def test_links() -> None:
         Property("rtt", "ms", 40.0, 40.2, 39.5, 40.5, "ok", "median of 40"),
         Property("loss down", "%", None, None, None, None, "not measured", ""),
     )
-    check("link-test", link.tested_link(Link.parse({"rtt": "40ms"}), "uml", "6.1", SelfTest(results, 1.5)))
+    check("link-test", link_test_json(Link.parse({"rtt": "40ms"}), "uml", "6.1", SelfTest(results, 1.5)))
 
 
 def test_sites() -> None:

@@ -9,10 +9,8 @@ from typing import Any
 import click
 
 from lanelab.driver.api.beds import BedOptions
+from lanelab.driver.api.substrates import NODE_NAMES, ROUTER_KINDS, SUBSTRATES, kind_meant, substrate_options
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.bed import registry
-from lanelab.driver.bed.node import NODE_NAMES
-from lanelab.driver.bed.substrate import ROUTER_KINDS
 
 Decorated = Callable[..., Any]
 
@@ -28,9 +26,9 @@ router_option = click.option(
 def bed_options_of(values: dict[str, Any]) -> BedOptions:
     """Takes the options of `bed_options` out of a command's arguments."""
     substrate, router, pins = values.pop("substrate"), values.pop("router"), values.pop("pins")
-    paths = {option.name: values.pop(option.name) for option in registry.options()}
+    paths = {option.name: values.pop(option.name) for option in substrate_options()}
     given = {name: str(path.resolve()) for name, path in paths.items() if path}
-    here = registry.kind_meant(substrate, given).traits.same_machine
+    here = kind_meant(substrate, given).traits.same_machine
     accept_links = values.pop("accept_links", False)  # only a run has it
     return BedOptions(substrate, given, router, cpus_of(pins, here=here), accept_links)
 
@@ -48,14 +46,14 @@ def bed_options(command: Decorated) -> Decorated:
 
 
 def _bed_options(command: Decorated) -> Decorated:
-    for option in registry.options():
+    for option in substrate_options():
         command = click.option(option.flag, option.name, type=click.Path(path_type=Path), help=option.help)(command)
     command = click.option(
         "--substrate",
-        type=click.Choice(registry.names()),
+        type=click.Choice(tuple(kind.name for kind in SUBSTRATES)),
         default="netns",
         show_default=True,
-        help=f"What the nodes are: {', '.join(kind.help for kind in registry.KINDS)}",
+        help=f"What the nodes are: {', '.join(kind.help for kind in SUBSTRATES)}",
     )(command)
     return here_options(command)
 

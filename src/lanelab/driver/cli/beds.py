@@ -10,63 +10,40 @@ from pathlib import Path
 import click
 
 from lanelab.driver.api.beds import BedOptions
-from lanelab.driver.base import paths
+from lanelab.driver.api.hand_bed import (
+    NODE_NAMES,
+    Bed,
+    Command,
+    Process,
+    Stdio,
+    Terminal,
+    hand_bed,
+    while_link_moves,
+)
+from lanelab.driver.api.links import Link
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.base.programs.install import prepare
-from lanelab.driver.base.programs.needs import BED, programs
-from lanelab.driver.base.units import Rate
-from lanelab.driver.bed.node import NODE_NAMES, Command, Process, Stdio, Terminal
 from lanelab.driver.cli.bed_options import bed_options
 from lanelab.driver.cli.foreground import wait_in_foreground
 from lanelab.driver.cli.link_options import LINK_EPILOG, as_typed, link_options
 from lanelab.driver.cli.output import note
-from lanelab.driver.link import Link
-from lanelab.driver.record.evidence.moving import LATE_US
-from lanelab.driver.run.channel.client import Bed
 
 STANDARD = Stdio(0, 1, 2)
 
 
 @contextlib.contextmanager
 def open_bed(link: Link, options: BedOptions) -> Iterator[Bed]:
-    """A bed with that link; leaving it ends the bed."""
-    try:
-        options.require([link])
-    except InputError as error:
-        raise as_typed(error) from None
-    prepare(options.needs(programs(*BED)))
-    with paths.bed_folder() as folder, Bed(options.settings(folder)) as bed:
+    """A bed with that link; leaving it ends the bed. An error names the option."""
+    with contextlib.ExitStack() as stack:
         try:
-            bed.set_link(link)
+            bed = stack.enter_context(hand_bed(link, options, note))
         except InputError as error:
             raise as_typed(error) from None
-        _warn_above_proven(link, bed)
         yield bed
-
-
-def _warn_above_proven(link: Link, bed: Bed) -> None:
-    fastest = max((way.rate.bps for way in (link.down, link.up) if way.rate), default=0)
-    if fastest > bed.info.proven_bps:
-        proven = Rate(bed.info.proven_bps)
-        note(
-            f"the router '{bed.info.router}' is known to carry {proven} exactly, and this link has {Rate(fastest)}: "
-            "'lanelab link test' with the same options tells whether it does here"
-        )
 
 
 def _run_on(link: Link, bed: Bed, start: Callable[[Terminal | None], Process], *, terminal: bool = True) -> int:
     """Run a command while the link does what it does by itself. The command's status."""
-    if not (link.moves or link.cross):
-        return wait_in_foreground(start, terminal=terminal)
-    bed.begin_link()
-    status = wait_in_foreground(start, terminal=terminal)
-    ended = bed.end_link()
-    if ended.worst_late_us > LATE_US:
-        late_ms = ended.worst_late_us / 1000
-        note(f"a step of the link's trace came {late_ms:.0f} ms late, since this machine is busy: measure again")
-    if ended.flows_ended:
-        note(f"{ended.flows_ended} of {link.cross.flows} flows of cross traffic ended before the command did")
-    return status
+    return while_link_moves(link, bed, lambda: wait_in_foreground(start, terminal=terminal), note)
 
 
 @click.group("bed")

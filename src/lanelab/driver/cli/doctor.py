@@ -7,6 +7,7 @@ import click
 from click.shell_completion import get_completion_class
 from rich.text import Text
 
+from lanelab.driver.api.examine_machine import BROWSER_START, administrators_command, examine
 from lanelab.driver.base.coded import encoded
 from lanelab.driver.base.errors import BedError
 from lanelab.driver.base.programs import install, system_package
@@ -14,7 +15,6 @@ from lanelab.driver.base.programs.finding import Finding
 from lanelab.driver.cli.common import json_option
 from lanelab.driver.cli.completions import COMPLETE_VARIABLE
 from lanelab.driver.cli.output import console, note, print_json, table
-from lanelab.driver.run.doctor import BROWSER_START, administrators_command, examine
 
 STYLES = {"ok": "green", "gap": "bold red", "note": "yellow"}
 

@@ -6,8 +6,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from lanelab.driver.api.shipped_names import EXPERIMENTS, STUDY_FILE, experiment_file, shipped_names, studies
 from lanelab.driver.cli.completions import argument, offer
-from lanelab.driver.experiment.shipped import EXPERIMENTS, STUDY_FILE, experiment_file, shipped_names, studies
 
 
 def complete_experiment(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:

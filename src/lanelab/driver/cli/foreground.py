@@ -11,8 +11,8 @@ import tty
 from collections.abc import Callable, Iterator
 from types import FrameType
 
+from lanelab.driver.api.hand_bed import Process, Terminal
 from lanelab.driver.base.errors import LanelabError
-from lanelab.driver.bed.node import Process, Terminal
 
 Start = Callable[[Terminal | None], Process]
 

@@ -5,14 +5,10 @@ from typing import TypeAlias
 
 import click
 
+from lanelab.driver.api.own_hosts import HostFinding, check_hosts
+from lanelab.driver.api.own_hosts import prepare_hosts as prepare_machines
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.errors import HostError
-from lanelab.driver.base.programs.install import prepare
-from lanelab.driver.base.programs.needs import MACHINES_OVER_SSH, programs
-from lanelab.driver.bed.node import NODE_NAMES
-from lanelab.driver.bed.ssh.findings import HostFinding
-from lanelab.driver.bed.ssh.hosts import read_inventory
-from lanelab.driver.bed.ssh.machines import examine, play, unreachable
 from lanelab.driver.cli.common import json_option
 from lanelab.driver.cli.output import console, note, print_json, table
 
@@ -37,9 +33,7 @@ def check(inventory: Path, *, as_json: bool) -> None:
     Example:
       lanelab hosts check machines.yml
     """
-    hosts = read_inventory(inventory)
-    prepare(programs(*MACHINES_OVER_SSH))
-    findings = examine(hosts)
+    findings = check_hosts(inventory)
     if as_json:
         print_json([finding.to_json() for finding in findings])
     else:
@@ -67,16 +61,4 @@ def prepare_hosts(inventory: Path, *, only_look: bool) -> None:
     Example:
       lanelab hosts prepare machines.yml
     """
-    hosts = read_inventory(inventory)
-    prepare(programs(*MACHINES_OVER_SSH))
-    errors = unreachable(hosts)
-    lacking = []
-    for name, host in hosts:
-        if name in errors:
-            note(str(errors[name]))
-        if name in errors or not play(inventory, name, only_look=only_look):
-            lacking.append(f"{host.name} ({name})")
-    if lacking:
-        others = "" if len(lacking) == len(NODE_NAMES) else "; the others were"
-        what = f"{' and '.join(lacking)} could not be prepared{others}. Why is told above"
-        raise HostError(what, "See: lanelab hosts check")
+    prepare_machines(inventory, only_look=only_look, tell=note)

@@ -1,17 +1,15 @@
 """Options of a link, made from its table of settings."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
 
+from lanelab.driver.api.links import PROFILES, SETTINGS, Link
+from lanelab.driver.api.links import link_of as link_with
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.setting import option_of
 from lanelab.driver.cli.output import note
-from lanelab.driver.experiment.traces import with_traces
-from lanelab.driver.link import SETTINGS, Link
-from lanelab.driver.link.profiles import PROFILES, resolve
 
 Decorated = Callable[..., Any]
 
@@ -64,6 +62,6 @@ def as_typed(error: InputError) -> InputError:
 def link_of(profile: str | None, overrides: dict[str, object]) -> Link:
     """The link that the options ask for; an error names the option as it was typed."""
     try:
-        return resolve(profile, with_traces(overrides, Path()))
+        return link_with(profile, overrides)
     except InputError as error:
         raise as_typed(error) from None

@@ -2,18 +2,14 @@
 
 import itertools
 from pathlib import Path
-from typing import TypedDict, cast
 
 import click
 
-from lanelab.driver.base.errors import InputError, StoreError
-from lanelab.driver.base.units import Duration
+from lanelab.driver.api.traces import DEFAULT_STEP, LIBRARY, Trace, facts_of, traces, whole_trace
+from lanelab.driver.api.traces import import_trace as convert
+from lanelab.driver.api.traces import trace as named_trace
 from lanelab.driver.cli.common import json_option
 from lanelab.driver.cli.output import console, note, print_json, table
-from lanelab.driver.experiment.traces import library, trace_from
-from lanelab.driver.link.moving.files import DEFAULT_STEP, csv_of
-from lanelab.driver.link.moving.models import LIBRARY
-from lanelab.driver.link.moving.trace import Trace
 
 BARS = " ▁▂▃▄▅▆▇█"
 WIDTH = 96  # characters of the picture of a trace
@@ -24,38 +20,15 @@ def group() -> None:
     """Traces of rates and delays, which links follow: those of lanelab and your own."""
 
 
-class _Facts(TypedDict):
-    name: str
-    of: str
-    length_s: float
-    least: float
-    most: float
-    mean: float
-    digest: str
-    title: str | None  # of one that comes with lanelab
-
-
-class TraceFacts(_Facts):
-    """A trace: of rates in bit/s, or of delays in us."""
-
-    steps: int
-
-
-class WholeTrace(_Facts):
-    """A trace with its steps, each the time in us and the value."""
-
-    steps: list[tuple[int, float]]
-
-
 @group.command("list")
 @json_option
 def list_traces(*, as_json: bool) -> None:
     """List the traces that come with lanelab. Each was made by a model (docs/moving-links.md)."""
-    traces = {name: trace_from(name, None, Path(), key="trace") for name in library()}
+    listed = traces()
     if as_json:
-        print_json([facts_of(name, trace) for name, trace in traces.items()])
+        print_json([facts_of(name, trace) for name, trace in listed.items()])
         return
-    rows = ((name, trace.what, trace.note(), LIBRARY[name].title) for name, trace in traces.items())
+    rows = ((name, trace.what, trace.note(), LIBRARY[name].title) for name, trace in listed.items())
     console().print(table(("trace", "of", "values", "what"), rows))
 
 
@@ -70,9 +43,9 @@ def show(trace: str, *, as_json: bool) -> None:
       lanelab link trace show lte-driving
       lanelab link trace show mine.csv
     """
-    curve = trace_from(trace, None, Path(), key="trace")
+    curve = named_trace(trace)
     if as_json:
-        print_json(cast("WholeTrace", {**facts_of(curve.name, curve), "steps": [list(step) for step in curve.steps]}))
+        print_json(whole_trace(curve))
         return
     out = console()
     out.print(f"{curve.name}: {curve.what}, {curve.note()}", markup=False, soft_wrap=True)
@@ -97,30 +70,8 @@ def import_trace(file: str, out_file: str, step: str | None) -> None:
       lanelab link trace import verizon-lte.down --out lte.csv
       lanelab link trace show lte.csv
     """
-    chosen = None if step is None else Duration.parse(step, key="--step")
-    try:
-        curve = trace_from(file, None, Path(), key="FILE", step=chosen)
-    except InputError as error:
-        error.key = "--step" if error.key == "step" else error.key
-        raise
-    path = Path(out_file)
-    try:
-        with path.open("x", encoding="utf-8") as stream:
-            stream.write(csv_of(curve, f"from {Path(file).name}"))
-    except FileExistsError:
-        raise InputError(f"{out_file} is there already", "Take another name, or remove it", key="--out") from None
-    except OSError as error:
-        raise StoreError(f"{out_file} cannot be written: {error.strerror}", "Take another name") from None
+    curve = convert(file, Path(out_file), step)
     note(f"{out_file}: {curve.note()}")
-
-
-def facts_of(name: str, trace: Trace) -> TraceFacts:
-    recipe = LIBRARY.get(name)
-    return {
-        "name": name, "of": trace.what, "length_s": trace.length_us / 1e6, "steps": len(trace.steps),
-        "least": trace.least, "most": trace.most, "mean": trace.mean, "digest": trace.digest,
-        "title": recipe.title if recipe else None,
-    }  # fmt: skip
 
 
 def picture(trace: Trace) -> str:

@@ -1,15 +1,13 @@
 """lanelab vm: three virtual machines as client, router and server, and what they need."""
 
 import os
-import shlex
 import sys
-from typing import TypedDict
 
 import click
 from rich.text import Text
 
+from lanelab.driver.api import own_machines
 from lanelab.driver.base.coded import encoded
-from lanelab.driver.bed.vagrant import inventory, libvirt, machines
 from lanelab.driver.cli.common import json_option
 from lanelab.driver.cli.output import console, note, print_json, table
 
@@ -18,7 +16,7 @@ NAMES = click.Choice(("client", "router", "server"))
 
 def _prepare() -> None:
 
-    machines.prepare_programs()
+    own_machines.prepare_programs()
 
 
 @click.group("vm")
@@ -36,22 +34,7 @@ def up(*, provision: bool) -> None:
     """Bring the machines up; the first time, make their box, create and prepare them."""
 
     _prepare()
-    machines.up(note, provision=provision)
-
-
-class Libvirtd(TypedDict):
-    """The libvirtd that lanelab started."""
-
-    pid: int
-    uri: str
-    driver: str
-
-
-class MachinesStatus(TypedDict):
-    """The virtual machines, and what runs them; None: this machine's own libvirtd."""
-
-    machines: list[machines.Machine]
-    libvirtd: Libvirtd | None
+    own_machines.up(note, provision=provision)
 
 
 @group.command("status")
@@ -60,17 +43,18 @@ def status(*, as_json: bool) -> None:
     """Tell which machines there are, where they are reached and what runs them."""
 
     _prepare()
-    states = machines.status(note)
-    daemon, uri = libvirt.ours(), libvirt.own_uri()
+    whole = own_machines.status(note)
     if as_json:
-        ours: Libvirtd | None = {"pid": daemon.pid, "uri": uri, "driver": daemon.driver} if daemon else None
-        whole: MachinesStatus = {"machines": states, "libvirtd": ours}
         print_json(encoded(whole))
         return
-    rows = ((m.name, Text(m.state, style="green" if m.state == "running" else ""), m.address or "-") for m in states)
+    rows = (
+        (each.name, Text(each.state, style="green" if each.state == "running" else ""), each.address or "-")
+        for each in whole["machines"]
+    )
     console().print(table(("machine", "state", "address"), rows))
-    if daemon:
-        note(f"libvirtd: lanelab's own, process {daemon.pid}, {daemon.driver}; virsh --connect '{uri}'")
+    if daemon := whole["libvirtd"]:
+        shown = f"process {daemon['pid']}, {daemon['driver']}; virsh --connect '{daemon['uri']}'"
+        note(f"libvirtd: lanelab's own, {shown}")
 
 
 class _OnTheClient(click.Command):
@@ -93,10 +77,9 @@ def ssh(machine: str, command: tuple[str, ...]) -> None:
     """
 
     _prepare()
-    inventory.require_up()
-    terminal = ["-t"] if command and sys.stdin.isatty() and sys.stdout.isatty() else []
-    words = [shlex.join(command)] if command else []
-    os.execvp("ssh", ["ssh", "-F", str(inventory.ssh_config_file()), *terminal, machine, *words])  # noqa: S606
+    on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    argv = own_machines.ssh_command(machine, command, on_terminal=on_terminal)
+    os.execvp(argv[0], argv)  # noqa: S606
 
 
 @group.command("halt")
@@ -104,7 +87,7 @@ def halt() -> None:
     """Shut the machines down. Their disks stay: `up` starts them again."""
 
     _prepare()
-    machines.halt(note)
+    own_machines.halt(note)
 
 
 @group.command("destroy")
@@ -112,7 +95,7 @@ def destroy() -> None:
     """Remove the machines with their disks, and end what lanelab had started for them. The box stays."""
 
     _prepare()
-    machines.destroy(note)
+    own_machines.destroy(note)
 
 
 @group.command("box")
@@ -121,7 +104,7 @@ def destroy() -> None:
 def make_box(*, mirror: str | None, again: bool) -> None:
     """Make the box that the machines start from: a Debian with all that client, router and server need."""
 
-    box = machines.make_box(note, mirror=mirror, again=again)
+    box = own_machines.make_box(note, mirror=mirror, again=again)
     versions = box.versions()
     kernel = max((name for name in versions if name.startswith("linux-image-")), key=len)
     note(f"the box is {box.file} ({box.file.stat().st_size / 1e9:.1f} GB, {len(versions)} packages, {kernel})")

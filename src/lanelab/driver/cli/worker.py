@@ -9,17 +9,12 @@ from types import FrameType
 
 import click
 
+from lanelab.driver.api.events import Event
+from lanelab.driver.api.lend_beds import KINDS, Lent, Supervisor, lend, permissions
 from lanelab.driver.base.amounts import counted
-from lanelab.driver.base.errors import InputError
-from lanelab.driver.base.programs.install import prepare
-from lanelab.driver.base.programs.needs import PAGE_LOAD, programs
 from lanelab.driver.base.settings.kinds import MOST_BEDS
 from lanelab.driver.cli.bed_options import router_option
 from lanelab.driver.cli.output import note
-from lanelab.driver.run.events import Event
-from lanelab.driver.run.sweep.address import address_of
-from lanelab.driver.run.sweep.permissions import KINDS
-from lanelab.driver.run.sweep.supervisor import Lent, Supervisor
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -68,21 +63,12 @@ def worker(  # noqa: PLR0913 - an option each
       lanelab worker tls://10.0.0.5:8786 --tls-ca ca.pem --tls-cert me.pem --tls-key me.key
     """
 
-    may = _permissions(allowed)
-    where = address_of(scheduler, (tls_ca, tls_cert, tls_key), insecure=insecure)
-    prepare(programs(*PAGE_LOAD))
-    with _stopping(supervisor := Supervisor(where, Lent(beds, machine, may, router), tell=_tell)), supervisor:
-        note(f"lending {counted(beds, 'bed')} to {where.address}. Ctrl-C ends it")
-        supervisor.wait()
-
-
-def _permissions(allowed: tuple[str, ...]) -> frozenset[str]:
     words = [word.strip() for text in allowed for word in text.split(",")]
-    for word in words:
-        if word not in KINDS:
-            there_are = f"There are: {', '.join(KINDS)}"
-            raise InputError(f"'{word}' is nothing that can be allowed", there_are, key="--allow")
-    return frozenset(words)
+    lent = Lent(beds, machine, permissions(words), router)
+    supervisor = lend(scheduler, lent, (tls_ca, tls_cert, tls_key), insecure=insecure, on_event=_tell)
+    with _stopping(supervisor), supervisor:
+        note(f"lending {counted(beds, 'bed')} to {supervisor.address}. Ctrl-C ends it")
+        supervisor.wait()
 
 
 @contextmanager

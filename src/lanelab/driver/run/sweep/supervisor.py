@@ -69,6 +69,11 @@ class Supervisor:
         self._threads: list[threading.Thread] = []
 
     @property
+    def address(self) -> str:
+        """Return where the scheduler is."""
+        return self._where.address
+
+    @property
     def pids(self) -> dict[int, int]:
         """The processes of the workers that live now, by their number."""
         with self._guard:
