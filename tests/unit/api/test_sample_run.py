@@ -96,6 +96,17 @@ def test_charts_are_what_the_schema_of_vega_lite_says(run: lanelab.Run, y: str, 
     assert any("mark" in each or "layer" in each or "spec" in each for each in (whole, *below))
 
 
+def test_a_chart_says_what_it_shows(run: lanelab.Run) -> None:
+    changes = run.chart(y="change", kind="line").to_dict()["title"]
+    assert changes["text"] == "Change of page load time (%)"
+    assert "HTTP/2 against HTTP" in changes["subtitle"][0]
+    assert "HTTP against HTTP without keepalive" in changes["subtitle"][0]
+    assert changes["subtitle"][1].endswith("n = 8 rounds")
+    medians = run.chart(y="plt", kind="heatmap", title="Mine").to_dict()["title"]
+    assert medians["text"] == "Mine"
+    assert medians["subtitle"] == ["sample: Page load time (ms)", "medians, n = 8 trials a cell"]
+
+
 def test_everything_shows_itself_in_notebooks(run: lanelab.Run) -> None:
     trial = run.trial(LOADED)
     shown = (run, trial, trial.page(), trial.filmstrip(), run.compare("HTTP/2", "HTTP"), run.claims())

@@ -2,12 +2,13 @@
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lanelab.analysis.results import axes, marks, render, tables
+from lanelab.analysis.results import axes, charts_of_grids, marks, render, tables
 from lanelab.analysis.results.chart_parts import LABEL_GAP, label_rows
 from lanelab.analysis.results.chart_scales import Span, span
 from lanelab.analysis.results.charts import chart
@@ -195,3 +196,41 @@ def test_figures_are_saved(quick: Path) -> None:
     assert [each.name for each in others] == ["02-change-of-page-load-time.svg"]
     assert "var(--" not in saved.read_text()
     assert write_report(quick).read_text().startswith("<!doctype html>")
+
+
+def test_a_change_of_too_few_rounds_is_in_brackets_as_its_verdict_says(tmp_path: Path) -> None:
+    """Both intervals are on one side of 0. The bracket follows the comparison."""
+    links = [{"rate": rate, "rtt": rtt} for rate in ("1mbit", "4mbit") for rtt in ("10ms", "50ms")]
+    arms = {name: ARMS[name] for name in ("http", "h2")}
+    for rounds, verdicts in ((2, {"too few rounds"}), (8, {"faster", "no difference shown"})):
+        run = read_run(make_run(tmp_path / str(rounds), Made(links=links, arms=arms, rounds=rounds)))
+        specification: Any = chart(draw(run, Figure("T", "rtt", "change", "rate", "", "heatmap")))
+        compared = [row.comparison for row in tables.comparisons(run) if row.comparison]
+        assert {comparison.verdict for comparison in compared} == verdicts
+        texts = [row["text"] for rows in specification["datasets"].values() for row in rows]
+        bare = [text for text in texts if not (text.startswith("(") and text.endswith("%)"))]
+        assert (len(texts), len(bare)) == (4, sum(comparison.verdict == "faster" for comparison in compared))
+
+
+def test_dark_text_can_be_read_on_every_cell_of_a_heatmap() -> None:
+    def luminance(colour: tuple[int, ...]) -> float:
+        parts = [part / 255 / 12.92 if part <= 10 else ((part / 255 + 0.055) / 1.055) ** 2.4 for part in colour]
+        return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+
+    ink = luminance(tuple(bytes.fromhex(charts_of_grids.INK[1:])))
+    ends = (charts_of_grids.LOWER, charts_of_grids.EVEN, charts_of_grids.HIGHER, charts_of_grids.LEAST)
+    assert all((luminance(end) + 0.05) / (ink + 0.05) >= 7 for end in (*ends, charts_of_grids.MOST))
+
+
+def test_where_bases_differ_each_series_says_its_own(tmp_path: Path) -> None:
+    run = read_run(make_run(tmp_path / "run", Made(rounds=6)))
+    base, one, other = (cell for cell in run.cells if cell.link == run.cells[0].link and cell.arm.name != "h2")
+    run = replace(run, plan=replace(run.plan, compared=((base, one), (one, other))))
+    drawing = draw(run, Figure("T", "rtt", "change", "arm", "", "line"))
+    assert drawing.series_names == [
+        f"{one.arm.name} against {base.arm.name}",
+        f"{other.arm.name} against {one.arm.name}",
+    ]
+    alone = draw(replace(run, plan=replace(run.plan, compared=((base, one),))), Figure("T", "rtt", "change", "arm"))
+    assert alone.series_names == [one.arm.name]
+    assert alone.measured.pairs == f"{one.arm.name} against {base.arm.name}"

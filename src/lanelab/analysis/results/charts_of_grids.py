@@ -6,27 +6,22 @@ from lanelab.analysis.results import vega
 from lanelab.analysis.results.chart_parts import described
 from lanelab.analysis.results.drawing import Drawing, Panel, Point
 
-LOWER, EVEN, HIGHER = (
-    (33, 102, 172),
-    (244, 245, 246),
-    (214, 96, 16),
-)  # blue and orange: the colour-blind tell them apart
-LEAST, MOST = (240, 246, 252), (8, 69, 148)
-ON_LIGHT, ON_DARK = "#111418", "#ffffff"  # never the page's own ink: cells keep their colours on a dark screen
-EVEN_LUMINANCE = 0.185  # on which black and white stand out alike
+# Blue and orange, which the colour-blind tell apart, and so light that dark text can be read on each of them.
+LOWER, EVEN, HIGHER = (108, 172, 228), (244, 245, 246), (240, 150, 84)
+LEAST, MOST = (240, 246, 252), (108, 172, 228)
+INK = "#111418"  # never the page's own: cells keep their colours on a dark screen
 LEAST_REACH = 5.0  # percent: a change of less is pale
 CELL = 34
 
 
 def heatmap(drawing: Drawing, panel: Panel, size: tuple[int, int], _direct: bool) -> vega.Layers:
-    """Return numbers in cells. A change whose interval holds 0 is in brackets."""
+    """Return numbers in cells. A change that its comparison does not show is in brackets."""
     points = [(series.name, point) for series in panel.series for point in series.points]
     data = [
         {
             "x": point.text,
             "y": row,
-            "colour": (fill := _colour(drawing, point)),
-            "ink": _ink(fill),
+            "colour": _colour(drawing, point),
             "text": _text(drawing, point),
             "words": described(point.mark.words, point.cell),
         }
@@ -48,7 +43,7 @@ def heatmap(drawing: Drawing, panel: Panel, size: tuple[int, int], _direct: bool
     cells = base.mark("rect", stroke="#ffffff", strokeWidth=1).encode(
         color=vega.shown("colour:N", scale=None), description="words:N"
     )
-    text = base.mark("text", fontSize=12).encode(text="text:N", color=vega.shown("ink:N", scale=None))
+    text = base.mark("text", fontSize=12, color=INK).encode(text="text:N")
     width = max(size[0] if len(columns) > 4 else 60 * len(columns), 54 * len(columns))
     return vega.Layers([cells, text], width=min(width, 110 * len(columns)), height=CELL * max(1, len(rows)))
 
@@ -76,15 +71,3 @@ def _colour(drawing: Drawing, point: Point) -> str:
 def _mix(start: tuple[int, int, int], end: tuple[int, int, int], share: float) -> str:
     parts = (round(a + (b - a) * share) for a, b in zip(start, end, strict=True))
     return "#" + "".join(f"{part:02x}" for part in parts)
-
-
-def _ink(fill: str) -> str:
-    """Black or white, whichever can be read on it."""
-    return ON_LIGHT if _luminance(fill) > EVEN_LUMINANCE else ON_DARK
-
-
-def _luminance(fill: str) -> float:
-    """Return the luminance as WCAG defines it."""
-    parts = (int(fill[at : at + 2], 16) / 255 for at in (1, 3, 5))
-    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -115,8 +115,9 @@ def draw(run: Run, figure: Figure) -> Drawing:
     used = [cell for cell in in_order(cells, [*facets, figure.series]) if cell.number not in refused]
     panels = _panels(used, measured, figure, facets, x)
     colours = colours_of(run, figure, panels)
+    named = measured.named if figure.series == "arm" and kind != "heatmap" else str
     drawn = tuple(
-        Panel(name, tuple(Series(one, colours[one], _sorted(points, x)) for one, points in series.items()))
+        Panel(name, tuple(Series(named(one), colours[one], _sorted(points, x)) for one, points in series.items()))
         for name, series in panels.items()
     )
     rows = axes.dimension(cells, figure.series) if kind == "heatmap" and figure.series else None
@@ -131,7 +132,7 @@ def draw(run: Run, figure: Figure) -> Drawing:
         len(cells) - len(used),
         figure.scale,
         tuple(arm.name for arm in run.arms),
-        published_figure(figure, x, colours, panels=len(drawn), unit=measured.unit),
+        published_figure(figure, x, colours, panels=len(drawn), unit=measured.unit, named=named),
     )
 
 
@@ -142,7 +143,9 @@ def _panels(
     panels: dict[str, dict[str, list[Point]]] = {}
     for cell in cells:
         if mark := measured.marks.get(cell.number):
-            panel = ", ".join(facet_words(cell, name) for name in facets)
+            panel = ", ".join(
+                measured.named(cell.arm.name) if name == "arm" else facet_words(cell, name) for name in facets
+            )
             series = axes.place(cell, figure.series).text if figure.series else ""
             where = axes.place(cell, x.name)
             point = Point(where.number, where.text, mark, str(cell), cell.number)

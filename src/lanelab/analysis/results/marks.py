@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lanelab.analysis.results import axes, tables
 from lanelab.analysis.results.model import Cell, Run
@@ -30,7 +30,7 @@ class Mark:
     interval: str  # what the interval is
     summary: Summary | None = None  # of the trials, where it is of those
     values: tuple[float, ...] = ()
-    is_shown: bool = True  # a change: whether the interval is on one side of 0
+    is_shown: bool = True  # a change: whether the verdict of its comparison is that there is one
     parts: Mapping[Part, float] | None = None
 
 
@@ -41,13 +41,30 @@ class Measured:
     title: str  # of the axis
     unit: str
     marks: Mapping[int, Mark]  # by cell
-    base: str = ""  # of a change: the arms that others are compared with; "" where nothing is compared
+    bases: Mapping[str, str] = field(default_factory=dict)  # of a change: what each arm is compared with
     compared: frozenset[int] | None = None  # of a change: the cells that are compared with another; None: every cell
     further: int = 0  # comparisons of cells that have one already: a place holds one mark
 
     def is_for(self, cell: Cell) -> bool:
         """A base is not compared with itself, nor is what the experiment does not compare."""
         return self.compared is None or cell.number in self.compared
+
+    @property
+    def base(self) -> str:
+        """Return the one arm that all others are compared with; "" where there is none, or are several."""
+        bases = set(self.bases.values())
+        return bases.pop() if len(bases) == 1 else ""
+
+    @property
+    def pairs(self) -> str:
+        """Return which arm is compared with which."""
+        return (
+            "; ".join(map(self.named, self.bases)) if not self.base else f"{', '.join(self.bases)} against {self.base}"
+        )
+
+    def named(self, arm: str) -> str:
+        """Return the name of an arm, with its base where arms have different ones."""
+        return arm if self.base or arm not in self.bases else f"{arm} against {self.bases[arm]}"
 
     @property
     def is_change(self) -> bool:
@@ -98,7 +115,8 @@ def _median(label: str, metric: Metric, values: tuple[float, ...], summary: Summ
 
 def _changes(run: Run) -> Measured:
     compared = tables.comparisons(run)
-    drawn: dict[int, str] = {}
+    drawn: dict[int, None] = {}
+    bases: dict[str, dict[str, None]] = {}
     by_cell: dict[int, Mark] = {}
     further = 0
     for row in compared:
@@ -106,9 +124,11 @@ def _changes(run: Run) -> Measured:
         further += mark is not None and row.cell.number in by_cell
         if mark:
             by_cell.setdefault(row.cell.number, mark)
-        drawn.setdefault(row.cell.number, row.base.name)
-    base = " or ".join(dict.fromkeys(drawn.values()))
-    return Measured(f"change of {run.primary.words} (%)", "%±", by_cell, base, frozenset(drawn), further)
+        if row.cell.number not in drawn:
+            bases.setdefault(row.cell.arm.name, {})[row.base.name] = None
+        drawn[row.cell.number] = None
+    words = {arm: " or ".join(names) for arm, names in bases.items()}
+    return Measured(f"change of {run.primary.words} (%)", "%±", by_cell, words, frozenset(drawn), further)
 
 
 def _change(row: ComparisonRow) -> Mark | None:
@@ -119,8 +139,7 @@ def _change(row: ComparisonRow) -> Mark | None:
     middle, low, high = (None if end is None else 100 * (end - 1) for end in (ratio.value, ratio.low, ratio.high))
     between = "" if low is None or high is None else f", {ratio.name} {low:+.1f}% to {high:+.1f}%"
     words = f"{row.cell}: {middle:+.1f}% against {row.base.name}{between}, n = {ratio.n}; {comparison.verdict}"
-    is_shown = low is not None and high is not None and not low <= 0 <= high
-    return Mark(middle or 0.0, low, high, ratio.n, words, ratio.name, is_shown=is_shown)
+    return Mark(middle or 0.0, low, high, ratio.n, words, ratio.name, is_shown=comparison.is_shown)
 
 
 def _parts(run: Run) -> Measured:

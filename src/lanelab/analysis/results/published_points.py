@@ -1,6 +1,6 @@
 """What was published in a figure's place, as it is drawn beside what was measured. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from lanelab.analysis.results.axes import Dimension
@@ -33,16 +33,16 @@ class PublishedFigure:
 
 
 def published_figure(
-    figure: Figure, x: Dimension, colours: Mapping[str, int], *, panels: int, unit: str
+    figure: Figure, x: Dimension, colours: Mapping[str, int], *, panels: int, unit: str, named: Callable[[str], str]
 ) -> PublishedFigure:
     """Draw a published figure. `colours` are those of the series that are drawn, by name; `panels` is how many the
-    figure has."""
+    figure has; `named`: what the drawing calls a series."""
     if panels > 1:
         return PublishedFigure((), figure.published_axis, figure.published_source, len(figure.published))
     places = {place.text: place for place in x.places}
     points = tuple(
         PublishedPoint(
-            series,
+            named(series),
             colours.get(series, 0),
             places[text].number,
             text,

@@ -106,6 +106,11 @@ class Comparison:
         return self.n >= ENOUGH and not self.so_far
 
     @property
+    def is_shown(self) -> bool:
+        """Return whether the verdict says which of the two is faster."""
+        return self.verdict not in ("no difference shown", "too few rounds")
+
+    @property
     def verdict(self) -> Verdict:
         if self.n < LEAST_SO_FAR:
             return "too few rounds"

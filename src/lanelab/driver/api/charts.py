@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from lanelab.analysis.results import axes
+from lanelab.analysis.results.chart_heads import with_head
 from lanelab.analysis.results.charts import chart
 from lanelab.analysis.results.courses import drawing_of
 from lanelab.analysis.results.drawing import figures_of
@@ -35,10 +36,11 @@ def chart_of(run: Run, y: str | None, places: Mapping[str, str | None], kind: st
     x = places["x"] or (first.x if kind != "cdf" else "")
     series = places["series"] or ("arm" if x != "arm" and kind != "parts" else "")
     figure = Figure(title, x, y or run.primary.key, series, places["facet"] or "", kind or "")
-    specification = chart(drawing_of(run, figure))
+    drawing = drawing_of(run, figure)
+    specification = chart(drawing)
     if specification is None:
         raise InputError("there is nothing to draw: no trial that counts has it", "print(run) says why")
     import altair  # noqa: PLC0415 - large
 
-    drawn: ChartType = altair.Chart.from_dict(dict(specification))
+    drawn: ChartType = altair.Chart.from_dict(dict(with_head(specification, run, drawing, title)))
     return drawn

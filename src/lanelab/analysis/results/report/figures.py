@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from lanelab.analysis.results import axes, render
+from lanelab.analysis.results.chart_heads import IN_BRACKETS
 from lanelab.analysis.results.chart_scales import WITH_PUBLISHED, own_scales
 from lanelab.analysis.results.charts import chart, is_guide
 from lanelab.analysis.results.courses import COURSE, drawing_of, table_of, usual_courses
@@ -84,9 +85,10 @@ def _about(drawing: Drawing) -> str:
     interval = names.pop() if len(names) == 1 else "interval"
     words = _ABOUT.get(drawing.kind, "").format(interval=interval)
     if drawing.measured.is_change:
-        base = drawing.measured.base or "its base"
-        words = f"Each arm against {base}, round by round: below 0 is less. " + (
-            "Where the interval holds 0, the number is in brackets."
+        base = drawing.measured.base
+        which = f"Each arm against {base}" if base else drawing.measured.pairs or "Each arm against its base"
+        words = f"{which}, round by round: below 0 is less. " + (
+            IN_BRACKETS
             if drawing.kind == "heatmap"
             else f"Whiskers: {interval}; if one crosses 0, no difference is shown."
         )
