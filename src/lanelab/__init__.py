@@ -73,12 +73,14 @@ __all__ = [
 ]
 
 
-def __getattr__(name):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202 - other machines may have Python 3.9
-    if name not in __all__:
-        raise AttributeError(f"lanelab has no {name!r}. It has: {', '.join(__all__)}")
-    import importlib  # noqa: PLC0415
+if not TYPE_CHECKING:  # for tools that read the code a misspelt name is an error
 
-    return getattr(importlib.import_module("lanelab.driver.api"), name)
+    def __getattr__(name):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202 - other machines may have Python 3.9
+        if name not in __all__:
+            raise AttributeError(f"lanelab has no {name!r}. It has: {', '.join(__all__)}")
+        import importlib  # noqa: PLC0415
+
+        return getattr(importlib.import_module("lanelab.driver.api"), name)
 
 
 def __dir__():  # type: ignore[no-untyped-def] # noqa: ANN202

@@ -92,7 +92,7 @@ def test_what_allows_nothing_is_refused(run: lanelab.Run) -> None:
         (Verdict.DIRECTION_ONLY, OPEN, Outcome.INCONCLUSIVE),
         (Verdict.NOT_REPRODUCED, "", Outcome.FAILS),
         (Verdict.INCONCLUSIVE, "", Outcome.INCONCLUSIVE),
-        (Verdict.NOT_TESTED, "too few trials", Outcome.INCONCLUSIVE),
+        (Verdict.NOT_TESTED, "too few trials", Outcome.UNTESTED),
     ],
 )
 def test_each_verdict_has_an_outcome(run: lanelab.Run, verdict: Verdict, detail: str, outcome: Outcome) -> None:
@@ -115,7 +115,8 @@ def test_a_failure_is_a_failure_whatever_else_is_open(run: lanelab.Run) -> None:
 def test_a_run_that_was_stopped_holds_nothing_for_good(run: lanelab.Run) -> None:
     stopped = replace(run.data, state="stopped")
     check = check_of_claims(stopped, judged_as(run, (Verdict.REPRODUCED, "")), ())
-    assert (check.outcome, check.exit_status()) == ("inconclusive", 3)
+    assert (check.outcome, check.exit_status()) == ("not tested", 3)
+    assert check.exit_status(allow_inconclusive=True) == 3, "nobody measured the rest"
     assert "the run has come to its end" in check.sentence()
 
 

@@ -58,3 +58,11 @@ def test_run_writes_them_beside_what_a_person_is_shown(tmp_path: Path, monkeypat
     assert isinstance(result.exception, InputError)
     assert [read_event(json.loads(line)) for line in file.open()] == [SEEN[0]]
     assert "lanelab: a link is slow" in result.stderr
+
+
+def test_a_line_that_a_full_disk_has_cut_does_not_take_the_next_one_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_text('{"event": "noti')
+    with event_lines(path) as listen:
+        listen(Notice("whole"))
+    assert [read_event(json.loads(line)) for line in path.read_text().splitlines()[1:]] == [Notice("whole")]

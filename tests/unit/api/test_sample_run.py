@@ -1,11 +1,14 @@
 """The library, by the run that comes with lanelab."""
 
 import asyncio
+import gzip
 import json
 import shutil
+import statistics
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
@@ -13,10 +16,13 @@ import pyarrow.compute as pc
 import pytest
 
 import lanelab
+from lanelab.analysis.results.medians import measure_named
 from lanelab.analysis.results.tables import rows
+from lanelab.driver.api.captures import packets_table
 from lanelab.driver.api.sample import PACKED
-from lanelab.driver.base.errors import MissingProgram
+from lanelab.driver.base.errors import CaptureError, InputError, MissingProgram
 from lanelab.driver.base.paths import SOURCES
+from lanelab.driver.trial.packets.key_log import key_log
 from tests.kit import packet_tools
 
 MOST_BYTES = 5_000_000
@@ -51,6 +57,45 @@ def test_medians_are_those_of_show_and_say_what_they_leave_out(run: lanelab.Run)
     assert [(row["trials"], row["left_out"]) for row in medians] == [(row.ok, row.failed) for row in shown]
     by_arm = run.median("plt_ms", by="arm").to_pylist()
     assert sum(row["left_out"] for row in by_arm) == len(run.data.failed) > 0
+
+
+@pytest.mark.parametrize("metric", ["bytes_down", "retransmissions", "connections", "fcp", "lcp_settled"])
+def test_medians_of_any_metric_are_those_of_show(run: lanelab.Run, metric: str) -> None:
+    """Also of whole numbers, whose median may lie between two."""
+    name = measure_named(run.data, metric)
+    values: dict[int, list[float]] = {cell.number: [] for cell in run.cells}
+    for trial in run.data.ok:
+        values[trial.cell.number] += [trial.measures[name]] if name in trial.measures else []
+    expected = [statistics.median(each) if each else None for each in values.values()]
+    assert [row[name] for row in run.median(metric).to_pylist()] == expected
+
+
+@needs_tshark
+def test_fields_of_tshark_are_text_whatever_they_are_called(run: lanelab.Run) -> None:
+    field = "tls.handshake.random_bytes"
+    table = run.trial(HTTP2).dissected("tls.handshake.type == 1", fields=[field])
+    assert all(isinstance(value, str) for value in table.column(field).to_pylist())
+    assert run.trial(HTTP2).dissected("tcp.port == 1", fields=[field]).column_names == ["number", "at_ms", field]
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../../run.sqlite", "../000002/page.har.gz", "none"])
+def test_a_file_of_a_trial_is_one_of_its_own(run: lanelab.Run, name: str) -> None:
+    with pytest.raises(InputError, match="has no file"):
+        run.trial(HTTP2).file(name)
+
+
+def test_packets_have_no_time_where_nobody_knows_when_the_page_was_asked_for(run: lanelab.Run) -> None:
+    record = replace(run.trial(HTTP2).record(), evidence=None)
+    capture = run.trial(HTTP2).file("client.pcapng.gz")
+    assert set(packets_table(capture, record, None).column("at_ms").to_pylist()) == {None}
+
+
+def test_a_cut_capture_is_not_one_without_keys(run: lanelab.Run) -> None:
+    whole = gzip.decompress(run.trial(HTTP2).file("client.pcapng.gz").read_bytes())
+    assert "CLIENT_TRAFFIC_SECRET_0" in key_log(whole)
+    for broken in (whole[:60], whole[:-3], b"nothing at all"):
+        with pytest.raises(CaptureError):
+            key_log(broken)
 
 
 def test_requests_and_series_are_tables(run: lanelab.Run) -> None:

@@ -25,8 +25,8 @@ def task(begin_ms: float, length_ms: float, name: str = "RunTask", **of: int) ->
     return {"name": name, "cat": "disabled-by-default-devtools.timeline", "ph": "X", **PAGE, **span, **of}
 
 
-def mark(name: str, at_ms: float, **data: object) -> Any:
-    return {"name": name, "ph": "R", **PAGE, "ts": ZERO + at_ms * 1000, "args": {"data": data}}
+def mark(name: str, at_ms: float, frame: str = "page", **data: object) -> Any:
+    return {"name": name, "ph": "R", **PAGE, "ts": ZERO + at_ms * 1000, "args": {"data": data, "frame": frame}}
 
 
 def picture(colour: tuple[int, int, int], width: int = 16) -> bytes:
@@ -68,6 +68,15 @@ def test_a_trace_without_a_navigation_is_not_taken_for_an_idle_browser() -> None
         TraceEvents({"traceEvents": [task(1, 2)]})
 
 
+def test_the_load_of_a_frame_within_the_page_is_not_its_own() -> None:
+    inside = mark("loadEventEnd", 100, "inside")
+    shots = [shot(at, picture((0, 0, 0), width)) for width, at in enumerate((0, 90, 150, 490))]
+    events = trace(inside, task(10, 60), task(200, 70), *shots)
+    assert len(events.long_tasks()) == 2
+    assert events.main_thread() == ((10, 70), (200, 270))
+    assert [each.at_ms for each in events.pictures()] == [0, 90, 150, 490]
+
+
 def test_pictures_begin_with_what_was_there_and_leave_out_repetitions() -> None:
     white, half = picture((255, 255, 255)), picture((0, 0, 0), 8)
     events = trace(shot(-50, half), shot(-5, white), shot(100, half), shot(150, half), shot(220, white))
@@ -95,6 +104,8 @@ def test_visual_progress_is_the_share_of_the_colours_that_are_there() -> None:
     assert progress(pictures) == [0, 0.25, 0.75, 1]
     moved = [picture((255, 255, 255)), picture((9, 9, 9), 4), picture((9, 9, 9), 4)]
     assert progress(moved) == [0, 1, 1]
+    yellow = [picture((255, 255, 0), width) for width in (0, 8, 16)]
+    assert progress(yellow) == [0, 0.5, 1], "colours that do not change are no progress"
     assert progress([]) == []
     assert progress([picture((0, 0, 0))]) == [0], "nothing was seen to change"
 
@@ -137,8 +148,11 @@ def test_without_a_change_on_screen_there_is_no_speed_index(tmp_path: Path, shot
     pictures = [shot(-5 + 100 * at, picture((0, 0, 0), at)) for at in range(shots)]
     recorder = TraceRecorder(TraceOptions(filmstrip=True))
     recorder._folder = tmp_path
-    recorder._trace = Ended(json.dumps({"traceEvents": [BEGIN, task(1, 2), *pictures]}).encode())
+    loaded = [BEGIN, task(1, 2), mark("loadEventEnd", 500)]
+    recorder._trace = Ended(json.dumps({"traceEvents": [*loaded, *pictures]}).encode())
     assert set(recorder.stop().measures) == measures
+    recorder._trace = Ended(json.dumps({"traceEvents": [*loaded[:2], *pictures]}).encode())
+    assert recorder.stop().measures == {}, "what never ended has no last frame"
 
 
 BEGIN = mark("navigationStart", 0, documentLoaderURL="http://a.test/")

@@ -131,6 +131,24 @@ class Against:
         return [*(row.verdict for row in self.cells), *(row.verdict for row in self.changes)]
 
     @property
+    def changes_not_compared(self) -> tuple[str, ...]:
+        """Return the comparisons of the first run that have no counterpart: a cell is missing in the other run, its
+        arms have no round in common, or it was not interleaved."""
+        compared = {(row.cell.number, row.base) for row in self.changes}
+        rows = tables.comparisons(self.first)
+        return tuple(
+            f"{row.cell}: change against {row.base.name}"
+            for row in rows
+            if (row.cell.number, row.base.name) not in compared
+        )
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether everything that both runs were asked for was compared, with the same settings."""
+        lacking = (self.refused, self.without_trials, self.only_first, self.only_other, self.unlike)
+        return not any(lacking) and not self.changes_not_compared
+
+    @property
     def without_trials(self) -> tuple[Cell, ...]:
         """Return the cells that both runs have and that are compared in neither: one has no trial that counts."""
         known = {cell.number for cell in (*(row.cell for row in self.cells), *self.refused, *self.only_first)}
@@ -386,9 +404,10 @@ def _of_matching(both: Against) -> list[str]:
 
 
 def status(all_of_them: Sequence[Against]) -> Verdict:
-    """Return the verdict of all comparisons together: they differ where one does, and agree where every one does."""
+    """Return the verdict of all comparisons together: they differ where one does, and agree where every one does and
+    nothing was left out."""
     verdicts = [verdict for each in all_of_them for verdict in each.verdicts]
     if "differ" in verdicts:
         return "differ"
-    everything = verdicts and not any(each.refused or each.without_trials for each in all_of_them)
+    everything = verdicts and all(each.is_whole for each in all_of_them)
     return "agree" if everything and set(verdicts) == {"agree"} else "not told"

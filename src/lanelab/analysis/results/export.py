@@ -6,7 +6,7 @@ import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeAlias, TypedDict, cast
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, cast
 
 from lanelab.analysis.results import (
     axes,
@@ -23,7 +23,7 @@ from lanelab.analysis.results.layout.data import Fields, data_of
 from lanelab.analysis.results.machines import MachinesOfRun
 from lanelab.analysis.results.model import Run, State, Trial
 from lanelab.analysis.results.pooled_places import PooledRow
-from lanelab.analysis.results.refusals import refusals
+from lanelab.analysis.results.refusals import Refusal, refusals
 from lanelab.analysis.results.sections.claims import lines_of
 from lanelab.analysis.results.sections.doubts import about_sites
 from lanelab.analysis.results.sections.seen import Seen
@@ -104,14 +104,13 @@ _WHOLE = frozenset(metric.name for metric in METRICS if metric.whole)
 
 def series_rows(run: Run) -> Iterator[Row]:
     """Yield each point of each series of each trial."""
-    trials, fit = {trial.number: trial for trial in run.trials}, conditions.in_tolerance(run)
+    trials, fit, refused = {trial.number: trial for trial in run.trials}, conditions.in_tolerance(run), refusals(run)
     for number, name, t_ms, value in each_series(run.folder):
         if number in trials:
-            of_link = {"link_in_tolerance": fit.get(number)}
             yield {
                 "run": run.name,
                 **_identity(trials[number]),
-                **of_link,
+                **_standing(trials[number], fit, refused),
                 "series": name,
                 "t_ms": t_ms,
                 "value": value,
@@ -120,7 +119,7 @@ def series_rows(run: Run) -> Iterator[Row]:
 
 def request_rows(run: Run) -> Iterator[Row]:
     """Yield each request of each trial, with its timings."""
-    trials, fit = {trial.number: trial for trial in run.trials}, conditions.in_tolerance(run)
+    trials, fit, refused = {trial.number: trial for trial in run.trials}, conditions.in_tolerance(run), refusals(run)
     for number, position, request in each_request(run.folder):
         trial = trials.get(number)
         if trial is None:  # stored after the run was read
@@ -129,8 +128,7 @@ def request_rows(run: Run) -> Iterator[Row]:
         yield {
             "run": run.name,
             **_identity(trial),
-            "status": "ok" if trial.ok else "failed",
-            "link_in_tolerance": fit.get(number),
+            **_standing(trial, fit, refused),
             "number": position,
             **{name: visible_everywhere(request.get(key)) for name, key in _REQUEST.items()},
             **_on_the_wire(request),
@@ -173,6 +171,15 @@ def _identity(trial: Trial) -> Row:
     }
 
 
+def _standing(trial: Trial, fit: Mapping[int, bool | None], refused: Mapping[int, Sequence[Refusal]]) -> Row:
+    """Return whether the trial counts: whoever works with these rows alone has to leave others out."""
+    return {
+        "status": "ok" if trial.ok else "failed",
+        "refused": ";".join(refusal.reason for refusal in refused.get(trial.cell.number, ())),
+        "link_in_tolerance": fit.get(trial.number),
+    }
+
+
 def flat(value: Json) -> Cell:
     """Return a value for a field of a table; lists and mappings as JSON."""
     return json.dumps(value) if isinstance(value, Sequence | Mapping) and not isinstance(value, str) else value
@@ -212,31 +219,50 @@ def write_parquet(rows: Rows, path: Path) -> int:
 
 
 _AT_ONCE = 500  # rows that are dictionaries at the same time
+Kind: TypeAlias = Literal["text", "float", "int"]
 
 
-def arrow_table(rows: Rows) -> "pyarrow.Table":
-    """Return the rows as a table in memory, with types."""
+def arrow_table(rows: Rows, kinds: Mapping[str, Kind] | None = None) -> "pyarrow.Table":
+    """Return the rows as a table in memory, with types: those of `kinds`, else by the names of columns. Without a row
+    it has the columns of `kinds`."""
     import pyarrow as pa  # noqa: PLC0415 - large
 
+    kinds = kinds or {}
     columns: dict[str, list[Cell]] = {}
     remaining = iter(rows)
     while some := list(itertools.islice(remaining, _AT_ONCE)):  # a list of all rows needs ten times the memory
         for name in some[0]:
             columns.setdefault(name, []).extend(row[name] for row in some)
-    return pa.table({name: _column(pa, name, columns.pop(name)) for name in list(columns)})
+    columns = columns or {name: [] for name in kinds}
+    return pa.table({name: _column(pa, name, columns.pop(name), kinds.get(name)) for name in list(columns)})
 
 
-def _column(pa: Any, name: str, values: Sequence[Cell]) -> Any:  # noqa: ANN401 - pyarrow
+def _column(pa: Any, name: str, values: Sequence[Cell], kind: Kind | None) -> Any:  # noqa: ANN401 - pyarrow
+    kind = kind or _kind_by_name(name)
     if name == "started":
         return pa.array(values, type=pa.timestamp("ms", tz="UTC"))
-    if name in _COUNTS or name in _WHOLE or name.endswith("_bytes"):
-        return pa.array([None if each is None else int(each) for each in map(_amount, values)], type=pa.int64())
-    if name.endswith(("_ms", "_mbit", "_s")) or metric_named(name):
-        return pa.array([None if each is None else float(each) for each in map(_amount, values)], type=pa.float64())
-    kinds = {type(value) for value in values if value is not None}
-    if not kinds:
+    if kind == "text":
         return pa.array(values, type=pa.string())
-    if len(kinds) > 1:  # settings of different kinds under one name
+    if kind:
+        number, of_arrow = (int, pa.int64()) if kind == "int" else (float, pa.float64())
+        return pa.array([None if each is None else number(each) for each in map(_amount, values)], type=of_arrow)
+    return _by_values(pa, values)
+
+
+def _kind_by_name(name: str) -> Kind | None:
+    """Return what a column with this name has, where names say so."""
+    if name in _COUNTS or name in _WHOLE or name.endswith("_bytes"):
+        return "int"
+    return "float" if name.endswith(("_ms", "_mbit", "_s")) or metric_named(name) else None
+
+
+def _by_values(pa: Any, values: Sequence[Cell]) -> Any:  # noqa: ANN401 - pyarrow
+    types = {type(value) for value in values if value is not None}
+    if not types:
+        return pa.array(values, type=pa.string())
+    if types == {int, float}:
+        return pa.array(values, type=pa.float64())
+    if len(types) > 1:  # settings of different kinds under one name
         return pa.array([None if value is None else str(_csv(value)) for value in values], type=pa.string())
     return pa.array(values)
 

@@ -10,6 +10,7 @@ from lanelab.analysis.results import tables
 from lanelab.analysis.results.export import writing
 from lanelab.analysis.results.load_view import CAPTURE
 from lanelab.analysis.results.model import Run, Trial
+from lanelab.driver.base.errors import StoreError
 from lanelab.driver.run.folder.trial_content import unchanged_artifacts
 from lanelab.driver.trial.packets.key_log import key_log
 
@@ -37,11 +38,14 @@ def write_files(run: Run, kind: Kind, folder: Path, *, median: bool = False) -> 
     name, suffix = NAMES[kind]
     files, lacking = list[Path](), 0
     for trial in _trials(run, median=median):
-        try:
-            content = gzip.decompress((unchanged_artifacts(run.folder, trial.number, (name,)) / name).read_bytes())
-        except (OSError, EOFError):
+        path = unchanged_artifacts(run.folder, trial.number, (name,)) / name
+        if not path.is_file():
             lacking += 1
             continue
+        try:
+            content = gzip.decompress(path.read_bytes())
+        except (OSError, EOFError) as error:
+            raise StoreError(f"{path} cannot be read: {error}", "Copy the run folder again") from error
         target = folder / f"{trial.number:06d}{suffix}"
         files.append(_write(target, content))
         if kind == "pcapng" and (keys := key_log(content)):

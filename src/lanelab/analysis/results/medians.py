@@ -1,7 +1,7 @@
 """Medians of a metric over groups of trials, as one table. Pure.
 
 They are those that `lanelab show` has of its cells: of the primary metric a trial that took too long is a result, worse
-than every other; a cell that is refused has no result.
+than every other; a cell that is refused has no median of any metric.
 """
 
 import statistics

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lanelab.analysis.results.run_folder import read_run
+from lanelab.analysis.results.run_summary import summary
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import InputError, LanelabError
 from lanelab.driver.run.folder import format as run_format
@@ -28,13 +29,17 @@ class RunLine(Coded):
 
 def list_runs(folder: Path = RUNS) -> list[RunLine]:
     """Return the runs directly in this folder, the newest last."""
+    folders = _run_folders(folder)
+    return sorted((_line(path) for path in folders), key=lambda line: (line.created_utc, line.folder.name))
+
+
+def _run_folders(folder: Path) -> list[Path]:
     try:
-        folders = sorted(path for path in folder.iterdir() if _is_run(path))
+        return sorted(path for path in folder.iterdir() if _is_run(path))
     except FileNotFoundError:
         return []
     except NotADirectoryError:
         raise InputError(f"{folder} is not a folder", "Name the folder that has the runs") from None
-    return sorted((_line(path) for path in folders), key=lambda line: (line.created_utc, line.folder.name))
 
 
 def _is_run(path: Path) -> bool:
@@ -58,7 +63,7 @@ def find_run(name: str, folder: Path = RUNS) -> Path:
     path = Path(name)
     if path.name == run_format.DATABASE and path.is_file():
         return path.parent
-    lines = list_runs(folder)
+    lines = sorted(map(summary, _run_folders(folder)), key=lambda line: (line.created_utc, line.folder.name))
     if name == LATEST:
         readable = [line for line in lines if not line.problem]
         if lines and not readable:

@@ -1,10 +1,10 @@
 """lanelab for programs: what the command line does, without its words. docs/python.md describes it.
 
-    from lanelab.driver import api
+    import lanelab
 
-    run = api.run("experiments/quickstart.yaml", on_event=print)
+    run = lanelab.run("experiments/quickstart.yaml", on_event=print)
     run.trials(), run.claims(), run.report()
-    api.open_run("latest")
+    lanelab.open_run("latest")
 
 A name is imported when it is first used, so that opening a run imports nothing that makes one.
 """
@@ -101,12 +101,14 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    if name not in _WHERE:
-        raise AttributeError(f"lanelab has no {name!r}. It has: {', '.join(_WHERE)}")
-    module, _, attribute = _WHERE[name].partition(":")
-    imported = importlib.import_module(module)
-    return getattr(imported, attribute) if attribute else imported
+if not TYPE_CHECKING:  # a misspelt name is an error there
+
+    def __getattr__(name: str) -> object:
+        if name not in _WHERE:
+            raise AttributeError(f"lanelab has no {name!r}. It has: {', '.join(_WHERE)}")
+        module, _, attribute = _WHERE[name].partition(":")
+        imported = importlib.import_module(module)
+        return getattr(imported, attribute) if attribute else imported
 
 
 def __dir__() -> list[str]:

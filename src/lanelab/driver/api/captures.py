@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lanelab.analysis.results.dissection import WITHIN, tshark_fields
-from lanelab.analysis.results.export import Row, arrow_table
+from lanelab.analysis.results.export import Kind, Row, arrow_table
 from lanelab.analysis.results.load_view import CAPTURE
 from lanelab.analysis.results.trial_packets import decoded_as
 from lanelab.driver.base.errors import CaptureError, InputError, MissingProgram
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyarrow.compute import Expression
     from pyshark.packet.packet import Packet
 
-US_OF_MS, NS_OF_MS = 1_000, 1_000_000
+US_OF_MS, US_OF_S, NS_OF_US = 1_000, 1_000_000, 1_000
 LONGEST_S = 600
 # Without this what was lost and sent again is never put in its place: everything behind it is not dissected.
 OPTIONS = ("-n", "-o", "tcp.reassemble_out_of_order:TRUE")
@@ -45,16 +45,16 @@ def capture_of(folder: Path, trial: int) -> Path:
     return capture
 
 
-def began_us(record: TrialRecord) -> float:
-    """Return when the page was asked for, since 1970; 0 where the trial asked for none."""
+def began_us(record: TrialRecord) -> float | None:
+    """Return when the page was asked for, since 1970; None where the trial asked for none, or nobody knows."""
     page = record.page_load
-    return page.clock.asked if page and page.clock else 0.0
+    return page.clock.asked if page and page.clock else None
 
 
 def packets_table(capture: Path, record: TrialRecord, chosen: "Expression | None") -> "pyarrow.Table":
     """Return a row for each packet of TCP and UDP; `chosen`: for those alone."""
     timeline = read_timeline(capture, ADDRESSES["client"])
-    rows = sorted(_rows(timeline, began_us(record) * US_OF_MS), key=lambda row: row[0])
+    rows = sorted(_rows(timeline, began_us(record)), key=lambda row: row[0])
     table = arrow_table(dict(zip(COLUMNS, row, strict=True)) for row in rows)
     return table if chosen is None else table.filter(chosen)
 
@@ -63,20 +63,25 @@ COLUMNS = (
     *("number", "at_ms", "up", "bytes", "protocol", "client_port", "server", "server_port", "payload"),
     *("seq", "ack", "flags", "window"),
 )
-Fields = tuple[int, float, bool, int, str, int, str, int, int, int | None, int | None, int | None, int | None]
+Fields = tuple[int, float | None, bool, int, str, int, str, int, int, int | None, int | None, int | None, int | None]
 
 
-def _rows(timeline: Timeline, began_ns: float) -> Iterator[Fields]:
+def _rows(timeline: Timeline, began: float | None) -> Iterator[Fields]:
     for stream in timeline.streams:
         (_, near), (server, far) = stream.client, stream.server
         for one in stream.packets:
-            at_ms = (one.at_ns - began_ns) / NS_OF_MS
+            at_ms = _since(began, one.at_ns / NS_OF_US)
             place = one.number, at_ms, one.up, one.frame_bytes, "tcp", near, server, far
             yield (*place, one.payload, one.seq, one.ack, one.flags, one.window)
     for each in timeline.datagrams:
-        at_ms = (each.at_ns - began_ns) / NS_OF_MS
+        at_ms = _since(began, each.at_ns / NS_OF_US)
         place = each.number, at_ms, each.up, each.frame_bytes, "udp", each.client_port, each.server, each.server_port
         yield (*place, each.length, None, None, None, None)
+
+
+def _since(began_us: float | None, at_us: float) -> float | None:
+    """Return milliseconds since the page was asked for."""
+    return None if began_us is None else (at_us - began_us) / US_OF_MS
 
 
 def dissected_table(capture: Path, record: TrialRecord, chosen: str, fields: Sequence[str]) -> "pyarrow.Table":
@@ -84,14 +89,16 @@ def dissected_table(capture: Path, record: TrialRecord, chosen: str, fields: Seq
     lines = tshark_fields(
         _tshark(), capture, ("frame.number", "frame.time_epoch", *fields), chosen, (*OPTIONS, *_decoding(record))
     )
-    began_s = began_us(record) / 1e6
-    return arrow_table(_dissected(line, fields, began_s) for line in lines)
+    began = began_us(record)
+    kinds: dict[str, Kind] = {"number": "int", "at_ms": "float", **dict.fromkeys(fields, "text")}
+    return arrow_table((_dissected(line, fields, began) for line in lines), kinds)
 
 
-def _dissected(line: Sequence[str], fields: Sequence[str], began_s: float) -> Row:
+def _dissected(line: Sequence[str], fields: Sequence[str], began: float | None) -> Row:
     number, at_s, *values = line
     texts = {name: value.replace(WITHIN, ",") or None for name, value in zip(fields, values, strict=True)}
-    return {"number": int(number), "at_ms": round((float(at_s) - began_s) * 1000, 3), **texts}
+    at_ms = _since(began, float(at_s) * US_OF_S)
+    return {"number": int(number), "at_ms": None if at_ms is None else round(at_ms, 3), **texts}
 
 
 def pyshark_packets(capture: Path, record: TrialRecord, chosen: str) -> "list[Packet]":

@@ -1,5 +1,6 @@
 """Whether what a run claims holds, or whether runs agree, for a program that has to decide: an exit status, JUnit XML,
-and a page of Markdown. What is inconclusive neither holds nor fails, and counts as its own."""
+and a page of Markdown. What is inconclusive neither holds nor fails, and counts as its own. What nobody measured is not
+tested, which no option makes pass."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -30,8 +31,14 @@ class Outcome(StrEnum):
     HOLDS = "holds"
     FAILS = "does not hold"
     INCONCLUSIVE = "inconclusive"
+    UNTESTED = "not tested"
 
 
+WORDS = {
+    Outcome.FAILS: ("does not hold", "do not hold"),
+    Outcome.UNTESTED: ("was not tested", "were not tested"),
+    Outcome.INCONCLUSIVE: ("is inconclusive", "are inconclusive"),
+}
 _OF_AGREEMENT: dict[Agreed, Outcome] = {
     "agree": Outcome.HOLDS,
     "differ": Outcome.FAILS,
@@ -52,26 +59,27 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Statements that were checked together. `caution`: sentences that take the meaning from them."""
+    """Statements that were checked together."""
 
     title: str
     cases: tuple[Case, ...]
     sections: tuple[Section, ...]
-    cautions: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
-        """Return what is so of all together: one that fails decides, then one that is inconclusive."""
-        outcomes = {case.outcome for case in self.cases}
-        if Outcome.FAILS in outcomes:
-            return Outcome.FAILS
-        return Outcome.HOLDS if outcomes == {Outcome.HOLDS} else Outcome.INCONCLUSIVE
+        """Return what is so of all together: one that fails decides, then one that was not tested, then one that is
+        inconclusive."""
+        outcomes = {case.outcome for case in self.cases} or {Outcome.UNTESTED}
+        order = (Outcome.FAILS, Outcome.UNTESTED, Outcome.INCONCLUSIVE, Outcome.HOLDS)
+        return next(outcome for outcome in order if outcome in outcomes)
 
     def exit_status(self, *, allow_inconclusive: bool = False) -> int:
-        """Return 0 where all holds, 4 where something does not, 3 where that is inconclusive, unless it is allowed."""
+        """Return 0 where all holds, 4 where something does not, 3 where something was not tested or, unless it is
+        allowed, is inconclusive."""
         if self.outcome == Outcome.FAILS:
             return EXIT_DOES_NOT_HOLD
-        return 0 if self.outcome == Outcome.HOLDS or allow_inconclusive else EXIT_INCOMPLETE
+        passes = self.outcome == Outcome.HOLDS or (self.outcome == Outcome.INCONCLUSIVE and allow_inconclusive)
+        return 0 if passes else EXIT_INCOMPLETE
 
     def of(self, outcome: Outcome) -> list[Case]:
         return [case for case in self.cases if case.outcome == outcome]
@@ -79,9 +87,9 @@ class Check:
     def sentence(self) -> str:
         """Say how many hold, and name those that do not."""
         parts = [f"{len(self.of(Outcome.HOLDS))} of {counted(len(self.cases), 'statement')} hold"]
-        for outcome, verb in ((Outcome.FAILS, ("does not hold", "do not hold")), (Outcome.INCONCLUSIVE, ("is", "are"))):
+        for outcome, (one, several) in WORDS.items():
             if cases := self.of(outcome):
-                words = verb[len(cases) > 1] + (" inconclusive" if outcome == Outcome.INCONCLUSIVE else "")
+                words = one if len(cases) == 1 else several
                 parts.append(f"{len(cases)} {words} ({', '.join(case.name for case in cases)})")
         return f"{', '.join(parts)}."
 
@@ -89,14 +97,14 @@ class Check:
 
     def markdown(self) -> str:
         """Write what came of it as Markdown: the outcome, then what is behind it."""
-        head = [f"# {plain(self.title)}: {self.outcome}", plain(self.sentence()), *map(plain, self.cautions)]
+        head = [f"# {plain(self.title)}: {self.outcome}", plain(self.sentence())]
         return "\n\n".join([*head, markdown(self.sections)])
 
     def junit(self, *, allow_inconclusive: bool = False) -> str:
-        """Write what came of it as JUnit XML: what does not hold is a failure; what is inconclusive is an error, or
-        skipped where that is allowed."""
+        """Write what came of it as JUnit XML: what does not hold is a failure; what was not tested is an error; what is
+        inconclusive is one too, or skipped where that is allowed."""
         undecided = "skipped" if allow_inconclusive else "error"
-        elements = {Outcome.FAILS: "failure", Outcome.INCONCLUSIVE: undecided}
+        elements = {Outcome.FAILS: "failure", Outcome.INCONCLUSIVE: undecided, Outcome.UNTESTED: "error"}
         kinds = [elements.get(case.outcome, "") for case in self.cases]
         counts = {
             "tests": str(len(kinds)),
@@ -137,13 +145,17 @@ def check_of_claims(run: Run, judged: Sequence[Judged], sections: tuple[Section,
         Case(f"claims.{run.name}", one.claim.name, outcome_of(one), _words(one), "\n".join(behind(one)))
         for one in judged
     ]
-    return Check(f"claims of {run.name}", (*cases, *_ended(run)), sections, tuple(caveats(run)))
+    return Check(f"claims of {run.name}", (*cases, *_sound(run)), sections)
 
 
 def outcome_of(judged: Judged) -> Outcome:
     """Return whether a claim holds. One whose direction alone was shown does not where its magnitude is refuted; where
-    that is open, nobody can tell."""
+    that is open, nobody can tell. One that was written or edited after its run was not tested by it."""
+    if judged.changed and judged.verdict != Verdict.NOT_REPRODUCED:
+        return Outcome.UNTESTED
     match judged.verdict:
+        case Verdict.NOT_TESTED:
+            return Outcome.UNTESTED
         case Verdict.REPRODUCED:
             return Outcome.HOLDS
         case Verdict.NOT_REPRODUCED:
@@ -158,11 +170,15 @@ def _words(judged: Judged) -> str:
     return f"{judged.claim.says}: {verdict_words(judged.verdict, judged.detail)}{changed}"
 
 
-def _ended(run: Run) -> Iterator[Case]:
-    """Yield that a run has not come to its end, where that is so: verdicts so far may still turn."""
+def _sound(run: Run) -> Iterator[Case]:
+    """Yield what takes the meaning from a run's numbers: it has not come to its end, so that verdicts may turn, or what
+    it measured is not what was asked for."""
     if not run.is_finished:
         words = f"the run {run.folder} is {run.state}: what it says is so far"
-        yield Case(f"run.{run.name}", "the run has come to its end", Outcome.INCONCLUSIVE, words)
+        yield Case(f"run.{run.name}", "the run has come to its end", Outcome.UNTESTED, words)
+    for number, words in enumerate(caveats(run), 1):
+        name = "the run measured what was asked for" + (f", {number}" if number > 1 else "")
+        yield Case(f"run.{run.name}", name, Outcome.UNTESTED, words)
 
 
 # --- runs that agree
@@ -172,7 +188,7 @@ def check_of_agreements(compared: Sequence[Against], sections: tuple[Section, ..
     first = compared[0].first
     others = ", ".join(str(each.other.folder) for each in compared)
     cases = [case for each in compared for case in _cases(each)]
-    return Check(f"{others} against {first.folder}", (*_ended(first), *cases), sections)
+    return Check(f"{others} against {first.folder}", (*_sound(first), *cases), sections)
 
 
 def _cases(against: Against) -> Iterator[Case]:
@@ -183,10 +199,17 @@ def _cases(against: Against) -> Iterator[Case]:
         name = f"{change.cell}: change against {change.base}"
         yield Case(group, name, _OF_AGREEMENT[change.verdict], _change_words(against, change))
     for cell in against.refused:
-        yield Case(group, str(cell), Outcome.INCONCLUSIVE, "it is refused in one of the runs")
+        yield Case(group, str(cell), Outcome.UNTESTED, "it is refused in one of the runs")
     for cell in against.without_trials:
-        yield Case(group, str(cell), Outcome.INCONCLUSIVE, "one of the runs has no trial of it that counts")
-    yield from _ended(against.other)
+        yield Case(group, str(cell), Outcome.UNTESTED, "one of the runs has no trial of it that counts")
+    for cell in (*against.only_first, *against.only_other):
+        yield Case(group, str(cell), Outcome.UNTESTED, "only one of the runs has it")
+    for pair in against.unlike:
+        name = f"{pair.first}: settings are the same"
+        yield Case(group, name, Outcome.UNTESTED, "; ".join(pair.settings) or "neither run notes what differs")
+    for name in against.changes_not_compared:
+        yield Case(group, name, Outcome.UNTESTED, "the other run has no such comparison")
+    yield from _sound(against.other)
 
 
 def _cell_words(against: Against, row: CellRow) -> str:

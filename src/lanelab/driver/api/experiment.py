@@ -14,6 +14,7 @@ from lanelab.driver.api.opened_run import Run
 from lanelab.driver.api.plans import Plan, plan_of
 from lanelab.driver.api.run_experiment import run
 from lanelab.driver.api.sweeps import SweepOptions
+from lanelab.driver.base.errors import Interrupted
 from lanelab.driver.experiment import model
 from lanelab.driver.experiment.keys import EXPERIMENT
 from lanelab.driver.experiment.read import parse_experiment, read_experiment
@@ -75,27 +76,30 @@ class Experiment:
         stop = options.setdefault("stop", StopRequest())
 
         def tell(event: Event) -> None:
-            if on_event is not None:
+            if on_event is not None and not loop.is_closed():
                 loop.call_soon_threadsafe(on_event, event)
 
         running = asyncio.ensure_future(asyncio.to_thread(self.run, tell, **options))
         try:
             return await asyncio.shield(running)
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as cancelled:
             stop.ask()
-            await _end_of(running)
+            error = await _ended(running)
+            if error is not None and not isinstance(error, Interrupted):
+                raise error from cancelled
             raise
 
     def __repr__(self) -> str:
         return f"<experiment {self.name}: {len(self.data.cells)} cells>"
 
 
-async def _end_of(running: asyncio.Future[Run]) -> None:
-    """Wait until a run has ended, also where whoever waits is cancelled again: till then it uses its folder."""
+async def _ended(running: "asyncio.Future[Run]") -> BaseException | None:
+    """Wait for a run that was asked to stop, however often its task is cancelled meanwhile: it has a bed. Returns its
+    error."""
     while not running.done():
         with suppress(asyncio.CancelledError):
             await asyncio.wait([running])
-    running.exception()  # that it was stopped is no news; asyncio reports what nobody has looked at
+    return running.exception()
 
 
 def grid(**settings: Setting) -> Experiment:

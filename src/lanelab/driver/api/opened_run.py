@@ -120,9 +120,10 @@ class Run:
         """Return the median of each group of trials, how many `trials` are behind it, and how many are `left_out`:
         those that failed, or whose cell is refused."""
         from lanelab.analysis.results import export
-        from lanelab.analysis.results.medians import medians
+        from lanelab.analysis.results.medians import measure_named, medians
 
-        return export.arrow_table(medians(self.data, metric, (by,) if isinstance(by, str) else by))
+        name = measure_named(self.data, metric)  # a median of whole numbers may lie between two
+        return export.arrow_table(medians(self.data, metric, (by,) if isinstance(by, str) else by), {name: "float"})
 
     # --- what it says
 

@@ -22,7 +22,7 @@ from lanelab.analysis.results.trial_table import heading, trial_section
 from lanelab.driver.api import captures
 from lanelab.driver.api.result import Result
 from lanelab.driver.base.coded import Json
-from lanelab.driver.base.errors import InputError, StoreError
+from lanelab.driver.base.errors import ArgumentError, InputError, StoreError
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder.trial_content import artifact_path, read_artifacts, unchanged_artifacts
 from lanelab.driver.run.folder.trial_records import read_record
@@ -148,11 +148,16 @@ class Trial:
 
     def file(self, name: str) -> Path:
         """Return the path of a file, which is what was stored. InputError where there is none."""
+        if name not in self.files():
+            raise ArgumentError(f"trial {self.number} has no file {name}", self._known_files(), key="name")
         path = unchanged_artifacts(self.folder, self.number, (name,)) / name
         if not path.is_file():
-            known = ", ".join(each for each in self.files() if artifact_path(self.folder, self.number, each).is_file())
-            raise InputError(f"trial {self.number} has no file {name}", f"It has {known or 'none'}", key="name")
+            raise ArgumentError(f"trial {self.number} has no file {name} any more", self._known_files(), key="name")
         return path
+
+    def _known_files(self) -> str:
+        there = (each for each in self.files() if artifact_path(self.folder, self.number, each).is_file())
+        return f"It has {', '.join(there) or 'none'}"
 
     def har(self) -> Har:
         """Return its HAR, as JSON."""

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import sqlite3
 from collections.abc import Iterator
+from typing import BinaryIO
 
 from lanelab.driver.base.errors import StoreError
 
@@ -20,3 +21,10 @@ def writing(what: str) -> Iterator[None]:
             raise StoreError(f"the disk is full: cannot {what}", remedy) from error
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise StoreError(f"cannot {what}: {why}", "Check the folder and its permissions") from error
+
+
+def write_all(file: BinaryIO, data: bytes) -> None:
+    """Write all of it: an unbuffered file may take less at a time, and says so without an error."""
+    view = memoryview(data)
+    while view:
+        view = view[file.write(view) :]

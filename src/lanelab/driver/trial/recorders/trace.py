@@ -93,7 +93,7 @@ class TraceRecorder(Recorder[TraceOptions]):
         if frames:
             (self._folder / FILMSTRIP).write_text(json.dumps(_filmstrip(frames, pictures)))
             files.append(FILMSTRIP)
-        if len(frames) > 1:  # else nothing was seen to change: there is no progress to measure
+        if len(frames) > 1 and events.has_loaded:  # else there is no change, or no end, to measure progress by
             measures = {"speed_index_ms": speed_index(frames), "visually_complete_ms": visually_complete(frames)}
         return Recording(files=tuple(files), measures=measures, evidence=evidence)
 

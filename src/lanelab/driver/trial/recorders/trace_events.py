@@ -27,6 +27,7 @@ class Arguments(TypedDict, total=False):
     """Each event has its own."""
 
     data: EventData | None
+    frame: str  # of navigationStart and loadEventEnd: whose they are
     snapshot: str  # of Screenshot
 
 
@@ -68,8 +69,13 @@ class TraceEvents:
         self._zero: float = first["ts"]
         self._thread = first["pid"], first["tid"]
         self._events = events
-        ends = [each["ts"] for each in events if each.get("name") == "loadEventEnd" and each["pid"] == first["pid"]]
+        ends = [each["ts"] for each in events if each.get("name") == "loadEventEnd" and _frame(each) == _frame(first)]
         self._end: float = min((at for at in ends if at >= self._zero), default=float("inf"))
+
+    @property
+    def has_loaded(self) -> bool:
+        """Whether the page's own load event is in the trace: frames within it have theirs."""
+        return self._end < float("inf")
 
     def main_thread(self) -> tuple[tuple[float, float], ...]:
         """Return when it had a task, in ms, up to the load event."""
@@ -145,6 +151,10 @@ class TraceEvents:
 
     def _ms(self, ts: float) -> float:
         return (ts - self._zero) / US
+
+
+def _frame(event: Event) -> str:
+    return (event.get("args") or {})["frame"]
 
 
 def _loads_a_page(event: Event) -> bool:

@@ -13,7 +13,7 @@ from PIL import Image
 
 from lanelab.driver.record.evidence.trace import Frame
 
-LEVELS = 256
+Histogram = list[int]
 
 
 def progress(pictures: Sequence[bytes]) -> list[float]:
@@ -24,7 +24,7 @@ def progress(pictures: Sequence[bytes]) -> list[float]:
     first, last = histograms[0], histograms[-1]
     shares = []
     for each in histograms[:-1]:
-        shares.append(sum(_channel(each[at], first[at], last[at]) for at in range(3)) / 3)
+        shares.append(_progress(each, first, last))
     return [*(round(share, 4) for share in shares), 1.0]
 
 
@@ -47,14 +47,15 @@ def visually_complete(frames: Sequence[Frame]) -> float:
     return at
 
 
-def _histogram(jpeg: bytes) -> tuple[list[int], ...]:
+def _histogram(jpeg: bytes) -> Histogram:
+    """Return how many pixels have each level of red, then of green, then of blue."""
     with Image.open(io.BytesIO(jpeg)) as image:
-        counts = image.convert("RGB").histogram()
-    return tuple(counts[at * LEVELS : (at + 1) * LEVELS] for at in range(3))
+        return image.convert("RGB").histogram()
 
 
-def _channel(now: Sequence[int], first: Sequence[int], last: Sequence[int]) -> float:
-    """Return the share of the change from first to last that is behind; all of it where there is none to be made."""
+def _progress(now: Histogram, first: Histogram, last: Histogram) -> float:
+    """Return the share of the change from first to last that is behind, over all levels of all colours; nothing where
+    there is no change to be made."""
     whole = sum(abs(a - b) for a, b in zip(last, first, strict=True))
     done = sum(min(abs(a - b), abs(c - b)) for a, b, c in zip(last, first, now, strict=True) if (a > b) == (c > b))
-    return done / whole if whole else 1.0
+    return done / whole if whole else 0.0
