@@ -12,12 +12,16 @@ from lanelab.analysis.results.compare_runs import AgreementJson
 from lanelab.analysis.results.explain.run import Explained
 from lanelab.analysis.results.export import ExportJson, ShowJson
 from lanelab.analysis.results.runs import RunLine
+from lanelab.analysis.results.study.compare import StudyComparisonJson
 from lanelab.analysis.results.trial_packets import RequestSummary
 from lanelab.analysis.results.verification import VerificationJson
 from lanelab.driver.api.link_words import NamedLink, ShownLink, TestedLink
 from lanelab.driver.api.own_machines import MachinesStatus
 from lanelab.driver.api.plans import PlanJson
+from lanelab.driver.api.request_packets import RequestJson
 from lanelab.driver.api.results import ClaimsJson
+from lanelab.driver.api.study import StudyLine, UnreadableStudy
+from lanelab.driver.api.study_data import StandingJson, StudyJson
 from lanelab.driver.api.traces import TraceFacts, WholeTrace
 from lanelab.driver.api.verify_site import VerifiedSiteJson
 from lanelab.driver.base.paths import PROJECT
@@ -32,6 +36,7 @@ from lanelab.driver.site.description import SiteDescription
 from lanelab.driver.site.difference import Difference
 from lanelab.driver.site.facts import SiteFacts
 from lanelab.driver.site.minify.report import MinifyReport
+from tools.bench.figures import Figure
 from tools.input_schemas import input_schemas
 from tools.json_types import Schema, Types, by_kind
 
@@ -41,6 +46,7 @@ EVENT = "event"
 RUN_EVENTS = (*events.EVENTS, TrialsMissing, *sweep_events.EVENTS)
 VERSION = 1  # of the documents; counts up when a key changes its meaning or goes away
 DOCUMENTS: dict[str, tuple[str, Any]] = {  # by name: what writes it, and its type
+    "bench": ("lanelab bench NAME --json", list[Figure]),
     "claims": ("lanelab claims --json", ClaimsJson),
     "compare": ("lanelab compare --json", AgreementJson),
     "doctor": ("lanelab doctor --json", DoctorJson),
@@ -53,6 +59,7 @@ DOCUMENTS: dict[str, tuple[str, Any]] = {  # by name: what writes it, and its ty
     "link-trace-list": ("lanelab link trace list --json", list[TraceFacts]),
     "link-trace-show": ("lanelab link trace show --json", WholeTrace),
     "packets": ("lanelab packets --json, without --request", list[RequestSummary]),
+    "packets-request": ("lanelab packets --request K --json", RequestJson),
     "plan": ("lanelab plan --json", PlanJson),
     "runs": ("lanelab runs --json", list[RunLine]),
     "show": ("lanelab show --json", ShowJson),
@@ -61,6 +68,10 @@ DOCUMENTS: dict[str, tuple[str, Any]] = {  # by name: what writes it, and its ty
     "site-minify": ("lanelab site minify --json", MinifyReport),
     "site-show": ("lanelab site show --json", SiteDescription),
     "site-verify": ("lanelab site verify --json", VerifiedSiteJson),
+    "study-compare": ("lanelab study compare --json", StudyComparisonJson),
+    "study-list": ("lanelab study list --json", list[StudyLine | UnreadableStudy]),
+    "study-run": ("lanelab study show RUN --json", StandingJson),
+    "study-show": ("lanelab study show --json", StudyJson),
     "trial": ("lanelab show --trial N --json", TrialRecord),
     "vm-status": ("lanelab vm status --json", MachinesStatus),
     "verify": ("lanelab verify --json", list[VerificationJson]),

@@ -1,11 +1,12 @@
 """A measured figure beside its target."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+
+from lanelab.driver.base.coded import Coded
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(Coded):
     """A line of the benchmarks' results. `met` is None where there is no target."""
 
     what: str
@@ -17,6 +18,3 @@ class Figure:
     @property
     def verdict(self) -> str:
         return {True: "met", False: "MISSED", None: ""}[self.met]
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)

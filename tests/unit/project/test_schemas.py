@@ -8,27 +8,30 @@ import json
 import shutil
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+import click
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 from click.testing import CliRunner
 
 import lanelab
 from lanelab.driver.api.link_words import link_test_json
+from lanelab.driver.api.verify_site import VerifiedSite
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.programs.finding import Finding
 from lanelab.driver.bed.ssh.findings import HostFinding
 from lanelab.driver.bed.vagrant.machines import Machine
-from lanelab.driver.cli import link, site
+from lanelab.driver.cli import link, site, study
 from lanelab.driver.cli.claims import claims
 from lanelab.driver.cli.compare import compare
 from lanelab.driver.cli.doctor import doctor
 from lanelab.driver.cli.explain import explain
+from lanelab.driver.cli.main import lanelab as lanelab_command
 from lanelab.driver.cli.packets import packets
 from lanelab.driver.cli.run_list import runs
 from lanelab.driver.cli.show import show
@@ -38,9 +41,12 @@ from lanelab.driver.link.results import Result as Property
 from lanelab.driver.link.results import SelfTest
 from lanelab.driver.record.metrics import PRIMARY
 from lanelab.driver.run.events import EVENTS, Event, Notice, TrialStored
+from tests.kit.fidelities import FOUND
 from tests.kit.made_load_run import make_load_run
 from tests.kit.made_run import Made, MadeMachine, make_run
+from tests.kit.made_study import make_study_run
 from tools import schemas
+from tools.bench.figures import Figure
 from tools.json_types import Types
 
 ALL = schemas.schemas()
@@ -238,9 +244,55 @@ def test_sites() -> None:
 @pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
 def test_packets(run: lanelab.Run) -> None:
     check("packets", printed(packets, run.folder, "--trial", 2))
+    check("packets-request", printed(packets, run.folder, "--trial", 2, "--request", 3))
 
 
 def test_virtual_machines() -> None:
     up = Machine("client", "running", "192.168.121.10").to_json()
     for daemon in (None, {"pid": 12, "uri": "qemu:///session", "driver": "kvm"}):
         check("vm-status", {"machines": [up], "libvirtd": daemon})
+
+
+def test_studies(tmp_path: Path) -> None:
+    check("study-list", printed(study.group, "list"))
+    check("study-list", [{"name": "mine", "problem": "study.yaml cannot be read"}])
+    check("study-show", printed(study.group, "show", "spdy-vs-http-2012"))
+    folders = [make_study_run(tmp_path / "one"), make_study_run(tmp_path / "two", made=lambda _: Made(rounds=8))]
+    check("study-run", printed(study.group, "show", folders[0]))
+    check("study-compare", printed(study.group, "compare", *folders))
+
+
+def test_how_faithful_a_site_is(tmp_path: Path) -> None:
+    """What `lanelab site verify` writes, which needs a bed."""
+    lists = (("http/1.1", ("GET dummy.test/a.png was missing",)), ("h2", ()))
+    check(
+        "site-verify", VerifiedSite((), "dummy", tmp_path, tmp_path, tmp_path / "fidelity.html", FOUND, lists).to_json()
+    )
+
+
+def test_benchmarks() -> None:
+    check("bench", [figure.to_json() for figure in (Figure("a", "3 s", "2 s", False, (2.9, 3.1)), made(Figure))])
+
+
+def commands_with_json(command: click.Command, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the words of each command that has --json."""
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below
+            yield from commands_with_json(below, (*words, name))
+    elif any("--json" in parameter.opts for parameter in command.params):
+        yield words
+
+
+def test_all_that_is_printed_as_json_has_a_schema() -> None:
+    titles = [title for title, _ in schemas.DOCUMENTS.values()]
+    others = {"run": "event", "sites": "site-list"}  # by the name of the document
+    absent = []
+    for words in commands_with_json(lanelab_command):
+        named = ("bench", "NAME") if words[0] == "bench" else words
+        begin = f"lanelab {' '.join(named)} "
+        if not any(title.startswith(begin) for title in titles) and others.get(words[0], "") not in ALL:
+            absent.append(words)
+    assert absent == []

@@ -1,5 +1,7 @@
 """The packets of a trial's requests, and the trial that stands for a cell."""
 
+from typing import TypedDict
+
 from lanelab.analysis.results import tables
 from lanelab.analysis.results.model import Trial
 from lanelab.analysis.results.named_cells import cell_named
@@ -7,7 +9,22 @@ from lanelab.analysis.results.trial_packets import PacketLine, RequestSummary, T
 from lanelab.driver.api.opened_run import Run
 from lanelab.driver.base.errors import InputError
 
-__all__ = ["PacketLine", "RequestSummary", "median_trial", "request_packets"]
+__all__ = ["PacketLine", "RequestJson", "RequestSummary", "median_trial", "request_packets"]
+
+
+class RequestJson(TypedDict):
+    """One request on the wire, as in the list of them, and its packets."""
+
+    request: int
+    url: str
+    client_port: int | None
+    connection: int | None
+    stream: int | None
+    first_ms: float | None
+    last_ms: float | None
+    packets: list[PacketLine]
+    shared: int
+    sent_again: int
 
 
 def request_packets(run: Run, trial: int) -> TrialPackets:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lanelab.driver.api.result import Result
     from lanelab.driver.api.study_data import StudyJson
 
-__all__ = ["Study", "StudyLine", "is_study", "studies", "study"]
+__all__ = ["Study", "StudyLine", "UnreadableStudy", "is_study", "studies", "study"]
 
 
 class Seconds(TypedDict):
@@ -25,8 +25,15 @@ class Seconds(TypedDict):
     most: float
 
 
+class UnreadableStudy(TypedDict):
+    """A study in the list that cannot be read."""
+
+    name: str
+    problem: str
+
+
 class StudyLine(TypedDict):
-    """A study in the list of all. One that cannot be read has a name and the problem alone."""
+    """A study in the list."""
 
     name: str
     title: str

@@ -164,7 +164,7 @@ class VerdictJson(TypedDict):
     detail: str
     p: float | None
     adjusted_p: float | None
-    changed: str
+    changed: bool
     why: str
 
 

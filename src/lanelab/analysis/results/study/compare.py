@@ -6,12 +6,13 @@ where settings differ, as they do between variants. Nothing is paired between ru
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 from lanelab.analysis.results.claims.verdict import Verdict
 from lanelab.analysis.results.claims.words import effects_of, interval_words, measured_words, verdict_words
 from lanelab.analysis.results.compare_runs import Against, against
 from lanelab.analysis.results.conditions import differing
-from lanelab.analysis.results.layout.data import Fields, key
+from lanelab.analysis.results.layout.data import key
 from lanelab.analysis.results.numbers import NONE
 from lanelab.analysis.results.study.claim_verdicts import JudgedStudy, StudyVerdict
 from lanelab.analysis.results.study.run import ReadStudyRun
@@ -26,6 +27,45 @@ NOT_PAIRED = (
     "Trials of two runs have nothing in common, so nothing is paired between them: the change of a cell is the shift "
     "between its trials in both runs. Its interval holds what trials differ by, and not what beds or machines do."
 )
+
+
+class SideJson(TypedDict):
+    """A claim in one of two runs; None: it is not judged there."""
+
+    verdict: Verdict | None
+    words: str
+    effect: str
+    interval_95: str
+
+
+_Outcome = TypedDict("_Outcome", {"told": str})  # a key that was published
+
+
+class ClaimPairJson(_Outcome):
+    """A claim in two runs. told: whether their verdicts agree."""
+
+    name: str
+    says: str
+    figure: int
+    first: SideJson
+    other: SideJson
+
+
+class StudySide(TypedDict):
+    """One of two runs of a study."""
+
+    folder: str
+    variant: str
+    created_utc: str
+    lanelab: str
+
+
+class DifferingCondition(TypedDict):
+    """A condition that is not the same in two runs."""
+
+    name: str
+    first: str
+    other: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +94,15 @@ class ClaimPair:
             return "inconclusive in both"
         return "agree" if len(verdicts) == 1 else "differ"
 
-    def to_json(self) -> Fields:
-        names = {"name": self.name, "says": self.says, "figure": self.figure, "told": self.words}
-        return {**names, "first": _side(self.first), "other": _side(self.other)}
+    def to_json(self) -> ClaimPairJson:
+        return {
+            "name": self.name,
+            "says": self.says,
+            "figure": self.figure,
+            "told": self.words,
+            "first": _side(self.first),
+            "other": _side(self.other),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +113,19 @@ class FigurePair:
     title: str
     against: Against | None = field(metadata=key("compared"))
     why_not: str
+
+
+class StudyComparisonJson(TypedDict):
+    """Two runs of one study side by side."""
+
+    study: str
+    first: StudySide
+    other: StudySide
+    verdicts_agree: bool
+    caveats: list[str]
+    claims: tuple[ClaimPair, ...]
+    figures: tuple[FigurePair, ...]
+    conditions: list[DifferingCondition]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +153,7 @@ class StudyComparison:
         numbers = ", ".join(f"{number} {word}" for word, number in counts if number)
         return f"Verdicts on {counted(len(self.claims), 'claim')}: {numbers or 'there are none'}."
 
-    def to_json(self) -> Fields:
+    def to_json(self) -> StudyComparisonJson:
         return {
             "study": self.first.about.study.name,
             "first": _about(self.first),
@@ -159,7 +218,7 @@ def verdict_cells(verdict: StudyVerdict | None) -> tuple[str, str, str]:
     return verdict_words(judged.verdict, judged.detail), measured_words(judged), interval
 
 
-def _side(verdict: StudyVerdict | None) -> Fields:
+def _side(verdict: StudyVerdict | None) -> SideJson:
     words, effect, interval = verdict_cells(verdict)
     given = verdict.judged.verdict if verdict else None
     return {"verdict": given, "words": words, "effect": effect, "interval_95": interval}
@@ -177,7 +236,11 @@ def names_of(compared: StudyComparison) -> tuple[str, str]:
     return (one, two) if one and two and one != two else ("first", "other")
 
 
-def _about(read: ReadStudyRun) -> Fields:
+def _about(read: ReadStudyRun) -> StudySide:
     about = read.about
-    noted = {"variant": about.variant, "created_utc": about.created_utc, "lanelab": about.lanelab}
-    return {"folder": str(read.folder), **noted}
+    return {
+        "folder": str(read.folder),
+        "variant": about.variant,
+        "created_utc": about.created_utc,
+        "lanelab": about.lanelab,
+    }

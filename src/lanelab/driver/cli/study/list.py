@@ -2,7 +2,7 @@
 
 import click
 
-from lanelab.driver.api.study import studies, study
+from lanelab.driver.api.study import StudyLine, UnreadableStudy, studies, study
 from lanelab.driver.base.amounts import from_to
 from lanelab.driver.base.errors import LanelabError
 from lanelab.driver.cli.common import json_option
@@ -14,7 +14,7 @@ from lanelab.driver.cli.output import console, note, print_json, table
 def list_studies(*, as_json: bool) -> None:
     """List the studies in experiments/, with what they take."""
     rows: list[tuple[str, ...]] = []
-    listed: list[object] = []
+    listed: list[StudyLine | UnreadableStudy] = []
     for name in studies():
         try:
             each = study(name)
