@@ -38,7 +38,7 @@ class SideJson(TypedDict):
     interval_95: str
 
 
-_Outcome = TypedDict("_Outcome", {"told": str})  # a key that was published
+_Outcome = TypedDict("_Outcome", {"told": str})  # noqa: UP013 - a key that was published, and is no name for code
 
 
 class ClaimPairJson(_Outcome):
