@@ -9,9 +9,13 @@ import tempfile
 from pathlib import Path
 
 from lanelab.driver.base.errors import BuildError
+from lanelab.driver.base.version import VERSION
 from tools.commit_time import time_of_commit
 from tools.wheel.build_hook import BUILT_FROM, built_from_git
 from tools.wheel.shipped import PAGES
+from tools.wheel.version import version_of
+
+VERSION_FILE = "src/lanelab/driver/base/version.py"
 
 
 def build_wheel(checkout: Path, out: Path, pages: Path | None) -> Path:
@@ -22,6 +26,7 @@ def build_wheel(checkout: Path, out: Path, pages: Path | None) -> Path:
         _copy_tracked(checkout, copy)
         if pages:
             shutil.copytree(pages, copy / PAGES)
+        _write_version(copy, version_of(checkout, VERSION))
         (copy / BUILT_FROM).write_text(built_from_git(checkout))
         output = Path(folder) / "output"
         argv = [sys.executable, "-I", "-m", "hatchling", "build", "--target", "wheel", "--directory", str(output)]
@@ -35,6 +40,16 @@ def _run(argv: list[str], folder: Path, environment: dict[str, str]) -> None:
     done = subprocess.run(argv, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BuildError("hatchling built no wheel", "The end of what it says is above", output=done.stderr[-2000:])
+
+
+def _write_version(copy: Path, version: str) -> None:
+    """Write it where the copy declares the one that a checkout calls itself."""
+    for file, line in ((copy / "pyproject.toml", 'version = "{}"'), (copy / VERSION_FILE, 'VERSION = "{}"')):
+        text = file.read_text()
+        declared = line.format(VERSION)
+        if text.count(f"\n{declared}\n") != 1:
+            raise BuildError(f"{file.relative_to(copy)} has no line {declared}", "Write the same version into both")
+        file.write_text(text.replace(declared, line.format(version)))
 
 
 def _copy_tracked(checkout: Path, copy: Path) -> None:

@@ -8,10 +8,13 @@ import click
 
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.programs.building.documentation import documentation
+from lanelab.driver.base.version import VERSION
 from tools.wheel.build import build_wheel
 from tools.wheel.constraints import constraints
+from tools.wheel.sbom import sbom
+from tools.wheel.version import version_of
 
-CONSTRAINTS = "constraints.txt"
+CONSTRAINTS, SBOM = "constraints.txt", "lanelab.cdx.json"
 
 
 @click.command("wheel")
@@ -22,11 +25,13 @@ CONSTRAINTS = "constraints.txt"
 def wheel(out: Path) -> None:
     """Build the wheel, for machines that have no checkout.
 
-    It has what git tracks and nothing else. Two builds of one commit are the same bytes. Beside it goes
-    constraints.txt: the exact versions of the packages that it needs, with their hashes.
+    It has what git tracks and nothing else. Two builds of one commit are the same bytes. Beside it go
+    constraints.txt, the exact versions of the packages that it needs, with their hashes, and lanelab.cdx.json: what it
+    consists of and is built of, with licences, as CycloneDX.
     """
     began = time.monotonic()
     path = build_wheel(PROJECT, out, documentation())
     took_s, data = time.monotonic() - began, path.read_bytes()
     (out / CONSTRAINTS).write_text(constraints(PROJECT))
+    (out / SBOM).write_text(sbom(PROJECT, version_of(PROJECT, VERSION)))
     click.echo(f"{path}  {len(data) / 1e6:.1f} MB  {took_s:.0f} s  sha256 {hashlib.sha256(data).hexdigest()}")

@@ -5,13 +5,13 @@ from pathlib import Path
 
 LOCKS = ("requirements.lock", "requirements-notebooks.lock")  # where both have a package, the first counts
 HEADER = "# Made by lanelab wheel from the lock files of the checkout.\n"
-_PIN = re.compile(r"^[A-Za-z0-9]\S*==.*(?:\n {4}.*)*", re.MULTILINE)
+PIN = re.compile(r"^[A-Za-z0-9]\S*==.*(?:\n {4}.*)*", re.MULTILINE)
 
 
 def constraints(checkout: Path) -> str:
     chosen: dict[str, list[str]] = {}
     for lock in LOCKS:
-        pins = [match[0] for match in _PIN.finditer((checkout / lock).read_text())]
+        pins = [match[0] for match in PIN.finditer((checkout / lock).read_text())]
         named: dict[str, list[str]] = {}
         for pin in pins:  # a package may have a version for each of several Pythons
             named.setdefault(_name(pin), []).append(_without_remarks(pin))

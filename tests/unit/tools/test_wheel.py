@@ -18,6 +18,7 @@ from lanelab.driver.experiment.shipped import shipped_names
 from lanelab.driver.site.load import site_names
 from tools.wheel.build import build_wheel
 from tools.wheel.installed import install_wheel
+from tools.wheel.version import version_of
 
 KEYS = """
 import json
@@ -85,7 +86,7 @@ def _files(folder: Path) -> dict[str, int]:
 
 
 def test_it_says_its_version(installed: Installed) -> None:
-    assert installed.printed("--version") == f"lanelab {VERSION}\n"
+    assert installed.printed("--version") == f"lanelab {version_of(PROJECT, VERSION)}\n"
 
 
 def test_it_knows_what_it_brings(installed: Installed) -> None:

@@ -1,0 +1,62 @@
+"""The version of a build comes from tags, and a release names all that it consists of."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lanelab.driver.base.errors import BuildError
+from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.site.load import site_names
+from tools.wheel.sbom import sbom
+from tools.wheel.version import version_from, version_of
+
+
+@pytest.mark.parametrize(
+    ("description", "version"),
+    [
+        ("v1.0-0-g0123abcd", "1.0"),
+        ("v1.0.2-12-g0123abcd", "1.0.2.post12+g0123abcd"),
+        ("v1.0-0-g0123abcd-changed", "1.0.post0+g0123abcd.changed"),
+    ],
+)
+def test_a_tag_is_a_version_and_what_came_later_says_so(description: str, version: str) -> None:
+    assert version_from(description) == version
+
+
+def test_other_words_are_no_version() -> None:
+    with pytest.raises(ValueError, match="is no tag like"):
+        version_from("vacation-1-g0123abcd")
+
+
+def test_versions_follow_the_tags_of_a_checkout(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    commit(tmp_path)
+    assert version_of(tmp_path, "0.9").startswith("0.9.dev0+g")
+    git(tmp_path, "tag", "v0.9")
+    assert version_of(tmp_path, "0.9") == "0.9"
+    with pytest.raises(BuildError, match=r"the tag says 0\.9, and"):
+        version_of(tmp_path, "1.0")
+    commit(tmp_path)
+    assert version_of(tmp_path, "1.0").startswith("0.9.post1+g")
+
+
+def test_the_list_of_parts_has_everything_that_is_locked_or_shipped() -> None:
+    document = json.loads(sbom(PROJECT, "1.0"))
+    assert (document["bomFormat"], document["metadata"]["component"]["version"]) == ("CycloneDX", "1.0")
+    parts = {part["name"]: part for part in document["components"]}
+    assert {"selenium", "vl-convert-python", "golang.org/x/net", "tomcat-embed-core-10.1.34.jar"} <= set(parts)
+    assert {f"sites-archive/{name}" for name in site_names(PROJECT / "sites-archive")} <= set(parts)
+    assert parts["click"]["licenses"] == [{"license": {"name": "BSD-3-Clause"}}]
+    assert all(part.get("purl") or part.get("hashes") or part["type"] == "data" for part in parts.values())
+    assert sbom(PROJECT, "1.0") == sbom(PROJECT, "1.0")
+
+
+def git(folder: Path, *words: str) -> None:
+    person = ("-c", "user.name=somebody", "-c", "user.email=somebody@example.org")
+    subprocess.run(["git", "-C", folder, *person, *words], check=True, capture_output=True)
+
+
+def commit(folder: Path) -> None:
+    git(folder, "commit", "-q", "--allow-empty", "-m", "something")
