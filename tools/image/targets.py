@@ -30,7 +30,7 @@ class Target:
 
     title: str
     programs: bool  # that lanelab calls, for beds and page loads: without them runs can be read
-    locks: Sequence[str]  # the Python packages in it
+    locks: Sequence[str]  # the Python packages in it, whole
     command: Mapping[str, Sequence[str]]  # Entrypoint and Cmd
     folder: str  # where a container begins
     ports: Sequence[str] = ()
@@ -48,7 +48,7 @@ TARGETS = {
     "reader": Target(
         "notebooks that read runs, for JupyterHub",
         programs=False,
-        locks=("requirements.lock", "requirements-hub.lock"),
+        locks=("requirements-hub.lock",),
         command={"Cmd": ["jupyterhub-singleuser"]},
         folder=HOME,
         ports=("8888/tcp",),

@@ -78,8 +78,8 @@ REFUSALS = (
     Refusal(
         lambda number: number == errno.EPERM,
         "the kernel said EPERM, as it does under a container's seccomp filter",
-        "Start the container with a filter that allows unshare and mount (docker: --security-opt seccomp=unconfined "
-        "--security-opt apparmor=unconfined; podman: the first)",
+        "Start the container with a filter that allows unshare and mount: lanelab image --how has the fewest flags for "
+        "Podman and Docker",
     ),
     Refusal(
         lambda number: number in (errno.EINVAL, errno.ENOSYS),
