@@ -155,3 +155,35 @@ def test_a_budget_is_a_value_from_nothing_to_the_most(effect: float, sd: float, 
     """As experiments/load-time-guard.yaml has them."""
     run = made_run(with_effect("value", effect, sd), claims=[made_claim("value", low=0.0, high=1.0, published=(0, 1))])
     assert check_of_claims(run, judge(run), ()).exit_status() == status
+
+
+def test_a_run_whose_links_were_out_of_tolerance_passes_no_check_and_says_so_everywhere(run: lanelab.Run) -> None:
+    tests = tuple(replace(test, passed=False) for test in run.data.self_tests)
+    wrong = lanelab.Run(replace(run.data, self_tests=tests))
+    check = check_of_claims(wrong.data, judged_as(run, (Verdict.REPRODUCED, "")), ())
+    assert (check.outcome, check.exit_status(allow_inconclusive=True)) == ("not tested", 3)
+    assert counted(check.junit(allow_inconclusive=True))["error"] >= 1
+    assert "the run measured what was asked for" in check.sentence()
+    for shown in (wrong.compare("HTTP/2", "HTTP"), wrong.claims()):
+        for text in (str(shown), shown.markdown(), shown._repr_html_()):
+            assert "out of tolerance" in text
+    assert "out of tolerance" not in str(run.claims())
+
+
+def test_what_one_run_lacks_or_has_otherwise_is_not_agreement(made: Callable[..., str]) -> None:
+    first, other = open_runs([made("a", noise=0.005), made("b", seed=8, noise=0.005)])
+    cells = other.data.cells[:-1]
+    kept = tuple(trial for trial in other.data.trials if trial.cell in cells)
+    pairs = tuple(pair for pair in other.data.plan.compared if all(cell in cells for cell in pair))
+    fewer = lanelab.Run(replace(other.data, cells=cells, trials=kept, plan=replace(other.data.plan, compared=pairs)))
+    renamed = [replace(cell, id=f"other {cell.id}") for cell in other.data.cells]
+    unlike = lanelab.Run(replace(other.data, cells=tuple(renamed)))
+    sequential = lanelab.Run(replace(other.data, plan=replace(other.data.plan, order="sequential")))
+    for one, two, words in (
+        (first, fewer, "only one of the runs has it"), (fewer, first, "only one of the runs has it"),
+        (first, unlike, "settings are the same"), (first, sequential, "has no such comparison"),
+    ):  # fmt: skip
+        agreement = one.against(two)
+        check = agreement.check()
+        assert (agreement.verdict, check.exit_status(allow_inconclusive=True)) == ("not told", 3)
+        assert words in check.junit()

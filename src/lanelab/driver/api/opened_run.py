@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from lanelab.analysis.results.layout.model import Section
 from lanelab.analysis.results.model import Cell, State
 from lanelab.analysis.results.model import Run as RunData
 from lanelab.analysis.results.run_folder import read_run, with_places
@@ -142,8 +143,13 @@ class Run:
             raise self._not_compared(of, to)
         seen.compared = rows
         seen.pooled = [row for row in seen.pooled if (row.arm.name, row.base.name) == (of, to)]
-        section = comparisons_section(seen)
-        return Comparison((section,) if section else (), tuple(rows))
+        return Comparison(self._with_cautions(comparisons_section(seen)), tuple(rows))
+
+    def _with_cautions(self, section: Section | None) -> tuple[Section, ...]:
+        """Return a part of the run below what takes the meaning from its numbers."""
+        from lanelab.analysis.results.sections.doubts import cautions_section
+
+        return tuple(each for each in (cautions_section(self.data), section) if each)
 
     def _not_compared(self, of: str, to: str) -> InputError:
         pairs = dict.fromkeys((cell.arm.name, base.arm.name) for base, cell in self.data.plan.compared)
@@ -181,8 +187,7 @@ class Run:
         run = with_places(self.data, now or ())
         seen = Seen(run)
         seen.judged = judge_as_kept(run, now)
-        section = claims_section(seen)
-        return Claims((section,) if section else (), tuple(seen.judged), run)
+        return Claims(self._with_cautions(claims_section(seen)), tuple(seen.judged), run)
 
     def explain(self, arm: str | None = None, against: str | None = None, *, trial: int | None = None) -> Explanation:
         """Return why load times are what they are. arm: of this arm, or of this cell, alone. against: why `arm` is

@@ -246,6 +246,12 @@ def conditions_section(seen: Seen) -> Section | None:
     return Section("conditions", "Conditions", texts) if texts else None
 
 
+def cautions_section(run: Run) -> Section | None:
+    """Lay out what takes the meaning from the run's numbers, for a part of it that is shown by itself."""
+    texts = words(conditions.caveats(run), "warn")
+    return Section("cautions", "Cautions", texts) if texts else None
+
+
 def about_sites(run: Run) -> Mapping[str, AboutSite]:
     """Return sites by name."""
     noted = json.loads(run.meta.get(ABOUT_SITES) or "{}")
