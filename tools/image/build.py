@@ -13,6 +13,7 @@ from lanelab.driver.base.programs.find_program import find, search_path
 from lanelab.driver.bed.vagrant.box import settings_for_downloads
 from tools.commit_time import time_of_commit
 from tools.image.archive import Layer, write_archive
+from tools.image.locks import lock_for
 from tools.image.targets import SYSTEMS, TARGETS, USER, bootstrap, config, image_name, wheels_command
 from tools.system_package.build import build as build_package
 from tools.system_package.content import packages
@@ -48,7 +49,9 @@ def _gather(target: str, family: str, folder: Path, time_s: int) -> None:
         build_package(packages(family, "x86_64", time_s)[0], folder, time_s)
         _build_own_programs(folder / "cache")
     for lock in TARGETS[target].locks:
-        argv = wheels_command(sys.executable, PROJECT / lock, SYSTEMS[family], folder)
+        part = folder.parent / lock
+        part.write_text(lock_for((PROJECT / lock).read_text(), SYSTEMS[family].python))
+        argv = wheels_command(sys.executable, part, SYSTEMS[family], folder)
         if subprocess.run(argv, check=False, stdout=sys.stderr).returncode != 0:
             raise BuildError(f"pip could not fetch the packages of {lock}", "What it says is above")
 

@@ -21,7 +21,7 @@ class System:
     """A release of Debian that images can be made of."""
 
     suite: str
-    python: str  # its own
+    python: str  # its own, whole
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Target:
     ports: Sequence[str] = ()
 
 
-SYSTEMS = {"debian-12": System("bookworm", "3.11"), "debian-13": System("trixie", "3.13")}
+SYSTEMS = {"debian-12": System("bookworm", "3.11.2"), "debian-13": System("trixie", "3.13.5")}
 TARGETS = {
     "lab": Target(
         "beds and page loads",
