@@ -8,9 +8,9 @@ from pathlib import Path
 
 from lanelab.driver.base.errors import BuildError
 from lanelab.driver.base.paths import PROJECT
+from lanelab.driver.base.programs.apt_settings import settings_for_downloads
 from lanelab.driver.base.programs.building.documentation import documentation
 from lanelab.driver.base.programs.find_program import find, search_path
-from lanelab.driver.bed.vagrant.box import settings_for_downloads
 from tools.commit_time import time_of_commit
 from tools.image.archive import Layer, write_archive
 from tools.image.locks import lock_for

@@ -7,12 +7,12 @@ them, and those for the purpose `guest`.
 
 import json
 import os
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from lanelab.driver.base.paths import build_folder
 from lanelab.driver.base.programs import needs
+from lanelab.driver.base.programs.apt_settings import settings_for_downloads
 from lanelab.driver.base.programs.building.single_build import Log, key_of, made_once, remove
 from lanelab.driver.base.programs.find_program import search_path
 
@@ -120,13 +120,3 @@ def bootstrap(system: Path, mirror: str | None) -> list[str]:
         f"--customize-hook={CUSTOMIZE.read_text()}",
         SUITE, str(system), *([mirror] if mirror else []),
     ]  # fmt: skip
-
-
-def settings_for_downloads() -> list[str]:
-    """Return this machine's proxies and the like: behind them the box's packages come the same way as its own."""
-    try:
-        dump = subprocess.run(["apt-config", "dump", "Acquire"], capture_output=True, text=True, check=False).stdout
-    except FileNotFoundError:
-        return []
-    lines = (line.rstrip(";") for line in dump.splitlines())
-    return [line for line in lines if line.startswith("Acquire::") and '"' in line and '""' not in line]
