@@ -5,6 +5,7 @@ the experiment and its claims with those that the run began with.
 """
 
 import hashlib
+import html
 import json
 import math
 import sqlite3
@@ -43,7 +44,7 @@ class VerificationJson(TypedDict):
     wrong: list[str]  # sentences
 
 
-@dataclass
+@dataclass(repr=False)
 class Verification:
     """Says what was compared in a run folder, and what is wrong."""
 
@@ -86,6 +87,15 @@ class Verification:
         yield from (f"  {what}" for what in self.wrong[:most])
         if len(self.wrong) > most:
             yield f"  and {len(self.wrong) - most} more (--json lists all)"
+
+    def __str__(self) -> str:
+        return "\n".join([str(self.folder), *self.sentences(), *self.sites, *self.verdict(len(self.wrong))])
+
+    def __repr__(self) -> str:
+        return f"<verification of {self.folder}: {next(self.verdict(0)).removesuffix(':')}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
 
     def to_json(self) -> VerificationJson:
         return {

@@ -11,7 +11,7 @@ from lanelab.driver.site.manifest import Manifest
 from lanelab.driver.site.site import Site
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class DescribedSite(Result):
     """The parts of a site, and how faithful its replay is."""
 

@@ -20,7 +20,7 @@ from lanelab.driver.site.prepare.schemes import unify
 from lanelab.driver.site.site import Site, StoredObject
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class MinifiedSite(Result):
     """The objects of a site as minify leaves them, and the effects of each filter."""
 

@@ -1,5 +1,6 @@
 """What an experiment would do, without doing it: lanelab.plan."""
 
+import html
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from lanelab.driver.api.claims_planned import claims_json
 from lanelab.driver.api.plan_words import order_of_round, spread_words, summary
 from lanelab.driver.base.amounts import size
 from lanelab.driver.base.coded import Json
+from lanelab.driver.base.errors import ArgumentError
 from lanelab.driver.base.paths import build_folder
 from lanelab.driver.experiment.figure import KeptFigure
 from lanelab.driver.experiment.model import Experiment
@@ -102,7 +104,7 @@ class PlanJson(TypedDict):
     spread: NotRequired[SpreadJson]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Plan:
     """Cells, order, time and disk of an experiment."""
 
@@ -116,6 +118,15 @@ class Plan:
         """Return what it comes to, for a person."""
         spread = spread_words(self.spread, self.estimate) if self.spread else []
         return [*summary(self.experiment, self.estimate, self.first), *spread]
+
+    def __str__(self) -> str:
+        return "\n".join([*self.words(), *(f"mind: {warning}" for warning in self.warnings)])
+
+    def __repr__(self) -> str:
+        return f"<plan of {self.experiment.name}: {self.words()[0]}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
 
     def arms(self) -> dict[str, dict[str, Json]]:
         """Return for each arm the settings that are not the defaults."""
@@ -193,6 +204,8 @@ def plan(
 
 def plan_of(experiment: Experiment, *, workers: int | None = None) -> Plan:
     """Return the plan of an experiment, on `workers` beds at once. Raises InputError."""
+    if workers is not None and workers < 1:
+        raise ArgumentError(f"{workers} is no number of beds", "Write 1 or more", key="workers")
     if workers:
         require_portions(experiment)
     estimate = expected(experiment)

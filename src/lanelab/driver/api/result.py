@@ -2,6 +2,7 @@
 from the same sections."""
 
 import io
+import textwrap
 from dataclasses import dataclass
 
 from rich.console import Console, RenderableType
@@ -13,7 +14,7 @@ from lanelab.analysis.results.layout.terminal import on_terminal
 WIDTH = 120
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Result:
     """A part of what a run says, laid out once for every output."""
 
@@ -26,6 +27,14 @@ class Result:
     def markdown(self) -> str:
         """Write it as Markdown."""
         return markdown(self.sections)
+
+    def summary(self) -> str:
+        """Return what it is, in a few words."""
+        words = ", ".join(section.title for section in self.sections)
+        return textwrap.shorten(words, WIDTH, placeholder=" …") or "nothing"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.summary()}>"
 
     def __str__(self) -> str:
         return text_of(self.renderable())

@@ -2,7 +2,8 @@
 notebooks."""
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
@@ -31,11 +32,16 @@ if TYPE_CHECKING:
     from lanelab.driver.api.checks import Check
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Comparison(Result):
     """An arm against another, on each site and link that has both."""
 
     rows: tuple[ComparisonRow, ...]
+
+    def summary(self) -> str:
+        pairs = dict.fromkeys(f"{row.cell.arm.name} against {row.base.name}" for row in self.rows)
+        verdicts = (row.comparison.verdict if row.comparison else "not compared" for row in self.rows)
+        return f"{', '.join(pairs)}: {_counted(verdicts)}"
 
     def to_json(self) -> list[Json]:
         """Return what `lanelab show --json` prints of them."""
@@ -46,6 +52,10 @@ class Comparison(Result):
         from lanelab.analysis.results.export import arrow_table
 
         return arrow_table(map(_compared, self.rows))
+
+
+def _counted(words: Iterable[str]) -> str:
+    return ", ".join(f"{number} {word}" for word, number in Counter(words).items()) or "none"
 
 
 def _compared(row: ComparisonRow) -> "Row":
@@ -67,11 +77,15 @@ def _compared(row: ComparisonRow) -> "Row":
     }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Agreement(Result):
     """The agreement of another run with this one, within a margin."""
 
     against: "Against"
+
+    def summary(self) -> str:
+        one = self.against
+        return f"{one.other.name} with {one.first.name}, within {one.margin:.3g}: {self.verdict}"
 
     @property
     def verdict(self) -> str:
@@ -121,12 +135,15 @@ class ClaimsJson(TypedDict):
     caveats: list[str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Claims(Result):
     """The verdicts on the claims of a run."""
 
     judged: tuple[Judged, ...]
     run: Run
+
+    def summary(self) -> str:
+        return f"{self.run.name}: {_counted(str(one.verdict) for one in self.judged)}"
 
     def to_json(self) -> dict[str, Json]:
         """Return what `lanelab claims --json` prints."""
@@ -175,7 +192,7 @@ class Claims(Result):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Explanation(Result):
     """Why load times are what they are."""
 

@@ -57,8 +57,9 @@ def run(  # noqa: PLR0913 - each is an option
     runs, whose trials are taken. bed: how beds are made. sweep: several beds at once. command: what the provenance
     calls it.
 
-    Raises InputError for what is wrong in the file or the arguments, before anything is made; Interrupted after a stop
-    or Ctrl-C; another LanelabError where it cannot go on. A run that comes to its end may lack trials: `missing`."""
+    Raises InputError for what is wrong in the file or the arguments, before anything is made; Interrupted after a stop,
+    RunInterrupted, which is a KeyboardInterrupt, after Ctrl-C; another LanelabError where it cannot go on. A run that
+    comes to its end may lack trials: `missing`."""
     sweep.check(bed)
     reused = _runs_in(reuse)
     read = experiment if isinstance(experiment, Experiment) else read_experiment(Path(experiment), variant)

@@ -11,7 +11,7 @@ from lanelab.analysis.statistics import KNOWN
 from lanelab.driver.api.beds import BedOptions
 from lanelab.driver.api.sweeps import ONE_BED, SweepOptions, play_sweep
 from lanelab.driver.base.coded import JsonObject
-from lanelab.driver.base.errors import Interrupted, LanelabError, StoreError
+from lanelab.driver.base.errors import Interrupted, LanelabError, StoreError, interruption
 from lanelab.driver.base.version import VERSION
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.rounds import Schedule
@@ -45,8 +45,8 @@ class Means:
 def play(begun: BegunRun, programs: Programs, bed: BedOptions, means: Means) -> TrialsMissing | None:
     """Make the trials that the run still lacks. What it lacks afterwards: None where every cell has what was asked for.
 
-    Raises Interrupted where it was stopped, and any other LanelabError where it cannot go on. Every trial that was
-    finished is stored."""
+    Raises Interrupted where it was asked to stop, RunInterrupted after Ctrl-C, and any other LanelabError where it
+    cannot go on. Every trial that was finished is stored."""
     tell, sweep = means.tell, means.sweep
     if warning := bed.kind.warning(bed.given):
         tell(Notice(warning))
@@ -108,7 +108,7 @@ def _session(begun: BegunRun, facts: JsonObject, means: Means, *, accepts_links:
     except (Interrupted, KeyboardInterrupt) as error:
         ending = "stopped"
         remedy = f"Go on with: lanelab run --resume {store.folder}{means.sweep.words}"
-        raise Interrupted(STOPPED, remedy) from error
+        raise interruption(error, STOPPED, remedy) from error
     except LanelabError as error:
         why, never_begun = str(error), not store.last_bed() and store.session == 1
         raise

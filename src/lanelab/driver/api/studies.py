@@ -16,7 +16,7 @@ from lanelab.driver.api.run_experiment import THIS_MACHINE, links_of, play_to_en
 from lanelab.driver.api.session import STOPPED, Means
 from lanelab.driver.api.sweeps import ONE_BED, SweepOptions
 from lanelab.driver.base.amounts import form_for
-from lanelab.driver.base.errors import Interrupted, LanelabError
+from lanelab.driver.base.errors import Interrupted, LanelabError, interruption
 from lanelab.driver.base.settings.kinds import LARGEST_SEED
 from lanelab.driver.base.version import VERSION
 from lanelab.driver.experiment.keys import MOST_TRIALS
@@ -152,7 +152,7 @@ def play_study(
             return _play_figures(run, wanted, BedOptions.from_json(about.bed).going_on(session_options), means)
     except (Interrupted, KeyboardInterrupt) as error:
         remedy = go_on or f"Go on with: lanelab study run --resume {folder}{only}"
-        raise Interrupted(STOPPED, remedy) from error
+        raise interruption(error, STOPPED, remedy) from error
 
 
 def _tell_too_few(experiments: Mapping[int, Experiment], tell: Listener) -> None:

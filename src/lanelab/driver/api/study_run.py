@@ -84,7 +84,7 @@ def _claims_now(about: AboutStudyRun) -> tuple[dict[int, Sequence[Claim]] | None
     return {number: experiment.claims for number, experiment in experiments.items()}, ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class StudyVerdicts(Result):
     """The verdicts of a run of a study. caution: what could not be checked; empty where nothing is."""
 
@@ -119,7 +119,7 @@ class StudyVerdicts(Result):
         return write_data(self.data, self.judged, folder or self.data.folder / DATA, kind)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class StudyAgreement(Result):
     """Two runs of one study side by side."""
 

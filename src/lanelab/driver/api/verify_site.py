@@ -42,7 +42,7 @@ class VerifiedSiteJson(TypedDict):
     differences: dict[str, tuple[str, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class VerifiedSite(Result):
     """The fidelity of a site, and what differed. `page`: shows it, with pictures; `folder` has it, and the run."""
 

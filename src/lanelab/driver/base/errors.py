@@ -27,6 +27,8 @@
         │   └── HostAway      not now: that passes by itself, or when the machine is up again
         ├── BedLost           the bed process died
         └── LinkError         the link is not what was asked for
+    KeyboardInterrupt
+    └── RunInterrupted        the same after Ctrl-C in a program; a command has Interrupted
 
 Each says what was attempted, with which input, and what to do next. Errors of other libraries are translated
 where they happen.
@@ -93,6 +95,24 @@ class Interrupted(LanelabError):
     """The user stopped a run; what was finished is stored."""
 
     exit_status = EXIT_INTERRUPTED
+
+
+class RunInterrupted(KeyboardInterrupt):
+    """Ctrl-C stopped a run of a program; what was finished is stored. No LanelabError: who handles those in a loop does
+    not mean to go on after Ctrl-C."""
+
+    def __init__(self, what: str, remedy: str = "") -> None:
+        super().__init__(what, remedy)
+        self.what = what
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.what}. {self.remedy}" if self.remedy else self.what
+
+
+def interruption(error: BaseException, what: str, remedy: str) -> Interrupted | RunInterrupted:
+    """Return an error of the same kind as what ended a run: that it was asked to stop, or Ctrl-C."""
+    return (RunInterrupted if isinstance(error, KeyboardInterrupt) else Interrupted)(what, remedy)
 
 
 class CaptureError(LanelabError):

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from lanelab.driver.api import StopRequest
+from lanelab.driver.base.errors import Interrupted, RunInterrupted
 
 
 @contextmanager
@@ -28,6 +29,8 @@ def stopping() -> Iterator[StopRequest]:
     before = {number: signal.signal(number, handle) for number in watched}
     try:
         yield stop
+    except RunInterrupted as error:  # click would hide its words
+        raise Interrupted(error.what, error.remedy) from error
     finally:
         for number, handler in before.items():
             if not interrupted:
