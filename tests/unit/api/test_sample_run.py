@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import pyarrow.compute as pc
 import pytest
@@ -68,6 +69,29 @@ def test_medians_of_any_metric_are_those_of_show(run: lanelab.Run, metric: str) 
         values[trial.cell.number] += [trial.measures[name]] if name in trial.measures else []
     expected = [statistics.median(each) if each else None for each in values.values()]
     assert [row[name] for row in run.median(metric).to_pylist()] == expected
+
+
+@needs_tshark
+def test_what_tshark_does_not_take_is_named_in_its_words(run: lanelab.Run) -> None:
+    trial = run.trial(LOADED)
+    for wrong in ("foo.bar==1", "tcp.port=="):
+        with pytest.raises(lanelab.InputError, match="tshark does not take '") as raised:
+            trial.dissected(wrong)
+        assert raised.value.key == "filter"
+        assert "expression" in raised.value.what
+        assert "^" not in raised.value.what
+    with pytest.raises(lanelab.InputError, match=r"no such field: no\.such") as raised:
+        trial.dissected(fields=["tcp.port", "no.such"])
+    assert raised.value.key == "fields"
+    assert trial.dissected("tcp", fields="tcp.port").column_names == ["number", "at_ms", "tcp.port"]
+
+
+def test_a_filter_of_wiresharks_is_no_filter_of_packets(run: lanelab.Run) -> None:
+    wrong: tuple[Any, ...] = ("tcp.port==80", pc.field("no_such") > 0, pc.field("payload") > "x")
+    for each in wrong:
+        with pytest.raises(lanelab.InputError) as raised:
+            run.trial(LOADED).packets(filter=each)
+        assert raised.value.key == "filter"
 
 
 @needs_tshark

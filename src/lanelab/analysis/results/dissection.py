@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lanelab.analysis.results.qpack import request_of
-from lanelab.driver.base.errors import CaptureError
+from lanelab.driver.base.errors import ArgumentError, CaptureError, LanelabError
 
 BETWEEN, WITHIN = "\t", "\x1f"  # fields of a packet; values of a field
 FIELDS = (
@@ -91,11 +91,24 @@ def tshark_fields(
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CaptureError(f"tshark could not read {capture}: {error}", "Try it by hand") from error
     if done.returncode:
-        words = done.stderr.decode(errors="replace").strip().splitlines()
-        raise CaptureError(f"tshark could not read {capture}: {words[-1] if words else 'it gave no reason'}")
+        raise _refusal(done.stderr.decode(errors="replace"), capture, only)
     # Not splitlines(): an address may have characters at which that divides a line too.
     lines = done.stdout.decode(errors="replace").split("\n")
     return [line.split(BETWEEN, len(fields) - 1) for line in lines if line]
+
+
+def _refusal(said: str, capture: Path, only: str) -> LanelabError:
+    """Return what tshark objects to: fields, the filter, or the file."""
+    lines = [line.strip() for line in said.splitlines() if line.strip(" ^~\t")]
+    lines = [line.removeprefix("tshark: ") for line in lines if not line.startswith("Running as user")]
+    words = lines[0].rstrip(".") if lines else "it gave no reason"
+    if "fields aren't valid" in words:
+        what = f"tshark has no such field: {', '.join(lines[1:])}"
+        return ArgumentError(what, "`tshark -G fields` lists all of them", key="fields")
+    if only and lines and capture.name not in said:  # a file that it cannot read it calls by its name
+        remedy = "Write a display filter of Wireshark's, like tcp.port == 80"
+        return ArgumentError(f"tshark does not take {only!r}: {words}", remedy, key="filter")
+    return CaptureError(f"tshark could not read {capture}: {words}", "Try it by hand")
 
 
 def _frame(row: dict[str, str], again: set[str]) -> Frame:

@@ -38,7 +38,7 @@ from lanelab.driver.record.load_series import SERIES
 from lanelab.driver.record.metrics import primary_of
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.database import opened_database
-from lanelab.driver.run.folder.digests import MEASURES, OF_RESULTS, require_unchanged
+from lanelab.driver.run.folder.digests import MEASURES, OF_RESULTS, changed, require_unchanged
 from lanelab.driver.run.folder.digests import SERIES as SERIES_PART
 from lanelab.driver.run.folder.trial_content import series_of
 
@@ -75,7 +75,10 @@ def _read_run(folder: Path) -> Run:
         meta = {str(key): str(value) for key, value in database.execute("SELECT key, value FROM meta")}
         links = _links(database)
         arms = _arms(database)
-        cells = _cells(database, links, arms)
+        try:
+            cells = _cells(database, links, arms)
+        except KeyError:
+            raise changed(folder, "run: a link or an arm of its cells is gone") from None
         run_format.check_workload(folder, meta["workload"], meta.get("lanelab"))
         require_unchanged(database, folder, kind="run")
         measures: dict[int, dict[str, float]] = {}

@@ -8,6 +8,7 @@ import hashlib
 import html
 import json
 import math
+import re
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -27,6 +28,7 @@ from lanelab.driver.run.folder.trial_content import artifact_path
 from lanelab.driver.run.folder.trial_records import whole_record
 from lanelab.driver.run.start import digests_now
 
+TABLE = re.compile(r"CREATE TABLE (\w+)")
 BOUND = "bound_ms"
 NEARLY = 1e-9  # of a number, in which two that were worked out from the same evidence may differ
 
@@ -114,6 +116,7 @@ def verify(folder: Path, *, files: bool = True) -> Verification:
     """Compare everything; `files`: those of the trials, too, which may be large."""
     verification = Verification(folder)
     with opened_database(folder) as database:
+        verification.wrong += [f"run: its table {name} is gone" for name in _replaced_tables(database)]
         database.execute("BEGIN")
         (verification.trials,) = database.execute("SELECT count(*) FROM trials").fetchone()
         (verification.self_tests,) = database.execute("SELECT count(*) FROM self_tests").fetchone()
@@ -128,13 +131,28 @@ def verify(folder: Path, *, files: bool = True) -> Verification:
     return verification
 
 
+def _replaced_tables(database: sqlite3.Connection) -> list[str]:
+    """Return the tables that are gone. In their place there are empty ones, for this connection alone: all else can be
+    compared."""
+    there = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
+    schema = {TABLE.search(each): each for each in run_format.SCHEMA.split(";")}
+    gone = {match[1]: each for match, each in schema.items() if match and match[1] not in there}
+    for statement in gone.values():
+        database.execute(statement.replace("CREATE TABLE", "CREATE TEMP TABLE", 1))
+    return list(gone)
+
+
 # --- measures and verdicts
 
 
 def _of_trial(database: sqlite3.Connection, trial: int, status: str, text: str) -> Iterator[str]:
     stored = dict(database.execute("SELECT name, value FROM measures WHERE trial = ?", (trial,)))
     reasons = [reason for (reason,) in database.execute("SELECT reason FROM failures WHERE trial = ?", (trial,))]
-    data = json.loads(text)
+    try:
+        data = json.loads(text)
+    except ValueError:
+        yield f"trial {trial}: its record cannot be read"
+        return
     noted = [failure["reason"] for failure in data["failures"]]
     if (status == "ok") == bool(reasons) or sorted(noted) != sorted(reasons):
         words = ", ".join(noted) or "that it counts"
@@ -168,7 +186,7 @@ def _of_files(database: sqlite3.Connection, verification: Verification) -> Itera
     for (trial,) in database.execute("SELECT trial FROM trials"):
         listed[trial] = {}
     for trial, name, size, sha256 in database.execute("SELECT trial, name, bytes, sha256 FROM artifacts"):
-        listed[trial][name] = size, sha256
+        listed.setdefault(trial, {})[name] = size, sha256  # a trial that is gone has its files still
     for trial, files in sorted(listed.items()):
         for name, (size, sha256) in sorted(files.items()):
             path = artifact_path(verification.folder, trial, name)
@@ -210,7 +228,7 @@ def sites_now(folder: Path) -> Iterator[str]:
     then = json.loads(meta.get("sites") or "{}")
     try:
         now = digests_now(folder, meta)
-    except LanelabError as error:
+    except (LanelabError, KeyError) as error:
         yield f"whether sites are still what the run loaded cannot be said: {error}"
         return
     same = sorted(name for name in then if now.get(name) == then[name])

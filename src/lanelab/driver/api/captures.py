@@ -11,7 +11,7 @@ from lanelab.analysis.results.dissection import WITHIN, tshark_fields
 from lanelab.analysis.results.export import Kind, Row, arrow_table
 from lanelab.analysis.results.load_view import CAPTURE
 from lanelab.analysis.results.trial_packets import decoded_as
-from lanelab.driver.base.errors import CaptureError, InputError, MissingProgram
+from lanelab.driver.base.errors import ArgumentError, CaptureError, InputError, MissingProgram
 from lanelab.driver.base.programs.find_program import find
 from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.record.record import TrialRecord
@@ -56,7 +56,16 @@ def packets_table(capture: Path, record: TrialRecord, chosen: "Expression | None
     timeline = read_timeline(capture, ADDRESSES["client"])
     rows = sorted(_rows(timeline, began_us(record)), key=lambda row: row[0])
     table = arrow_table(dict(zip(COLUMNS, row, strict=True)) for row in rows)
-    return table if chosen is None else table.filter(chosen)
+    if chosen is None:
+        return table
+    if isinstance(chosen, str):
+        remedy = 'Write pyarrow.compute.field("payload") > 0, or use dissected() for a filter of Wireshark\'s'
+        raise ArgumentError(f"{chosen!r} is no expression of pyarrow", remedy, key="filter")
+    try:
+        return table.filter(chosen)
+    except (TypeError, ValueError, NotImplementedError) as error:  # those of pyarrow are among them
+        remedy = f"Its columns are {', '.join(table.column_names)}"
+        raise ArgumentError(f"the filter cannot be used: {str(error).splitlines()[0]}", remedy, key="filter") from error
 
 
 COLUMNS = (
@@ -86,6 +95,7 @@ def _since(began_us: float | None, at_us: float) -> float | None:
 
 def dissected_table(capture: Path, record: TrialRecord, chosen: str, fields: Sequence[str]) -> "pyarrow.Table":
     """Return a row for each packet that tshark's filter takes, with these fields of tshark's as text."""
+    fields = [fields] if isinstance(fields, str) else list(fields)
     lines = tshark_fields(
         _tshark(), capture, ("frame.number", "frame.time_epoch", *fields), chosen, (*OPTIONS, *_decoding(record))
     )
