@@ -1,0 +1,93 @@
+"""Wheels of the gateway's programs, one for each processor. The name of each program's folder says of which sources
+and by which Go it was built: driver/base/programs/building/gateway.py takes no other."""
+
+import base64
+import hashlib
+import subprocess
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from lanelab.driver.base.errors import BuildError
+from lanelab.driver.base.programs.building.gateway import GO_VERSION, PACKAGE, PROGRAM, key_from
+from lanelab.driver.base.programs.building.go import GATEWAY, Go, toolchain
+from lanelab.driver.base.version import VERSION
+
+# Go's name of a processor, and that of wheels. The programs are static: any C library will do.
+PROCESSORS = {"amd64": "x86_64", "arm64": "aarch64"}
+PROGRAMS = (PROGRAM, "spdy-load")
+LICENSED = ("golang.org/x/net", "golang.org/x/text")  # beside Go's own library
+FILE, EXECUTABLE = 0o100644, 0o100755
+BEGINNING = (1980, 1, 1, 0, 0, 0)  # the same programs make the same wheel
+METADATA = """\
+Metadata-Version: 2.1
+Name: lanelab-gateway
+Version: {version}
+Summary: The programs of lanelab's gateway, built
+License: Apache-2.0 AND BSD-3-Clause
+"""
+WHEEL = "Wheel-Version: 1.0\nGenerator: lanelab\nRoot-Is-Purelib: false\n{tags}"
+
+
+def gateway_wheels(out: Path) -> Iterator[Path]:
+    """Build one for each processor. Raises BuildError."""
+    out.mkdir(parents=True, exist_ok=True)
+    go = toolchain()
+    version = f"{VERSION}+{key_from(PROGRAM, go.version)}"
+    licences = _licences(go)
+    for processor, machine in PROCESSORS.items():
+        files = {f"{PACKAGE}/{GO_VERSION}": go.version.encode(), **licences}
+        programs = {f"{PACKAGE}/{key_from(name, go.version)}/{name}": _built(name, go, processor) for name in PROGRAMS}
+        yield write_wheel(out, version, machine, files, programs)
+
+
+def _built(name: str, go: Go, processor: str) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="lanelab-gateway-") as folder:
+        file = Path(folder) / name
+        argv = [str(go.program), "build", "-ldflags=-s -w", "-o", str(file), f"./cmd/{name}"]
+        _run(argv, {**go.environment(), "GOOS": "linux", "GOARCH": processor})
+        return file.read_bytes()
+
+
+def _licences(go: Go) -> dict[str, bytes]:
+    root = Path(_run([str(go.program), "env", "GOROOT"], go.environment()).strip())
+    files = {"go": root / "LICENSE"}
+    for module in LICENSED:
+        place = _run([str(go.program), "list", "-m", "-f", "{{.Dir}}", module], go.environment()).strip()
+        files[module.replace("/", "-")] = Path(place) / "LICENSE"
+    return {f"{PACKAGE}/licences/{name}": file.read_bytes() for name, file in files.items()}
+
+
+def _run(argv: list[str], environment: Mapping[str, str]) -> str:
+    done = subprocess.run(argv, cwd=GATEWAY, env=dict(environment), capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise BuildError(f"{' '.join(argv[1:3])} failed", "What it says is above", output=done.stderr[-2000:])
+    return done.stdout
+
+
+def write_wheel(
+    out: Path, version: str, machine: str, files: Mapping[str, bytes], programs: Mapping[str, bytes]
+) -> Path:
+    """Return the wheel with these files, and these programs, which can be run."""
+    platforms = (f"manylinux2014_{machine}", f"musllinux_1_1_{machine}")
+    about = f"{PACKAGE}-{version}.dist-info"
+    tags = "".join(f"Tag: py3-none-{platform}\n" for platform in platforms)
+    described = {
+        f"{about}/METADATA": METADATA.format(version=version).encode(),
+        f"{about}/WHEEL": WHEEL.format(tags=tags).encode(),
+    }
+    whole = {**files, **programs, **described}
+    record = "".join(f"{name},sha256={_digest(data)},{len(data)}\n" for name, data in whole.items())
+    wheel = out / f"{PACKAGE}-{version}-py3-none-{'.'.join(platforms)}.whl"
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as opened:
+        for name, data in {**whole, f"{about}/RECORD": f"{record}{about}/RECORD,,\n".encode()}.items():
+            entry = zipfile.ZipInfo(name, BEGINNING)
+            entry.external_attr = (EXECUTABLE if name in programs else FILE) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            opened.writestr(entry, data)
+    return wheel
+
+
+def _digest(data: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
