@@ -13,15 +13,21 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from lanelab.analysis.results.export import ExportedTrial
 from lanelab.analysis.statistics import Change, Estimate, Summary
 from lanelab.driver.base.coded import Coded, Json
 from lanelab.driver.record.metrics import PRIMARY
+from lanelab.driver.record.record import EVIDENCE, RECORDINGS
 from lanelab.driver.run.events import EVENTS, Event, TrialStored
+from lanelab.driver.site.composition import Part as SitePart
 
 Schema = dict[str, Any]
 PLAIN: Mapping[object, str] = {str: "string", int: "integer", bool: "boolean", types.NoneType: "null"}
 NUMBER: Schema = {"type": "number"}
 NUMBER_OR_NONE: Schema = {"type": ["number", "null"]}  # an end that time-outs leave open is null
+
+
+NAMES: Mapping[object, str] = {SitePart: "SitePart"}  # where another type has the same
 
 
 class Types:
@@ -40,8 +46,8 @@ class Types:
             return {"type": PLAIN[hint]}
         if hint is float:
             return NUMBER if finite else NUMBER_OR_NONE
-        if hint is Coded:  # a class that is known by what else the record says
-            return {"type": "object"}
+        if hint is Coded:  # a class that is known by what else the record says: its workload
+            return {"anyOf": [self.of(each) for each in EVIDENCE.values()]}
         if hint is Path:
             return {"type": "string"}
         if origin in (types.UnionType, typing.Union):
@@ -54,6 +60,8 @@ class Types:
             return self._row(arguments, finite=finite)
         if origin is not None and issubclass(origin, Sequence):
             return {"type": "array", "items": self.of(arguments[0], finite=finite)}
+        if origin is not None and issubclass(origin, Mapping) and arguments[1] is Coded:
+            return _object({name: self.of(each) for name, each in RECORDINGS.items()}, frozenset())
         if origin is not None and issubclass(origin, Mapping):
             return {"type": "object", "additionalProperties": self.of(arguments[1], finite=finite)}
         return self._named(hint)
@@ -64,7 +72,7 @@ class Types:
 
     def _named(self, kind: Any) -> Schema:  # noqa: ANN401
         """Return a reference to a type that has a definition."""
-        name = kind.__name__
+        name = NAMES.get(kind, kind.__name__)
         if self._kinds.setdefault(name, kind) is not kind:
             raise TypeError(f"two types are called {name}: {kind} and {self._kinds[name]}")
         if name not in self.definitions:
@@ -79,7 +87,8 @@ class Types:
             return {"enum": [each.value for each in kind]}
         if typing.is_typeddict(kind):
             hints = _hints(kind)
-            return _object({key: self.of(hint) for key, hint in hints.items()}, kind.__required_keys__)
+            whole = _object({key: self.of(hint) for key, hint in hints.items()}, kind.__required_keys__)
+            return {**whole, "additionalProperties": NUMBER_OR_NONE} if kind is ExportedTrial else whole
         if not hasattr(kind, "__dataclass_fields__"):
             raise TypeError(f"{kind} has no form in JSON: name a dataclass or a TypedDict")
         if issubclass(kind, Event):

@@ -115,6 +115,11 @@ def test_each_event_is_valid_and_nothing_less_is(kind: type[Event]) -> None:
             check("event", {other: value for other, value in written.items() if other != key})
 
 
+def test_the_reference_names_every_event() -> None:
+    text = (PROJECT / "docs" / "reference" / "json.md").read_text()
+    assert [each.kind for each in schemas.RUN_EVENTS if f"`{each.kind}`" not in text] == []
+
+
 def test_events_may_have_more_keys_than_this_version_knows() -> None:
     jsonschema.Draft202012Validator(ALL["event"]).validate({**made(EVENTS[0]).to_json(), "to_come": 1})
 
@@ -209,6 +214,14 @@ def test_what_is_not_so_is_refused(run: lanelab.Run) -> None:
     for change in changes:
         with pytest.raises(jsonschema.ValidationError):
             check("show", {**run.results(), **change})
+
+
+def test_evidence_of_another_workload_is_refused(run: lanelab.Run) -> None:
+    whole = printed(show, run.folder, "--trial", 2)
+    with pytest.raises(jsonschema.ValidationError):
+        check("trial", {**whole, "evidence": {"unheard_of": 1}})
+    with pytest.raises(jsonschema.ValidationError):
+        check("trial", {**whole, "recordings": {"unheard_of": {}}})
 
 
 def test_findings_of_a_machine(monkeypatch: pytest.MonkeyPatch) -> None:

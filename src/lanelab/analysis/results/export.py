@@ -6,7 +6,7 @@ import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, cast
+from typing import IO, TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias, TypedDict, cast
 
 from lanelab.analysis.results import (
     axes,
@@ -21,7 +21,7 @@ from lanelab.analysis.results.between_beds import BedsOfRun
 from lanelab.analysis.results.gateway_cost import CostRow
 from lanelab.analysis.results.layout.data import Fields, data_of
 from lanelab.analysis.results.machines import MachinesOfRun
-from lanelab.analysis.results.model import Run, State, Trial
+from lanelab.analysis.results.model import Identity, Run, State, Trial
 from lanelab.analysis.results.pooled_places import PooledRow
 from lanelab.analysis.results.refusals import Refusal, refusals
 from lanelab.analysis.results.sections.claims import lines_of
@@ -29,11 +29,14 @@ from lanelab.analysis.results.sections.doubts import about_sites
 from lanelab.analysis.results.sections.seen import Seen
 from lanelab.analysis.results.study.claim_verdicts import StudyVerdict
 from lanelab.analysis.results.text import visible_everywhere
-from lanelab.driver.base.coded import Json
+from lanelab.driver.base.coded import Coded, Json
 from lanelab.driver.base.errors import StoreError
-from lanelab.driver.record.evidence.browser import RequestData
+from lanelab.driver.link.results import SelfTestData
+from lanelab.driver.record.evidence.browser import Request, RequestData
 from lanelab.driver.record.metrics import LOAD, METRICS, metric_named, metrics_of
+from lanelab.driver.record.reasons import Failure, Flag
 from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.record.series import Series
 from lanelab.driver.run.folder.format import IN_TABLES
 from lanelab.driver.run.folder.trial_content import each_series
 from lanelab.driver.run.folder.trial_records import each_record, each_request
@@ -300,7 +303,10 @@ class writing:  # noqa: N801 - used like a function
             raise self._refused(error) from error
 
     def _refused(self, error: OSError) -> StoreError:
-        return StoreError(f"cannot write {self.path}: {error.strerror or error}", "Name another place with --output")
+        return StoreError(
+            f"cannot write {self.path}: {error.strerror or error}",
+            "Name another place for it",
+        )
 
 
 def write_text(path: Path, rows_to: Callable[[Rows, IO[str]], int], rows: Rows) -> int:
@@ -365,6 +371,48 @@ class ExportedArm(TypedDict):
     settings: Fields
 
 
+class ExportedSelfTest(SelfTestData):
+    """A self-test of a link, and when it was made."""
+
+    link: str
+    bed: int
+    moment: str
+    at_utc: str
+    session: int
+    tc: NotRequired[Json]  # what tc said of the router's queues then, as it says it
+
+
+class ExportedRecord(TypedDict, total=False):
+    """The record of a trial without what has keys of its own; empty where it was stored after the others were read."""
+
+    workload: str
+    started_utc: str
+    series: Mapping[str, Series]
+    failures: Sequence[Failure]
+    artifacts: Sequence[str]
+    marks: Mapping[str, float]
+    evidence: Coded | None
+    flags: Sequence[Flag]
+    recordings: Mapping[str, Coded]
+
+
+class ExportedTrial(Identity):
+    """A trial. Besides these keys it has one for each metric that the run has: a number, or null."""
+
+    trial: int
+    round: int
+    attempt: int
+    session: int
+    bed: int
+    machine: str
+    origin: str
+    versions: str
+    wall_s: float
+    status: str
+    record: ExportedRecord
+    requests_made: NotRequired[Sequence[Request]]  # with --requests
+
+
 class ExportJson(ShowJson):
     """A whole run."""
 
@@ -376,9 +424,9 @@ class ExportJson(ShowJson):
     sessions: list[ExportedSession]
     links: list[ExportedLink]
     arms: list[ExportedArm]
-    self_tests: list[Fields]
+    self_tests: list[ExportedSelfTest]
     versions: Mapping[str, Mapping[str, str]]
-    trials: list[Fields]
+    trials: list[ExportedTrial]
 
 
 def everything(run: Run, *, requests: bool = False) -> dict[str, Any]:
@@ -399,13 +447,13 @@ def everything(run: Run, *, requests: bool = False) -> dict[str, Any]:
         ],
         "links": [{"label": link.label, "settings": link.settings} for link in run.links],
         "arms": [{"name": arm.name, "settings": arm.settings} for arm in run.arms],
-        "self_tests": [
+        "self_tests": cast("list[ExportedSelfTest]", [
             {"link": t.link.label, "bed": t.bed, "moment": t.moment, "at_utc": t.at_utc, "session": t.session, **t.data}
             for t in run.self_tests
-        ],
+        ]),
         "versions": {digest: dict(versions) for digest, versions in run.versions.items()},
         **cast("ResultsJson", results(run)),
-        "trials": list(_exported_trials(run, requests=requests)),
+        "trials": cast("list[ExportedTrial]", list(_exported_trials(run, requests=requests))),
     }  # fmt: skip
     return dict(exported)
 

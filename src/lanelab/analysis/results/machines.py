@@ -10,8 +10,8 @@ from lanelab.analysis.results.agreement import Agreement, agreement
 from lanelab.analysis.results.between_beds import ENOUGH_BEDS, CellRow, ChangeRow, results
 from lanelab.analysis.results.between_beds import percent as share_words
 from lanelab.analysis.results.between_machines import Levels, Speed, changes, levels, medians, speeds
-from lanelab.analysis.results.layout.data import Fields, fields_of, key, spread
-from lanelab.analysis.results.model import Arm, Cell, Machine, Run
+from lanelab.analysis.results.layout.data import Fields, key, spread
+from lanelab.analysis.results.model import Arm, Cell, Machine, Names, Run
 from lanelab.analysis.results.numbers import listed
 from lanelab.driver.base.amounts import counted
 
@@ -31,6 +31,31 @@ class MachineRow:
     refused: tuple[str, ...] = field(metadata=key("links_refused"))  # labels of links that it was refused for
 
 
+class OfMachine(TypedDict):
+    """The result of one machine."""
+
+    machine: str
+    n: int
+    value: float
+    counts: bool
+
+
+class CellOfMachines(Names):
+    """One number of the run, by machines."""
+
+    machines: list[OfMachine]
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class ChangeOfMachines(CellOfMachines):
+    """An arm against a base, on the same site and link."""
+
+    base: str
+    rounds_left_out: int
+
+
 class MachinesJson(TypedDict):
     """The machines of a run, and what they make of its numbers."""
 
@@ -43,8 +68,8 @@ class MachinesJson(TypedDict):
     words: list[str]
     versions_that_differ: tuple[str, ...]
     trials_from_other_runs: Mapping[str, int]
-    cells: list[Fields]
-    changes: list[Fields]
+    cells: list[CellOfMachines]
+    changes: list[ChangeOfMachines]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +146,12 @@ class MachinesOfRun:
                         for row in self.changes],
         }  # fmt: skip
 
-    def _row(self, row: CellRow | ChangeRow) -> Fields:
+    def _row(self, row: CellRow | ChangeRow) -> CellOfMachines:
         numbers = row.numbers
-        machines = [{"machine": self.name(one.bed), **fields_of(one, "bed")} for one in numbers.beds]
+        machines: list[OfMachine] = [
+            {"machine": self.name(one.bed), "n": one.n, "value": one.value, "counts": one.counts}
+            for one in numbers.beds
+        ]
         return {
             **row.cell.names,
             "machines": machines,

@@ -14,4 +14,7 @@ def write_whole(target: Path, content: bytes) -> None:
         part.replace(target)
     except OSError as error:
         part.unlink(missing_ok=True)
-        raise StoreError(f"cannot write {target}: {error.strerror}", "Name another place with --output") from error
+        raise StoreError(
+            f"cannot write {target}: {error.strerror}",
+            "Name another place for it",
+        ) from error
