@@ -43,7 +43,7 @@ from tools.json_types import Schema, Types, by_kind
 FOLDER = PROJECT / "docs" / "schemas"
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 EVENT = "event"
-RUN_EVENTS = (*events.EVENTS, TrialsMissing, *sweep_events.EVENTS)
+RUN_EVENTS: tuple[type[events.Event], ...] = (*events.EVENTS, TrialsMissing, *sweep_events.EVENTS)
 VERSION = 1  # of the documents; counts up when a key changes its meaning or goes away
 DOCUMENTS: dict[str, tuple[str, Any]] = {  # by name: what writes it, and its type
     "bench": ("lanelab bench NAME --json", list[Figure]),
