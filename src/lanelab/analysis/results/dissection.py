@@ -97,15 +97,15 @@ def tshark_fields(
     return [line.split(BETWEEN, len(fields) - 1) for line in lines if line]
 
 
-def _refusal(said: str, capture: Path, only: str) -> LanelabError:
+def _refusal(text: str, capture: Path, only: str) -> LanelabError:
     """Return what tshark objects to: fields, the filter, or the file."""
-    lines = [line.strip() for line in said.splitlines() if line.strip(" ^~\t")]
+    lines = [line.strip() for line in text.splitlines() if line.strip(" ^~\t")]
     lines = [line.removeprefix("tshark: ") for line in lines if not line.startswith("Running as user")]
     words = lines[0].rstrip(".") if lines else "it gave no reason"
     if "fields aren't valid" in words:
         what = f"tshark has no such field: {', '.join(lines[1:])}"
         return ArgumentError(what, "`tshark -G fields` lists all of them", key="fields")
-    if only and lines and capture.name not in said:  # a file that it cannot read it calls by its name
+    if only and lines and capture.name not in text:  # a file that it cannot read it calls by its name
         remedy = "Write a display filter of Wireshark's, like tcp.port == 80"
         return ArgumentError(f"tshark does not take {only!r}: {words}", remedy, key="filter")
     return CaptureError(f"tshark could not read {capture}: {words}", "Try it by hand")
