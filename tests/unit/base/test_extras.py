@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lanelab.driver.api.sample import unpacked
-from lanelab.driver.base.extras import EXTRAS, extra_with
+from lanelab.driver.base.extras import EXTRAS, extra_with, require
 from lanelab.driver.base.paths import CHECKOUT, PACKAGE
 
 OPTIONAL = {module for modules in EXTRAS.values() for module in modules}
@@ -73,6 +73,13 @@ def test_a_table_of_a_run_names_the_extra(tmp_path: Path) -> None:
 def test_modules_of_the_package_and_of_nobody_are_in_no_extra() -> None:
     assert [extra_with(name) for name in ("lanelab.driver", "json", "click", None)] == [None] * 4
     assert extra_with("selenium.webdriver.common") == "run"
+
+
+def test_what_a_child_process_imports_is_asked_for_before_it_starts() -> None:
+    require("json")
+    with pytest.raises(ModuleNotFoundError) as error:
+        require("no_such_module")
+    assert error.value.name == "no_such_module"
 
 
 @pytest.mark.skipif(CHECKOUT is None, reason="compares with pyproject.toml")

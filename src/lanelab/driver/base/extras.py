@@ -1,5 +1,7 @@
 """What an installed lanelab may lack: packages that only some commands need, in the extras of pyproject.toml."""
 
+import importlib.util
+
 EXTRAS = {
     "run": (
         "ansible", "selenium", "websocket", "warcio", "hyperframe", "idna", "brotlicffi", "zstandard", "rcssmin",
@@ -9,6 +11,12 @@ EXTRAS = {
     "serve": ("starlette", "uvicorn"),
     "tables": ("pyarrow", "altair"),
 }  # fmt: skip
+
+
+def require(module: str) -> None:
+    """Raise ModuleNotFoundError, as importing it would: for what only a child process imports."""
+    if importlib.util.find_spec(module) is None:
+        raise ModuleNotFoundError(f"No module named {module!r}", name=module)
 
 
 def extra_with(module: str | None) -> str | None:

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import ClusterError, InputError, StoreError
+from lanelab.driver.base.extras import require
 from lanelab.driver.base.programs.building import dashboard as dashboard_packages
 from lanelab.driver.run.events import Listener
 from lanelab.driver.run.sweep.address import LISTEN, NAME_FREE_PORT, SchedulerAddress, divided, listening
@@ -114,6 +115,7 @@ class _Keeper:
 
     def begin(self) -> str:
         """Start the process. Its address."""
+        require("distributed")
         self._child = child = Child("lanelab.driver.run.sweep.scheduler_process", self._settings, self._log)
         message = child.next_said(SchedulerSaid)
         if message and message.address:
