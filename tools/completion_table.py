@@ -1,9 +1,5 @@
-"""The table that completion reads, src/lanelab/driver/cli/parameters.json, from the commands themselves.
-
-    python -m tools.completion_table
-
-writes it again.
-"""
+"""The table that completion reads, src/lanelab/driver/cli/parameters.json, from the commands themselves. It is written
+again with the command reference: python -m tools.reference"""
 
 import json
 from typing import Any
@@ -11,7 +7,6 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from lanelab.driver.cli.completed import FILE
 from lanelab.driver.cli.main import lanelab
 from tools.reference import walk
 
@@ -54,7 +49,3 @@ def _values(parameter: click.Parameter, context: click.Context) -> dict[str, Any
 def _in_short(words: str | None) -> str:
     line = " ".join((words or "").split())
     return line if len(line) <= HELP else f"{line[: HELP - 1]}…"
-
-
-if __name__ == "__main__":
-    FILE.write_text(table_text(), encoding="utf-8")

@@ -2,7 +2,7 @@
 
     python -m tools.reference
 
-writes it again. What stands outside the page's markers is written by hand.
+writes it again, and the table that completion reads. What stands outside the page's markers is written by hand.
 """
 
 import inspect
@@ -14,6 +14,7 @@ import click
 
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.bed import registry
+from lanelab.driver.cli.completed import FILE as COMPLETION_TABLE
 from lanelab.driver.cli.main import lanelab
 from lanelab.driver.link import SETTINGS
 
@@ -131,4 +132,7 @@ def _from_page(folder: str, name: str) -> str:
 
 
 if __name__ == "__main__":
+    from tools.completion_table import table_text  # it walks the commands as this does
+
     PAGE.write_text(page_text(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    COMPLETION_TABLE.write_text(table_text(), encoding="utf-8")

@@ -97,7 +97,7 @@ def test_sites(command: str) -> None:
 
 
 def test_the_table_is_what_the_commands_have() -> None:
-    assert FILE.read_text() == table_text(), "build/env/bin/python -m tools.completion_table writes it again"
+    assert FILE.read_text() == table_text(), "build/env/bin/python -m tools.reference writes it again"
 
 
 def ask(monkeypatch: pytest.MonkeyPatch, words: str, number: int, request: str = "bash_complete") -> int:

@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem, shell_complete
 from lanelab.driver.cli.checkout_tools import has_command
 from lanelab.driver.cli.completions import COMPLETE_VARIABLE
 
-FILE = Path(__file__).with_name("parameters.json")  # python -m tools.completion_table writes it
+FILE = Path(__file__).with_name("parameters.json")  # python -m tools.reference writes it
 NAME = "lanelab"
 Table = dict[str, dict[str, Any]]
 
