@@ -77,7 +77,11 @@ if not TYPE_CHECKING:  # for tools that read the code a misspelt name is an erro
 
     def __getattr__(name):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202 - other machines may have Python 3.9
         if name not in __all__:
-            raise AttributeError(f"lanelab has no {name!r}. It has: {', '.join(__all__)}")
+            import difflib  # noqa: PLC0415
+
+            near = difflib.get_close_matches(name, __all__, n=1)
+            meant = f" Did you mean {near[0]}?" if near else ""
+            raise AttributeError(f"lanelab has no {name!r}.{meant} It has: {', '.join(__all__)}")
         import importlib  # noqa: PLC0415
 
         return getattr(importlib.import_module("lanelab.driver.api"), name)

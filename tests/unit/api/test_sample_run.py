@@ -270,7 +270,7 @@ def test_without_pyshark_the_error_names_the_way_to_have_it(run: lanelab.Run) ->
         (lambda run: run.trial(FAILED).file("x"), f"name: trial {FAILED} has no file x"),
         (lambda run: run.against(run), "other: "),
         (lambda run: run.explain(against="HTTP"), "arm: there is too much, or too little, to explain"),
-        (lambda _: lanelab.grid(sites="dummy", rtt="20 minutes", arms={"a": {}}), "grid:6: links.rtt: 'minutes'"),
+        (lambda _: lanelab.grid(sites="dummy", rtt="20 minutes", arms={"a": {}}), "rtt: 'minutes'"),
         (lambda _: lanelab.grid(sites="dummy", rttt="20ms", arms={"a": {}}), "Did you mean rtt?"),
     ],
 )

@@ -80,7 +80,8 @@ def _require_columns(of_cells: Iterable[Mapping[str, Value]], by: Sequence[str])
     known = {column for cell in of_cells for column in cell}
     for column in by:
         if column not in known and column not in OF_TRIALS:
-            near = near_miss(column, [*known, *OF_TRIALS])
+            ending = sorted(name for name in known if name.endswith(f".{column}"))
+            near = f"Did you mean {' or '.join(ending)}? " if ending else near_miss(column, [*known, *OF_TRIALS])
             remedy = f"{near}Write site, link, arm, or a setting like link.rtt; trials() has all columns"
             raise ArgumentError(f"there is no column {column!r} to tell trials apart by", remedy, key="by")
 

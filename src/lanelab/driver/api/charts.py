@@ -10,8 +10,8 @@ from lanelab.analysis.results.courses import drawing_of
 from lanelab.analysis.results.drawing import figures_of
 from lanelab.analysis.results.medians import measure_named
 from lanelab.analysis.results.model import Figure, Run
-from lanelab.driver.base.errors import ArgumentError, InputError
-from lanelab.driver.base.settings.kinds import near_miss
+from lanelab.driver.api.arguments import argument, known
+from lanelab.driver.base.errors import InputError
 
 if TYPE_CHECKING:
     from altair.typing import ChartType
@@ -24,14 +24,13 @@ DIMENSIONS = ("arm", "site", "link")
 def chart_of(run: Run, y: str | None, places: Mapping[str, str | None], kind: str | None, title: str) -> "ChartType":
     """Return the chart. `places`: what x, series and facet are. ArgumentError where the run has no such thing."""
     if y is not None and y != CHANGE:
-        y = measure_named(run, y).removesuffix("_ms")
-    if kind is not None and kind not in KINDS:
-        raise ArgumentError(f"there is no kind {kind!r} of charts", f"Write one of {', '.join(KINDS)}", key="kind")
-    known = [*DIMENSIONS, *axes.varying(run)]
+        with argument("y"):
+            y = measure_named(run, y).removesuffix("_ms")
+    if kind is not None:
+        known(kind, KINDS, "kind", f"there is no kind {kind!r} of charts")
     for key, name in places.items():
-        if name is not None and name not in known:
-            remedy = f"{near_miss(name, known)}Write one of {', '.join(known)}"
-            raise ArgumentError(f"cells of this run do not differ in {name!r}", remedy, key=key)
+        if name is not None:
+            known(name, [*DIMENSIONS, *axes.varying(run)], key, f"cells of this run do not differ in {name!r}")
     first = figures_of(run)[0]
     x = places["x"] or (first.x if kind != "cdf" else "")
     series = places["series"] or ("arm" if x != "arm" and kind != "parts" else "")

@@ -1,11 +1,12 @@
 """An experiment for programs: of a file, or of settings; planned, and run."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias, TypedDict, Unpack
+from typing import Protocol, TypeAlias, TypedDict, Unpack, runtime_checkable
 
 import yaml
 
@@ -14,7 +15,7 @@ from lanelab.driver.api.opened_run import Run
 from lanelab.driver.api.plans import Plan, plan_of
 from lanelab.driver.api.run_experiment import run
 from lanelab.driver.api.sweeps import SweepOptions
-from lanelab.driver.base.errors import Interrupted
+from lanelab.driver.base.errors import ArgumentError, InputError, Interrupted
 from lanelab.driver.experiment import model
 from lanelab.driver.experiment.keys import EXPERIMENT
 from lanelab.driver.experiment.read import parse_experiment, read_experiment
@@ -23,7 +24,7 @@ from lanelab.driver.run.runner import StopRequest
 from lanelab.driver.site.load import site_names
 
 # As an experiment file has it: texts with their units, numbers, and lists and mappings of them.
-Setting: TypeAlias = "str | int | float | bool | Sequence[Setting] | Mapping[str, Setting]"
+Setting: TypeAlias = "str | int | float | bool | Iterable[Setting] | Mapping[str, Setting] | Numbers"
 SOURCE = "grid"  # errors call the experiment so
 
 
@@ -102,6 +103,14 @@ async def _ended(running: "asyncio.Future[Run]") -> BaseException | None:
     return running.exception()
 
 
+@runtime_checkable
+class Numbers(Protocol):
+    """A number or an array of a library such as numpy."""
+
+    def item(self) -> object: ...
+    def tolist(self) -> object: ...
+
+
 def grid(**settings: Setting) -> Experiment:
     """Return an experiment of every combination of these settings of the link, each a value or a list of values with
     its unit. Other names are keys of an experiment file: sites, arms, trials, …. Raises InputError, as for a file."""
@@ -110,13 +119,22 @@ def grid(**settings: Setting) -> Experiment:
     whole = {name: value for name, value in settings.items() if name in keys}
     written = {"name": SOURCE, **whole, **({"links": links} if links else {})}
     text = yaml.safe_dump(_plain(written), sort_keys=False, allow_unicode=True, width=100)
-    return Experiment(parse_experiment(text, SOURCE, site_names()))
+    try:
+        return Experiment(parse_experiment(text, SOURCE, site_names()))
+    except InputError as error:  # nobody wrote that file: it has no lines
+        key = re.sub(rf"^{SOURCE}(:\d+)?: ", "", error.key)
+        name = key.removeprefix("links.")
+        raise ArgumentError(error.what, error.remedy, key=name) from error
 
 
-def _plain(value: Setting) -> Setting:
+def _plain(value: object) -> object:
     """Return it with lists and mappings as YAML writes them."""
     if isinstance(value, Mapping):
         return {str(name): _plain(below) for name, below in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    if isinstance(value, str | int | float):
+        return value.item() if isinstance(value, Numbers) else value
+    if isinstance(value, Numbers):
+        return _plain(value.tolist())
+    if isinstance(value, Iterable):
         return [_plain(one) for one in value]
     return value

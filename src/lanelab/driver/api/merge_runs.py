@@ -6,6 +6,7 @@ from pathlib import Path
 
 from lanelab.analysis.results.runs import find_run
 from lanelab.driver.api.opened_run import Run, open_run
+from lanelab.driver.base.errors import ArgumentError
 from lanelab.driver.base.version import VERSION
 from lanelab.driver.run.events import Listener, Notice, unheard
 from lanelab.driver.run.folder.format import RUNS
@@ -17,6 +18,8 @@ def merge(names: Sequence[str | Path], out: str | Path | None = None, *, on_even
     run, which must not be there; without it runs/DATE-merged. on_event: hears how far it is, and what differs.
 
     Raises InputError where the experiments are not equal."""
+    if isinstance(names, str | Path):
+        raise ArgumentError(f"{names!r} is one run", "Write a list of the runs to merge", key="names")
     folders = [find_run(str(name)) for name in names]
     stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
     target = Path(out) if out is not None else RUNS / f"{stamp}-merged"

@@ -3,7 +3,7 @@
 A method imports what it alone needs: commands that show one thing would wait for everything else.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,11 +16,11 @@ from lanelab.analysis.results.run_folder import read_run, with_places
 from lanelab.analysis.results.runs import find_run
 from lanelab.analysis.results.sections.of_run import each_section, results_markdown, sections_of
 from lanelab.analysis.results.sections.seen import Seen
-from lanelab.driver.api.arguments import argument
+from lanelab.driver.api.arguments import argument, known, whole
 from lanelab.driver.api.result import Result
 from lanelab.driver.api.results import Agreement, Claims, Comparison, Explanation
 from lanelab.driver.base.coded import Json
-from lanelab.driver.base.errors import ArgumentError, InputError
+from lanelab.driver.base.errors import ArgumentError, InputError, StoreError
 from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.base.units import Ratio
 from lanelab.driver.experiment.claim import Claim
@@ -124,7 +124,12 @@ class Run:
         from lanelab.analysis.results.medians import measure_named, medians
 
         name = measure_named(self.data, metric)  # a median of whole numbers may lie between two
-        return export.arrow_table(medians(self.data, metric, (by,) if isinstance(by, str) else by), {name: "float"})
+        names = [by] if isinstance(by, str) else list(by) if isinstance(by, Iterable) else []
+        if not names:
+            raise ArgumentError(
+                f"{by!r} names no column", "Write site, link, arm, or a setting like link.rtt", key="by"
+            )
+        return export.arrow_table(medians(self.data, metric, names), {name: "float"})
 
     # --- what it says
 
@@ -157,12 +162,19 @@ class Run:
         remedy = f"It compares {known}. Write `compare` into the experiment before a run"
         return ArgumentError(f"the experiment does not compare {of} to {to}", remedy, key="of")
 
-    def against(self, other: "Run", within: str = "5%", *, letters: tuple[str, str] = ("A", "B")) -> Agreement:
-        """Return whether another run agrees with this one within a margin. letters: what the two are called in it."""
+    def against(
+        self, other: "Run | str | Path", within: str = "5%", *, letters: tuple[str, str] = ("A", "B")
+    ) -> Agreement:
+        """Return whether another run agrees with this one within a margin. other: a run, its folder or its name.
+        letters: what the two are called in it."""
         from lanelab.analysis.results.compare_runs import against
         from lanelab.analysis.results.conditions import differing
         from lanelab.analysis.results.sections.compare import against_section
 
+        with argument("other"):
+            other = open_run(other) if isinstance(other, str | Path) else other
+        if not isinstance(other, Run):
+            raise ArgumentError(f"{other!r} is no run", "Write a run, its folder, or its name", key="other")
         with argument("within"):
             ratio = Ratio.parse(within)
             if not ratio:
@@ -223,10 +235,11 @@ class Run:
         """Return the trial of this number."""
         from lanelab.driver.api.trial import Trial
 
-        for trial in self.data.trials:
-            if trial.number == number:
-                return Trial(self.folder, trial)
         last = self.data.trials[-1].number if self.data.trials else 0
+        wanted = number if type(number) is int else whole(number, "trial", 1, max(last, 1))
+        for trial in self.data.trials:
+            if trial.number == wanted:
+                return Trial(self.folder, trial)
         remedy = f"Its trials are numbered 1 to {last}" if last else "It has no trials yet"
         raise ArgumentError(f"the run {self.folder} has no trial {number}", remedy, key="trial")
 
@@ -256,15 +269,21 @@ class Run:
     def export_files(self, kind: "Kind", folder: str | Path, *, median: bool = False) -> "Exported":
         """Write the HAR, the capture with its key log, or the trace of each trial that counts, or of each cell's median
         trial. Returns the files, and how many trials had none to give."""
-        from lanelab.analysis.results.export_files import write_files
+        from lanelab.analysis.results.export_files import NAMES, write_files
 
+        known(kind, NAMES, "kind", f"there is no kind {kind!r} of files")
         return write_files(self.data, kind, Path(folder), median=median)
 
     def report(self, path: str | Path | None = None) -> Path:
         """Write the report: one page, in the run folder unless `path` says otherwise."""
         from lanelab.analysis.results.report import write_report
 
-        return write_report(self.folder, None if path is None else Path(path))
+        try:
+            return write_report(self.folder, None if path is None else Path(path))
+        except OSError as error:
+            remedy = "Free some space or check the permissions, or name another file: report(path)"
+            where = f" ({error.filename})" if error.filename else ""
+            raise StoreError(f"the report cannot be written: {error.strerror or error}{where}", remedy) from error
 
     def write_markdown(self, path: str | Path) -> None:
         """Write everything that `lanelab show` prints as Markdown."""

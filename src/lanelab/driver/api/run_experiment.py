@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lanelab.analysis.results.runs import find_run
-from lanelab.driver.api.arguments import argument
+from lanelab.driver.api.arguments import argument, whole
 from lanelab.driver.api.beds import BedOptions
 from lanelab.driver.api.opened_run import Run, open_run
 from lanelab.driver.api.session import Means, play
@@ -60,6 +60,7 @@ def run(  # noqa: PLR0913 - each is an option
     Raises InputError for what is wrong in the file or the arguments, before anything is made; Interrupted after a stop,
     RunInterrupted, which is a KeyboardInterrupt, after Ctrl-C; another LanelabError where it cannot go on. A run that
     comes to its end may lack trials: `missing`."""
+    _require_options(bed, sweep)
     sweep.check(bed)
     reused = _runs_in(reuse)
     read = experiment if isinstance(experiment, Experiment) else read_experiment(Path(experiment), variant)
@@ -133,16 +134,20 @@ def _changed(experiment: Experiment, beds: int | None, scale: float | None) -> E
         scaled = experiment if scale is None else over_scale(experiment, scale)
     if beds is None:
         return scaled
-    if not 1 <= beds <= MOST_BEDS:
-        raise ArgumentError(f"{beds} beds cannot be used", f"Write a number from 1 to {MOST_BEDS}", key="beds")
+    number = whole(beds, "beds", 1, MOST_BEDS)
     with argument("beds"):
-        return over_beds(scaled, beds)
+        return over_beds(scaled, number)
 
 
 def _seed(seed: int | None) -> int | None:
-    if seed is not None and not 0 <= seed <= LARGEST_SEED:
-        raise ArgumentError(f"{seed} is no seed", f"Write a number from 0 to {LARGEST_SEED}", key="seed")
-    return seed
+    return None if seed is None else whole(seed, "seed", 0, LARGEST_SEED)
+
+
+def _require_options(bed: object, sweep: object) -> None:
+    for name, value, kind in (("bed", bed, BedOptions), ("sweep", sweep, SweepOptions)):
+        if not isinstance(value, kind):
+            remedy = f"Write {name}=lanelab.{kind.__name__}(…)"
+            raise ArgumentError(f"{type(value).__name__} is not what it takes", remedy, key=name)
 
 
 def _runs_in(reuse: str | Path | None) -> Path | None:

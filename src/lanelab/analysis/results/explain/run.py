@@ -60,14 +60,14 @@ def _asked_for(run: Run, what: Sequence[str]) -> tuple[list[Cell], Sequence[tupl
     if not what:
         return list(run.cells), run.plan.compared
     if len(what) == 1:
-        return cells_named(run, what[0], "CELL"), ()
-    base, other = (_arm(run, name) for name in what)
+        return cells_named(run, what[0], "arm"), ()
+    base, other = (_arm(run, name, key) for name, key in zip(what, ("against", "arm"), strict=True))
     if base == other:
-        raise InputError(f"{base} does not differ from itself", "Name two arms", key="ARM")
+        raise InputError(f"{base} does not differ from itself", "Name two arms", key="against")
     same_place = [(one, two) for one in run.cells for two in run.cells if one.group == two.group]
     pairs = [(one, two) for one, two in same_place if (one.arm.name, two.arm.name) == (base, other)]
     if not pairs:
-        raise InputError(f"no site and link has both {base} and {other}", "Name one of them alone", key="ARM")
+        raise InputError(f"no site and link has both {base} and {other}", "Name one of them alone", key="against")
     return [cell for pair in pairs for cell in pair], pairs
 
 
@@ -132,12 +132,10 @@ def _one_trial(run: Run, cells: dict[int, MadeOf], number: int, parts_of: PartsO
     return Outlier(trial, cells[trial.cell.number], parts)
 
 
-def _arm(run: Run, name: str) -> str:
+def _arm(run: Run, name: str, key: str) -> str:
     names = [arm.name for arm in run.arms]
     if name not in names:
-        raise InputError(
-            f"the run has no arm {name!r}", f"{near_miss(name, names)}It has {', '.join(names)}", key="ARM"
-        )
+        raise InputError(f"the run has no arm {name!r}", f"{near_miss(name, names)}It has {', '.join(names)}", key=key)
     return name
 
 
