@@ -10,6 +10,7 @@ from rich.console import Console
 
 from lanelab.analysis.results import export, pooled_places, tables
 from lanelab.analysis.results.model import Run
+from lanelab.analysis.results.pooled_places import pooled
 from lanelab.analysis.results.report.page import page
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.sections.findings import findings, warnings
@@ -22,7 +23,7 @@ NONE_FAIL = lambda _trial, _attempt: False  # noqa: E731
 
 def said(run: Run) -> str:
     rows, compared = tables.rows(run), tables.comparisons(run)
-    return " ".join([*findings(run, rows, compared), *warnings(run, rows, compared)])
+    return " ".join([*findings(run, rows, compared, pooled(run)), *warnings(run, rows, compared)])
 
 
 def shown(run: Run) -> str:

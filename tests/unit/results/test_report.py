@@ -18,6 +18,7 @@ from lanelab.analysis.results.drawing import draw
 from lanelab.analysis.results.export_files import write_files
 from lanelab.analysis.results.layout.model import Words
 from lanelab.analysis.results.model import Figure
+from lanelab.analysis.results.pooled_places import pooled
 from lanelab.analysis.results.report import page
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.sections.cells import columns
@@ -105,8 +106,11 @@ def test_too_few_rounds_are_not_called_no_difference(tmp_path: Path, links: int,
     made = Made(links=Made().links[:links], rounds=rounds, fails=lambda _trial, _attempt: False)
     run = read_run(make_run(tmp_path / "run", made))
     rows, compared = tables.rows(run), tables.comparisons(run)
-    assert said in findings(run, rows, compared)
-    assert not any("no difference" in each for each in [*findings(run, rows, compared), *warnings(run, rows, compared)])
+    assert said in findings(run, rows, compared, pooled(run))
+    assert not any(
+        "no difference" in each
+        for each in [*findings(run, rows, compared, pooled(run)), *warnings(run, rows, compared)]
+    )
 
 
 def test_the_terminal_shows_every_run(folder: Path) -> None:

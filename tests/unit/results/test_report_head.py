@@ -6,6 +6,7 @@ from pathlib import Path
 
 from lanelab.analysis.results import tables
 from lanelab.analysis.results.drawing import draw, figures_of
+from lanelab.analysis.results.pooled_places import pooled
 from lanelab.analysis.results.report.page import page
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.sections.cells import groups, place
@@ -21,7 +22,7 @@ NONE_FAIL = lambda _trial, _attempt: False  # noqa: E731
 def test_findings_come_before_one_box_of_warnings(tmp_path: Path) -> None:
     run = read_run(make_run(tmp_path / "run", Made(arms=TWO, rounds=3, fails=NONE_FAIL)))
     rows, compared = tables.rows(run), tables.comparisons(run)
-    assert findings(run, rows, compared)[0].startswith("h2 was faster than http so far")
+    assert findings(run, rows, compared, pooled(run))[0].startswith("h2 was faster than http so far")
     assert any("provisional" in each for each in warnings(run, rows, compared))
     text = page(run)
     found = text.index("h2 was faster than http so far")

@@ -7,7 +7,7 @@ from lanelab.analysis.results import conditions, machine, tables
 from lanelab.analysis.results.comparisons import not_compared
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.numbers import change_words, shown, with_unit
-from lanelab.analysis.results.pooled_places import pooled
+from lanelab.analysis.results.pooled_places import PooledRow
 from lanelab.analysis.results.sections.comparisons import provisional
 from lanelab.analysis.results.tables import ComparisonRow, Row
 from lanelab.analysis.statistics import ENOUGH
@@ -19,14 +19,16 @@ MOST_CELLS = 4
 MORE_THAN_TOLD = "more than can be told, since loads timed out"
 
 
-def findings(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -> list[str]:
+def findings(
+    run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow], over_all: Sequence[PooledRow]
+) -> list[str]:
     """Return what was found, the most important first."""
     if nothing := tables.nothing_counts(run):
         return [nothing]
     pairs = dict.fromkeys((row.cell.arm.name, row.base.name) for row in compared)
     against = [_against(arm, base, compared) for arm, base in pairs]
     result = [sentence for sentence in against if sentence] or _single(rows)
-    return [*result, *(row.words() for row in pooled(run))]
+    return [*result, *(row.words() for row in over_all)]
 
 
 def warnings(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -> list[str]:

@@ -23,7 +23,7 @@ def head(seen: Seen) -> Head:
     """Lay out the head. What takes the meaning from the numbers comes before them."""
     run = seen.run
     alarms = [*warnings(run, seen.rows, seen.compared), *seen.machines.warnings()]
-    shown: list[Part] = [Points(words(findings(run, seen.rows, seen.compared)), style="said")]
+    shown: list[Part] = [Points(words(findings(run, seen.rows, seen.compared, seen.pooled)), style="said")]
     box: list[Part] = [Points(words(alarms), style="warnings")] if alarms else []
     return Head(
         f"lanelab report: {run.name}",
