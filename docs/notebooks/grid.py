@@ -27,7 +27,9 @@ run.chart(y="plt", x="rtt", series="arm", kind="heatmap")
 # %% [markdown]
 # ## The crossover
 # The change that HTTP/2 makes against HTTP/1.1, over the round-trip time: where its line passes 0%, the faster of the two
-# becomes the slower.
+# becomes the slower. Where that is between two places that were measured nobody knows: measure more round-trip times there. In
+# a grid of round-trip times and rates, `kind="heatmap", series="rate"`, it is where blue (faster) turns to orange; a number in
+# brackets is on neither side.
 
 # %%
 changes = run.compare("HTTP/2", "HTTP").table()
