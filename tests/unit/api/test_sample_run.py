@@ -122,6 +122,19 @@ def test_a_cut_capture_is_not_one_without_keys(run: lanelab.Run) -> None:
             key_log(broken)
 
 
+def test_no_speed_index_is_nothing(run: lanelab.Run) -> None:
+    values = run.trials().column("speed_index_ms").to_pylist()
+    assert any(values)
+    assert 0 not in values
+
+
+def test_nothing_of_it_was_lost_and_nothing_says_where_on_a_machine_it_was_made(run: lanelab.Run) -> None:
+    (verification,) = lanelab.verify(run.folder)
+    assert not verification.wrong
+    (session,) = run.data.sessions
+    assert json.loads(json.dumps(session.provenance))["python"]["program"] == "build/env/bin/python"
+
+
 def test_requests_and_series_are_tables(run: lanelab.Run) -> None:
     requests = run.requests()
     assert {"url", "wait_ms", "trial"} <= set(requests.column_names)
