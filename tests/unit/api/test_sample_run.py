@@ -215,6 +215,15 @@ def test_packets_are_those_that_the_trial_counted(run: lanelab.Run) -> None:
     assert set(up.column("up").to_pylist()) == {True}
 
 
+def test_packets_of_all_trials_are_one_table(run: lanelab.Run) -> None:
+    table = run.packets(filter=pc.field("payload") > 0)
+    assert set(table.column("trial").to_pylist()) == {trial.number for trial in run.data.trials}
+    of_one = table.filter(pc.field("trial") == LOADED)
+    alone = run.trial(LOADED).packets(filter=pc.field("payload") > 0)
+    assert of_one.select(alone.column_names).to_pylist() == alone.to_pylist()
+    assert set(table.filter(pc.field("trial") == FAILED).column("status").to_pylist()) == {"failed"}
+
+
 @needs_tshark
 def test_dissected_packets_are_decrypted_also_within_a_running_loop(run: lanelab.Run) -> None:
     async def within() -> list[str]:

@@ -174,6 +174,12 @@ def _identity(trial: Trial) -> Row:
     }
 
 
+def place_of(trial: Trial, refused: Mapping[int, Sequence[Refusal]]) -> Row:
+    """Return which trial something is of, and whether it counts."""
+    standing = _standing(trial, {}, refused)
+    return {**_identity(trial), **{name: standing[name] for name in ("status", "refused")}}
+
+
 def _standing(trial: Trial, fit: Mapping[int, bool | None], refused: Mapping[int, Sequence[Refusal]]) -> Row:
     """Return whether the trial counts: whoever works with these rows alone has to leave others out."""
     return {
@@ -222,7 +228,7 @@ def write_parquet(rows: Rows, path: Path) -> int:
 
 
 _AT_ONCE = 500  # rows that are dictionaries at the same time
-Kind: TypeAlias = Literal["text", "float", "int"]
+Kind: TypeAlias = Literal["text", "float", "int", "bool"]
 
 
 def arrow_table(rows: Rows, kinds: Mapping[str, Kind] | None = None) -> "pyarrow.Table":
@@ -244,8 +250,8 @@ def _column(pa: Any, name: str, values: Sequence[Cell], kind: Kind | None) -> An
     kind = kind or _kind_by_name(name)
     if name == "started":
         return pa.array(values, type=pa.timestamp("ms", tz="UTC"))
-    if kind == "text":
-        return pa.array(values, type=pa.string())
+    if kind in ("text", "bool"):
+        return pa.array(values, type=pa.string() if kind == "text" else pa.bool_())
     if kind:
         number, of_arrow = (int, pa.int64()) if kind == "int" else (float, pa.float64())
         return pa.array([None if each is None else number(each) for each in map(_amount, values)], type=of_arrow)

@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lanelab.analysis.results.dissection import WITHIN, tshark_fields
-from lanelab.analysis.results.export import Kind, Row, arrow_table
+from lanelab.analysis.results.export import Kind, Row, arrow_table, place_of
 from lanelab.analysis.results.load_view import CAPTURE
+from lanelab.analysis.results.model import Run
+from lanelab.analysis.results.refusals import refusals
 from lanelab.analysis.results.trial_packets import decoded_as
 from lanelab.driver.base.errors import ArgumentError, CaptureError, InputError, MissingProgram
 from lanelab.driver.base.programs.find_program import find
 from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder.trial_content import unchanged_artifacts
+from lanelab.driver.run.folder.trial_records import read_record
 from lanelab.driver.trial.packets.timeline import Timeline, read_timeline
 
 if TYPE_CHECKING:
@@ -55,7 +58,7 @@ def packets_table(capture: Path, record: TrialRecord, chosen: "Expression | None
     """Return a row for each packet of TCP and UDP; `chosen`: for those alone."""
     timeline = read_timeline(capture, ADDRESSES["client"])
     rows = sorted(_rows(timeline, began_us(record)), key=lambda row: row[0])
-    table = arrow_table(dict(zip(COLUMNS, row, strict=True)) for row in rows)
+    table = arrow_table((dict(zip(COLUMNS, row, strict=True)) for row in rows), COLUMNS)
     if chosen is None:
         return table
     if isinstance(chosen, str):
@@ -68,10 +71,28 @@ def packets_table(capture: Path, record: TrialRecord, chosen: "Expression | None
         raise ArgumentError(f"the filter cannot be used: {str(error).splitlines()[0]}", remedy, key="filter") from error
 
 
-COLUMNS = (
-    *("number", "at_ms", "up", "bytes", "protocol", "client_port", "server", "server_port", "payload"),
-    *("seq", "ack", "flags", "window"),
-)
+def packets_of_run(run: Run, chosen: "Expression | None") -> "pyarrow.Table":
+    """Return the packets of every trial that has a capture, with the trial that they are of, and whether it counts."""
+    import pyarrow as pa  # noqa: PLC0415 - large
+
+    tables, refused = [], refusals(run)
+    for trial in run.trials:
+        capture = unchanged_artifacts(run.folder, trial.number, (CAPTURE,)) / CAPTURE
+        if capture.is_file():
+            packets = packets_table(capture, read_record(run.folder, trial.number), chosen)
+            place = place_of(trial, refused)
+            columns = {name: pa.array([value] * len(packets)) for name, value in place.items()}
+            tables.append(pa.table({**columns, **{name: packets.column(name) for name in packets.column_names}}))
+    if not tables:
+        raise InputError(f"no trial of {run.folder} has a capture of the client", "Captures are off, or were removed")
+    return pa.concat_tables(tables)
+
+
+COLUMNS: dict[str, Kind] = {
+    "number": "int", "at_ms": "float", "up": "bool", "bytes": "int", "protocol": "text", "client_port": "int",
+    "server": "text", "server_port": "int", "payload": "int", "seq": "int", "ack": "int", "flags": "int",
+    "window": "int",
+}  # fmt: skip
 Fields = tuple[int, float | None, bool, int, str, int, str, int, int, int | None, int | None, int | None, int | None]
 
 

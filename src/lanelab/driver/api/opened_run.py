@@ -31,6 +31,7 @@ from lanelab.driver.run.folder.format import LATEST
 if TYPE_CHECKING:
     import pyarrow
     from altair.typing import ChartType
+    from pyarrow.compute import Expression
 
     from lanelab.analysis.results.export_files import Exported, Kind
     from lanelab.driver.api.trial import Trial
@@ -116,6 +117,13 @@ class Run:
             remedy = f"{near_miss(name, known)}It has {', '.join(known) or 'none'}"
             raise ArgumentError(f"no trial of this run has a series {name!r}", remedy, key="name")
         return export.arrow_table(row for row in rows if row["series"] == name)
+
+    def packets(self, filter: "Expression | None" = None) -> "pyarrow.Table":  # noqa: A002 - as pyarrow calls it
+        """Return a row for each packet of each trial that has a capture. `filter`: an expression of pyarrow over the
+        columns, which is used trial by trial: all packets of a large run are many."""
+        from lanelab.driver.api.captures import packets_of_run
+
+        return packets_of_run(self.data, filter)
 
     def median(self, metric: str, by: Sequence[str] = ("site", "link", "arm")) -> "pyarrow.Table":
         """Return the median of each group of trials, how many `trials` are behind it, and how many are `left_out`:
