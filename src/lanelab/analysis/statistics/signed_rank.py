@@ -23,6 +23,7 @@ from lanelab.analysis.statistics.median import ALPHA
 
 MOST_STEPS = 1_000_000  # of the exact distribution; beyond it the normal one is right to more digits than are shown
 MOST_LISTED = 200_000  # Walsh averages that are listed; of more, the wanted ones are found by bisection
+MOST_KEPT = 256  # results that are remembered
 _NORMAL = NormalDist()
 
 
@@ -41,7 +42,12 @@ class Shift:
 def signed_rank(strata: Sequence[Sequence[float]], alpha: float = ALPHA) -> Shift:
     """Return the shift of values that are alike within a stratum but for it. One stratum is the common signed-rank
     test; of several the statistics are added up."""
-    walsh = _Walsh([sorted(values) for values in strata if values])
+    return _signed_rank(tuple(tuple(sorted(values)) for values in strata if values), alpha)
+
+
+@functools.lru_cache(maxsize=MOST_KEPT)  # a place is asked for by itself, and by what is said of all places
+def _signed_rank(strata: tuple[tuple[float, ...], ...], alpha: float) -> Shift:
+    walsh = _Walsh(strata)
     law = law_of(tuple(sorted(len(values) for values in walsh.strata)))
     k = law.outside(alpha)
     p = 2 * min(law.at_least(walsh.above()), law.at_least(walsh.below()))
