@@ -7,11 +7,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import lanelab
 from lanelab.driver.api.events_file import event_lines
-from lanelab.driver.base.errors import InputError, StoreError
+from lanelab.driver.base.errors import InputError, RecordError, StoreError
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.cli.runs import run
-from lanelab.driver.run.events import Event, Notice, RoundEnded, read_event
+from lanelab.driver.run.events import Event, Notice, RoundEnded, TrialEnded, read_event
+from lanelab.driver.run.missing import MissingCell, TrialsMissing
+from lanelab.driver.run.sweep.events import OnWorker, WorkerLeft
 
 SEEN = (Notice("a link is slow"), RoundEnded(1))
 
@@ -66,3 +69,18 @@ def test_a_line_that_a_full_disk_has_cut_does_not_take_the_next_one_with_it(tmp_
     with event_lines(path) as listen:
         listen(Notice("whole"))
     assert [read_event(json.loads(line)) for line in path.read_text().splitlines()[1:]] == [Notice("whole")]
+
+
+MISSING = TrialsMissing("runs/x", 4, (MissingCell("dummy", "20ms", "HTTP", 1, 3, 0, {"timeout": 2}),))
+
+
+@pytest.mark.parametrize(
+    "event",
+    [*SEEN, MISSING, WorkerLeft("w", "bed 1", "stopped", portion_lost=True), OnWorker("w", "bed 1", RoundEnded(2)),
+     TrialEnded("dummy", "20ms", "HTTP", 1, 1, 1, "plt_ms", 12.5, 1.0, ())],
+)  # fmt: skip
+def test_whoever_reads_lines_gets_every_event_and_leaves_out_what_is_new(event: Event) -> None:
+    line = {**json.loads(json.dumps(event.to_json())), "new_key": 1}
+    assert lanelab.events.read_event(line) == event
+    with pytest.raises(RecordError, match="there is no event 'later'"):
+        lanelab.events.read_event({"event": "later"})

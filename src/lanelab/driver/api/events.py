@@ -1,5 +1,6 @@
 """The events of a run: lanelab.events. Those of a run on several beds beside them are lanelab.sweep_events."""
 
+from lanelab.driver.api.read_events import read_event
 from lanelab.driver.run.events import (
     EVENTS,
     VERSION,
@@ -26,7 +27,6 @@ from lanelab.driver.run.events import (
     TrialEnded,
     TrialRefused,
     TrialStored,
-    read_event,
     unheard,
 )
 from lanelab.driver.run.missing import TrialsMissing
