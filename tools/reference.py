@@ -8,6 +8,7 @@ writes it again, and the table that completion reads. What stands outside the pa
 import inspect
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
 
 import click
@@ -20,7 +21,9 @@ from lanelab.driver.link import SETTINGS
 
 PAGE = PROJECT / "docs" / "reference" / "commands.md"
 LINK_OPTIONS = {"profile", *SETTINGS}  # docs/reference/link.md has them
+SHARED = 3  # options that so many commands have, in the same words, are said once
 BED_OPTIONS = ("substrate", *(option.name for option in registry.options()), "router", "pins")
+_Words = tuple[str, str] | None  # an option and what it means, as `--help` says it
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _DOCUMENT = re.compile(r"docs/((?:[\w-]+/)*)([\w-]+[.]md)")
 
@@ -39,9 +42,11 @@ def walk(command: click.Command, path: str = "lanelab") -> Iterator[tuple[str, c
 def page_text(now: str) -> str:
     """The page as it should be: `now` with the generated parts written again."""
     commands = dict(walk(lanelab))
+    shared = _shared_options(list(commands.values()))
     parts = {
         "bed options": _options_table(_bed_options(commands["lanelab bed shell"])),
-        "commands": "\n\n".join(_section(path, command) for path, command in commands.items()),
+        "shared options": _options_table(list(shared.values())),
+        "commands": "\n\n".join(_section(path, command, set(shared)) for path, command in commands.items()),
     }
     for name, text in parts.items():
         before, opening, rest = now.partition(f"<!-- {name} -->\n")
@@ -52,29 +57,47 @@ def page_text(now: str) -> str:
     return now
 
 
-def _section(path: str, command: click.Command) -> str:
-    context = click.Context(command, info_name=path)
+def _section(path: str, command: click.Command, shared: set[_Words]) -> str:
     heading = "#" * (1 + max(1, min(2, path.count(" "))))
-    usage = " ".join([path, *command.collect_usage_pieces(context)])
-    blocks = [f"{heading} `{path}`", f"    {usage}", *_paragraphs(command.help or "")]
-    options_of_command = [
-        one for one in listed_options(command) if one.name not in LINK_OPTIONS and one.name not in BED_OPTIONS
-    ]
-    if options_of_command:
-        blocks.append(_options_table(options_of_command))
-    if elsewhere := _elsewhere(command):
+    blocks = [f"{heading} `{path}`", *_usage(path, command), *_paragraphs(command.help or "")]
+    own = _own_options(command)
+    if alone := [one for one in own if _words(one) not in shared]:
+        blocks.append(_options_table(alone))
+    if elsewhere := _elsewhere(command, [one for one in own if _words(one) in shared]):
         blocks.append(elsewhere)
     if command.epilog and not _takes_link(command):
         blocks += _paragraphs(command.epilog)
     return "\n\n".join(blocks)
 
 
-def _elsewhere(command: click.Command) -> str:
+def _usage(path: str, command: click.Command) -> list[str]:
+    """Return the line that says what a command takes, where that is more than options or another command."""
+    pieces = command.collect_usage_pieces(click.Context(command, info_name=path))
+    return [] if isinstance(command, click.Group) or pieces == ["[OPTIONS]"] else [f"    {' '.join([path, *pieces])}"]
+
+
+def _own_options(command: click.Command) -> list[click.Option]:
+    """Return the options of a command that are neither of its link nor of its bed."""
+    return [one for one in listed_options(command) if one.name not in LINK_OPTIONS and one.name not in BED_OPTIONS]
+
+
+def _words(option: click.Option) -> _Words:
+    return option.get_help_record(click.Context(click.Command("lanelab")))
+
+
+def _shared_options(commands: list[click.Command]) -> dict[_Words, click.Option]:
+    """Return the options that several commands have, by their words."""
+    every = [one for command in commands for one in _own_options(command)]
+    counts = Counter(map(_words, every))
+    return {_words(one): one for one in every if counts[_words(one)] >= SHARED}
+
+
+def _elsewhere(command: click.Command, shared: list[click.Option]) -> str:
     """Return what says where the options are that several commands have."""
-    beds = [f"`{one.opts[-1]}`" for one in _bed_options(command)]
-    places = [f"{', '.join(beds)} ([options of a bed](#options-of-a-bed))"] if beds else []
+    places = [f"[`{one.opts[-1]}`](#options-of-several-commands)" for one in shared]
+    places += [f"[`{one.opts[-1]}`](#options-of-a-bed)" for one in _bed_options(command)]
     places += ["[link options](#link-options)"] if _takes_link(command) else []
-    return f"Also: {' and '.join(places)}." if places else ""
+    return f"Also: {', '.join(places)}." if places else ""
 
 
 def _takes_link(command: click.Command) -> bool:
