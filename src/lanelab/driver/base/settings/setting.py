@@ -107,13 +107,6 @@ def rows_of(kind: type) -> tuple[Setting, ...]:
     return tuple(each.metadata[ROW] for each in fields(kind) if ROW in each.metadata)
 
 
-def _together(pairs: tuple[tuple[str, object], ...]) -> Iterator[str]:
-    """Write each name once, before the first of its values."""
-    for name, same in groupby(pairs, key=lambda pair: pair[0]):
-        first, *rest = (str(value).lower() for _, value in same)
-        yield ", ".join([f"`{name}: {first}`", *(f"`{value}`" for value in rest)])
-
-
 def option_of(name: str) -> str:
     return "--" + name.replace("_", "-")
 
@@ -231,6 +224,15 @@ class Table(Mapping[str, Key]):
                     read[setting.name] = setting.kind.parse(entry.text(), "")
         return read
 
+    def _beside(self, setting: Setting) -> Iterator[str]:
+        """Say beside which values of others a setting does nothing, or beside which alone it does something."""
+        for name, pairs in groupby(setting.meaningless_with, key=lambda pair: pair[0]):
+            idle = [str(value).lower() for _, value in pairs]
+            others = self.by_name[name].schema.get("enum") if name in self.by_name else None
+            useful = [str(value) for value in others if value not in idle] if isinstance(others, list) else []
+            words = ("only", useful) if 0 < len(useful) < len(idle) else ("not", idle)
+            yield f"{words[0]} with `{name}: {words[1][0]}`" + "".join(f", `{value}`" for value in words[1][1:])
+
     def markdown(self) -> str:
         """Return the table of the reference."""
         rows = [f"| {self._noun} | written as | default | meaning | example |", "| --- | --- | --- | --- | --- |"]
@@ -238,8 +240,8 @@ class Table(Mapping[str, Key]):
             keys = ", ".join(f"`{key.name}`" for key in setting.keys)
             written = setting.written or (setting.kind.written if setting.kind else "")
             needs = f"; needs `{setting.needs}`" if setting.needs else ""
-            others = ", ".join(_together(setting.meaningless_with))
-            meaning = setting.help + needs + (f"; not with {others}" if others else "")
-            example = f"`{setting.keys[0].name}: {setting.example}`"
+            meaning = "; ".join([setting.help + needs, *self._beside(setting)])
+            chosen = setting.schema.get("enum") or setting.schema.get("type") == "boolean"  # `written` has them all
+            example = "" if chosen else f"`{setting.keys[0].name}: {setting.example}`"
             rows.append(f"| {keys} | {written} | {setting.default_text} | {meaning} | {example} |")
         return "\n".join(rows)
