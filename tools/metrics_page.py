@@ -18,8 +18,8 @@ BEGIN = """\
 
 Every number that a trial may have, and every number over time. Experiment files name them in the `y` of
 [figures](experiment.md#figures) and in [claims](claims.md); exports and `--json` have a column for each metric, under
-the name in the last column. What a metric needs is the setting of an experiment without which no trial has it; a trial
-in which it was not measured has no value. Where more is meant than the words here say, the pages of its subject say it:
+the name in the last column, or its own. What a metric needs is the setting of an experiment without which no trial has
+it; a trial in which it was not measured has no value. The pages of its subject say more:
 [the parts of a load time](parts.md), [vitals](vitals.md), [captures](packets.md), [loads](load.md),
 [the server's series](server-series.md), [the machine](machine.md), [the gateway](gateway.md).
 """
@@ -45,7 +45,8 @@ def _table(workloads: tuple[str, ...]) -> str:
 def _row(metric: Metric) -> str:
     needs = f"`{NEEDS[metric.name]}`" if metric.name in NEEDS else ""
     words = f"{metric.words}: more is better" if metric.higher_is_better else metric.words
-    return f"| `{metric.key}` | {words} | {metric.unit} | {needs} | `{metric.name}` |"
+    column = f"`{metric.name}`" if metric.name != metric.key else ""
+    return f"| `{metric.key}` | {words} | {metric.unit} | {needs} | {column} |"
 
 
 def _series() -> str:
