@@ -29,6 +29,7 @@ KINDS = ("unit", "golden", "wire", "bed", "e2e")
 VM_TESTS = ("tests/vm", "-x", "-s")
 VM_VARIABLE = "LANELAB_TEST_VM"
 LONG_VARIABLE = "LANELAB_TEST_LONG"
+INSTALLED_VARIABLE = "LANELAB_TEST_INSTALLED"  # the environment that lanelab has to come from
 PASSED, FAILED, NOTHING_TO_RUN = 0, 1, 5
 ENDING_S = 30
 MOST_RERUN = 20  # more failures than these have a cause that no second run removes
@@ -83,14 +84,14 @@ def in_order(file: Path) -> int:
 def run_tests(args: Sequence[str], *, vm: bool = False, long: bool = False) -> int:
     """Run the tests and return pytest's exit status. Of those that were named, its closing line is the last printed."""
     sys.stdout.flush()
-    environment = _environment(long=long)
+    environment = environment_of_tests(long=long)
     if vm:
-        argv = _pytest([*VM_TESTS, *args], "vm")
+        argv = pytest_command([*VM_TESTS, *args], "vm")
         return subprocess.run(argv, cwd=PROJECT, env={**environment, VM_VARIABLE: "1"}, check=False).returncode
     arguments = pytest_arguments(args)
     if not args:
         return _all_parts(environment)
-    return subprocess.run(_pytest(arguments, "some"), cwd=PROJECT, env=environment, check=False).returncode
+    return subprocess.run(pytest_command(arguments, "some"), cwd=PROJECT, env=environment, check=False).returncode
 
 
 def _all_parts(environment: Mapping[str, str]) -> int:
@@ -119,7 +120,7 @@ def _command(part: Part) -> list[str]:
     folders = _folders(part.kinds)
     if not folders:  # pytest would take every test
         return [sys.executable, "-c", f"raise SystemExit({NOTHING_TO_RUN})"]
-    return _pytest([*part.options, *folders], part.name)
+    return pytest_command([*part.options, *folders], part.name)
 
 
 @contextlib.contextmanager
@@ -165,7 +166,7 @@ def _run_again(part: Part, status: int, environment: Mapping[str, str]) -> Outco
     if status != FAILED or not 0 < len(failed) <= MOST_RERUN:
         return Outcome(status)
     print(f"lanelab: {part.name}: running {counted(len(failed), 'test')} again, alone", flush=True)
-    argv = _pytest(["-n", "0", *failed], f"{part.name} again")
+    argv = pytest_command(["-n", "0", *failed], f"{part.name} again")
     shutil.rmtree(_cache(f"{part.name} again"), ignore_errors=True)
     second = subprocess.run(argv, cwd=PROJECT, env=environment, stdin=subprocess.DEVNULL, check=False).returncode
     return Outcome(second, tuple(failed) if second == PASSED else ())
@@ -191,10 +192,11 @@ def _print_outcomes(outcomes: Mapping[Part, Outcome], seconds: float) -> None:
         print(f"lanelab: {part.name}: {words}{unsteady}", flush=True)
 
 
-def _pytest(arguments: Sequence[str], name: str) -> list[str]:
+def pytest_command(arguments: Sequence[str], name: str, python: str | Path = sys.executable) -> list[str]:
+    """Return how pytest is called. The name is that of what it remembers."""
     # -rs: what is skipped, and why. The cache is not in the checkout, which may be read-only.
     settings = ["-rs", "-o", f"cache_dir={_cache(name)}"]
-    return [sys.executable, "-I", "-m", "pytest", *settings, *arguments]
+    return [str(python), "-I", "-m", "pytest", *settings, *arguments]
 
 
 def _cache(name: str) -> Path:
@@ -205,7 +207,8 @@ def _log() -> Path:
     return build_folder() / "test-background.log"
 
 
-def _environment(*, long: bool) -> dict[str, str]:
+def environment_of_tests(*, long: bool) -> dict[str, str]:
+    """Return the variables that pytest starts with."""
     build = build_folder()
     return {
         **os.environ,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lanelab.driver.base.paths import PROJECT
+from tests.kit.machine import ROOT
 from tools.image.targets import SYSTEMS, TARGETS, bootstrap, config, image_name, wheels_command
 
 FOLDER = Path(__file__).parent / "image"
@@ -18,7 +18,7 @@ def test_what_makes_an_image(target: str, family: str, update_golden: bool) -> N
         wheels_command("python", Path(lock), SYSTEMS[family], Path("ingredients")) for lock in TARGETS[target].locks
     ]
     commands = [*wheels, bootstrap(family, None, ['Acquire::Retries "3"'])]
-    words = "\n\n".join("\n".join(argv) for argv in commands).replace(str(PROJECT), "PROJECT")
+    words = "\n\n".join("\n".join(argv) for argv in commands).replace(str(ROOT), "PROJECT")
     written = f"{image_name(target, family)}\n\n{words}\n\n{json.dumps(config(target), indent=1)}\n"
     file = FOLDER / f"{target}-{family}.txt"
     if update_golden:

@@ -8,7 +8,6 @@ from typing import Any
 import yaml
 
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.packets import PacketSummary
 from lanelab.driver.record.reasons import Failure, Reason
@@ -18,13 +17,14 @@ from lanelab.driver.trial.page_load.expectation import Expected
 from lanelab.driver.trial.page_load.judges.registry import judge
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
 from lanelab.driver.trial.tolerances import Tolerances
+from tests.kit.machine import ROOT
 from tests.kit.quic_records import flow, quic_record
 from tests.kit.records import SITE, Data, agree, ask, connection, record, request
 
 LINK = Link.parse({"rtt": "40ms", "rate": "10mbit"})
 HTTP = Arm.parse("http", {})
 STRICT = Tolerances()
-FOLDER = PROJECT / "tests" / "bad" / "records"
+FOLDER = ROOT / "tests" / "bad" / "records"
 SOUND: dict[str, Callable[[Arm], Data]] = {"page-load": record, "quic": quic_record}
 AT_THE_TOP = {"record", "arms", "mistakes"}
 KEYS = {"reason", "along", "arm", "change", "add", "remove", "ask", "connection", "flow", "alone", "says"}

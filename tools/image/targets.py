@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lanelab.driver.base.version import VERSION
+from lanelab.driver.base.version import RELEASE
 
 USER, USER_ID = "lanelab", 1000
 HOME = f"/home/{USER}"
@@ -59,7 +59,7 @@ TARGETS = {
 def image_name(target: str, family: str) -> str:
     """Return the name that the image has once it is loaded: lanelab:0.1.0-deb12."""
     name = "lanelab" if target == "lab" else f"lanelab-{target}"
-    return f"{name}:{VERSION}-deb{family.rpartition('-')[2]}"
+    return f"{name}:{RELEASE}-deb{family.rpartition('-')[2]}"
 
 
 def bootstrap(family: str, mirror: str | None, apt_options: Sequence[str]) -> list[str]:
@@ -101,7 +101,7 @@ def config(target: str) -> dict[str, object]:
         ],
         "Labels": {
             f"{LABEL}.title": f"lanelab: {kind.title}",
-            f"{LABEL}.version": VERSION,
+            f"{LABEL}.version": RELEASE,
         },
         **kind.command,
         **({"ExposedPorts": {port: {} for port in kind.ports}} if kind.ports else {}),

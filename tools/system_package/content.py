@@ -21,7 +21,7 @@ from lanelab.driver.base.programs.system_package import (
     version_for,
 )
 from lanelab.driver.base.userns import PROFILE, WRAPPER
-from lanelab.driver.base.version import VERSION
+from lanelab.driver.base.version import RELEASE
 
 FILES = Path(__file__).parent / "files"
 MAINTAINER = "The lanelab developers <lanelab@localhost>"
@@ -139,7 +139,7 @@ def _control(name: str, title: str, *words: str, depends: Sequence[str], family:
 def _documents(name: str, family: str, time_s: int) -> dict[str, bytes]:
     folder = f"/usr/share/doc/{name}"
     changes = (
-        f"{name} ({version_for(family)}) unstable; urgency=medium\n\n  * Made from lanelab {VERSION}.\n\n"
+        f"{name} ({version_for(family)}) unstable; urgency=medium\n\n  * Made from lanelab {RELEASE}.\n\n"
         f" -- {MAINTAINER}  {formatdate(time_s)}\n"
     )
     tags = ("bogus-mail-host", "bogus-mail-host-in-debian-changelog")

@@ -12,7 +12,7 @@ from lanelab.driver.base.errors import BuildError
 from lanelab.driver.base.version import VERSION
 from tools.commit_time import time_of_commit
 from tools.wheel.build_hook import BUILT_FROM, built_from_git
-from tools.wheel.shipped import PAGES
+from tools.wheel.shipped import MAN_PAGES, PAGES
 from tools.wheel.version import version_of
 
 VERSION_FILE = "src/lanelab/driver/base/version.py"
@@ -28,18 +28,26 @@ def build_wheel(checkout: Path, out: Path, pages: Path | None) -> Path:
             shutil.copytree(pages, copy / PAGES)
         _write_version(copy, version_of(checkout, VERSION))
         (copy / BUILT_FROM).write_text(built_from_git(checkout))
+        _write_man_pages(copy)
         output = Path(folder) / "output"
         argv = [sys.executable, "-I", "-m", "hatchling", "build", "--target", "wheel", "--directory", str(output)]
         environment = {**os.environ, "SOURCE_DATE_EPOCH": str(time_of_commit(checkout))}
-        _run(argv, copy, environment)
+        _run(argv, copy, environment, "hatchling built no wheel")
         (wheel,) = output.glob("*.whl")
         return Path(shutil.move(wheel, out / wheel.name))
 
 
-def _run(argv: list[str], folder: Path, environment: dict[str, str]) -> None:
+def _run(argv: list[str], folder: Path, environment: dict[str, str], failure: str) -> None:
     done = subprocess.run(argv, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise BuildError("hatchling built no wheel", "The end of what it says is above", output=done.stderr[-2000:])
+        raise BuildError(failure, "The end of what it says is above", output=done.stderr[-2000:])
+
+
+def _write_man_pages(copy: Path) -> None:
+    """Let a process do it whose lanelab is the copy: its commands, and its version."""
+    argv = [sys.executable, "-P", "-B", "-m", "tools.man", str(copy / MAN_PAGES)]
+    environment = {**os.environ, "PYTHONPATH": f"{copy / 'src'}{os.pathsep}{copy}"}
+    _run(argv, copy, environment, "the man pages could not be written")
 
 
 def _write_version(copy: Path, version: str) -> None:

@@ -11,7 +11,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
-from tools.wheel.shipped import DATA, shipped_files
+from tools.wheel.shipped import DATA, MAN_FOLDER, man_pages, shipped_files
 
 BUILT_FROM = "built-from.json"  # in a copy without git, lanelab wheel writes it
 
@@ -25,6 +25,9 @@ class DataOfCheckout(BuildHookInterface[Any]):
         checkout = Path(self.root)
         for name in shipped_files(checkout):
             build_data["force_include"][str(checkout / name)] = f"{DATA}/{name}"
+        # pip, uv and pipx put them under the environment that they install into.
+        for page in man_pages(checkout):
+            build_data["shared_data"][str(page)] = f"{MAN_FOLDER}/{page.name}"
         self._folder = tempfile.TemporaryDirectory()
         facts = Path(self._folder.name) / BUILT_FROM
         facts.write_text(_built_from(checkout))

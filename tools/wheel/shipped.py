@@ -5,6 +5,8 @@ from pathlib import Path
 
 DATA = "lanelab/data"
 PAGES = "pages"  # of the documentation, as a site
+MAN_PAGES = "man-pages"  # written by lanelab wheel, of the copy that it builds from
+MAN_FOLDER = "share/man/man1"
 SHIPPED = (
     "native", "docs", PAGES, "experiments", "playbooks", "sites-archive",
     "Vagrantfile", "README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE",
@@ -22,6 +24,11 @@ def shipped_files(checkout: Path) -> Iterator[Path]:
             name = file.relative_to(checkout)
             if file.is_file() and not _stays(name):
                 yield name
+
+
+def man_pages(checkout: Path) -> list[Path]:
+    """Return those that were written there, in order."""
+    return sorted((checkout / MAN_PAGES).glob("*.1"))
 
 
 def _stays(name: Path) -> bool:

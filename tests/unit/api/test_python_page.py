@@ -11,6 +11,7 @@ import pytest
 import lanelab
 from lanelab.driver.base.paths import PROJECT, SOURCES, build_folder
 from lanelab.driver.base.version import VERSION
+from tests.kit.skipping import needs_checkout
 
 PAGE = PROJECT / "docs" / "python.md"
 BLOCK = re.compile(r"(?:<!-- needs (?P<need>.*?) -->\n)?```python\n(?P<code>.*?)```", re.DOTALL)
@@ -25,6 +26,7 @@ def test_examples_run_as_they_stand(code: str, monkeypatch: pytest.MonkeyPatch) 
     exec(compile(code, str(PAGE), "exec"), {"__name__": "example"})  # noqa: S102 - of our own page
 
 
+@needs_checkout  # whose settings mypy reads
 def test_examples_have_types(tmp_path: Path) -> None:
     files = []
     for number, (_, code) in enumerate(EXAMPLES):

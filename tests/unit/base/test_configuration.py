@@ -15,6 +15,7 @@ from lanelab.driver.cli.main import lanelab
 from lanelab.driver.trial.operations import TrialOperations
 from lanelab.driver.trial.spec import TrialSpec
 from tests.kit.records import SITE
+from tests.kit.skipping import needs_checkout
 
 
 def test_each_variable_has_its_setting() -> None:
@@ -23,6 +24,7 @@ def test_each_variable_has_its_setting() -> None:
     assert Configuration.from_environment({"LANELAB_DEBUG": "1"}).shows_traces
 
 
+@needs_checkout
 def test_what_is_not_set_or_empty_has_its_default() -> None:
     default = Configuration(PROJECT / "build", PROJECT / "sites-archive", None, True, False)
     assert Configuration.from_environment({}) == default

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.base.version import VERSION
+from lanelab.driver.base.version import RELEASE
 from lanelab.driver.cli.image.commands import image
 from lanelab.driver.cli.image.how import APPARMOR, SECCOMP, files
 
@@ -57,7 +57,7 @@ def test_the_profile_parses(tmp_path: Path) -> None:
 def test_it_shows_and_writes(tmp_path: Path) -> None:
     done = CliRunner().invoke(image, ["--how", "--write", str(tmp_path / "new")])
     assert done.exit_code == 0
-    assert f"podman run --rm lanelab:{VERSION}-deb12 doctor" in done.stdout
+    assert f"podman run --rm lanelab:{RELEASE}-deb12 doctor" in done.stdout
     assert {file.name for file in (tmp_path / "new").iterdir()} == {SECCOMP, APPARMOR}
     assert all(name in done.stdout for name in (SECCOMP, APPARMOR))
 

@@ -9,7 +9,6 @@ import pytest
 from click.testing import CliRunner
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.cli.main import lanelab
 from lanelab.driver.collect.fidelity.manifest_notes import keep
 from lanelab.driver.experiment.read import parse_experiment
@@ -23,8 +22,9 @@ from lanelab.driver.site.manifest import parse_manifest, read_manifest
 from lanelab.driver.site.remove import folders_of, remove
 from lanelab.driver.site.site import SiteObject
 from tests.kit.fidelities import FOUND
+from tests.kit.machine import ROOT
 
-SITES = PROJECT / "tests" / "data" / "sites"
+SITES = ROOT / "tests" / "data" / "sites"
 ONE = SiteObject("a.test", "/x", 5, "text/html", "0" * 64, headers=(("Content-Type", "text/html"), ("ETag", "1")))
 
 

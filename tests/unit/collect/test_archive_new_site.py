@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from lanelab.driver.base.errors import InputError, StoreError
-from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.collect import new_site
 from lanelab.driver.collect.new_site import ARCHIVE, Facts, add_site
 from lanelab.driver.site.archive.read_warc import read_warc
 from lanelab.driver.site.load import load_site, site_names
 from lanelab.driver.site.manifest import read_manifest
 from tests.kit.exchanges import DATE, HTML, PAGE, exchange
+from tests.kit.machine import ROOT
 
 FACTS = Facts("A page", "a test")
 RECORDED = (
@@ -161,7 +161,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
     """A file that may not grow is as a disk that is full, for this process alone."""
     script = f"""
 import resource, signal, sys
-sys.path.insert(0, {str(PROJECT)!r})
+sys.path.insert(0, {str(ROOT)!r})
 from pathlib import Path
 from lanelab.driver.collect.new_site import Facts, add_site
 from tests.kit.exchanges import exchange

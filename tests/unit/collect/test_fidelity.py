@@ -11,7 +11,6 @@ from PIL import Image
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.errors import InputError, RecordError
-from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.collect.fidelity.experiment import experiment_text, wished
 from lanelab.driver.collect.fidelity.manifest_notes import keep, with_fidelity
 from lanelab.driver.collect.fidelity.measure import Loads, differences_of, fidelity_of, least, parts_of, score_of
@@ -23,10 +22,11 @@ from lanelab.driver.site.fidelity import ProtocolFidelity
 from lanelab.driver.site.manifest import parse_manifest, read_manifest
 from lanelab.driver.site.site import Site
 from tests.kit.fidelities import FOUND
+from tests.kit.machine import ROOT
 from tests.kit.records import SITE, Data, record, request, served
 
 ARM = Arm.parse("one", {})
-MANIFEST = PROJECT / "tests" / "data" / "sites" / "two-origins" / "site.yaml"
+MANIFEST = ROOT / "tests" / "data" / "sites" / "two-origins" / "site.yaml"
 LOADS = 2
 
 

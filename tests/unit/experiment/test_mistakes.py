@@ -9,12 +9,12 @@ import pytest
 import yaml
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.experiment.read import parse_experiment
 from tests.kit.complaints import complaints
 from tests.kit.experiments import SITES
+from tests.kit.machine import ROOT
 
-FILES = sorted((PROJECT / "tests" / "bad" / "experiments").glob("*.yaml"))
+FILES = sorted((ROOT / "tests" / "bad" / "experiments").glob("*.yaml"))
 AT_THE_TOP = {"experiment", "mistakes", "wanted"}
 KEYS = {"write", "says", "editors"}
 

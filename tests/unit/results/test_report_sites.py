@@ -13,7 +13,6 @@ from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.sections.doubts import about_sites, fidelity_sentences
 from lanelab.analysis.results.sections.of_run import results_on_terminal as results
 from lanelab.driver.base.errors import RecordError
-from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.collect.fidelity.manifest_notes import keep
 from lanelab.driver.experiment.read import parse_experiment
 from lanelab.driver.run import start
@@ -25,9 +24,10 @@ from lanelab.driver.site.load import load_site
 from lanelab.driver.site.site import Site
 from lanelab.driver.site.site_notes import AboutSite
 from tests.kit.fidelities import FOUND
+from tests.kit.machine import ROOT
 from tests.kit.made_run import Made, make_run
 
-SITES = PROJECT / "tests" / "data" / "sites"
+SITES = ROOT / "tests" / "data" / "sites"
 PARTS = {"html": Part(1, 500), "image": Part(20, 9500)}
 ABOUT = AboutSite(
     "A <b>page", "recorded for a test", "recorded", False, "2026-05-03T10:00:00Z", 21, 10_000, 3, PARTS, "1" * 64,

@@ -21,9 +21,10 @@ from lanelab.driver.site import content as site_content
 from lanelab.driver.site.load import load_site, objects_of, read_site_manifest, site_names
 from lanelab.driver.site.manifest import file_of, parse_manifest
 from lanelab.driver.site.site import Site, SiteObject
+from tests.kit.machine import ROOT
 
 ARCHIVE = PROJECT / "sites-archive"
-SITES = PROJECT / "tests" / "data" / "sites"
+SITES = ROOT / "tests" / "data" / "sites"
 # Those that come out of packages need a network, and have tests of their own.
 OWN = [name for name in site_names() if read_site_manifest(name).fetch is None]
 NAMES = [*((ARCHIVE, name) for name in OWN), *((SITES, name) for name in site_names(SITES))]

@@ -16,6 +16,7 @@ from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.version import VERSION
 from lanelab.driver.experiment.shipped import shipped_names
 from lanelab.driver.site.load import site_names
+from tools import man
 from tools.wheel.build import build_wheel
 from tools.wheel.installed import install_wheel
 from tools.wheel.version import version_of
@@ -103,6 +104,12 @@ def test_it_measures_and_builds_the_same_as_the_checkout(installed: Installed) -
     """What is kept of either is good for the other."""
     here = subprocess.run([sys.executable, "-I", "-c", KEYS], capture_output=True, text=True, check=True).stdout
     assert json.loads(installed.printed("-I", "-c", KEYS, program="python")) == json.loads(here)
+
+
+def test_its_man_pages_are_where_man_looks(installed: Installed) -> None:
+    pages = {page.name: page for page in (installed.programs.parent / "share" / "man" / "man1").iterdir()}
+    assert set(pages) == {f"{man.page_name(path)}.1" for path in man.commands()}
+    assert f'"lanelab {version_of(PROJECT, VERSION)}"' in pages["lanelab-run.1"].read_text().partition("\n")[0]
 
 
 def test_it_shows_a_run(installed: Installed) -> None:

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from lanelab.driver.base.errors import CaptureError
-from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.trial.packets.frames import COOKED, COOKED_2, LOOP, NULL, RAW, RAW_4, RAW_6
 from lanelab.driver.trial.packets.packets import PacketSummary, summarise
 from lanelab.driver.trial.packets.timeline import read_timeline
 from tests.kit import tshark
 from tests.kit.frames import ACK, CLIENT, PSH, SERVER, SYN, ip6, pcap, tcp, udp
+from tests.kit.machine import ROOT
 
-CAPTURES = PROJECT / "tests" / "data" / "captures"
+CAPTURES = ROOT / "tests" / "data" / "captures"
 FILES = sorted(path.name for path in CAPTURES.glob("*.pcap*"))
 CLIENT_6, SERVER_6 = "2001:db8::2", "2001:db8:2::2"
 

@@ -5,7 +5,6 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
-from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.link import Losses
 from lanelab.driver.trial.packets.crossing import CUT, Passage, crossing
@@ -15,8 +14,9 @@ from lanelab.driver.trial.packets.link_evidence import link_evidence
 from lanelab.driver.trial.packets.packets import open_capture, places
 from lanelab.driver.trial.packets.timeline import ACK, SYN, Packet, Stream, Timeline, read_timeline
 from tests.kit.frames import CLIENT, SERVER, pcap, udp
+from tests.kit.machine import ROOT
 
-CAPTURE, SERVER_PORT = PROJECT / "tests" / "data" / "quic" / "chromium.pcapng.gz", 8443
+CAPTURE, SERVER_PORT = ROOT / "tests" / "data" / "quic" / "chromium.pcapng.gz", 8443
 LINK = Link.parse({"rtt": "20ms", "rate": "8mbit", "queue": "1000p"})  # a byte takes a microsecond
 DELAY_US, APART_US, PAUSE_US, BEGAN_US = 10_000, 1000, 400_000, 1_700_000_000_000_000
 WHOLE, MS = 262_144, 1_000_000

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.record.evidence.packets import QuicSummary
 from lanelab.driver.trial.packets.frames import inside
 from lanelab.driver.trial.packets.packets import open_capture, places, summarise
@@ -30,8 +29,9 @@ from lanelab.driver.trial.packets.secrets import read_secrets
 from lanelab.driver.trial.packets.timeline import read_timeline
 from tests.kit import tshark
 from tests.kit.frames import CLIENT, SERVER, Recorder, udp
+from tests.kit.machine import ROOT
 
-FOLDER = PROJECT / "tests" / "data" / "quic"
+FOLDER = ROOT / "tests" / "data" / "quic"
 CAPTURE, KEYS = FOLDER / "chromium.pcapng.gz", (FOLDER / "chromium.keys").read_text()
 ADDRESS, PORT = "127.0.0.1", 8443
 SAMPLE_ID = bytes.fromhex("8394c8f03e515708")

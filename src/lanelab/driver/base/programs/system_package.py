@@ -3,7 +3,7 @@
 tools/system_package builds it; an administrator is told of it wherever programs are missing.
 """
 
-from lanelab.driver.base.version import VERSION
+from lanelab.driver.base.version import RELEASE
 
 NAME, NAME_OF_SERVERS = "lanelab-system", "lanelab-system-servers"
 SUFFIXES = {"debian-12": "deb12", "debian-13": "deb13", "ubuntu-22.04": "ubuntu22.04", "ubuntu-24.04": "ubuntu24.04"}
@@ -12,7 +12,7 @@ ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 def version_for(family: str) -> str:
     """Return its version, which names the system that it was made for."""
-    return f"{VERSION}+{SUFFIXES[family]}"
+    return f"{RELEASE}+{SUFFIXES[family]}"
 
 
 def file_name(name: str, family: str, machine: str) -> str:

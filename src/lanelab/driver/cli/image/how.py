@@ -7,7 +7,7 @@ mounts, without that.
 
 from pathlib import Path
 
-from lanelab.driver.base.version import VERSION
+from lanelab.driver.base.version import RELEASE
 
 FOLDER = Path(__file__).parent
 SECCOMP, APPARMOR = "lanelab-seccomp.json", "lanelab-container"
@@ -16,7 +16,7 @@ USERNS_RULE = "  userns,\n"  # AppArmor before version 4 does not know it
 
 def how() -> str:
     """Return the flags for Podman and for Docker."""
-    return (FOLDER / "how.txt").read_text().format(version=VERSION)
+    return (FOLDER / "how.txt").read_text().format(version=RELEASE)
 
 
 def files(*, userns_rule: bool) -> dict[str, str]:
