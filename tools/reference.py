@@ -60,10 +60,10 @@ def page_text(now: str) -> str:
 def _section(path: str, command: click.Command, shared: set[_Words]) -> str:
     heading = "#" * (1 + max(1, min(2, path.count(" "))))
     blocks = [f"{heading} `{path}`", *_usage(path, command), *_paragraphs(command.help or "")]
-    own = _own_options(command)
-    if alone := [one for one in own if _words(one) not in shared]:
+    options = _own_options(command)
+    if alone := [one for one in options if _words(one) not in shared]:
         blocks.append(_options_table(alone))
-    if elsewhere := _elsewhere(command, [one for one in own if _words(one) in shared]):
+    if elsewhere := _elsewhere(command, [one for one in options if _words(one) in shared]):
         blocks.append(elsewhere)
     if command.epilog and not _takes_link(command):
         blocks += _paragraphs(command.epilog)

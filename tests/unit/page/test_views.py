@@ -1,6 +1,9 @@
 """What is shown: the library, runs, trials and two on one clock, of real and of made runs."""
 
+import fcntl
+import html
 import re
+import shlex
 import shutil
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -11,7 +14,10 @@ import pytest
 from click.testing import CliRunner
 
 import lanelab
+from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.main import lanelab as command
+from lanelab.driver.page.export import export_pages
+from lanelab.driver.page.shelf import Shelf
 from tests.kit.changed_run import changing
 from tests.kit.made_run import Made, make_run
 from tests.kit.pages import Visitor, served
@@ -128,22 +134,24 @@ def test_every_link_leads_somewhere_and_is_relative(owner: Visitor, path: str) -
 
 
 def test_news_come_when_something_is_stored(owner: Visitor, folder: Path) -> None:
-    connection, stream = owner.news("/runs/other/changes")
-    try:
+    with (folder / "other" / "in-use").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        connection, stream = owner.news("/runs/other/changes")
         assert stream.readline() == b": watching\n"
         with changing(folder / "other") as database:
             database.execute("UPDATE meta SET value = 'running' WHERE key = 'state'")
-        lines = [stream.readline() for _ in range(3)]
-        assert b"event: changed\n" in lines
-    finally:
-        connection.close()
+        assert b"event: changed\n" in [stream.readline() for _ in range(3)]
+        assert "still running" in owner.ask("/runs/other/").text
+    rest = stream.read()
+    connection.close()
+    assert b"changed" in rest, "it says that the writer is gone, and ends"
     assert "killed" in owner.ask("/runs/other/").text
 
 
 def test_pages_are_exported_as_files_that_lead_to_each_other(folder: Path, tmp_path: Path) -> None:
     target = tmp_path / "public"
     result = CliRunner().invoke(command, ["serve", str(folder), "--export", str(target)], catch_exceptions=False)
-    assert result.exit_code == 0
+    assert result.exit_code == 1, "a run cannot be read"
     assert "cannot be read" in result.stderr
     for page in (target / "index.html", target / "runs" / "sample" / "index.html"):
         markup = Markup()
@@ -152,6 +160,66 @@ def test_pages_are_exported_as_files_that_lead_to_each_other(folder: Path, tmp_p
             if not link.startswith(("data:", "#")) and "broken" not in link:
                 place = (page.parent / link).resolve()
                 assert (place / "index.html" if place.is_dir() else place).is_file(), link
+
+
+def test_an_export_goes_neither_into_runs_nor_over_what_is_there(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "index.html").write_text("mine")
+    for target in (folder, folder.parent, folder / "sample", tmp_path / "mine"):
+        with pytest.raises(InputError):
+            export_pages(folder, target)
+    with pytest.raises(InputError, match="is a run"):
+        export_pages(folder / "sample", tmp_path / "new")
+    with pytest.raises(InputError, match="there is no folder"):
+        export_pages(folder / "none", tmp_path / "new")
+    assert (tmp_path / "mine" / "index.html").read_text() == "mine"
+    assert not (folder / "sample" / "index.html").exists()
+
+
+def test_a_run_whose_writer_was_killed_is_no_longer_running(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    make_run(runs / "one", Made(rounds=1))
+    with changing(runs / "one") as database:
+        database.execute("UPDATE meta SET value = 'running' WHERE key = 'state'")
+    shelf = Shelf(runs)
+    with (runs / "one" / "in-use").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert (shelf.lines()["one"].state, opened(shelf, "one").state) == ("running", "running")
+    assert (shelf.lines()["one"].state, opened(shelf, "one").state) == ("killed", "killed")
+
+
+def opened(shelf: Shelf, name: str) -> lanelab.Run:
+    run = shelf.run(name)
+    assert run is not None
+    return run
+
+
+@pytest.mark.parametrize("claims", ["5", "[" * 100_000, "null", '{"a": 1'])
+def test_a_run_with_nonsense_in_it_takes_no_other_with_it(tmp_path: Path, claims: str) -> None:
+    runs = tmp_path / "runs"
+    for name in ("good", "bad"):
+        make_run(runs / name, Made(rounds=1))
+    with changing(runs / "bad") as database:
+        database.execute("UPDATE meta SET value = ? WHERE key = 'claims'", (claims,))
+    lines = Shelf(runs).lines()
+    assert lines["good"].problem == ""
+    assert "cannot be read" in lines["bad"].problem
+
+
+@pytest.mark.parametrize("name", ["a?b", "a#b", "50%25", "a~b", "it's $(id)", "a&b=c", "ä"])
+def test_any_name_of_a_run_has_an_address_and_commands_that_are_its_own(tmp_path: Path, name: str) -> None:
+    runs = tmp_path / "runs"
+    make_run(runs / name, Made(rounds=1))
+    with served(runs) as visitor:
+        visitor.enter(visitor.access.owner)
+        markup = Markup()
+        markup.feed(visitor.ask("/").text)
+        (link,) = (each for each in markup.links if each.startswith("runs/"))
+        page = visitor.ask(f"/{link}")
+        assert page.status == 200
+        (code,) = re.findall(r"<code>(lanelab show .*?)</code>", page.text, re.DOTALL)
+        first = shlex.split(html.unescape(code).splitlines()[0])
+        assert first == ["lanelab", "show", str(runs / name)]
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:

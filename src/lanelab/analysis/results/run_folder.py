@@ -131,12 +131,12 @@ def changed_ns(folder: Path) -> int:
 def state_of(folder: Path, meta: dict[str, str]) -> State:
     """Return the state that is noted. A run that is noted as running, and has no writer any more, was killed."""
     state = meta.get("state", "")
-    if state == "running" and not _has_writer(folder):
+    if state == "running" and not has_writer(folder):
         return "killed"
     return cast(State, state) if state in _STATES else "stopped"
 
 
-def _has_writer(folder: Path) -> bool:
+def has_writer(folder: Path) -> bool:
     """Look whether a run has a writer, without taking the lock, which could stop a run that is just about to begin."""
     try:
         inode = (folder / LOCK).stat().st_ino

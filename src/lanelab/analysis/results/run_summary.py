@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lanelab.analysis.results.run_folder import state_of
-from lanelab.driver.base.errors import LanelabError, StoreError
+from lanelab.driver.base.errors import InputError, LanelabError, StoreError
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.database import opened_database
 from lanelab.driver.run.study.study import STUDY_RUN_FILE
@@ -40,7 +40,7 @@ def summary(folder: Path) -> RunSummary:
         return _summary(folder)
     except LanelabError as error:
         return RunSummary(folder.name, folder, problem=str(error))
-    except (sqlite3.Error, KeyError, ValueError) as error:
+    except (OSError, sqlite3.Error, KeyError, TypeError, ValueError, RecursionError) as error:
         return RunSummary(folder.name, folder, problem=str(StoreError(f"{folder} cannot be read: {error}")))
 
 
@@ -53,9 +53,32 @@ def _summary(folder: Path) -> RunSummary:
     return RunSummary(name, folder, created, state_of(folder, meta), cells, counted, failed, flagged, claims)
 
 
+def require_folder(folder: Path) -> None:
+    """Raise InputError where there can be no runs in it."""
+    if (folder / run_format.DATABASE).is_file():
+        raise InputError(f"{folder} is a run", f"Name the folder that has it: {folder.parent}")
+    if not folder.is_dir():
+        raise InputError(f"there is no folder {folder}", "Name the folder that has the runs")
+
+
 def run_folders(folder: Path) -> list[Path]:
     """Return the folders of the runs directly in this one, and of the figures of studies in it."""
-    there = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
-    figures = [below for path in there if (path / STUDY_RUN_FILE).is_file() for below in sorted(path.iterdir())]
-    runs = (path for path in [*there, *figures] if (path / run_format.DATABASE).is_file())
+    there = _below(folder)
+    figures = [below for path in there if _has(path, STUDY_RUN_FILE) for below in _below(path)]
+    runs = (path for path in [*there, *figures] if _has(path, run_format.DATABASE))
     return [path for path in runs if not path.name.endswith(run_format.MERGING)]
+
+
+def _below(folder: Path) -> list[Path]:
+    """Return the folders in this one; none where nobody may look."""
+    try:
+        return sorted(path for path in folder.iterdir() if path.is_dir())
+    except OSError:
+        return []
+
+
+def _has(folder: Path, name: str) -> bool:
+    try:
+        return (folder / name).is_file()
+    except OSError:  # it may not be entered
+        return False

@@ -1,13 +1,14 @@
 """lanelab serve: the runs in a browser."""
 
-import webbrowser
 from pathlib import Path
 
 import click
 
 from lanelab.driver.base.amounts import counted
+from lanelab.driver.base.errors import EXIT_FAILED
 from lanelab.driver.cli.output import note
 from lanelab.driver.page.export import export_pages
+from lanelab.driver.page.opening import open_privately
 from lanelab.driver.page.server import Address
 from lanelab.driver.page.server import serve as serve_pages
 
@@ -33,14 +34,20 @@ def serve(folder: Path, port: int, *, opens: bool, target: Path | None) -> None:
         for problem in problems:
             note(problem)
         note(f"{counted(many, 'run')} written to {target}")
+        if problems:
+            raise SystemExit(EXIT_FAILED)
         return
-    links = list[str]()
+    links, opened = list[str](), list[Path | None]()
 
     def listening(address: Address) -> None:
         links.append(address.link())
         first = len(links) == 1
         note(f"open {links[-1]} (Ctrl-C ends this)" if first else f"another browser: {links[-1]}")
         if opens and first:
-            webbrowser.open(links[-1])
+            opened.append(open_privately(links[-1]))
 
-    serve_pages(folder, port, listening)
+    try:
+        serve_pages(folder, port, listening)
+    finally:
+        for file in filter(None, opened):
+            file.unlink(missing_ok=True)

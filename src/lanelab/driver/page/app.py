@@ -1,11 +1,12 @@
 """All of it at addresses. An address is relative, ends where a folder would, and can be sent to a colleague."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import TypeAlias
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from typing import TypeAlias, TypeVar
 
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response, StreamingResponse
@@ -20,11 +21,14 @@ from lanelab.driver.page.access import HEADERS, READING, Access, Role
 from lanelab.driver.page.changes import changes
 from lanelab.driver.page.documents import message, static_files
 from lanelab.driver.page.library import Wanted, library
+from lanelab.driver.page.priority import drawers
 from lanelab.driver.page.shelf import Shelf
 from lanelab.driver.page.trial_view import trial_page
 
+T = TypeVar("T")
 View: TypeAlias = Callable[[Request], Awaitable[Response]]
 OPEN = ("/enter", "/static/")  # what needs no cookie: there is nothing of any run in it
+LONGEST_NUMBER = 9  # digits of a trial
 NOTHING = "There is no such page. It may have been a run that was moved or removed."
 
 
@@ -39,6 +43,7 @@ class Pages:
     shelf: Shelf
     access: Access
     ending: bool = False
+    _drawers: Executor = field(default_factory=drawers)
 
     def app(self) -> ASGIApp:
         """Return the application, behind its guard."""
@@ -51,8 +56,8 @@ class Pages:
             ("/runs/{run}/changes", self.changes),
             ("/runs/{run}/report/", self.report),
             ("/runs/{run}/trials/", self.trials),
-            ("/runs/{run}/trials/{trial:int}/", self.trial),
-            ("/runs/{run}/trials/{trial:int}/files/{name}", self.file),
+            ("/runs/{run}/trials/{trial}/", self.trial),
+            ("/runs/{run}/trials/{trial}/files/{name}", self.file),
         ]
         routes = [Route(path, _caught(view), methods=["GET"]) for path, view in views]
         return Guard(Starlette(routes=routes, exception_handlers={404: _not_there}), self.access)
@@ -60,7 +65,8 @@ class Pages:
     async def enter(self, request: Request) -> Response:
         """Let in who has a link. Our page then asks for the next one: where a link in somebody's mail is followed, the
         cookie does not come along."""
-        session = self.access.enter(request.query_params.get("token", ""))
+        token = request.query_params.get("token", "") if request.method == "GET" else ""
+        session = self.access.enter(token)
         if session is None:
             words = (
                 "This link has been used, or the server was started again. The terminal where it runs has a new one."
@@ -81,26 +87,26 @@ class Pages:
 
     async def library(self, request: Request) -> Response:
         wanted = Wanted.read(request.query_params)
-        return await _page(lambda: library(self.shelf.lines(), wanted))
+        return await self._page(lambda: library(self.shelf.lines(), wanted))
 
     async def run(self, request: Request) -> Response:
         name = request.path_params["run"]
-        return await _page(lambda: run_view.run_page(name, self._run(name).data))
+        return await self._page(lambda: run_view.run_page(self._run(name).data))
 
     async def report(self, request: Request) -> Response:
-        return await _page(lambda: run_view.report_page(self._run(request.path_params["run"]).data))
+        return await self._page(lambda: run_view.report_page(self._run(request.path_params["run"]).data))
 
     async def trials(self, request: Request) -> Response:
         page = request.query_params.get("page", "1")
-        number = int(page) if page.isdecimal() and len(page) < 8 else 1
-        return await _page(lambda: run_view.trials_page(self._run(request.path_params["run"]).data, number))
+        number = int(page) if page.isdecimal() and len(page) <= LONGEST_NUMBER else 1
+        return await self._page(lambda: run_view.trials_page(self._run(request.path_params["run"]).data, number))
 
     async def trial(self, request: Request) -> Response:
         def show() -> str:
             run = self._run(request.path_params["run"])
             return trial_page(run, _trial(run, request.path_params["trial"]))
 
-        return await _page(show)
+        return await self._page(show)
 
     async def file(self, request: Request) -> Response:
         """Send a file to be kept. It is never shown here: what a server sent is not ours."""
@@ -113,7 +119,7 @@ class Pages:
             path = trial.file(name)
             return FileResponse(path, media_type="application/octet-stream", filename=name)
 
-        return await run_in_threadpool(find)
+        return await self._beside(find)
 
     async def compare(self, request: Request) -> Response:
         names, cells = request.query_params.getlist("run"), request.query_params.getlist("cell")
@@ -129,13 +135,20 @@ class Pages:
                 return message("Nothing to compare", "One of these runs has no cells yet.", path=request.url.path)
             return comparison_view.comparison_page(sides[0], sides[1])
 
-        return await _page(show)
+        return await self._page(show)
 
     async def changes(self, request: Request) -> Response:
-        path = self.shelf.names().get(request.path_params["run"])
-        if path is None:
+        path = (await self._beside(self.shelf.names)).get(request.path_params["run"])
+        if path is None or request.method != "GET":
             raise Absent
         return StreamingResponse(changes(path, lambda: self.ending), media_type="text/event-stream")
+
+    async def _page(self, show: Callable[[], str]) -> Response:
+        return HTMLResponse(await self._beside(show))
+
+    async def _beside(self, do: Callable[[], T]) -> T:
+        """Do something beside the server's own work, and after everybody else's: a large run takes a while."""
+        return await asyncio.get_running_loop().run_in_executor(self._drawers, do)
 
     def _run(self, name: str) -> Run:
         run = self.shelf.run(name)
@@ -187,15 +200,11 @@ def _refused(request: Request, words: str) -> Response:
     return HTMLResponse(message("Not here", words, path=request.url.path), 403)
 
 
-def _trial(run: Run, number: int) -> Trial:
+def _trial(run: Run, text: str) -> Trial:
+    number = int(text) if text.isdecimal() and len(text) <= LONGEST_NUMBER else 0
     if not any(trial.number == number for trial in run.data.trials):
         raise Absent
     return run.trial(number)
-
-
-async def _page(show: Callable[[], str]) -> Response:
-    """Show something beside the server's own work: a large run takes a while."""
-    return HTMLResponse(await run_in_threadpool(show))
 
 
 def _caught(view: View) -> View:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from lanelab.analysis.results.conditions import differing
 from lanelab.analysis.results.layout.markup import Html, el
@@ -88,9 +89,9 @@ def _settings(of: str, here: Mapping[str, object], there: Mapping[str, object]) 
 
 
 def _column(each: Side, load: Drawn | None, end: float) -> Html:
-    title = el("h3", el("a", each.name, href=f"../runs/{each.name}/"), f" · {each.cell}")
+    title = el("h3", el("a", each.name, href=f"../runs/{quote(each.name)}/"), f" · {each.cell}")
     if load is None:
         return el("div", title, el("p", "No trial of it counts.", class_="bad"))
     number = load.trial.number
-    link = el("p", el("a", f"Trial {number}", href=f"../runs/{each.name}/trials/{number}/"), f": {load.outcome}")
+    link = el("p", el("a", f"Trial {number}", href=f"../runs/{quote(each.name)}/trials/{number}/"), f": {load.outcome}")
     return el("div", title, link, trial_drawing(load, end))

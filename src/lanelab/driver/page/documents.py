@@ -8,6 +8,8 @@ from lanelab.analysis.results.layout.markup import Html, el, join
 STYLE, SCRIPT = "style.css", "script.js"
 REPORTS = "lanelab.analysis.results.report"
 TITLE = "lanelab"
+LOST = "The server does not answer any more, or the run is gone: this page is as it was."
+DEEPEST = 6  # folders that a page of ours is below the first one
 
 
 def document(title: str, *parts: object, up: int = 0, changes: bool = False) -> str:
@@ -27,12 +29,13 @@ def document(title: str, *parts: object, up: int = 0, changes: bool = False) -> 
     skip = el("a", "Skip to the contents", href="#main", class_="skip")
     top = el("nav", el("a", TITLE, href=root), aria_label="Pages", class_="pages")
     main = el("main", *parts, id="main", data_changes="changes" if changes else None)
-    return f"<!doctype html>\n{el('html', head, el('body', skip, top, main), lang='en')}\n"
+    lost = el("p", LOST, id="lost", role="alert", hidden=True, class_="bad") if changes else None
+    return f"<!doctype html>\n{el('html', head, el('body', skip, top, lost, main), lang='en')}\n"
 
 
 def message(title: str, *words: object, path: str = "/") -> str:
     """Return a page that says one thing. path: the address at which it is said."""
-    up = path.count("/") - 1
+    up = min(path.count("/") - 1, DEEPEST)
     return document(title, el("header", el("h1", title)), *(el("p", each) for each in words), up=up)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.layout.page import scroll
@@ -90,7 +91,7 @@ def _table(entries: list[Entry], wanted: Wanted, *, plain: bool) -> Html:
 
 def _row(name: str, run: RunSummary, *, plain: bool) -> Html:
     tick = el("td", el("input", type="checkbox", name="run", value=name, aria_label=f"compare {name}"))
-    link = el("td", el("a", name, href=f"runs/{name}/"))
+    link = el("td", el("a", name, href=f"runs/{quote(name)}/"))
     if run.problem:
         return el("tr", None if plain else el("td"), link, el("td", run.problem, colspan=8, class_="bad"))
     mood = {"failed": "bad", "killed": "bad", "running": "good", "stopped": "warn"}.get(run.state)

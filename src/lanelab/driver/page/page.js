@@ -4,17 +4,30 @@
   // opened or marked stays as it is.
   const main = document.querySelector("main[data-changes]");
   if (!main) return;
+  const lost = document.querySelector("#lost");
+  let under_way = false, again = false;
   const place = async () => {
-    const answer = await fetch(location.href);
-    if (!answer.ok) return;
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    for (const part of page.querySelectorAll("main > [id]")) {
-      const old = document.getElementById(part.id);
-      if (!old) main.append(part);
-      else if (old.outerHTML !== part.outerHTML && !old.querySelector("details[open]") && !old.contains(document.activeElement)) old.replaceWith(part);
-    }
-    if (!page.querySelector("main[data-changes]")) news.close();
+    if (under_way) { again = true; return; }
+    under_way = true;
+    try {
+      const answer = await fetch(location.href);
+      lost.hidden = answer.ok;
+      if (!answer.ok) { news.close(); return; }
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      let before = null;
+      for (const part of page.querySelectorAll("main > [id]")) {
+        const old = document.getElementById(part.id);
+        const stays = old && (old.outerHTML === part.outerHTML || old.querySelector("details[open]") || old.contains(document.activeElement));
+        if (!stays) { if (old) old.replaceWith(part); else if (before) before.after(part); else main.append(part); }
+        before = document.getElementById(part.id);
+      }
+      if (!page.querySelector("main[data-changes]")) news.close();
+    } catch { lost.hidden = false; }
+    under_way = false;
+    if (again) { again = false; place(); }
   };
   const news = new EventSource(main.dataset.changes);
   news.addEventListener("changed", place);
+  news.addEventListener("error", () => { lost.hidden = news.readyState === EventSource.OPEN; });
+  news.addEventListener("open", () => { if (!lost.hidden) place(); });
 })();

@@ -1,7 +1,9 @@
 """A run: what it shows first and with what caution, its numbers, its latest trials. It is short, so that a run of 5,000
 trials is there within a second. The report, which has everything, is a page of its own."""
 
+import shlex
 from collections.abc import Sequence
+from pathlib import Path
 
 from lanelab.analysis.results.layout.markup import Html, el, join
 from lanelab.analysis.results.layout.page import head_on_page, on_page, parts_on_page, scroll, section_on_page
@@ -15,13 +17,14 @@ from lanelab.analysis.results.sections.head import head, tiles
 from lanelab.analysis.results.sections.load import load_section
 from lanelab.analysis.results.sections.seen import Seen
 from lanelab.driver.page.documents import document
+from lanelab.driver.run.folder.format import EXPERIMENT
 
 SECTIONS = (claims_section, cells_section, load_section, comparisons_section, failures_section)
 LATEST = 10  # trials that the page of a run has
 ON_A_PAGE = 500
 
 
-def run_page(name: str, run: Run, *, plain: bool = False) -> str:
+def run_page(run: Run, *, plain: bool = False) -> str:
     """Return the page of a run; one that goes on is loaded again when there is news. plain: without its trials, which
     have pages only while lanelab serves them."""
     seen = Seen(run)
@@ -33,7 +36,7 @@ def run_page(name: str, run: Run, *, plain: bool = False) -> str:
         el("div", progress(run), parts_on_page([tiles(seen)]), links, id="tiles"),
         *(on_page(section) if (section := section_of(seen)) else None for section_of in SECTIONS),
         None if plain else section_on_page("latest", "The latest trials", trial_table(_latest(run), "trials/")),
-        el("section", el("h2", "On a command line"), el("pre", el("code", commands(name))), id="commands"),
+        el("section", el("h2", "On a command line"), el("pre", el("code", commands(run.folder))), id="commands"),
     ]
     return document(begin.title, *parts, up=2, changes=run.state == "running" and not plain)
 
@@ -51,10 +54,10 @@ def progress(run: Run) -> Html | None:
     return el("p", words, role="status")
 
 
-def commands(name: str) -> str:
+def commands(folder: Path) -> str:
     """Return the commands that show and repeat it."""
-    place = name.replace("~", "/")
-    return f"lanelab show runs/{place}\nlanelab run runs/{place}/experiment.yaml\nlanelab run --resume runs/{place}"
+    place, experiment = (shlex.quote(str(path)) for path in (folder, folder / EXPERIMENT))
+    return f"lanelab show {place}\nlanelab run {experiment}\nlanelab run --resume {place}"
 
 
 def report_page(run: Run) -> str:

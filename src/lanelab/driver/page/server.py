@@ -1,15 +1,14 @@
 """Serves the pages on a port of this machine, out of the way of what is measured here."""
 
 import asyncio
-import os
 import socket
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
 
+from lanelab.analysis.results.run_summary import require_folder
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.page.access import Access
 from lanelab.driver.page.app import Pages
@@ -17,6 +16,7 @@ from lanelab.driver.page.shelf import Shelf
 
 LOCAL = ("127.0.0.1", "localhost")
 ENDS_WITHIN_S = 2
+MOST_CONNECTIONS = 300  # at the same time: a class of thirty has some each
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,7 @@ class Address:
 def serve(folder: Path, port: int, listening: Callable[[Address], None]) -> None:
     """Serve the runs of this folder until SIGINT or SIGTERM. `listening` is called with the address at the beginning,
     and again whenever the link has been used."""
-    if not folder.is_dir():
-        raise InputError(f"there is no folder {folder}", "Name the folder that has the runs")
-    yield_processors()
+    require_folder(folder)
     with listening_socket(port) as bound:
         number = int(bound.getsockname()[1])
         access = Access(hosts(number), number)
@@ -57,6 +55,7 @@ class Server(uvicorn.Server):
             access_log=False,
             lifespan="off",
             server_header=False,
+            limit_concurrency=MOST_CONNECTIONS,
             timeout_graceful_shutdown=ENDS_WITHIN_S,
         )
         super().__init__(config)
@@ -82,9 +81,3 @@ def listening_socket(port: int) -> socket.socket:
         what = f"cannot listen on port {port}: {error.strerror}"
         raise InputError(what, "Name another one, or leave --port out: a free one is taken") from error
     return bound
-
-
-def yield_processors() -> None:
-    """Run only where nothing else wants to: a load on this machine may not wait for a page that is drawn."""
-    with suppress(AttributeError, OSError):  # other systems than Linux have no such class
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))

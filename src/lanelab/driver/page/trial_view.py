@@ -1,6 +1,7 @@
 """A trial: its waterfall, connections and packets, what its load time is made of, its requests, its files."""
 
-from pathlib import Path
+import shlex
+from urllib.parse import quote
 
 from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.layout.page import on_page, section_on_page
@@ -8,9 +9,11 @@ from lanelab.analysis.results.report.loads import drawn_trial, filmstrips, packe
 from lanelab.driver.api.opened_run import Run
 from lanelab.driver.api.trial import Trial
 from lanelab.driver.page.documents import document
+from lanelab.driver.run.folder.format import ARTIFACTS
 
+CAPTURE = "client.pcapng.gz"
 FOR = {
-    "client.pcapng.gz": "Wireshark opens it, decrypted",
+    CAPTURE: "Wireshark opens it, decrypted",
     "page.har.gz": "unpacked: the network panel of DevTools",
     "trace.json.gz": "Perfetto, and the performance panel of DevTools",
 }
@@ -40,9 +43,10 @@ def _around(run: Run, trial: Trial) -> Html:
 
 def _files(trial: Trial) -> Html:
     rows = [
-        el("li", el("a", name, href=f"files/{name}", download=True), f" - {FOR[name]}" if name in FOR else None)
+        el("li", el("a", name, href=f"files/{quote(name)}", download=True), f" - {FOR[name]}" if name in FOR else None)
         for name in trial.files()
     ]
-    shell = f"wireshark {Path('runs', trial.folder.name, 'trials', f'{trial.number:06d}', 'client.pcapng.gz')}"
-    command = el("pre", el("code", shell)) if "client.pcapng.gz" in trial.files() else None
+    capture = trial.folder / ARTIFACTS / f"{trial.number:06d}" / CAPTURE
+    shell = f"wireshark {shlex.quote(str(capture))}"
+    command = el("pre", el("code", shell)) if CAPTURE in trial.files() else None
     return section_on_page("files", "Files", el("ul", rows), command)

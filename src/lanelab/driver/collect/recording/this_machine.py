@@ -12,7 +12,9 @@ from lanelab.driver.bed.node import Command, Process, Stdio, Terminal
 # What is started dies with us, however we end. For root it is an ordinary user: Chromium's sandbox wants that.
 CONFINE = """
 import os, sys
-sys.path.append(sys.argv[1])
+sys.path.insert(0, sys.argv[1])
+import lanelab  # that of whoever asks, also where the environment has another
+sys.path.append(sys.path.pop(0))
 from lanelab.driver.bed.remote import namespaces
 parent, root = int(sys.argv[2]), os.getuid() == 0
 if root:

@@ -25,7 +25,11 @@ from lanelab.driver.run.channel.protocol import VERSION, Answer, BedReady, Chann
 from lanelab.driver.trial.operations import TrialOperations
 
 # Whatever Python's own settings in the user's environment, which the commands in the bed get as they are.
-START = "import sys; sys.path.append(sys.argv.pop(1)); from lanelab.driver.run.channel.bed_start import main; main()"
+START = (
+    # lanelab is that of whoever asks, also where the environment has another; the folder may hide no other module.
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); import lanelab; sys.path.append(sys.path.pop(0)); "
+    "from lanelab.driver.run.channel.bed_start import main; main()"
+)
 DOWN_TIMEOUT_S = 5
 
 
