@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # for tools that read the code
         verify,
     )
 
-__version__ = "0.1.0"
+    __version__: str
 __all__ = [
     "Agreement",
     "BedOptions",
@@ -76,6 +76,10 @@ __all__ = [
 if not TYPE_CHECKING:  # for tools that read the code a misspelt name is an error
 
     def __getattr__(name):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202 - other machines may have Python 3.9
+        if name == "__version__":
+            from lanelab.driver.base.version import VERSION  # noqa: PLC0415 - that of a wheel is written into there
+
+            return VERSION
         if name not in __all__:
             import difflib  # noqa: PLC0415
 

@@ -16,6 +16,7 @@ from tools.wheel.shipped import MAN_PAGES, PAGES
 from tools.wheel.version import version_of
 
 VERSION_FILE = "src/lanelab/driver/base/version.py"
+VERSION_LINES = {"pyproject.toml": 'version = "{}"', VERSION_FILE: 'VERSION = "{}"', "CITATION.cff": "version: {}"}
 
 
 def build_wheel(checkout: Path, out: Path, pages: Path | None) -> Path:
@@ -52,12 +53,12 @@ def _write_man_pages(copy: Path) -> None:
 
 def _write_version(copy: Path, version: str) -> None:
     """Write it where the copy declares the one that a checkout calls itself."""
-    for file, line in ((copy / "pyproject.toml", 'version = "{}"'), (copy / VERSION_FILE, 'VERSION = "{}"')):
-        text = file.read_text()
+    for name, line in VERSION_LINES.items():
+        text = (copy / name).read_text()
         declared = line.format(VERSION)
         if text.count(f"\n{declared}\n") != 1:
-            raise BuildError(f"{file.relative_to(copy)} has no line {declared}", "Write the same version into both")
-        file.write_text(text.replace(declared, line.format(version)))
+            raise BuildError(f"{name} has no line {declared}", f"Write one version into {', '.join(VERSION_LINES)}")
+        (copy / name).write_text(text.replace(f"\n{declared}\n", f"\n{line.format(version)}\n"))
 
 
 def _copy_tracked(checkout: Path, copy: Path) -> None:

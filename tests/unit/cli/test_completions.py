@@ -13,6 +13,7 @@ from lanelab.driver.api.sample import unpacked
 from lanelab.driver.cli.completed import FILE, commands
 from lanelab.driver.cli.main import main
 from lanelab.driver.run.study.study import STUDY_RUN_FILE
+from tests.kit.skipping import needs_checkout
 from tools.completion_table import table_text
 
 
@@ -96,6 +97,7 @@ def test_sites(command: str) -> None:
     assert offered("site", command, incomplete="dum") == ["dummy"]
 
 
+@needs_checkout  # which has more commands
 def test_the_table_is_what_the_commands_have() -> None:
     assert FILE.read_text() == table_text(), "build/env/bin/python -m tools.reference writes it again"
 
