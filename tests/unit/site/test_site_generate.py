@@ -18,6 +18,7 @@ from lanelab.driver.site.generate.images.common import TooSmall
 from lanelab.driver.site.generate.recipe import parse_recipe
 from lanelab.driver.site.generate.tables import GROUP, RECIPE
 from lanelab.driver.site.site import StoredObject
+from tests.kit.machine import ROOT
 from tests.kit.recipes import EVERYTHING
 from tests.kit.reference_tables import write_tables
 
@@ -136,7 +137,7 @@ def test_the_bytes_are_the_same_as_ever() -> None:
 def test_the_bytes_are_the_same_in_other_surroundings() -> None:
     code = "from tests.unit.site.test_site_generate import digest; print(digest())"
     environment = {"PATH": os.environ["PATH"], "LC_ALL": "C", "TZ": "Asia/Kathmandu", "PYTHONHASHSEED": "7"}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=PROJECT, capture_output=True, text=True,
+    done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=ROOT, capture_output=True, text=True,
                           check=True)  # fmt: skip
     assert done.stdout.strip() == DIGEST
 
