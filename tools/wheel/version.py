@@ -15,7 +15,8 @@ def version_of(checkout: Path, declared: str) -> str:
     tag says another one than the files."""
     description = _git(checkout, "describe", "--tags", "--match", TAGS, "--long", "--dirty=-changed", "--abbrev=8")
     if not description:
-        return f"{declared}.dev0+g{_git(checkout, 'rev-parse', '--short=8', 'HEAD')}"
+        changed = ".changed" if _git(checkout, "status", "--porcelain", "--untracked-files=no") else ""
+        return f"{declared}.dev0+g{_git(checkout, 'rev-parse', '--short=8', 'HEAD')}{changed}"
     version = version_from(description)
     if "+" not in version and version != declared:
         raise BuildError(f"the tag says {version}, and driver/base/version.py {declared}", "Correct one of them")
@@ -23,10 +24,10 @@ def version_of(checkout: Path, declared: str) -> str:
 
 
 def version_from(description: str) -> str:
-    """Return the version of what git describe says. Raises ValueError."""
+    """Return the version of what git describe says. Raises BuildError."""
     match = _DESCRIBED.fullmatch(description)
     if match is None:
-        raise ValueError(f"{description!r} is no tag like v1.0 with what came after it")
+        raise BuildError(f"{description!r} is no tag like v1.0 with what came after it", "Give the commit another tag")
     if match["later"] == "0" and not match["changed"]:
         return match["tag"]
     return f"{match['tag']}.post{match['later']}+g{match['commit']}{'.changed' if match['changed'] else ''}"

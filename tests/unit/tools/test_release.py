@@ -26,14 +26,20 @@ def test_a_tag_is_a_version_and_what_came_later_says_so(description: str, versio
 
 
 def test_other_words_are_no_version() -> None:
-    with pytest.raises(ValueError, match="is no tag like"):
+    with pytest.raises(BuildError, match="is no tag like"):
         version_from("vacation-1-g0123abcd")
 
 
 def test_versions_follow_the_tags_of_a_checkout(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
+    (tmp_path / "file").write_text("first")
+    git(tmp_path, "add", "file")
     commit(tmp_path)
-    assert version_of(tmp_path, "0.9").startswith("0.9.dev0+g")
+    clean = version_of(tmp_path, "0.9")
+    assert clean.startswith("0.9.dev0+g")
+    (tmp_path / "file").write_text("changed")
+    assert version_of(tmp_path, "0.9") == f"{clean}.changed"
+    git(tmp_path, "checkout", "file")
     git(tmp_path, "tag", "v0.9")
     assert version_of(tmp_path, "0.9") == "0.9"
     with pytest.raises(BuildError, match=r"the tag says 0\.9, and"):

@@ -168,7 +168,8 @@ def _missing_extra(error: BaseException) -> str | None:
     if not isinstance(error, ModuleNotFoundError) or (extra := extra_with(error.name)) is None:
         return None
     command = " ".join(["lanelab", *(word for word in sys.argv[1:2] if word in TABLE)])
-    return f"{command} needs {error.name}, which is not installed: pip install 'lanelab[{extra}]'"
+    remedy = f"Install the wheel that lanelab came from with its extra: 'lanelab-….whl[{extra}]'"
+    return f"{command} needs {error.name}, which is not installed. {remedy}"
 
 
 def fail(what: str, status: int) -> int:
