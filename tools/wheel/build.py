@@ -11,6 +11,7 @@ from pathlib import Path
 from lanelab.driver.base.errors import BuildError
 from lanelab.driver.base.version import VERSION
 from tools.commit_time import time_of_commit
+from tools.git import git
 from tools.wheel.build_hook import BUILT_FROM, built_from_git
 from tools.wheel.shipped import MAN_PAGES, PAGES
 from tools.wheel.version import version_of
@@ -62,13 +63,8 @@ def _write_version(copy: Path, version: str) -> None:
 
 
 def _copy_tracked(checkout: Path, copy: Path) -> None:
-    for name in _git(checkout, "ls-files", "-z").split("\0"):
+    for name in git(checkout, "ls-files", "-z").split("\0"):
         source, place = checkout / name, copy / name
         if name and source.is_file() and not source.is_symlink():
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, place)
-
-
-def _git(checkout: Path, *words: str) -> str:
-    argv = ["git", "-C", str(checkout), "-c", "safe.directory=*", *words]
-    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout

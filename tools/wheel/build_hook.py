@@ -1,7 +1,6 @@
 """What hatchling calls for a wheel: puts the data of the checkout into it, and what it was built from."""
 
 import json
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -11,6 +10,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
+from tools.git import git
 from tools.wheel.shipped import DATA, MAN_FOLDER, man_pages, shipped_files
 
 BUILT_FROM = "built-from.json"  # in a copy without git, lanelab wheel writes it
@@ -46,11 +46,6 @@ def _built_from(checkout: Path) -> str:
 
 def built_from_git(checkout: Path) -> str:
     """Return the commit as JSON, and how many files differ from it. Raises CalledProcessError outside git."""
-    commit = _git(checkout, "rev-parse", "HEAD")
-    changed = _git(checkout, "status", "--porcelain", "--untracked-files=no")
+    commit = git(checkout, "rev-parse", "HEAD").strip()
+    changed = git(checkout, "status", "--porcelain", "--untracked-files=no")
     return json.dumps({"commit": commit, "changed_files": str(len(changed.splitlines()))}) + "\n"
-
-
-def _git(checkout: Path, *words: str) -> str:
-    argv = ["git", "-C", str(checkout), "-c", "safe.directory=*", *words]
-    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip()

@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 from lanelab.driver.base.errors import BuildError
+from tools.git import git
 
 TAGS = "v[0-9]*"
 _DESCRIBED = re.compile(r"v(?P<tag>\d+(?:\.\d+)*)-(?P<later>\d+)-g(?P<commit>[0-9a-f]+)(?P<changed>-changed)?")
@@ -13,10 +14,10 @@ _DESCRIBED = re.compile(r"v(?P<tag>\d+(?:\.\d+)*)-(?P<later>\d+)-g(?P<commit>[0-
 def version_of(checkout: Path, declared: str) -> str:
     """Return the version. Without any tag it is one before the first release, `declared`. Raises BuildError where a
     tag says another one than the files."""
-    description = _git(checkout, "describe", "--tags", "--match", TAGS, "--long", "--dirty=-changed", "--abbrev=8")
+    description = _description(checkout)
     if not description:
-        changed = ".changed" if _git(checkout, "status", "--porcelain", "--untracked-files=no") else ""
-        return f"{declared}.dev0+g{_git(checkout, 'rev-parse', '--short=8', 'HEAD')}{changed}"
+        changed = ".changed" if git(checkout, "status", "--porcelain", "--untracked-files=no") else ""
+        return f"{declared}.dev0+g{git(checkout, 'rev-parse', '--short=8', 'HEAD').strip()}{changed}"
     version = version_from(description)
     if "+" not in version and version != declared:
         raise BuildError(f"the tag says {version}, and driver/base/version.py {declared}", "Correct one of them")
@@ -33,7 +34,9 @@ def version_from(description: str) -> str:
     return f"{match['tag']}.post{match['later']}+g{match['commit']}{'.changed' if match['changed'] else ''}"
 
 
-def _git(checkout: Path, *words: str) -> str:
-    argv = ["git", "-C", str(checkout), "-c", "safe.directory=*", *words]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
-    return done.stdout.strip() if done.returncode == 0 else ""
+def _description(checkout: Path) -> str:
+    """Return what git calls the checkout by its last tag; empty where it has none."""
+    try:
+        return git(checkout, "describe", "--tags", "--match", TAGS, "--long", "--dirty=-changed", "--abbrev=8").strip()
+    except subprocess.CalledProcessError:
+        return ""

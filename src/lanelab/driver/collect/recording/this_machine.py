@@ -3,6 +3,7 @@
 import os
 import socket
 
+from lanelab.driver.base.child_start import OWN_LANELAB
 from lanelab.driver.base.configuration import SOURCES
 from lanelab.driver.base.errors import NodeError
 from lanelab.driver.base.programs.find_program import find, search_path
@@ -10,17 +11,14 @@ from lanelab.driver.bed.local import LocalNode, connected
 from lanelab.driver.bed.node import Command, Process, Stdio, Terminal
 
 # What is started dies with us, however we end. For root it is an ordinary user: Chromium's sandbox wants that.
-CONFINE = """
-import os, sys
-sys.path.insert(0, sys.argv[1])
-import lanelab  # that of whoever asks, also where the environment has another
-sys.path.append(sys.path.pop(0))
+CONFINE = f"""
+{OWN_LANELAB}import os
 from lanelab.driver.bed.remote import namespaces
-parent, root = int(sys.argv[2]), os.getuid() == 0
+parent, root = int(sys.argv[1]), os.getuid() == 0
 if root:
     namespaces.enter_user_namespace(0x00020000)
 namespaces.die_with_parent(parent)
-os.execvp(sys.argv[3], sys.argv[3:])
+os.execvp(sys.argv[2], sys.argv[2:])
 """
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 
 from lanelab.driver.base import configuration, userns
+from lanelab.driver.base.child_start import start_of
 from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import BedError, BedLost, LanelabError
 from lanelab.driver.base.paths import SOURCES
@@ -25,11 +26,7 @@ from lanelab.driver.run.channel.protocol import VERSION, Answer, BedReady, Chann
 from lanelab.driver.trial.operations import TrialOperations
 
 # Whatever Python's own settings in the user's environment, which the commands in the bed get as they are.
-START = (
-    # lanelab is that of whoever asks, also where the environment has another; the folder may hide no other module.
-    "import sys; sys.path.insert(0, sys.argv.pop(1)); import lanelab; sys.path.append(sys.path.pop(0)); "
-    "from lanelab.driver.run.channel.bed_start import main; main()"
-)
+START = start_of("lanelab.driver.run.channel.bed_start")
 DOWN_TIMEOUT_S = 5
 
 

@@ -13,16 +13,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lanelab.driver.base import configuration
+from lanelab.driver.base.child_start import start_of
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import ClusterError
 from lanelab.driver.base.paths import SOURCES
 
 # Whatever Python's own settings in the user's environment.
-START = (
-    # lanelab is that of whoever asks, also where the environment has another; the folder may hide no other module.
-    "import sys; sys.path.insert(0, sys.argv.pop(1)); import lanelab; sys.path.append(sys.path.pop(0)); "
-    "from lanelab.driver.run.sweep.children import main; main()"
-)
+START = start_of("lanelab.driver.run.sweep.children")
 END_WITHIN_S = 10.0
 
 Message = TypeVar("Message", bound=Coded)
