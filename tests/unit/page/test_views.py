@@ -14,11 +14,14 @@ import pytest
 from click.testing import CliRunner
 
 import lanelab
+from lanelab.analysis.results.numbers import shown
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.main import lanelab as command
 from lanelab.driver.page.export import export_pages
+from lanelab.driver.page.run_view import trial_table
 from lanelab.driver.page.shelf import Shelf
 from tests.kit.changed_run import changing
+from tests.kit.made_load_run import make_load_run
 from tests.kit.made_run import Made, make_run
 from tests.kit.pages import Visitor, served
 
@@ -73,6 +76,15 @@ def test_a_run_has_its_numbers_its_caution_and_its_trials(owner: Visitor) -> Non
         assert words in text
     assert 'href="trials/49/"' in text
     assert owner.ask("/runs/sample/trials/").text.count("<tr>") == 50
+
+
+def test_a_trial_of_a_server_load_has_the_unit_of_what_it_measured(tmp_path: Path) -> None:
+    run = lanelab.open_run(make_load_run(tmp_path / "runs" / "load"))
+    unit = run.data.primary.unit
+    assert unit != "ms"
+    table = trial_table(run.data, run.data.ok[:1], "")
+    assert f"{shown(run.data.primary, run.data.ok[0].value)} {unit}" in table
+    assert " ms<" not in table
 
 
 def test_a_trial_has_its_load_its_requests_and_its_files(owner: Visitor) -> None:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lanelab.analysis.results.layout.markup import Html, el, join
+from lanelab.analysis.results.layout.model import NONE
 from lanelab.analysis.results.layout.page import head_on_page, on_page, parts_on_page, scroll, section_on_page
 from lanelab.analysis.results.model import Run, Trial
+from lanelab.analysis.results.numbers import shown
 from lanelab.analysis.results.report.page import report_parts
 from lanelab.analysis.results.sections.cells import cells_section
 from lanelab.analysis.results.sections.claims import claims_section
@@ -35,7 +37,7 @@ def run_page(run: Run, *, plain: bool = False) -> str:
         el("div", head_on_page(begin), id="head"),
         el("div", progress(run), parts_on_page([tiles(seen)]), links, id="tiles"),
         *(on_page(section) if (section := section_of(seen)) else None for section_of in SECTIONS),
-        None if plain else section_on_page("latest", "The latest trials", trial_table(_latest(run), "trials/")),
+        None if plain else section_on_page("latest", "The latest trials", trial_table(run, _latest(run), "trials/")),
         el("section", el("h2", "On a command line"), el("pre", el("code", commands(run.folder))), id="commands"),
     ]
     return document(begin.title, *parts, up=2, changes=run.state == "running" and not plain)
@@ -50,7 +52,7 @@ def progress(run: Run) -> Html | None:
     if run.state != "running" or not run.trials:
         return None
     last = run.trials[-1]
-    words = f"Round {last.round}. The last trial: {last.cell}, {_outcome(last)}."
+    words = f"Round {last.round}. The last trial: {last.cell}, {_outcome(run, last)}."
     return el("p", words, role="status")
 
 
@@ -70,33 +72,33 @@ def trials_page(run: Run, page: int) -> str:
     """Return one of the pages with all trials."""
     pages = max(1, -(-len(run.trials) // ON_A_PAGE))
     page = min(max(page, 1), pages)
-    shown = run.trials[(page - 1) * ON_A_PAGE : page * ON_A_PAGE]
+    trials = run.trials[(page - 1) * ON_A_PAGE : page * ON_A_PAGE]
     others = [
         el("b", number) if number == page else el("a", number, href=f"?page={number}") for number in range(1, pages + 1)
     ]
     turn = el("nav", join(*others), aria_label="Pages of trials") if pages > 1 else None
     title = f"Trials of {run.name}"
     head = el("header", el("p", el("a", "The run", href="../"), class_="eyebrow"), el("h1", title))
-    return document(title, head, turn, trial_table(shown, ""), turn, up=3)
+    return document(title, head, turn, trial_table(run, trials, ""), turn, up=3)
 
 
-def trial_table(trials: Sequence[Trial], to: str) -> Html:
-    """Return a row for each trial, with a link to its page."""
+def trial_table(run: Run, trials: Sequence[Trial], to: str) -> Html:
+    """Return a row for each of these trials, with a link to its page."""
     titles = ("trial", "round", "site", "link", "arm", "outcome", "flags")
     head = el("thead", el("tr", [el("th", title, scope="col") for title in titles]))
-    return scroll(el("table", head, el("tbody", [_row(trial, to) for trial in trials])))
+    return scroll(el("table", head, el("tbody", [_row(run, trial, to) for trial in trials])))
 
 
-def _row(trial: Trial, to: str) -> Html:
+def _row(run: Run, trial: Trial, to: str) -> Html:
     cell = trial.cell
     place = trial.number, trial.round, cell.site, cell.link.label, cell.arm.name
     link, *rest = [el("td", each) for each in place]
     link = el("td", el("a", trial.number, href=f"{to}{trial.number}/"))
-    outcome = el("td", _outcome(trial), class_=None if trial.ok else "bad")
+    outcome = el("td", _outcome(run, trial), class_=None if trial.ok else "bad")
     return el("tr", link, rest, outcome, el("td", ", ".join(flag.name for flag in trial.flags), class_="warn"))
 
 
-def _outcome(trial: Trial) -> str:
+def _outcome(run: Run, trial: Trial) -> str:
     if not trial.ok:
         return ", ".join(dict.fromkeys(failure.reason for failure in trial.failures)) or "failed"
-    return "-" if trial.value is None else f"{trial.value:,.0f} ms"
+    return NONE if trial.value is None else f"{shown(run.primary, trial.value)} {run.primary.unit}"
