@@ -18,6 +18,7 @@ from lanelab.analysis.results.verification import VerificationJson
 from lanelab.driver.api.link_words import NamedLink, ShownLink, TestedLink
 from lanelab.driver.api.own_machines import MachinesStatus
 from lanelab.driver.api.plans import PlanJson
+from lanelab.driver.api.read_events import RUN_EVENTS
 from lanelab.driver.api.request_packets import RequestJson
 from lanelab.driver.api.results import ClaimsJson
 from lanelab.driver.api.study import StudyLine, UnreadableStudy
@@ -30,8 +31,6 @@ from lanelab.driver.cli.doctor import DoctorJson
 from lanelab.driver.cli.hosts import HostFindings
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run import events
-from lanelab.driver.run.missing import TrialsMissing
-from lanelab.driver.run.sweep import events as sweep_events
 from lanelab.driver.site.description import SiteDescription
 from lanelab.driver.site.difference import Difference
 from lanelab.driver.site.facts import SiteFacts
@@ -43,7 +42,6 @@ from tools.json_types import Schema, Types, by_kind
 FOLDER = PROJECT / "docs" / "schemas"
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 EVENT = "event"
-RUN_EVENTS: tuple[type[events.Event], ...] = (*events.EVENTS, TrialsMissing, *sweep_events.EVENTS)
 VERSION = 1  # of the documents; counts up when a key changes its meaning or goes away
 DOCUMENTS: dict[str, tuple[str, Any]] = {  # by name: what writes it, and its type
     "bench": ("lanelab bench NAME --json", list[Figure]),

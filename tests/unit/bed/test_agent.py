@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 from lanelab.driver.base.errors import CommandFailed, NodeError
 from lanelab.driver.base.paths import SOURCES
+from lanelab.driver.base.writing import write_all
 from lanelab.driver.bed.agent_connection import AgentConnection
 from lanelab.driver.bed.agent_node import AgentNode
 from lanelab.driver.bed.local import copy_whole
 from lanelab.driver.bed.node import Command, Stdio, Terminal
 from lanelab.driver.bed.remote.agent_protocol import CHUNK, WINDOW, Lines, encode
-from lanelab.driver.bed.terminal import write_all
 from tests.kit.processes import command_lines
 from tests.kit.wait import wait_until
 

@@ -21,6 +21,7 @@ from click.testing import CliRunner
 
 import lanelab
 from lanelab.driver.api.link_words import link_test_json
+from lanelab.driver.api.read_events import RUN_EVENTS
 from lanelab.driver.api.verify_site import VerifiedSite
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.programs.finding import Finding
@@ -103,7 +104,7 @@ def test_each_is_a_schema_with_a_version(name: str) -> None:
     assert ALL[name]["$id"] == f"urn:lanelab:{name}:1"
 
 
-@pytest.mark.parametrize("kind", schemas.RUN_EVENTS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", RUN_EVENTS, ids=lambda kind: kind.__name__)
 def test_each_event_is_valid_and_nothing_less_is(kind: type[Event]) -> None:
     event = made(kind)
     if isinstance(event, TrialStored):
@@ -117,7 +118,7 @@ def test_each_event_is_valid_and_nothing_less_is(kind: type[Event]) -> None:
 
 def test_the_reference_names_every_event() -> None:
     text = (PROJECT / "docs" / "reference" / "json.md").read_text()
-    assert [each.kind for each in schemas.RUN_EVENTS if f"`{each.kind}`" not in text] == []
+    assert [each.kind for each in RUN_EVENTS if f"`{each.kind}`" not in text] == []
 
 
 def test_events_may_have_more_keys_than_this_version_knows() -> None:

@@ -13,6 +13,7 @@ from typing import Literal, TypedDict
 
 from lanelab.analysis.results import conditions as conditions_of
 from lanelab.analysis.results import tables
+from lanelab.analysis.results.comparisons import ComparisonRow
 from lanelab.analysis.results.layout.data import key, spread
 from lanelab.analysis.results.model import Cell, Identity, Run, identity_of
 from lanelab.analysis.results.numbers import values_of
@@ -120,6 +121,9 @@ class Against:
     margin: float  # a share
     cells: tuple[CellRow, ...]
     changes: tuple[ChangeRow, ...]
+    # comparisons of the first run that have no counterpart: a cell is missing in the other run, its arms have no round
+    # in common, or it was not interleaved
+    changes_not_compared: tuple[str, ...]
     unlike: tuple[CellPair, ...]  # cells that are the same by name only
     refused: tuple[Cell, ...]  # in one of the runs: they are not compared
     only_first: tuple[Cell, ...]
@@ -129,18 +133,6 @@ class Against:
     @property
     def verdicts(self) -> list[Verdict]:
         return [*(row.verdict for row in self.cells), *(row.verdict for row in self.changes)]
-
-    @property
-    def changes_not_compared(self) -> tuple[str, ...]:
-        """Return the comparisons of the first run that have no counterpart: a cell is missing in the other run, its
-        arms have no round in common, or it was not interleaved."""
-        compared = {(row.cell.number, row.base) for row in self.changes}
-        rows = tables.comparisons(self.first)
-        return tuple(
-            f"{row.cell}: change against {row.base.name}"
-            for row in rows
-            if (row.cell.number, row.base.name) not in compared
-        )
 
     @property
     def is_whole(self) -> bool:
@@ -183,6 +175,9 @@ def against(first: Run, other: Run, margin: float, conditions: Sequence[tuple[st
     pairs = _matched(first, other)
     if not pairs:
         raise _nothing_in_common(first, other)
+    compared = tables.comparisons(first)
+    changes = tuple(_changes(first, other, compared, pairs, margin))
+    known = {(row.cell.number, row.base) for row in changes}
     matched = {pair.first.number for pair in pairs}
     taken = {pair.other.number for pair in pairs}
     return Against(
@@ -190,7 +185,12 @@ def against(first: Run, other: Run, margin: float, conditions: Sequence[tuple[st
         other=other,
         margin=margin,
         cells=tuple(_cells(first, other, pairs, margin)),
-        changes=tuple(_changes(first, other, pairs, margin)),
+        changes=changes,
+        changes_not_compared=tuple(
+            f"{row.cell}: change against {row.base.name}"
+            for row in compared
+            if (row.cell.number, row.base.name) not in known
+        ),
         unlike=tuple(pair for pair in pairs if pair.first.id != pair.other.id),
         refused=tuple(_refused(first, other, pairs)),
         only_first=tuple(cell for cell in first.cells if cell.number not in matched),
@@ -269,12 +269,14 @@ def _refused(first: Run, other: Run, pairs: Iterable[CellPair]) -> Iterable[Cell
     return (pair.first for pair in pairs if pair.first.number in ours or pair.other.number in theirs)
 
 
-def _changes(first: Run, other: Run, pairs: Iterable[CellPair], margin: float) -> Iterable[ChangeRow]:
+def _changes(
+    first: Run, other: Run, compared: Iterable[ComparisonRow], pairs: Iterable[CellPair], margin: float
+) -> Iterable[ChangeRow]:
     ours, theirs = _outcomes(first), _outcomes(other)
     if not other.plan.is_interleaved:
         return
     pair_of = {(pair.first.group, pair.first.arm.name): pair for pair in pairs}
-    for row in tables.comparisons(first):
+    for row in compared:
         arm, base = pair_of.get((row.cell.group, row.cell.arm.name)), pair_of.get((row.cell.group, row.base.name))
         if not arm or not base:
             continue

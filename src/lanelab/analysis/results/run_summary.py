@@ -65,8 +65,12 @@ def run_folders(folder: Path) -> list[Path]:
     """Return the folders of the runs directly in this one, and of the figures of studies in it."""
     there = _below(folder)
     figures = [below for path in there if _has(path, STUDY_RUN_FILE) for below in _below(path)]
-    runs = (path for path in [*there, *figures] if _has(path, run_format.DATABASE))
-    return [path for path in runs if not path.name.endswith(run_format.MERGING)]
+    return [path for path in [*there, *figures] if is_run(path)]
+
+
+def is_run(folder: Path) -> bool:
+    """Return whether a run is in this folder; one that is being merged is none yet."""
+    return _has(folder, run_format.DATABASE) and not folder.name.endswith(run_format.MERGING)
 
 
 def _below(folder: Path) -> list[Path]:

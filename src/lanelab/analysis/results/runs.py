@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lanelab.analysis.results.run_folder import read_run
-from lanelab.analysis.results.run_summary import summary
+from lanelab.analysis.results.run_summary import is_run, summary
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import InputError, LanelabError
 from lanelab.driver.run.folder import format as run_format
@@ -35,15 +35,11 @@ def list_runs(folder: Path = RUNS) -> list[RunLine]:
 
 def _run_folders(folder: Path) -> list[Path]:
     try:
-        return sorted(path for path in folder.iterdir() if _is_run(path))
+        return sorted(path for path in folder.iterdir() if is_run(path))
     except FileNotFoundError:
         return []
     except NotADirectoryError:
         raise InputError(f"{folder} is not a folder", "Name the folder that has the runs") from None
-
-
-def _is_run(path: Path) -> bool:
-    return (path / run_format.DATABASE).is_file() and not path.name.endswith(run_format.MERGING)
 
 
 def _line(path: Path) -> RunLine:

@@ -22,11 +22,11 @@ def event_lines(path: str | Path, then: Listener = unheard) -> Iterator[Listener
     with file:
         with writing(what):
             if _is_cut(Path(path)):  # by a disk that was full
-                write_all(file, b"\n")
+                write_all(file.fileno(), b"\n")
 
         def listen(event: Event) -> None:
             with writing(what):
-                write_all(file, f"{dumps(event.to_json())}\n".encode())
+                write_all(file.fileno(), f"{dumps(event.to_json())}\n".encode())
             then(event)
 
         yield listen

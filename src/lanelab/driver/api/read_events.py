@@ -7,8 +7,8 @@ from lanelab.driver.run import events
 from lanelab.driver.run.missing import TrialsMissing
 from lanelab.driver.run.sweep import events as sweep_events
 
-_EVENTS: tuple[type[events.Event], ...] = (*events.EVENTS, TrialsMissing, *sweep_events.EVENTS)
-_KINDS = {each.kind: each for each in _EVENTS}
+RUN_EVENTS: tuple[type[events.Event], ...] = (*events.EVENTS, TrialsMissing, *sweep_events.EVENTS)
+_KINDS = {each.kind: each for each in RUN_EVENTS}
 
 
 def read_event(data: object) -> events.Event:

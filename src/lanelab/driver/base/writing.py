@@ -2,9 +2,10 @@
 
 import contextlib
 import errno
+import os
+import select
 import sqlite3
 from collections.abc import Iterator
-from typing import BinaryIO
 
 from lanelab.driver.base.errors import StoreError
 
@@ -23,8 +24,13 @@ def writing(what: str) -> Iterator[None]:
         raise StoreError(f"cannot {what}: {why}", "Check the folder and its permissions") from error
 
 
-def write_all(file: BinaryIO, data: bytes) -> None:
-    """Write all of it: an unbuffered file may take less at a time, and says so without an error."""
+def write_all(fd: int, data: bytes) -> None:
+    """Write all of it, also where the descriptor's other users have made it non-blocking."""
     view = memoryview(data)
     while view:
-        view = view[file.write(view) :]
+        try:
+            view = view[os.write(fd, view) :]
+        except BlockingIOError:
+            room = select.poll()
+            room.register(fd, select.POLLOUT)
+            room.poll()

@@ -7,10 +7,10 @@ import select
 import threading
 
 from lanelab.driver.base.errors import NodeError
+from lanelab.driver.base.writing import write_all
 from lanelab.driver.bed.agent_connection import AgentConnection
 from lanelab.driver.bed.node import Process, Stdio, Terminal
 from lanelab.driver.bed.remote.agent_protocol import CHUNK, WINDOW, Message, encode_bytes
-from lanelab.driver.bed.terminal import write_all
 
 
 class AgentTask(Process):

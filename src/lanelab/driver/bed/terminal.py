@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterable, Sequence
 
+from lanelab.driver.base.writing import write_all
 from lanelab.driver.bed.node import LocalProcess, Process, Stdio, Terminal
 from lanelab.driver.bed.remote.agent_start import popen_on_terminal, set_size
 
@@ -103,15 +104,3 @@ class TerminalProcess(Process):
 def stderr_apart(stdio: Stdio) -> bool:
     """Return whether a command on a terminal keeps its stderr to itself: what is redirected to a file belongs there."""
     return stdio.stderr is None or not os.isatty(stdio.stderr)
-
-
-def write_all(fd: int, data: bytes) -> None:
-    """Write all of it, also where the descriptor's other users have made it non-blocking."""
-    view = memoryview(data)
-    while view:
-        try:
-            view = view[os.write(fd, view) :]
-        except BlockingIOError:
-            room = select.poll()
-            room.register(fd, select.POLLOUT)
-            room.poll()

@@ -1,12 +1,12 @@
 """A whole page around what is shown. Style and script are files of their own, since nothing inline is allowed."""
 
+import functools
 from importlib import resources
 
-from lanelab.analysis.results import palette
-from lanelab.analysis.results.layout.markup import Html, el, join
+from lanelab.analysis.results.layout.markup import el
+from lanelab.analysis.results.report.page import page_head, script_of_reports, style_of_reports
 
 STYLE, SCRIPT = "style.css", "script.js"
-REPORTS = "lanelab.analysis.results.report"
 TITLE = "lanelab"
 LOST = "The server does not answer any more, or the run is gone: this page is as it was."
 DEEPEST = 6  # folders that a page of ours is below the first one
@@ -16,12 +16,8 @@ def document(title: str, *parts: object, up: int = 0, changes: bool = False) -> 
     """Return a page. `up`: how many folders it is below the first page, to which its links are relative. `changes`: its
     parts are loaded again when there is news."""
     root = "../" * up or "./"
-    head = el(
-        "head",
-        el("meta", charset="utf-8"),
-        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        el("meta", name="color-scheme", content="light dark"),
-        el("title", f"{title} - {TITLE}" if title else TITLE),
+    head = page_head(
+        f"{title} - {TITLE}" if title else TITLE,
         el("link", rel="stylesheet", href=f"{root}static/{STYLE}"),
         el("link", rel="icon", href="data:,"),
         el("script", src=f"{root}static/{SCRIPT}", defer=True),
@@ -39,11 +35,10 @@ def message(title: str, *words: object, path: str = "/") -> str:
     return document(title, el("header", el("h1", title)), *(el("p", each) for each in words), up=up)
 
 
+@functools.cache
 def static_files() -> dict[str, tuple[str, str]]:
     """Return what is at static/: a name, its kind, its text."""
-    reports, ours = resources.files(REPORTS), resources.files(__package__)
-    style = join(*(Html(f"{part}\n") for part in (
-        palette.style(), reports.joinpath("style.css").read_text(), ours.joinpath("page.css").read_text(),
-    )))  # fmt: skip
-    script = reports.joinpath("script.js").read_text() + ours.joinpath("page.js").read_text()
+    ours = resources.files(__package__)
+    style = style_of_reports() + ours.joinpath("page.css").read_text()
+    script = script_of_reports() + ours.joinpath("page.js").read_text()
     return {STYLE: ("text/css", style), SCRIPT: ("text/javascript", script)}

@@ -8,7 +8,6 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import TypeAlias
 
 from lanelab.analysis.results.run_folder import changed_ns, has_writer
 from lanelab.analysis.results.run_summary import RunSummary, run_folders, summary
@@ -16,7 +15,6 @@ from lanelab.driver.api.opened_run import Run, open_run
 from lanelab.driver.page.priority import readers
 
 MOST_OPEN = 8  # runs that stay read: a run of 5,000 trials takes 30 MB
-Seen: TypeAlias = tuple[int, bool]  # when it was written to, and whether somebody may still write
 
 
 @dataclass(slots=True)
@@ -24,8 +22,8 @@ class Shelf:
     """The runs directly in `folder`, and those of its studies: STUDY~FIGURE."""
 
     folder: Path
-    _lines: dict[str, tuple[Seen, RunSummary]] = field(default_factory=dict)
-    _runs: dict[str, tuple[Seen, Run]] = field(default_factory=dict)
+    _lines: dict[str, tuple[int, RunSummary]] = field(default_factory=dict)
+    _runs: dict[str, tuple[int, Run]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
     _reading: dict[str, Lock] = field(default_factory=lambda: defaultdict(Lock))
     _readers: Executor = field(default_factory=readers)
@@ -43,10 +41,10 @@ class Shelf:
             lines = {name: line for name, (_, line) in self._lines.items()}
         return dict(sorted(lines.items(), key=lambda item: (item[1].created_utc, item[0]), reverse=True))
 
-    def _line(self, name: str, path: Path) -> tuple[Seen, RunSummary]:
-        seen = look(path)
-        known = self._lines.get(name)
-        return known if known and known[0] == seen else (seen, summary(path))
+    def _line(self, name: str, path: Path) -> tuple[int, RunSummary]:
+        changed, known = changed_ns(path), self._lines.get(name)
+        is_current = known and known[0] == changed and not is_left(path, known[1].state)
+        return known if known and is_current else (changed, summary(path))
 
     def run(self, name: str) -> Run | None:
         """Return the run of this name, None where there is none."""
@@ -56,18 +54,18 @@ class Shelf:
         with self._lock:
             reading = self._reading[name]
         with reading:  # of this run alone: another one may be long, or locked
-            seen, known = look(path), self._runs.get(name)
-            if known and known[0] == seen:
+            changed, known = changed_ns(path), self._runs.get(name)
+            if known and known[0] == changed and not is_left(path, known[1].state):
                 return known[1]
             run = self._readers.submit(open_run, path).result()
         with self._lock:
             self._runs.pop(name, None)
-            self._runs[name] = seen, run
+            self._runs[name] = changed, run
             while len(self._runs) > MOST_OPEN:
                 self._runs.pop(next(iter(self._runs)))
         return run
 
 
-def look(folder: Path) -> Seen:
-    """Return what tells whether a run is still what it was. A run whose writer was killed changes nothing else."""
-    return changed_ns(folder), has_writer(folder)
+def is_left(folder: Path, state: str) -> bool:
+    """Return whether a run that was running has no writer any more: one that is killed changes nothing else."""
+    return state == "running" and not has_writer(folder)

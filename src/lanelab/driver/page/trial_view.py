@@ -3,19 +3,20 @@
 import shlex
 from urllib.parse import quote
 
+from lanelab.analysis.results.export_files import HAR, TRACE
 from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.layout.page import on_page, section_on_page
+from lanelab.analysis.results.load_view import CAPTURE
 from lanelab.analysis.results.report.loads import drawn_trial, filmstrips, packets_figure, trial_drawing
 from lanelab.driver.api.opened_run import Run
 from lanelab.driver.api.trial import Trial
 from lanelab.driver.page.documents import document
-from lanelab.driver.run.folder.format import ARTIFACTS
+from lanelab.driver.run.folder.trial_content import artifact_path
 
-CAPTURE = "client.pcapng.gz"
 FOR = {
     CAPTURE: "Wireshark opens it, decrypted",
-    "page.har.gz": "unpacked: the network panel of DevTools",
-    "trace.json.gz": "Perfetto, and the performance panel of DevTools",
+    HAR: "unpacked: the network panel of DevTools",
+    TRACE: "Perfetto, and the performance panel of DevTools",
 }
 
 
@@ -46,7 +47,6 @@ def _files(trial: Trial) -> Html:
         el("li", el("a", name, href=f"files/{quote(name)}", download=True), f" - {FOR[name]}" if name in FOR else None)
         for name in trial.files()
     ]
-    capture = trial.folder / ARTIFACTS / f"{trial.number:06d}" / CAPTURE
-    shell = f"wireshark {shlex.quote(str(capture))}"
+    shell = f"wireshark {shlex.quote(str(artifact_path(trial.folder, trial.number, CAPTURE)))}"
     command = el("pre", el("code", shell)) if CAPTURE in trial.files() else None
     return section_on_page("files", "Files", el("ul", rows), command)

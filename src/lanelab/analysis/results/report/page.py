@@ -84,20 +84,27 @@ def report_parts(run: Run) -> ReportParts:
 def document(title: str, body: Html, *, images: bool = False, style: str = "", script: str = "") -> str:
     """Return a page with the style of reports, and their script. `images`: it has some within itself; `style` and
     `script`: its own, after those of all reports."""
-    style, script = _style() + style, _script() + script
+    style, script = style_of_reports() + style, script_of_reports() + script
     allowed = f"default-src 'none'; style-src 'sha256-{_digest(style)}'; script-src 'sha256-{_digest(script)}'"
     allowed += "; img-src data:" if images else ""
-    head = el(
+    policy = el("meta", http_equiv="Content-Security-Policy", content=allowed)
+    head = page_head(title, el("style", Html(style)), policy=policy)
+    whole = el("html", head, Html(body.removesuffix("</body>") + el("script", Html(script)) + "</body>"), lang="en")
+    return f"<!doctype html>\n{whole}\n"
+
+
+def page_head(title: str, *others: Html, policy: Html | None = None) -> Html:
+    """Return the head of a page of ours, for any width, light and dark. `policy`: what the page may use, which a server
+    may say in its place."""
+    return el(
         "head",
         el("meta", charset="utf-8"),
-        el("meta", http_equiv="Content-Security-Policy", content=allowed),
+        policy,
         el("meta", name="viewport", content="width=device-width, initial-scale=1"),
         el("meta", name="color-scheme", content="light dark"),
         el("title", title),
-        el("style", Html(style)),
+        *others,
     )
-    whole = el("html", head, Html(body.removesuffix("</body>") + el("script", Html(script)) + "</body>"), lang="en")
-    return f"<!doctype html>\n{whole}\n"
 
 
 def contents(parts: Sequence[Html]) -> Html:
@@ -124,12 +131,12 @@ def _footer(run: Run) -> Html:
     )
 
 
-def _style() -> str:
+def style_of_reports() -> str:
     """Return the style sheet, after the colours of charts for light and dark."""
     return f"{palette.style()}\n{resources.files('lanelab.analysis.results.report').joinpath('style.css').read_text()}"
 
 
-def _script() -> str:
+def script_of_reports() -> str:
     return resources.files("lanelab.analysis.results.report").joinpath("script.js").read_text()
 
 
