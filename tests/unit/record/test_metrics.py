@@ -29,7 +29,7 @@ metrics.METRICS = (
 
 from click.testing import CliRunner
 
-from lanelab.analysis.results import export
+from lanelab.analysis.results import export, export_tables
 from lanelab.analysis.results.drawing import draw
 from lanelab.analysis.results.model import Figure
 from lanelab.analysis.results.run_folder import read_run
@@ -58,8 +58,8 @@ store.close()
 
 run = read_run(folder)
 csv = io.StringIO()
-export.write_csv(export.trial_rows(run), csv)
-export.write_parquet(export.trial_rows(run), folder / "trials.parquet")
+export_tables.write_csv(export.trial_rows(run), csv)
+export_tables.write_parquet(export.trial_rows(run), folder / "trials.parquet")
 import pyarrow.parquet as pq
 
 def shown(*words):

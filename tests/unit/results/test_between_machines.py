@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from lanelab.analysis import statistics as stats
-from lanelab.analysis.results import comparisons, export, pooled_places, tables
+from lanelab.analysis.results import comparisons, export, export_tables, pooled_places, tables
 from lanelab.analysis.results.between_machines import nested
 from lanelab.analysis.results.claims.judge import judge
 from lanelab.analysis.results.machines import MachinesOfRun
@@ -340,7 +340,7 @@ def test_links_that_a_machine_was_refused_for_are_in_its_row(tmp_path: Path) -> 
 def test_exports_name_machine_origin_and_versions(tmp_path: Path) -> None:
     run = run_of(tmp_path, origins={1: "first/1"})
     file = io.StringIO()
-    export.write_csv(export.trial_rows(run), file)
+    export_tables.write_csv(export.trial_rows(run), file)
     rows = list(csv.DictReader(io.StringIO(file.getvalue())))
     assert {row["machine"] for row in rows} == {"alder", "birch", "cedar"}
     assert {row["origin"] for row in rows} == {"", "first"}

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from lanelab.analysis.results import export, numbers, tables
+from lanelab.analysis.results import export, export_tables, numbers, tables
 from lanelab.analysis.results.charts import chart
 from lanelab.analysis.results.drawing import draw
 from lanelab.analysis.results.export_files import write_files
@@ -145,7 +145,7 @@ def test_the_median_trial_is_the_middle_one(quick: Path) -> None:
 
 def test_csv_has_a_row_for_each_trial_and_each_request(quick: Path) -> None:
     run, file = read_run(quick), io.StringIO()
-    assert export.write_csv(export.trial_rows(run), file) == len(run.trials)
+    assert export_tables.write_csv(export.trial_rows(run), file) == len(run.trials)
     rows = list(csv.DictReader(io.StringIO(file.getvalue())))
     assert rows[0]["rtt_ms"] == "20.0"
     assert rows[0]["arm.keepalive"] == "false"
@@ -155,7 +155,7 @@ def test_csv_has_a_row_for_each_trial_and_each_request(quick: Path) -> None:
 
 def test_series_are_exported_point_by_point(quick: Path) -> None:
     run, file = read_run(quick), io.StringIO()
-    assert export.write_csv(export.series_rows(run), file) == 2 * len(run.trials)
+    assert export_tables.write_csv(export.series_rows(run), file) == 2 * len(run.trials)
     first, second, *_ = csv.DictReader(io.StringIO(file.getvalue()))
     assert [(row["trial"], row["series"], row["t_ms"], row["value"]) for row in (first, second)] == [
         ("1", "load", "0.0", "0.5"),
@@ -197,7 +197,7 @@ def test_every_command_says_the_same_of_a_run_of_another_format(tmp_path: Path, 
 def test_parquet_has_types(quick: Path, tmp_path: Path) -> None:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    export.write_parquet(export.trial_rows(read_run(quick)), tmp_path / "t.parquet")
+    export_tables.write_parquet(export.trial_rows(read_run(quick)), tmp_path / "t.parquet")
     schema = pq.read_schema(tmp_path / "t.parquet")
     kinds = {name: str(schema.field(name).type) for name in ("started", "plt_ms", "bytes_down", "arm.keepalive", "arm")}
     assert kinds == {
@@ -208,8 +208,8 @@ def test_parquet_has_types(quick: Path, tmp_path: Path) -> None:
 
 def test_every_run_can_be_exported(folder: Path, tmp_path: Path) -> None:
     run = read_run(folder)
-    export.write_parquet(export.trial_rows(run), tmp_path / "t.parquet")
-    export.write_parquet(export.request_rows(run), tmp_path / "r.parquet")
+    export_tables.write_parquet(export.trial_rows(run), tmp_path / "t.parquet")
+    export_tables.write_parquet(export.request_rows(run), tmp_path / "r.parquet")
     data = json.loads(json.dumps(export.everything(run, requests=True)))
     assert len(data["trials"]) == len(run.trials)
     exported = write_files(run, "har", tmp_path / "har", median=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from lanelab.analysis.results import tables
-from lanelab.analysis.results.export import writing
+from lanelab.analysis.results.export_tables import writing
 from lanelab.analysis.results.load_view import CAPTURE
 from lanelab.analysis.results.model import Run, Trial
 from lanelab.driver.base.errors import StoreError

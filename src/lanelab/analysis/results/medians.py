@@ -8,8 +8,9 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lanelab.analysis.results.export import Cell as Value
-from lanelab.analysis.results.export import Row, flat
+from lanelab.analysis.results.export import flat
+from lanelab.analysis.results.export_tables import Cell as Value
+from lanelab.analysis.results.export_tables import Row
 from lanelab.analysis.results.model import Cell, Run, Trial
 from lanelab.analysis.results.refusals import refusals
 from lanelab.driver.base.errors import ArgumentError

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lanelab.analysis.results.dissection import WITHIN, tshark_fields
-from lanelab.analysis.results.export import Kind, Row, arrow_table, place_of
+from lanelab.analysis.results.export import place_of
+from lanelab.analysis.results.export_tables import Kind, Row, arrow_table
 from lanelab.analysis.results.load_view import CAPTURE
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.refusals import refusals

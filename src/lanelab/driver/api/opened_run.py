@@ -92,31 +92,31 @@ class Run:
     def trials(self) -> "pyarrow.Table":
         """Return a row for each trial, also of those that failed: where it belongs, its status, every measure, every
         setting of its link and its arm."""
-        from lanelab.analysis.results import export
+        from lanelab.analysis.results import export, export_tables
 
-        return export.arrow_table(export.trial_rows(self.data))
+        return export_tables.arrow_table(export.trial_rows(self.data))
 
     def requests(self) -> "pyarrow.Table":
         """Return a row for each request of each trial. InputError for a load of a server, which has none."""
-        from lanelab.analysis.results import export
+        from lanelab.analysis.results import export, export_tables
 
         if not self.loads_pages:
             what = "a load of a server has no request of a browser"
             raise InputError(what, "Use trials() or series()")
-        return export.arrow_table(export.request_rows(self.data))
+        return export_tables.arrow_table(export.request_rows(self.data))
 
     def series(self, name: str | None = None) -> "pyarrow.Table":
         """Return a row for each point of this series of each trial, or of all series."""
-        from lanelab.analysis.results import export
+        from lanelab.analysis.results import export, export_tables
 
         rows = list(export.series_rows(self.data))
         if name is None:
-            return export.arrow_table(rows)
+            return export_tables.arrow_table(rows)
         known = list(dict.fromkeys(str(row["series"]) for row in rows))
         if name not in known:
             remedy = f"{near_miss(name, known)}It has {', '.join(known) or 'none'}"
             raise ArgumentError(f"no trial of this run has a series {name!r}", remedy, key="name")
-        return export.arrow_table(row for row in rows if row["series"] == name)
+        return export_tables.arrow_table(row for row in rows if row["series"] == name)
 
     def packets(self, filter: "Expression | None" = None) -> "pyarrow.Table":  # noqa: A002 - as pyarrow calls it
         """Return a row for each packet of each trial that has a capture. `filter`: an expression of pyarrow over the
@@ -128,7 +128,7 @@ class Run:
     def median(self, metric: str, by: Sequence[str] = ("site", "link", "arm")) -> "pyarrow.Table":
         """Return the median of each group of trials, how many `trials` are behind it, and how many are `left_out`:
         those that failed, or whose cell is refused."""
-        from lanelab.analysis.results import export
+        from lanelab.analysis.results import export_tables
         from lanelab.analysis.results.medians import measure_named, medians
 
         name = measure_named(self.data, metric)  # a median of whole numbers may lie between two
@@ -137,7 +137,7 @@ class Run:
             raise ArgumentError(
                 f"{by!r} names no column", "Write site, link, arm, or a setting like link.rtt", key="by"
             )
-        return export.arrow_table(medians(self.data, metric, names), {name: "float"})
+        return export_tables.arrow_table(medians(self.data, metric, names), {name: "float"})
 
     # --- what it says
 

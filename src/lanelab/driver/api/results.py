@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from lanelab.analysis.results.compare_runs import Against
     from lanelab.analysis.results.explain.run import Explained
-    from lanelab.analysis.results.export import Row
+    from lanelab.analysis.results.export_tables import Row
     from lanelab.driver.api.checks import Check
 
 
@@ -49,7 +49,7 @@ class Comparison(Result):
 
     def table(self) -> "pyarrow.Table":
         """Return a row for each site and link: the ratio with its interval, p, and the verdict."""
-        from lanelab.analysis.results.export import arrow_table
+        from lanelab.analysis.results.export_tables import arrow_table
 
         return arrow_table(map(_compared, self.rows))
 
@@ -177,7 +177,7 @@ class Claims(Result):
 
     def table(self) -> "pyarrow.Table":
         """Return a row for each claim: its name, what it says, its verdict and why."""
-        from lanelab.analysis.results.export import arrow_table
+        from lanelab.analysis.results.export_tables import arrow_table
 
         return arrow_table(
             {

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from lanelab.analysis.results.claims.words import places_words, published_words
 from lanelab.analysis.results.conditions import in_tolerance
-from lanelab.analysis.results.export import write_csv, write_parquet, write_text
+from lanelab.analysis.results.export_tables import write_csv, write_parquet, write_text
 from lanelab.analysis.results.study.claim_verdicts import JudgedStudy, StudyVerdict
 from lanelab.analysis.results.study.numbers import figure_rows
 from lanelab.analysis.results.study.run import ReadStudyRun
