@@ -18,6 +18,7 @@ from tools.image.targets import SYSTEMS, TARGETS, USER, bootstrap, config, image
 from tools.system_package.build import build as build_package
 from tools.system_package.content import packages
 from tools.wheel.build import build_wheel
+from tools.wheel.gateway import X86_64, gateway_wheels
 
 
 def build_image(target: str, family: str, out: Path, mirror: str | None = None) -> tuple[Path, int]:
@@ -47,22 +48,13 @@ def _gather(target: str, family: str, folder: Path, time_s: int) -> None:
     build_wheel(PROJECT, folder, documentation())
     if TARGETS[target].programs:
         build_package(packages(family, "x86_64", time_s)[0], folder, time_s)
-        _build_own_programs(folder / "cache")
+        list(gateway_wheels(folder, X86_64))
     for lock in TARGETS[target].locks:
         part = folder.parent / lock
         part.write_text(lock_for((PROJECT / lock).read_text(), SYSTEMS[family].python))
         argv = wheels_command(sys.executable, part, SYSTEMS[family], folder)
         if subprocess.run(argv, check=False, stdout=sys.stderr).returncode != 0:
             raise BuildError(f"pip could not fetch the packages of {lock}", "What it says is above")
-
-
-def _build_own_programs(cache: Path) -> None:
-    """Let another process do it, whose build folder is the user's cache in the image."""
-    cache.mkdir()
-    argv = [sys.executable, "-m", "tools.image.own_programs"]
-    environment = {**os.environ, "LANELAB_BUILD": str(cache.resolve())}
-    if subprocess.run(argv, cwd=PROJECT, env=environment, check=False).returncode != 0:
-        raise BuildError("the gateway could not be built", "What it says is above")
 
 
 def _file_system(argv: list[str], ingredients: Path, file: Path, time_s: int) -> Layer:

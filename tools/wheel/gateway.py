@@ -15,7 +15,8 @@ from lanelab.driver.base.programs.building.go import GATEWAY, Go, toolchain
 from lanelab.driver.base.version import VERSION
 
 # Go's name of a processor, and that of wheels. The programs are static: any C library will do.
-PROCESSORS = {"amd64": "x86_64", "arm64": "aarch64"}
+X86_64 = {"amd64": "x86_64"}
+PROCESSORS = {**X86_64, "arm64": "aarch64"}
 PROGRAMS = (PROGRAM, "spdy-load")
 LICENSED = ("golang.org/x/net", "golang.org/x/text")  # beside Go's own library
 FILE, EXECUTABLE = 0o100644, 0o100755
@@ -30,13 +31,13 @@ License: Apache-2.0 AND BSD-3-Clause
 WHEEL = "Wheel-Version: 1.0\nGenerator: lanelab\nRoot-Is-Purelib: false\n{tags}"
 
 
-def gateway_wheels(out: Path) -> Iterator[Path]:
+def gateway_wheels(out: Path, processors: Mapping[str, str] = PROCESSORS) -> Iterator[Path]:
     """Build one for each processor. Raises BuildError."""
     out.mkdir(parents=True, exist_ok=True)
     go = toolchain()
     version = f"{VERSION}+{key_from(PROGRAM, go.version)}"
     licences = _licences(go)
-    for processor, machine in PROCESSORS.items():
+    for processor, machine in processors.items():
         files = {f"{PACKAGE}/{GO_VERSION}": go.version.encode(), **licences}
         programs = {f"{PACKAGE}/{key_from(name, go.version)}/{name}": _built(name, go, processor) for name in PROGRAMS}
         yield write_wheel(out, version, machine, files, programs)
