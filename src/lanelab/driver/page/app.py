@@ -22,6 +22,7 @@ from lanelab.driver.page.changes import changes
 from lanelab.driver.page.documents import message, static_files
 from lanelab.driver.page.library import Wanted, library
 from lanelab.driver.page.priority import drawers
+from lanelab.driver.page.race_view import race_page
 from lanelab.driver.page.shelf import Shelf
 from lanelab.driver.page.trial_view import trial_page
 
@@ -55,6 +56,7 @@ class Pages:
             ("/runs/{run}/", self.run),
             ("/runs/{run}/changes", self.changes),
             ("/runs/{run}/report/", self.report),
+            ("/runs/{run}/race/", self.race),
             ("/runs/{run}/trials/", self.trials),
             ("/runs/{run}/trials/{trial}/", self.trial),
             ("/runs/{run}/trials/{trial}/files/{name}", self.file),
@@ -95,6 +97,10 @@ class Pages:
 
     async def report(self, request: Request) -> Response:
         return await self._page(lambda: run_view.report_page(self._run(request.path_params["run"]).data))
+
+    async def race(self, request: Request) -> Response:
+        cells, number = request.query_params.getlist("cell"), request.query_params.get("round", "")
+        return await self._page(lambda: race_page(self._run(request.path_params["run"]).data, cells, number))
 
     async def trials(self, request: Request) -> Response:
         page = request.query_params.get("page", "1")

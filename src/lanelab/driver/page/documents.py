@@ -7,14 +7,15 @@ from lanelab.analysis.results.layout.markup import el
 from lanelab.analysis.results.report.page import page_head, script_of_reports, style_of_reports
 
 STYLE, SCRIPT = "style.css", "script.js"
+SCRIPTS = ("page.js", "replay.js")
 TITLE = "lanelab"
 LOST = "The server does not answer any more, or the run is gone: this page is as it was."
 DEEPEST = 6  # folders that a page of ours is below the first one
 
 
-def document(title: str, *parts: object, up: int = 0, changes: bool = False) -> str:
-    """Return a page. `up`: how many folders it is below the first page, to which its links are relative. `changes`: its
-    parts are loaded again when there is news."""
+def document(title: str, *parts: object, up: int = 0, changes: str = "") -> str:
+    """Return a page. `up`: how many folders it is below the first page, to which its links are relative. `changes`:
+    where news of it come from, by which its parts are loaded again."""
     root = "../" * up or "./"
     head = page_head(
         f"{title} - {TITLE}" if title else TITLE,
@@ -24,7 +25,7 @@ def document(title: str, *parts: object, up: int = 0, changes: bool = False) -> 
     )
     skip = el("a", "Skip to the contents", href="#main", class_="skip")
     top = el("nav", el("a", TITLE, href=root), aria_label="Pages", class_="pages")
-    main = el("main", *parts, id="main", data_changes="changes" if changes else None)
+    main = el("main", *parts, id="main", data_changes=changes or None)
     lost = el("p", LOST, id="lost", role="alert", hidden=True, class_="bad") if changes else None
     return f"<!doctype html>\n{el('html', head, el('body', skip, top, lost, main), lang='en')}\n"
 
@@ -40,5 +41,5 @@ def static_files() -> dict[str, tuple[str, str]]:
     """Return what is at static/: a name, its kind, its text."""
     ours = resources.files(__package__)
     style = style_of_reports() + ours.joinpath("page.css").read_text()
-    script = script_of_reports() + ours.joinpath("page.js").read_text()
+    script = script_of_reports() + "".join(ours.joinpath(name).read_text() for name in SCRIPTS)
     return {STYLE: ("text/css", style), SCRIPT: ("text/javascript", script)}

@@ -17,8 +17,9 @@
       let before = null;
       for (const part of page.querySelectorAll("main > [id]")) {
         const old = document.getElementById(part.id);
-        const stays = old && (old.outerHTML === part.outerHTML || old.querySelector("details[open]") || old.contains(document.activeElement));
-        if (!stays) { if (old) old.replaceWith(part); else if (before) before.after(part); else main.append(part); }
+        const stays = old && (old.outerHTML === part.outerHTML || old.querySelector("details[open]") || old.querySelector("[data-busy]") || old.contains(document.activeElement));
+        if (old?.role === "status") old.textContent = part.textContent;  // it is read aloud where its words change
+        else if (!stays) { if (old) old.replaceWith(part); else if (before) before.after(part); else main.append(part); part.dispatchEvent(new Event("placed", { bubbles: true })); }
         before = document.getElementById(part.id);
       }
       if (!page.querySelector("main[data-changes]")) news.close();

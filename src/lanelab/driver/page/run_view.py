@@ -32,15 +32,16 @@ def run_page(run: Run, *, plain: bool = False) -> str:
     seen = Seen(run)
     begin = head(seen)
     trials = None if plain else [" · ", el("a", f"All {len(run.trials):,} trials", href="trials/")]
-    links = el("p", el("a", "Report", href="report/"), trials)
+    race = [" · ", el("a", "Race", href="race/")] if len(run.cells) > 1 and not plain else None
+    links = el("p", el("a", "Report", href="report/"), trials, race)
     parts = [
         el("div", head_on_page(begin), id="head"),
         el("div", progress(run), parts_on_page([tiles(seen)]), links, id="tiles"),
         *(on_page(section) if (section := section_of(seen)) else None for section_of in SECTIONS),
         None if plain else section_on_page("latest", "The latest trials", trial_table(run, _latest(run), "trials/")),
-        el("section", el("h2", "On a command line"), el("pre", el("code", commands(run.folder))), id="commands"),
+        commands_section(run),
     ]
-    return document(begin.title, *parts, up=2, changes=run.state == "running" and not plain)
+    return document(begin.title, *parts, up=2, changes="changes" if run.state == "running" and not plain else "")
 
 
 def _latest(run: Run) -> Sequence[Trial]:
@@ -54,6 +55,11 @@ def progress(run: Run) -> Html | None:
     last = run.trials[-1]
     words = f"Round {last.round}. The last trial: {last.cell}, {_outcome(run, last)}."
     return el("p", words, role="status")
+
+
+def commands_section(run: Run) -> Html:
+    """Return the commands that show the run and repeat it. They scroll, also by keyboard."""
+    return section_on_page("commands", "On a command line", el("pre", el("code", commands(run.folder)), tabindex=0))
 
 
 def commands(folder: Path) -> str:

@@ -13,15 +13,15 @@ from lanelab.analysis.results.report.waterfall import Scale, grid, panel
 MOMENTS = 10  # about as many pictures in a row
 COLUMN, GAP, LABEL = 150, 10, 34  # in the drawing's own coordinates
 STRIP = 30
-NOTE = (
+MEDIAN_FILMS = (
     "What was to be seen at these moments, in the trial nearest to each cell's median; a picture that is the same as "
     "the one before is pale. Speed Index: the mean time until the page's pixels had their last colours; visually "
     "complete: when all of them had (docs/reference/trace.md)."
 )
 
 
-def films(shown: Sequence[tuple[str, Film]], end: float) -> Html | None:
-    """Show the films. `shown` has cells by name, with what there is of each."""
+def films(shown: Sequence[tuple[str, Film]], end: float, note: str = MEDIAN_FILMS) -> Html | None:
+    """Show the films. `shown` has cells by name, with what there is of each; `note` says which loads they are of."""
     strips = [(name, film) for name, film in shown if film.frames]
     screens = [(name, film.screenshot) for name, film in shown if film.screenshot]
     if not strips and not screens:
@@ -36,7 +36,7 @@ def films(shown: Sequence[tuple[str, Film]], end: float) -> Html | None:
     return section_on_page(
         "filmstrips",
         "How the page appeared",
-        el("p", NOTE, class_="note") if strips else None,
+        el("p", note, class_="note") if strips else None,
         rows,
         el("h3", "After the load") if screens else None,
         el("div", pictures, class_="screens") if screens else None,
@@ -72,7 +72,9 @@ def _strip(number: int, name: str, film: Film, moments: Sequence[float]) -> Html
     height = max(_height(frame) for frame in film.frames)
     used = list(dict.fromkeys(at))
     names = {frame: f"film-{number}-{place}" for place, frame in enumerate(used)}
-    kept = [el("image", id=names[frame], href=_data(frame.jpeg), width=COLUMN, height=_height(frame)) for frame in used]
+    kept = [
+        el("image", id=names[frame], href=source_of(frame.jpeg), width=COLUMN, height=_height(frame)) for frame in used
+    ]
     drawn: list[Html] = []
     before: Frame | None = None
     for column, (moment, frame) in enumerate(zip(moments, at, strict=True)):
@@ -98,8 +100,9 @@ def _height(frame: Frame) -> int:
 
 
 def _image(jpeg: bytes, words: str) -> Html:
-    return el("img", src=_data(jpeg), alt=words)
+    return el("img", src=source_of(jpeg), alt=words)
 
 
-def _data(jpeg: bytes) -> str:
+def source_of(jpeg: bytes) -> str:
+    """Return a picture as an address that has all of it."""
     return f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode()}"

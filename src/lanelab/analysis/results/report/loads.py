@@ -11,7 +11,7 @@ from lanelab.analysis.results.load_parts import LoadView
 from lanelab.analysis.results.load_view import CAPTURE, load_view, timeline_of
 from lanelab.analysis.results.model import Cell, Run, Trial
 from lanelab.analysis.results.numbers import seconds
-from lanelab.analysis.results.report.film import films, progress_strip
+from lanelab.analysis.results.report.film import MEDIAN_FILMS, films, progress_strip
 from lanelab.analysis.results.report.part_strip import part_strip
 from lanelab.analysis.results.report.sequence import sequence
 from lanelab.analysis.results.report.waterfall import waterfall
@@ -118,10 +118,10 @@ def loads(drawn: list[Drawn]) -> Html | None:
     return section_on_page("waterfalls", "Waterfalls", el("p", note), folds)
 
 
-def filmstrips(drawn: Sequence[Drawn]) -> Html | None:
-    """Return the filmstrips; None where no trial has pictures."""
+def filmstrips(drawn: Sequence[Drawn], note: str = MEDIAN_FILMS) -> Html | None:
+    """Return the filmstrips; None where no trial has pictures. `note`: which loads they are of."""
     end = max((each.view.end for each in drawn), default=1.0)
-    return films([(f"{each.cell.site}, {each.title}", each.film) for each in drawn if each.film], end)
+    return films([(f"{each.cell.site}, {each.title}", each.film) for each in drawn if each.film], end, note)
 
 
 def _packets(each: Drawn, end: float) -> Html | None:
