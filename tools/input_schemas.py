@@ -1,5 +1,5 @@
-"""The schemas of files about sites that people write: site.yaml and recipes. In Draft 7, as editors understand it;
-lanelab itself checks more."""
+"""The schemas of files that people write about sites and labs: site.yaml, recipes, descriptions of labs. In Draft 7,
+as editors understand it; lanelab itself checks more."""
 
 from collections.abc import Mapping
 
@@ -7,6 +7,8 @@ from lanelab.driver.base.coded import Json
 from lanelab.driver.base.settings.kinds import PROSE
 from lanelab.driver.base.settings.schemas import Schema, one_or_many, properties, reference, with_definitions
 from lanelab.driver.base.settings.setting import Table
+from lanelab.driver.experiment.keys import CLAIM_CHANGE, CLAIM_VALUE
+from lanelab.driver.lab.description import LAB, PREDICTION
 from lanelab.driver.site.composition import Part
 from lanelab.driver.site.fetch.spec import FETCH, PACKAGE
 from lanelab.driver.site.fidelity import Fidelity
@@ -19,7 +21,7 @@ DRAFT = "http://json-schema.org/draft-07/schema#"
 
 def input_schemas() -> dict[str, Schema]:
     """Return each schema by the name of what it is of."""
-    return {"site": _site(), "recipe": _recipe()}
+    return {"site": _site(), "recipe": _recipe(), "lab": _lab()}
 
 
 def _site() -> Schema:
@@ -55,6 +57,30 @@ def _recipe() -> Schema:
         "definitions": {"page": {**_object(PAGE_TABLE), "required": ["size"]}, "group": group},
     }
     return with_definitions(whole, {"text": PROSE.schema})
+
+
+def _lab() -> Schema:
+    text: Schema = {"type": ["string", "number"]}
+    names = one_or_many({"type": "string"})
+    shapes: dict[str, Schema] = {
+        "change": _of_claim(CLAIM_CHANGE),
+        "value": _of_claim(CLAIM_VALUE),
+        "where": {"type": "object"},
+        "for": {"type": "string"},
+        "margin": text,
+        "calculated": {"type": "number"},
+    }
+    whole: dict[str, Schema] = {
+        "predictions": {"type": "object", "additionalProperties": reference("prediction")},
+        "numbers": {"type": "object", "additionalProperties": names},
+    }
+    return {**_whole("lanelab lab", LAB, whole), "definitions": {"prediction": _object(PREDICTION, shapes)}}
+
+
+def _of_claim(table: Table) -> Schema:
+    text: Schema = {"type": ["string", "number"]}
+    shapes: dict[str, Schema] = {**dict.fromkeys(table, text), "at": {"type": "object"}}
+    return {"type": "object", "properties": properties(table, shapes)}
 
 
 def _whole(title: str, table: Table, shapes: Mapping[str, Schema]) -> dict[str, Json]:
