@@ -51,6 +51,7 @@ PARTS: Mapping[str, str] = {
     "driver/run/runner.py": "",
     "driver/collect": "records sites, and makes trials of its own",
     "driver/api": "asks for trials and opens runs",
+    "driver/lab": "asks about runs and judges answers",
     "driver/page": "shows runs",
     "driver/cli": "asks for trials and shows them",
     "analysis": "looks at trials that are made",
