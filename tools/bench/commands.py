@@ -27,6 +27,7 @@ from tools.bench.sweep import Simulation, measure_sweep
 from tools.bench.trials import Options, measure_trials
 from tools.bench.trials_against import measure_trials_against
 from tools.bench.verdicts import measure_verdicts
+from tools.bench.viewers import measure_viewers
 from tools.simulations import arms as simulation
 from tools.simulations import claims as of_claims
 from tools.simulations import machines as simulation_of_machines
@@ -92,6 +93,17 @@ def bench_disturbance(*, beds: int, site: str, blocks: int, trials: int, as_json
 
     prepare(needs.programs(*needs.PAGE_LOAD))
     _print_figures(measure_page_loads(Plan(site, beds, blocks, trials), tell=note), as_json=as_json)
+
+
+@group.command("viewers")
+@click.option("--viewers", metavar="N", default=30, show_default=True, type=click.IntRange(1), help="Who watch")
+@click.option("--pairs", metavar="N", default=40, show_default=True, type=click.IntRange(1), help="Pairs of rounds")
+@json_option
+def bench_viewers(*, viewers: int, pairs: int, as_json: bool) -> None:
+    """Page loads that others watch in `lanelab serve` against the same that nobody watches, in pairs of rounds."""
+
+    prepare(needs.programs(*needs.PAGE_LOAD))
+    _print_figures(measure_viewers(viewers, pairs, note), as_json=as_json)
 
 
 @group.command("sweep")
