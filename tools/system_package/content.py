@@ -17,6 +17,7 @@ from lanelab.driver.base.programs.system_package import (
     ARCHITECTURES,
     NAME,
     NAME_OF_SERVERS,
+    documents_folder,
     file_name,
     version_for,
 )
@@ -50,7 +51,7 @@ SERVERS = (
     "nginx", "nginx-brotli", "haproxy", "lighttpd", "caddy", "h2o", "webfs", "back-end", "java",
     "firefox", "wrk", "h2load", "ab",
 )  # fmt: skip
-NOWHERE = ("lint", "comparison", "sshd", "vagrant", "libvirt", "box", "guest")  # tests, and virtual machines
+NOWHERE = (*needs.OF_A_CHECKOUT, "vagrant", "libvirt", "box", "guest")  # tests, and virtual machines
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ def _control(name: str, title: str, *words: str, depends: Sequence[str], family:
 
 
 def _documents(name: str, family: str, time_s: int) -> dict[str, bytes]:
-    folder = f"/usr/share/doc/{name}"
+    folder = documents_folder(name)
     changes = (
         f"{name} ({version_for(family)}) unstable; urgency=medium\n\n  * Made from lanelab {RELEASE}.\n\n"
         f" -- {MAINTAINER}  {formatdate(time_s)}\n"

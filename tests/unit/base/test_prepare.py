@@ -10,8 +10,9 @@ from typing import cast
 
 import pytest
 
+from lanelab.driver.base import paths
 from lanelab.driver.base.errors import InputError, MissingProgram
-from lanelab.driver.base.programs import install, needs
+from lanelab.driver.base.programs import install, needs, system_package
 from lanelab.driver.base.programs.find_program import find
 from lanelab.driver.base.programs.needs import Program, Row
 from lanelab.driver.base.system_path import SYSTEM_PATH
@@ -19,7 +20,7 @@ from lanelab.driver.bed.ssh import check
 from lanelab.driver.run import doctor
 from lanelab.driver.run.needs import needs_of
 from tests.kit.experiments import read
-from tests.kit.machine import needs_namespaces, on_changed_machine
+from tests.kit.machine import ROOT, needs_namespaces, on_changed_machine
 from tools.needs_of_tests import needs_of_tests
 
 NOWHERE = Program("no-such-program-anywhere", "ethtool", ("bed",), commands=("no-such-program-anywhere",))
@@ -95,8 +96,11 @@ def test_a_file_that_cannot_be_executed_is_no_program(
 @pytest.mark.parametrize(
     "purposes", [needs.BED, needs.PAGE_LOAD, needs.MACHINES_OVER_SSH, needs.CHECK, needs_of_tests()["bed"].needs]
 )
-def test_without_sudo_an_administrator_is_asked_once_for_run_and_test(purposes: tuple[str, ...]) -> None:
+def test_without_sudo_an_administrator_is_asked_once_for_run_and_test(
+    monkeypatch: pytest.MonkeyPatch, purposes: tuple[str, ...]
+) -> None:
     """Whatever command is first, the next ones find nothing missing that an administrator could install."""
+    monkeypatch.setattr(paths, "CHECKOUT", ROOT)
     with pytest.raises(MissingProgram, match="there is no sudo here") as caught:
         install.prepare(needs.programs(*purposes))
     asked = administrators_command(str(caught.value))
@@ -105,6 +109,39 @@ def test_without_sudo_an_administrator_is_asked_once_for_run_and_test(purposes: 
     assert set(needs.packages(needs.programs(*later), "debian-12")) <= set(asked)
     assert {"maven", "openssh-server", "shellcheck", "tshark", "openssl"} <= set(asked)
     assert "vagrant" not in asked
+
+
+@pytest.mark.usefixtures("without_sudo")
+def test_without_a_checkout_an_administrator_is_not_asked_for_what_only_tests_want(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(paths, "CHECKOUT", None)
+    with pytest.raises(MissingProgram, match="all that lanelab needs to run, and no service") as caught:
+        install.prepare(needs.programs(*needs.BED))
+    asked = set(administrators_command(str(caught.value)))
+    assert {"iproute2", "chromium", "nghttp2-client", "default-jdk-headless"} <= asked
+    assert asked.isdisjoint({"shellcheck", "tshark", "openssl", "openssh-server"})
+
+
+@pytest.mark.usefixtures("without_sudo")
+@pytest.mark.parametrize(
+    ("installed", "hint"),
+    [
+        ([], "lanelab-system_"),
+        (["lanelab-system"], "lanelab-system-servers_"),
+        (["lanelab-system", "lanelab-system-servers"], ""),
+    ],
+)
+def test_of_the_packages_the_next_one_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, installed: list[str], hint: str
+) -> None:
+    monkeypatch.setattr(system_package, "documents_folder", lambda name: tmp_path / name)
+    for name in installed:
+        (tmp_path / name).mkdir()
+    with pytest.raises(MissingProgram) as caught:
+        install.prepare(needs.programs(*needs.BED))
+    assert (f"Or with the package {hint}" if hint else "An administrator") in str(caught.value)
+    assert ("Or with the package" in str(caught.value)) == bool(hint)
 
 
 @pytest.mark.usefixtures("without_sudo")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 
 from lanelab.driver.base.errors import BedError, LanelabError
 from lanelab.driver.base.programs import needs
+from lanelab.driver.base.programs.building import gateway, go
 from lanelab.driver.base.programs.finding import Finding
 from lanelab.driver.cli.doctor import doctor as command
 from lanelab.driver.record.evidence.browser import BrowserFacts
@@ -72,3 +74,13 @@ def test_another_failure_keeps_its_words(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_without_a_browser_nothing_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(needs, "missing", list)
     assert list(findings(monkeypatch, NO_CHROOT)) == ["bed"]
+
+
+def test_where_the_gateway_comes_built_no_go_is_promised(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(go, "toolchain_here", lambda: go.Go(tmp_path / "go", "go1.99"))
+    monkeypatch.setattr(gateway, "shipped", lambda: None)
+    monkeypatch.setattr(doctor, "LOOKS", (doctor._own_protocols,))
+    monkeypatch.setattr(doctor, "_bed", lambda: ())
+    assert "go1.99" in {each.what: each.found for each in doctor.examine()}["go, for the gateway"]
+    monkeypatch.setattr(gateway, "shipped", lambda: tmp_path / "lanelab-gateway")
+    assert "not needed" in {each.what: each.found for each in doctor.examine()}["go, for the gateway"]

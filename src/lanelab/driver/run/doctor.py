@@ -11,7 +11,7 @@ from lanelab.driver.arm.servers.registry import other_servers
 from lanelab.driver.base import paths
 from lanelab.driver.base.errors import LanelabError
 from lanelab.driver.base.programs import install, needs
-from lanelab.driver.base.programs.building import go
+from lanelab.driver.base.programs.building import gateway, go
 from lanelab.driver.base.programs.finding import Finding, State
 from lanelab.driver.base.programs.needs import Program
 from lanelab.driver.bed import registry
@@ -76,18 +76,20 @@ def optional() -> Iterator[tuple[str, str, str]]:
 
 def _own_protocols() -> Iterator[Finding]:
     """Yield what it takes to build the gateway, which only some arms need, and Apache's modules."""
-    go_here = go.systems_go()
-    version = (
-        f"{go_here.version} ({go_here.program})"
-        if go_here
-        else f"{go.locked_version()}, installed when it is first needed"
-    )
-    yield Finding("ok", "go, for the gateway", version)
+    yield Finding("ok", "go, for the gateway", _go())
     if missing := needs.missing(needs.programs("module")):
         what = f"missing to build them, without which Apache serves nothing: {_names(missing)}"
         yield Finding("gap", MODULES, what, _remedy(missing))
     else:
         yield Finding("ok", MODULES, "all that it takes to build them")
+
+
+def _go() -> str:
+    if gateway.shipped():
+        return "not needed: the package lanelab-gateway has the gateway built"
+    if go_here := go.toolchain_here():
+        return f"{go_here.version} ({go_here.program})"
+    return f"{go.locked_version()}, installed when it is first needed"
 
 
 def _substrates() -> Iterator[Finding]:

@@ -14,10 +14,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from lanelab.driver.base import configuration
+from lanelab.driver.base import configuration, paths
 from lanelab.driver.base.amounts import form_for
 from lanelab.driver.base.errors import InputError, MissingProgram
-from lanelab.driver.base.paths import build_folder
 from lanelab.driver.base.programs import needs, system_package
 from lanelab.driver.base.programs.ansible import ansible_settings
 from lanelab.driver.base.programs.find_program import find
@@ -70,7 +69,7 @@ def remedy(missing: Sequence[Program]) -> str:
     if packages_for(missing):
         command = administrators_command([*missing, *needs.missing(needs.asked_for_at_once())])
         parts.append(
-            f"An administrator can install all that lanelab needs to run and to be tested, and no service, with:"
+            f"An administrator can install all that lanelab needs to run{_and_to_be_tested()}, and no service, with:"
             f"\n\n    {command}\n"
         )
         parts.extend(filter(None, [system_package.hint(family(), platform.machine())]))
@@ -85,6 +84,10 @@ def remedy(missing: Sequence[Program]) -> str:
             f"same version will do). Where lanelab does not find it, set {variables} (docs/guide.md, A browser by hand)"
         )
     return "\n".join(parts)
+
+
+def _and_to_be_tested() -> str:
+    return " and to be tested" if paths.CHECKOUT else ""
 
 
 def administrators_command(missing: Iterable[Program]) -> str:
@@ -136,7 +139,7 @@ def _install(missing: list[Program], out: TextIO, *, ask: bool) -> str:
     become = _become(ask=ask)
     if become is None:
         return "there is no sudo that works here without a password" if find("sudo") else "there is no sudo here"
-    log = build_folder() / "prepare.log"
+    log = paths.build_folder() / "prepare.log"
     how = "" if os.geteuid() == 0 else " with sudo"
     print(f"lanelab: {_names(missing)} {_are(missing)} missing. Installing{how}, starting no service:", file=out)
     print(f"lanelab:   {' '.join(packages)} (log: {log})", file=out, flush=True)

@@ -8,11 +8,11 @@ from functools import cache
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
+from lanelab.driver.base import paths
 from lanelab.driver.base.coded import parsed
-from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.programs.find_program import find
 
-PLAYBOOKS = PROJECT / "playbooks"
+PLAYBOOKS = paths.PROJECT / "playbooks"
 PACKAGES = PLAYBOOKS / "vars" / "packages.yml"
 NO_PACKAGE = "none"
 
@@ -26,6 +26,7 @@ VIRTUAL_BOX = ("vagrant",)  # VirtualBox itself is in no distribution: Vagrant s
 VIRTUAL_MACHINES = ("vagrant", "libvirt")
 MAKING_A_BOX = (*VIRTUAL_MACHINES, "box")
 CHECK = ("lint",)
+OF_A_CHECKOUT = (*CHECK, "comparison", "sshd")  # what only `check` and `test` want
 
 
 Row = TypedDict(
@@ -133,8 +134,9 @@ def program(name: str) -> Program:
 
 
 def asked_for_at_once() -> tuple[Program, ...]:
-    """The programs that an administrator is asked for whichever command comes first: those of run, check and test."""
-    apart = set(_table()["lanelab_only_when_asked"])
+    """The programs that an administrator is asked for whichever command comes first: those of run, and in a checkout
+    those of check and test."""
+    apart = {*_table()["lanelab_only_when_asked"], *(OF_A_CHECKOUT if paths.CHECKOUT is None else ())}
     return tuple(each for each in all_programs() if not set(each.purposes) <= apart)
 
 
