@@ -7,10 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
+from socket import socket
+
+import uvicorn
 
 from lanelab.driver.page import server
 from lanelab.driver.page.access import Access
-from lanelab.driver.page.app import Pages
+from lanelab.driver.page.pages import Pages
 from lanelab.driver.page.shelf import Shelf
 
 STARTS_WITHIN_S = 10
@@ -60,14 +63,19 @@ def served(folder: Path) -> Iterator[Visitor]:
     with server.listening_socket(0) as bound:
         port = int(bound.getsockname()[1])
         pages = Pages(Shelf(folder), Access(server.hosts(port), port))
-        serving = server.Server(pages)
-        thread = threading.Thread(target=serving.run, args=([bound],))
-        thread.start()
-        until = time.monotonic() + STARTS_WITHIN_S
-        while not serving.started and time.monotonic() < until:
-            time.sleep(0.01)
-        try:
+        with serving(server.Server(pages), bound):
             yield Visitor(port, pages.access)
-        finally:
-            serving.should_exit = True
-            thread.join()
+
+
+@contextmanager
+def serving(serves: uvicorn.Server, bound: socket) -> Iterator[None]:
+    thread = threading.Thread(target=serves.run, args=([bound],))
+    thread.start()
+    until = time.monotonic() + STARTS_WITHIN_S
+    while not serves.started and time.monotonic() < until:
+        time.sleep(0.01)
+    try:
+        yield
+    finally:
+        serves.should_exit = True
+        thread.join()

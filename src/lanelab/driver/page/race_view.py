@@ -5,6 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
 from lanelab.analysis.results.comparisons import ComparisonRow, comparisons
 from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.layout.model import Mood, Part, Section, Words, table, words
@@ -15,6 +19,7 @@ from lanelab.analysis.results.report.film import source_of
 from lanelab.analysis.results.report.loads import Drawn, drawn_trial, filmstrips, trial_drawing
 from lanelab.analysis.results.sections.comparisons import ESTIMATE, columns, provisional
 from lanelab.driver.page.documents import document
+from lanelab.driver.page.pages import Pages, reading
 from lanelab.driver.page.run_view import commands_section
 
 NOTE = (
@@ -35,6 +40,16 @@ FILMED = (
 APART = "These two differ in more than their arm, so there is no verdict. The comparison says what differs."
 ONE_CELL = "This run has one cell only."
 NONE_YET = "No round has both yet. A pair is shown here when both its trials are finished."
+
+
+def routes(pages: Pages) -> list[Route]:
+    """Return the address of the races of a run."""
+
+    async def race(request: Request) -> Response:
+        cells, number = request.query_params.getlist("cell"), request.query_params.get("round", "")
+        return await pages.page(lambda: race_page(pages.run(request).data, cells, number))
+
+    return [reading("/runs/{run}/race/", race)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ import uvicorn
 from lanelab.analysis.results.run_summary import require_folder
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.page.access import Access
-from lanelab.driver.page.app import Pages
+from lanelab.driver.page.app import application
+from lanelab.driver.page.pages import Pages
 from lanelab.driver.page.shelf import Shelf
 
 LOCAL = ("127.0.0.1", "localhost")
@@ -50,7 +51,7 @@ class Server(uvicorn.Server):
 
     def __init__(self, pages: Pages) -> None:
         config = uvicorn.Config(
-            pages.app(),
+            application(pages),
             log_level="error",
             access_log=False,
             lifespan="off",

@@ -1,0 +1,92 @@
+"""What every group of addresses shares: the runs, who may do what, and the threads that draw.
+
+A group is a module with `routes(pages)`: a `reading` for each page, a `posting` for each thing that is done. It has its
+line in app.py. An address is relative, ends where a folder would, and can be sent to a colleague.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from typing import TypeAlias, TypeVar
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from lanelab.driver.api.opened_run import Run
+from lanelab.driver.api.trial import Trial
+from lanelab.driver.page.access import Access, Role
+from lanelab.driver.page.form import Form, read_form
+from lanelab.driver.page.priority import drawers
+from lanelab.driver.page.refusal import Absent
+from lanelab.driver.page.shelf import Shelf
+
+T = TypeVar("T")
+View: TypeAlias = Callable[[Request], Awaitable[Response]]
+Deed: TypeAlias = Callable[[Request, Form], Awaitable[Response]]
+LONGEST_NUMBER = 9  # digits of a trial
+
+
+@dataclass(slots=True)
+class Pages:
+    """The pages of a folder with runs."""
+
+    shelf: Shelf
+    access: Access
+    ending: bool = False
+    _drawers: Executor = field(default_factory=drawers)
+
+    async def page(self, show: Callable[[], str]) -> Response:
+        """Draw a page."""
+        return HTMLResponse(await self.beside(show))
+
+    async def beside(self, do: Callable[[], T]) -> T:
+        """Do something beside the server's own work, and after everybody else's: a large run takes a while."""
+        return await asyncio.get_running_loop().run_in_executor(self._drawers, do)
+
+    def run(self, request: Request) -> Run:
+        """Return the run that the address names. It takes a while: call it `beside`."""
+        return self.named_run(request.path_params["run"])
+
+    def named_run(self, name: str) -> Run:
+        """Return the run of this name."""
+        run = self.shelf.run(name)
+        if run is None:
+            raise Absent
+        return run
+
+    def trial(self, request: Request) -> Trial:
+        """Return the trial that the address names."""
+        run, number = self.run(request), whole_number(request.path_params["trial"])
+        if not any(trial.number == number for trial in run.data.trials):
+            raise Absent
+        return run.trial(number)
+
+    def may_run(self, request: Request) -> bool:
+        """Return whether who asks may change something: others are shown no buttons."""
+        return self.access.role(request.cookies.get(self.access.cookie)) is Role.RUN
+
+
+def reading(path: str, view: View) -> Route:
+    """Return the address of a page. Nothing changes by asking for it."""
+    return Route(path, view, methods=["GET"])
+
+
+def posting(path: str, deed: Deed) -> Route:
+    """Return the address of what changes something: the guard lets only forms of our pages here, by who may run."""
+
+    async def posted(request: Request) -> Response:
+        return await deed(request, await read_form(request))
+
+    return Route(path, posted, methods=["POST"])
+
+
+def see(path: str) -> Response:
+    """Send the browser to a page after a deed, so that to load it again does nothing twice. path: relative."""
+    return RedirectResponse(path, 303)
+
+
+def whole_number(text: str) -> int:
+    """Return a number in an address; 0, which nothing has, for any other text."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER else 0
