@@ -9,13 +9,19 @@ from lanelab.driver.experiment.read import read_experiment
 from lanelab.driver.experiment.shipped import EXPERIMENTS, experiment_file, shipped_names
 
 
-@pytest.mark.parametrize("named", ["quickstart", "quickstart.yaml", "experiments/quickstart.yaml"])
-def test_a_name_and_the_path_in_a_checkout_mean_the_same(
+def test_a_name_means_what_lanelab_brings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert experiment_file(Path("quickstart")) == EXPERIMENTS / "quickstart.yaml"
+    assert read_experiment(Path("labs/1-slow-start")).name == "1-slow-start"
+
+
+@pytest.mark.parametrize("named", ["quickstart.yaml", "./quickstart.yml", "experiments/quickstart.yaml"])
+def test_a_file_that_is_not_there_is_not_one_of_lanelabs_own(
     named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert experiment_file(Path(named)) == EXPERIMENTS / "quickstart.yaml"
-    assert read_experiment(Path(named)).name == "quickstart"
+    with pytest.raises(InputError, match=r"^\S+: there is no such file. Did you mean lanelab's own, quickstart\?"):
+        read_experiment(Path(named))
 
 
 def test_those_in_folders_have_the_folder_in_their_name() -> None:
@@ -32,5 +38,5 @@ def test_a_file_of_the_user_goes_first(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_another_name_is_refused_with_the_nearest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match=r"^quickstrat: there is no such file, .* Did you mean quickstart\?"):
+    with pytest.raises(InputError, match=r"^quickstrat: there is no such file, .* lanelab's own, quickstart\?"):
         read_experiment(Path("quickstrat"))

@@ -4,11 +4,16 @@ import shutil
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from lanelab.driver.api.archived_site import own_sites_told
+from lanelab.driver.api.plans import plan
 from lanelab.driver.base import configuration
 from lanelab.driver.base.configuration import SITES
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.paths import sites_folder
+from lanelab.driver.cli.site.list import list_sites
+from lanelab.driver.site.facts import about
 from lanelab.driver.site.generate.new import add_generated
 from lanelab.driver.site.load import load_site, require_unused, site_folder, site_names
 from lanelab.driver.site.manifest import MANIFEST
@@ -43,6 +48,22 @@ def test_the_name_of_a_shipped_site_is_taken_unless_it_is_to_be_replaced() -> No
     assert site_folder("dummy") == sites_folder() / "dummy"
     assert (SITES / "dummy" / MANIFEST).is_file()
     assert site_names().count("dummy") == 1
+
+
+def test_a_site_in_the_place_of_a_shipped_one_is_told_of_wherever_it_is_used() -> None:
+    add_generated("dummy", RECIPE, replace=True)
+    add_generated("shop", RECIPE)
+    words = f"the site dummy is {sites_folder() / 'dummy'}, the user's own, in place of the one that lanelab brings"
+    assert own_sites_told(["shop", "dummy/index.html", "dummy", "bbc-2012"]) == [words]
+    assert words in plan("quickstart").warnings
+    assert f"mind: {words}" in CliRunner().invoke(list_sites, []).stderr
+    assert about(load_site("dummy")).source.endswith("(the user's own, in place of the one that lanelab brings)")
+    assert about(load_site("shop")).source.endswith("lanelab brings)") is False
+
+
+def test_a_copy_of_a_shipped_site_is_the_same_site() -> None:
+    shutil.copytree(SITES / "dummy", sites_folder() / "dummy")
+    assert own_sites_told(["dummy"]) == []
 
 
 def test_only_sites_of_the_users_own_can_be_removed() -> None:

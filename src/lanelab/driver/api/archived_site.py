@@ -12,6 +12,7 @@ from lanelab.driver.site.difference import Difference, difference
 from lanelab.driver.site.facts import SiteFacts, facts_of
 from lanelab.driver.site.load import load_site, read_site_manifest, site_folder, site_names
 from lanelab.driver.site.manifest import MANIFEST
+from lanelab.driver.site.own_sites import own_sites_told
 from lanelab.driver.site.site import Site as LoadedSite
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from lanelab.driver.api.minified_site import MinifiedSite
     from lanelab.driver.collect.skeleton import SkeletonSite
 
-__all__ = ["Difference", "Site", "SiteFacts", "site", "site_named", "sites"]
+__all__ = ["Difference", "Site", "SiteFacts", "own_sites_told", "site", "site_named", "sites"]
 Scheme = Literal["http", "https"]
 
 

@@ -24,6 +24,7 @@ from lanelab.driver.record.metrics import LOAD
 from lanelab.driver.run.built_programs import FirstBuild, still_to_build
 from lanelab.driver.run.loads import limits_told, scripts_told
 from lanelab.driver.run.run_duration import expected
+from lanelab.driver.site.own_sites import own_sites_told
 
 ROUNDS_SHOWN = 2
 
@@ -209,7 +210,7 @@ def plan_of(experiment: Experiment, *, workers: int | None = None) -> Plan:
     if workers:
         require_portions(experiment)
     estimate = expected(experiment)
-    notes = [*limits_told(experiment), *scripts_told(experiment)]
+    notes = [*limits_told(experiment), *scripts_told(experiment), *own_sites_told(experiment.sites)]
     warned = (*warnings(experiment, estimate), *notes, *_disk_warnings(estimate))
     spread = estimate_spread(experiment, estimate, workers) if workers else None
     return Plan(experiment, estimate, still_to_build([experiment]), warned, spread)

@@ -26,6 +26,7 @@ from lanelab.driver.run.start import BegunRun
 from lanelab.driver.run.this_machine import this_machine
 from lanelab.driver.run.trial_keys import digest_of
 from lanelab.driver.run.versions import versions_of
+from lanelab.driver.site.own_sites import own_sites_told
 
 NEVER_BEGUN = "failed: there was no bed to begin with"
 STOPPED = "stopped; everything that was finished is stored"
@@ -50,6 +51,8 @@ def play(begun: BegunRun, programs: Programs, bed: BedOptions, means: Means) -> 
     tell, sweep = means.tell, means.sweep
     if warning := bed.kind.warning(bed.given):
         tell(Notice(warning))
+    for words in own_sites_told(begun.experiment.sites):
+        tell(Notice(f"mind: {words}"))
     command = sys.argv if means.command is None else means.command
     facts = {**host_facts(VERSION), **programs.facts(), **bed.facts(), "command": list(command)}
     with _session(begun, facts, means, accepts_links=bed.accept_links):

@@ -9,6 +9,7 @@ from lanelab.driver.base.paths import PROJECT
 EXPERIMENTS = PROJECT / "experiments"
 STUDY_FILE = "study.yaml"  # makes a folder of experiments a study
 SUFFIX = ".yaml"
+FILE_SUFFIXES = (SUFFIX, ".yml")  # what ends so is a file, and no name
 
 
 def shipped_names() -> list[str]:
@@ -22,16 +23,20 @@ def studies() -> list[str]:
 
 
 def experiment_file(named: Path) -> Path:
-    """Return the file that is meant: the one at that place, else one of lanelab's own, by its name or by its path in a
-    checkout. Raises InputError."""
+    """Return the file that is meant: the one at that place, else one of lanelab's own by its name, which has no
+    suffix. Raises InputError."""
     if named.exists() or named.is_absolute():
         return named
-    name = named.as_posix().removeprefix(f"{EXPERIMENTS.name}/").removesuffix(SUFFIX)
     names = shipped_names()
-    if name in names:
-        return EXPERIMENTS / f"{name}{SUFFIX}"
+    if named.as_posix() in names:
+        return EXPERIMENTS / f"{named.as_posix()}{SUFFIX}"
+    if named.suffix in FILE_SUFFIXES:
+        name = named.with_suffix("").as_posix().removeprefix(f"{EXPERIMENTS.name}/")
+        what = "there is no such file"
+    else:
+        name = named.as_posix().removeprefix(f"{EXPERIMENTS.name}/")
+        what = "there is no such file, and no experiment of lanelab's own has this name"
     near = difflib.get_close_matches(name, names, n=1)
-    remedy = f"Did you mean {near[0]}? " if near else ""
-    what = "there is no such file, and no experiment of lanelab's own has this name"
+    remedy = f"Did you mean lanelab's own, {near[0]}? " if near else ""
     first = ", ".join(each for each in names if "/" not in each)
     raise InputError(what, f"{remedy}Write one: lanelab new FILE. lanelab's own are {first}", key=str(named))

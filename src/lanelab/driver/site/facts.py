@@ -8,6 +8,7 @@ from lanelab.driver.site.digest import digest_of
 from lanelab.driver.site.fidelity import sentence_of
 from lanelab.driver.site.load import read_site_manifest
 from lanelab.driver.site.manifest import Manifest
+from lanelab.driver.site.own_sites import IN_PLACE, is_in_place_of_shipped
 from lanelab.driver.site.site import Site
 from lanelab.driver.site.site_notes import AboutSite
 
@@ -74,7 +75,7 @@ def about(site: Site) -> AboutSite:
     current = manifest.fidelity is not None and manifest.fidelity.digest == digest
     return AboutSite(
         title=manifest.title,
-        source=manifest.source,
+        source=f"{manifest.source} ({IN_PLACE})" if is_in_place_of_shipped(site.name) else manifest.source,
         kind=facts.kind,
         synthetic=facts.synthetic,
         date=manifest.date,

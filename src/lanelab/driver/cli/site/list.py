@@ -2,7 +2,7 @@
 
 import click
 
-from lanelab.driver.api.archived_site import SiteFacts, sites
+from lanelab.driver.api.archived_site import SiteFacts, own_sites_told, sites
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.common import json_option
 from lanelab.driver.cli.output import console, note, print_json, table
@@ -20,6 +20,8 @@ def list_sites(*, as_json: bool) -> None:
             wrong.append(str(error))
     for words in wrong:
         note(f"left out: {words}")
+    for words in own_sites_told(each.name for each in sites()):
+        note(f"mind: {words}")
     if as_json:
         print_json([facts.to_json() for facts in listed])
         return
