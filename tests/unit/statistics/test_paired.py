@@ -60,19 +60,20 @@ values = st.one_of(
 )
 
 
-@given(st.lists(st.lists(values, min_size=1, max_size=5), min_size=1, max_size=3))
-def test_few_and_many_values_are_counted_alike(strata: list[list[float]]) -> None:
-    listed = ranks._Walsh([sorted(one) for one in strata])
+@pytest.mark.parametrize("listed", [0, 1, ranks.LISTED_FOR_EACH])
+@given(st.lists(st.lists(values, min_size=1, max_size=9), min_size=1, max_size=3))
+def test_those_that_are_narrowed_down_are_those_that_a_list_of_all_has(listed: int, strata: list[list[float]]) -> None:
+    means = [(one + other) / 2 for each in strata for i, one in enumerate(each) for other in each[: i + 1]]
+    known = sorted(mean for mean in means if not math.isnan(mean))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranks, "MOST_LISTED", 0)
-        bisected = ranks._Walsh([sorted(one) for one in strata])
-    assert (listed.above(), listed.below()) == (bisected.above(), bisected.below())
-    if len(listed._listed) == 0:
-        return
-    for k in range(1, listed.count + 1):
-        assert bisected.lowest(k) == pytest.approx(listed.lowest(k), abs=1e-9)
-        assert bisected.highest(k) == pytest.approx(listed.highest(k), abs=1e-9)
-    assert bisected.middle() == pytest.approx(listed.middle(), abs=1e-9)
+        patch.setattr(ranks, "LISTED_FOR_EACH", listed)
+        walsh = ranks._Walsh([sorted(each) for each in strata])
+        ranked = [walsh._ranked(k) for k in range(1, len(known) + 1)]
+        lowest, highest = walsh.lowest(len(means)), walsh.highest(len(means))
+    assert ranked == pytest.approx(known, abs=1e-9)
+    assert (walsh.above(), walsh.below()) == (sum(mean > 0 for mean in known), sum(mean < 0 for mean in known))
+    if known:
+        assert (lowest, highest) == (pytest.approx(known[-1]), pytest.approx(known[0]))
 
 
 @given(st.lists(values, min_size=2, max_size=15), st.sampled_from([0.05, 0.01, 0.2]))

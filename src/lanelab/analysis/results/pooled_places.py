@@ -1,6 +1,6 @@
 """One test for each pair of arms over all sites and links that have both. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypedDict
 
@@ -94,8 +94,9 @@ def pooled(run: Run) -> list[PooledRow]:
     for base, cell in run.plan.compared:
         if base.number not in refused and cell.number not in refused:
             by_arms.setdefault((cell.arm.number, base.arm.number), []).append((base, cell))
-    several = [pairs for pairs in by_arms.values() if _is_poolable(_pooled_of(run, pairs, 1))]
-    rows = [row for pairs in several if (row := _pooled_of(run, pairs, len(several)))]
+    results = _Results(run.outcomes(), run.made_on())
+    several = [pairs for pairs in by_arms.values() if _is_poolable(_pooled_of(run, results, pairs, 1))]
+    rows = [row for pairs in several if (row := _pooled_of(run, results, pairs, len(several)))]
     return [row for row in rows if row.can_be_shown and not row.pooled.is_opposite]
 
 
@@ -103,9 +104,17 @@ def _is_poolable(row: PooledRow | None) -> bool:
     return row is not None and row.pooled.strata > 1 and row.pooled.ratio.n >= ENOUGH
 
 
-def _pooled_of(run: Run, pairs: Sequence[tuple[Cell, Cell]], many: int) -> PooledRow | None:
+@dataclass(frozen=True, slots=True)
+class _Results:
+    """Of each cell, by round: the outcome, and the machine that made it."""
+
+    values: Mapping[int, Mapping[int, float]]
+    made_on: Mapping[int, Mapping[int, int]]
+
+
+def _pooled_of(run: Run, results: _Results, pairs: Sequence[tuple[Cell, Cell]], many: int) -> PooledRow | None:
     """Pool one of so many pairs of arms, which share what a test may miss with."""
-    values, made_on = run.outcomes(), run.made_on()
+    values, made_on = results.values, results.made_on
     alpha = alpha_of(run, [cell for pair in pairs for cell in pair], values)
     change = pool(
         [(values[base.number], values[cell.number]) for base, cell in pairs],

@@ -290,12 +290,18 @@ def with_places(run: Run, claims: Iterable[Claim]) -> Run:
 
 def browsers_of(run: Run) -> tuple[tuple[str, int], ...]:
     """Return each browser, as it names itself, and the first trial that it loaded. Records, which are large, have it:
-    only who asks for it has them read."""
+    only who asks for it has them read, and those that say the same as the first are not taken apart."""
     last = run.trials[-1].number if run.trials else 0  # a run that goes on has more by now
     product = "json_extract(record, '$.evidence.browser.facts.product')"
-    query = f"SELECT {product}, min(trial) FROM trials WHERE trial <= ? GROUP BY 1 ORDER BY 2"  # noqa: S608 - from above
+    of_one = f"{product} AS product, trial FROM trials WHERE trial <= ? AND product NOT NULL ORDER BY trial LIMIT 1"
+    of_others = f"{product}, min(trial) FROM trials WHERE trial <= ? AND NOT instr(record, ?) GROUP BY 1 ORDER BY 2"
     with opened_database(run.folder) as database:
-        return tuple((str(product), first) for product, first in database.execute(query, (last,)) if product)
+        browsers = dict[str, int](database.execute(f"SELECT {of_one}", (last,)).fetchall())
+        known = "".join(f'"product": {json.dumps(product)}' for product in browsers)
+        for product, first in database.execute(f"SELECT {of_others}", (last, known)) if browsers else ():
+            if product:
+                browsers.setdefault(str(product), first)
+    return tuple(browsers.items())
 
 
 def _time(text: str) -> datetime.datetime:

@@ -12,19 +12,20 @@ and -infinity is unknown, and also counts against whatever is claimed.
 """
 
 import functools
-import itertools
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import TypeAlias
 
 from lanelab.analysis.statistics.median import ALPHA
 
 MOST_STEPS = 1_000_000  # of the exact distribution; beyond it the normal one is right to more digits than are shown
-MOST_LISTED = 200_000  # Walsh averages that are listed; of more, the wanted ones are found by bisection
+LISTED_FOR_EACH = 4  # Walsh averages that are listed for each value; of more, the wanted ones are found by bisection
 MOST_KEPT = 256  # results that are remembered
 _NORMAL = NormalDist()
+_Ends: TypeAlias = Sequence[Sequence[int]]  # of each stratum, of each of its values
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,35 +139,33 @@ def _summed(chances: Sequence[float]) -> list[float]:
 
 
 class _Walsh:
-    """The Walsh averages within strata, each in order. They are listed where they are few."""
+    """The Walsh averages within strata, each of whose values are in order. Of many, only those near the wanted one are
+    listed."""
 
     def __init__(self, strata: Sequence[Sequence[float]]) -> None:
         self.strata = strata
-        self.count = sum(len(values) * (len(values) + 1) // 2 for values in strata)
-        self._listed: list[float] = []
-        self._unknown = sum(values.count(-math.inf) * values.count(math.inf) for values in strata)
-        if self.count <= MOST_LISTED:
-            averages = [
-                (one + other) / 2 for values in strata for i, one in enumerate(values) for other in values[: i + 1]
-            ]
-            known = itertools.filterfalse(math.isnan, averages) if self._unknown else averages
-            self._listed = sorted(known)
+        self._finite = [values[bisect_right(values, -math.inf) : bisect_left(values, math.inf)] for values in strata]
+        self._averages = sum(map(_ways, map(len, self._finite)))
+        self._lowest, self._highest, self._unknown = 0, 0, 0  # how many are infinite, or of infinities of both signs
+        for values, finite in zip(strata, self._finite, strict=True):
+            below = bisect_right(values, -math.inf)
+            above = len(values) - below - len(finite)
+            self._lowest += _ways(below) + below * len(finite)
+            self._highest += _ways(above) + above * len(finite)
+            self._unknown += below * above
 
     def above(self) -> int:
         """How many are above 0; those that are unknown are not."""
-        if self._listed or self._unknown == self.count:
-            return len(self._listed) - bisect_right(self._listed, 0.0)
-        return self.count - self._unknown - self._at_most(0.0)
+        return self._highest + self._averages - self._counted(self._ends(0.0))
 
     def below(self) -> int:
-        if self._listed or self._unknown == self.count:
-            return bisect_left(self._listed, 0.0)
-        return self._at_most(math.nextafter(0.0, -1.0))
+        return self._lowest + self._counted(self._ends(math.nextafter(0.0, -1.0)))
 
     def middle(self) -> float:
         """Return the median of those that are known."""
-        known = self.count - self._unknown
-        low, high = self._ranked((known + 1) // 2), self._ranked(known // 2 + 1)
+        known = self._known
+        low = self._ranked((known + 1) // 2)
+        high = low if known % 2 else self._ranked(known // 2 + 1)
         return 0.0 if low == -high else (low + high) / 2  # also where these are infinities of both signs
 
     def lowest(self, k: int) -> float:
@@ -174,43 +173,69 @@ class _Walsh:
         return -math.inf if k <= self._unknown else self._ranked(k - self._unknown)
 
     def highest(self, k: int) -> float:
-        known = self.count - self._unknown
-        return math.inf if k <= self._unknown else self._ranked(known + 1 - (k - self._unknown))
+        return math.inf if k <= self._unknown else self._ranked(self._known + 1 - (k - self._unknown))
+
+    @property
+    def _known(self) -> int:
+        return self._lowest + self._averages + self._highest
 
     def _ranked(self, k: int) -> float:
         """Return the k-th lowest of those that are known, from 1."""
-        if self._listed:
-            return self._listed[k - 1]
-        finite = [value for values in self.strata for value in values if math.isfinite(value)]
-        low, high = min(finite, default=0.0), max(finite, default=0.0)
-        if k <= self._at_most(-math.inf):
+        if k <= self._lowest:
             return -math.inf
-        if k > self._at_most(high):
+        if k > self._lowest + self._averages:
             return math.inf
-        while high - low > 1e-12 * max(1.0, abs(low), abs(high)):
+        return self._finite_ranked(k - self._lowest)
+
+    def _finite_ranked(self, k: int) -> float:
+        """Narrow down where it is until few are left, and list these."""
+        inside = [values for values in self._finite if values]
+        low, high = min(values[0] for values in inside), max(values[-1] for values in inside)
+        below: _Ends = [range(len(values)) for values in self._finite]
+        upto = self._ends(high)
+        before, many = 0, self._averages
+        few = LISTED_FOR_EACH * sum(map(len, self._finite))
+        while many - before > few and high - low > 1e-12 * max(1.0, abs(low), abs(high)):
             middle = (low + high) / 2
-            low, high = (low, middle) if self._at_most(middle) >= k else (middle, high)
-        return high
+            ends = self._ends(middle)
+            counted = self._counted(ends)
+            if counted >= k:
+                high, upto, many = middle, ends, counted
+            else:
+                low, below, before = middle, ends, counted
+        if many - before > few:  # they are alike
+            return min(self._between(below, upto, most=1))
+        return sorted(self._between(below, upto))[k - before - 1]
 
-    def _at_most(self, limit: float) -> int:
-        """Return how many are no more than the limit, without those that are unknown."""
-        return sum(_pairs_at_most(values, limit) for values in self.strata)
+    def _between(self, below: _Ends, upto: _Ends, most: int | None = None) -> list[float]:
+        """List those between two limits, by where these end; of each value, at most so many of the lowest."""
+        return [
+            (one + other) / 2
+            for values, firsts, lasts in zip(self._finite, below, upto, strict=True)
+            for one, first, last in zip(values, firsts, lasts, strict=True)
+            for other in values[first:last][:most]
+        ]
+
+    def _counted(self, ends: _Ends) -> int:
+        return sum(sum(each) - len(each) * (len(each) - 1) // 2 for each in ends)
+
+    def _ends(self, limit: float) -> _Ends:
+        return [_ends(values, limit) for values in self._finite]
 
 
-def _pairs_at_most(values: Sequence[float], limit: float) -> int:
-    """Count the pairs of values in order (each with itself too) that have an average of at most the limit. An average
-    of infinities of both signs is none."""
-    count, first, last = 0, 0, len(values) - 1
-    least = bisect_right(values, -math.inf)
-    most = bisect_left(values, math.inf)
-    if limit < math.inf:
-        count, first, last = least * (least + 1) // 2 + least * (most - least), least, most - 1
-        if limit == -math.inf:
-            return count
-    for i in range(first, last + 1):
-        while last >= i and (values[i] + values[last]) / 2 > limit:
-            last -= 1
-        if last < i:
+def _ways(many: int) -> int:
+    """Return how many pairs there are of so many, each with itself too."""
+    return many * (many + 1) // 2
+
+
+def _ends(values: Sequence[float], limit: float) -> list[int]:
+    """Return for each of the values in order the end of those, from itself on, with which it has an average of at most
+    the limit."""
+    ends, end = [], len(values)
+    for place, value in enumerate(values):
+        while end > place and (value + values[end - 1]) / 2 > limit:
+            end -= 1
+        if end <= place:
             break
-        count += last - i + 1
-    return count
+        ends.append(end)
+    return [*ends, *range(len(ends), len(values))]

@@ -1,6 +1,7 @@
 """Small drawings within tables, as SVG: an interval on the scale of its column."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,10 +10,12 @@ from lanelab.analysis.results.palette import SERIES
 from lanelab.analysis.statistics import Comparison, Summary
 
 WIDTH, HEIGHT = 180, 20
+FAINT = 0.35  # opacity of a dot
 
 
 def interval(summary: Summary, top: float, colour: int, values: Sequence[float], words: str) -> Html:
-    """Draw the median as a mark, interval as a bar, each trial as a faint dot; from 0 to `top`."""
+    """Draw the median as a mark, interval as a bar, each trial as a faint dot; from 0 to `top`. Dots in one place are
+    one that is as dark as all of them."""
 
     def at(value: float) -> float:
         return round(4 + (WIDTH - 8) * min(value, top) / top, 1)
@@ -25,7 +28,10 @@ def interval(summary: Summary, top: float, colour: int, values: Sequence[float],
         el("title", words),
         el("line", x1=4, x2=WIDTH - 4, y1=HEIGHT / 2, y2=HEIGHT / 2, stroke="var(--grid)"),
         el("line", x1=4, x2=at(low), y1=HEIGHT / 2, y2=HEIGHT / 2, stroke=paint, stroke_width=2, opacity=0.5),
-        [el("circle", cx=at(value), cy=HEIGHT / 2, r=2, fill=paint, opacity=0.35) for value in values],
+        [
+            el("circle", cx=place, cy=HEIGHT / 2, r=2, fill=paint, opacity=round(1 - (1 - FAINT) ** many, 3))
+            for place, many in Counter(map(at, values)).items()
+        ],
         el("rect", x=at(low), width=max(1.5, at(high) - at(low)), y=6, height=8, rx=2, fill=paint, opacity=0.45),
         el("rect", x=at(estimate.median) - 1.25, width=2.5, y=3, height=14, rx=1, fill=paint),
         width=WIDTH, height=HEIGHT, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", class_="spark", aria_label=words,
