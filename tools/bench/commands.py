@@ -20,6 +20,7 @@ from tools.bench.disturbance import Plan, measure_page_loads
 from tools.bench.figures import Figure
 from tools.bench.kills import measure_kills
 from tools.bench.load import measure_load
+from tools.bench.page import measure_page
 from tools.bench.reading import measure_reading
 from tools.bench.replay import measure_replay
 from tools.bench.servers import measure_servers
@@ -255,6 +256,22 @@ def bench_captures(file: Path, *, pyshark: Path | None, quick: bool, as_json: bo
     """Packets per second that lanelab reads of FILE, a trial's capture, beside tshark and pyshark, in turns."""
 
     _print_figures(measure_captures(file, pyshark=pyshark, quick=quick, tell=note), as_json=as_json)
+
+
+@group.command("page")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("runs", nargs=-1)
+@click.option(
+    "--against",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="CHECKOUT",
+    help="Another checkout of lanelab, which has its turns",
+)
+@click.option("--quick", is_flag=True, help="Fewer repetitions")
+@json_option
+def bench_page(folder: Path, runs: tuple[str, ...], *, against: Path | None, quick: bool, as_json: bool) -> None:
+    """Measure the first view of the list of runs in FOLDER by `lanelab serve`, and of runs of these names."""
+    _print_figures(measure_page(folder, runs, against=against, quick=quick, tell=note), as_json=as_json)
 
 
 @group.command("reading")

@@ -106,7 +106,7 @@ def _is_poolable(row: PooledRow | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Results:
-    """Of each cell, by round: the outcome, and the machine that made it."""
+    """It has the outcome and the machine of each cell, by round."""
 
     values: Mapping[int, Mapping[int, float]]
     made_on: Mapping[int, Mapping[int, int]]

@@ -59,13 +59,13 @@ def refusals(run: Run) -> Mapping[int, tuple[Refusal, ...]]:
 
 def pooled(trials: list[Trial], way: str) -> Pooled:
     """Return trials whose captures tell of loss in this direction."""
-    told, lost, overflowed = (f"{name}_packets_{way}" for name in ("told", "lost", "overflowed"))
-    telling = [trial.measures for trial in trials if told in trial.measures]
+    telling, lost, overflowed = (f"{name}_packets_{way}" for name in ("told", "lost", "overflowed"))
+    counted = [trial.measures for trial in trials if telling in trial.measures]
 
     def total(name: str) -> int:
-        return sum(round(measures.get(name, 0)) for measures in telling)
+        return sum(round(measures.get(name, 0)) for measures in counted)
 
-    return Pooled(len(telling), total(told), total(lost), total(overflowed))
+    return Pooled(len(counted), total(telling), total(lost), total(overflowed))
 
 
 def _refusals(cell: Cell, trials: list[Trial], alpha: float) -> Iterator[Refusal]:

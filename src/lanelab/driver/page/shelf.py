@@ -33,6 +33,10 @@ class Shelf:
         places = ((path.relative_to(self.folder).parts, path) for path in run_folders(self.folder))
         return {"~".join(part.replace("~", "~~") for part in parts): path for parts, path in places}
 
+    def begin(self) -> None:
+        """Begin to read a line of each run, so that they are there when the first page is asked for."""
+        self._readers.submit(self.lines)
+
     def lines(self) -> dict[str, RunSummary]:
         """Return a line of each, the newest first."""
         names = self.names()
