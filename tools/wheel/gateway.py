@@ -54,6 +54,8 @@ def _built(name: str, go: Go, processor: str) -> bytes:
 def _licences(go: Go) -> dict[str, bytes]:
     root = Path(_run([str(go.program), "env", "GOROOT"], go.environment()).strip())
     files = {"go": root / "LICENSE"}
+    # Before the first build they are not here, and `go list` says no folder of them.
+    _run([str(go.program), "mod", "download", *LICENSED], go.environment())
     for module in LICENSED:
         place = _run([str(go.program), "list", "-m", "-f", "{{.Dir}}", module], go.environment()).strip()
         files[module.replace("/", "-")] = Path(place) / "LICENSE"
