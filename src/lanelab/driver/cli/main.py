@@ -35,6 +35,7 @@ TABLE = {
         "Write the report of a run: one page with tables, charts, waterfalls and provenance.",
     ),
     "serve": (".serve:serve", "Show the runs in FOLDER (default: ./runs) in a browser, as they are made."),
+    "lab": (".lab:group", "Labs for a class: predictions are fixed before the run, and judged by it."),
     "verify": (".verify:verify", "Compare a run folder with what was stored there."),
     "compare": (".compare:compare", "Whether runs agree: two machines, two dates."),
     "merge": (".merge:merge", "Make one run of several runs of equal experiments."),

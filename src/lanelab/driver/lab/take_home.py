@@ -1,0 +1,57 @@
+"""What a student takes home: one HTML file that asks nothing of the network, with text, predictions, numbers, verdicts,
+answers and the figures of the run."""
+
+from lanelab.analysis.results.layout.markup import Html, el, join
+from lanelab.analysis.results.layout.page import section_on_page
+from lanelab.analysis.results.report import loads
+from lanelab.analysis.results.report.figures import figures
+from lanelab.analysis.results.report.page import document
+from lanelab.driver.lab import parts
+from lanelab.driver.lab.judging import CheckedLab
+from lanelab.driver.lab.text import LabText
+
+STYLE = """
+.own{border-left:4px solid var(--accent);padding:2px 14px;margin:6px 0 14px}
+.own p{margin:0}.own ul{margin:2px 0}
+section>ol>li{margin:0 0 10px}
+.number{white-space:nowrap}
+.predictions td{white-space:normal;min-width:7em;vertical-align:top}
+.predictions td:first-child{min-width:16em}
+@media print{details>*{display:block}}
+"""
+
+
+def take_home(checked: CheckedLab, text: LabText) -> str:
+    """Return the whole page."""
+    outcomes = parts.by_name(checked.outcomes)
+    sheet, run = checked.sheet, checked.run
+    who = el("p", f"{sheet.student}, seed {sheet.seed}", class_="eyebrow")
+    main = [
+        parts.title_and_lead(text, who),
+        section_on_page("predictions", "What you said, and what came out", _facts(checked), _doubts(checked)),
+        parts.verdict_table(text, checked.outcomes),
+        parts.questions_with_numbers(checked.lab, text, outcomes),
+        parts.answers(text),
+        figures(run, loads.drawn_loads(run, pictures=False)),
+        *parts.sections(text.sections[:2]),
+        *parts.sections(text.seen),
+        *parts.sections(text.further),
+    ]
+    footer = el(
+        "footer",
+        f"Run {checked.run_id}. sha256 of the predictions {sheet.digest}. Nothing here is loaded from elsewhere.",
+    )
+    body = el("body", el("main", main), footer)
+    return document(f"{text.title}: {sheet.student}", body, images=True, style=STYLE)
+
+
+def _facts(checked: CheckedLab) -> Html:
+    run = checked.run
+    counts = f"{len(run.ok)} trials count, {len(run.failed)} failed"
+    return join(
+        el("p", f"Predicted at {checked.sheet.fixed_utc}; the run began at {run.created_utc}: {counts}."),
+    )
+
+
+def _doubts(checked: CheckedLab) -> Html | None:
+    return el("ul", [el("li", doubt) for doubt in checked.doubts], class_="warnings") if checked.doubts else None
