@@ -36,7 +36,7 @@ def owner(folder: Path) -> Iterator[Visitor]:
 @pytest.fixture(scope="module")
 def reader(owner: Visitor) -> Iterator[Reader]:
     with opened_reader() as reader:
-        reader.go(f"http://127.0.0.1:{owner.port}/enter?token={owner.access.owner}")
+        reader.go(owner.link())
         wait_until(lambda: reader.texts("h1") == ["Runs"], 10)
         yield reader
 
@@ -47,7 +47,7 @@ def test_every_page_fits_its_screen_and_the_browser_has_nothing_to_say(
     reader: Reader, owner: Visitor, page: str, width: int
 ) -> None:
     reader.size(width)
-    reader.go(f"http://127.0.0.1:{owner.port}/{page}")
+    reader.go(owner.url(page))
     assert reader.run("return document.documentElement.scrollWidth") <= width
     assert reader.run("return getComputedStyle(document.querySelector('main')).maxWidth") == "1180px", "has its style"
     assert reader.complaints() == []
@@ -55,7 +55,7 @@ def test_every_page_fits_its_screen_and_the_browser_has_nothing_to_say(
 
 def test_two_are_ticked_and_compared(reader: Reader, owner: Visitor) -> None:
     reader.size(1280)
-    reader.go(f"http://127.0.0.1:{owner.port}/")
+    reader.go(owner.url())
     for box in ("sample", "other"):
         reader.run(f"document.querySelector('input[value={box}]').click()")
     reader.run("document.querySelector('form:not(.filter) button').click()")
@@ -77,7 +77,7 @@ def going_on(folder: Path) -> Iterator[None]:
 
 def test_a_page_follows_its_run_and_keeps_what_is_open(reader: Reader, owner: Visitor, folder: Path) -> None:
     with going_on(folder / "other"):
-        reader.go(f"http://127.0.0.1:{owner.port}/runs/other/")
+        reader.go(owner.url("runs/other/"))
         assert "still running" in reader.texts(".badge")[0]
         reader.run("document.querySelector('#claims details').open = true")
         with changing(folder / "other") as database:

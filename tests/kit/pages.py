@@ -12,7 +12,7 @@ from socket import socket
 import uvicorn
 
 from lanelab.driver.page import server
-from lanelab.driver.page.access import Access
+from lanelab.driver.page.access import Access, Role
 from lanelab.driver.page.pages import Pages
 from lanelab.driver.page.shelf import Shelf
 
@@ -28,13 +28,25 @@ class Answer:
 
 @dataclass
 class Visitor:
-    """Another program on this machine. Its headers are its own."""
+    """Another program on this machine, which knows a place. Its headers are its own."""
 
     port: int
     access: Access
     headers: dict[str, str] = field(default_factory=dict)
+    role: Role = Role.RUN  # whose place
+
+    def url(self, path: str = "") -> str:
+        """The address of a page, as a browser at that place has it."""
+        return f"{self.access.scheme}://127.0.0.1:{self.port}/{self.access.places[self.role]}/{path.lstrip('/')}"
+
+    def link(self) -> str:
+        return f"{self.access.scheme}://127.0.0.1:{self.port}/{self.access.link(self.role)}"
 
     def ask(self, path: str, method: str = "GET", **headers: str) -> Answer:
+        """Ask for a page at the place."""
+        return self.ask_outside(f"/{self.access.places[self.role]}{path}", method, **headers)
+
+    def ask_outside(self, path: str, method: str = "GET", **headers: str) -> Answer:
         connection = HTTPConnection("127.0.0.1", self.port, timeout=20)
         sent = {**self.headers, **{name.replace("_", "-"): value for name, value in headers.items()}}
         connection.request(method, path, headers=sent)
@@ -46,10 +58,11 @@ class Visitor:
     def news(self, path: str) -> tuple[HTTPConnection, HTTPResponse]:
         """A stream that goes on. Whoever asks closes it."""
         connection = HTTPConnection("127.0.0.1", self.port, timeout=20)
-        connection.request("GET", path, headers=self.headers)
+        connection.request("GET", f"/{self.access.places[self.role]}{path}", headers=self.headers)
         return connection, connection.getresponse()
 
     def enter(self, token: str) -> Answer:
+        self.role = Role.WATCH if token == self.access.watcher else self.role
         answer = self.ask(f"/enter?token={token}")
         cookie = answer.headers.get("set-cookie", "").partition(";")[0]
         if cookie:

@@ -38,10 +38,12 @@ def owner(stranger: Visitor) -> Visitor:
     "path", ["/", "/runs/sample/", TRIAL, f"{TRIAL}files/page.har.gz", "/runs/sample/changes", "/compare/"]
 )
 def test_nobody_comes_in_without_a_link(stranger: Visitor, path: str) -> None:
+    stranger.role = Role.WATCH
     answer = stranger.ask(path)
     assert answer.status == 403
     assert "cricinfo" not in answer.text
     assert stranger.ask(path, Cookie=f"{stranger.access.cookie}=guess").status == 403
+    assert stranger.ask_outside(path, Cookie=f"{stranger.access.cookie}=guess").status == 403
 
 
 def test_the_owners_link_holds_once(stranger: Visitor) -> None:
@@ -52,6 +54,7 @@ def test_the_owners_link_holds_once(stranger: Visitor) -> None:
     assert cookie.startswith(f"lanelab-{stranger.port}=")
     assert "HttpOnly" in cookie
     assert "SameSite=strict" in cookie
+    assert "Path" not in cookie, "it is for the folder of the link, which nobody else knows"
     assert stranger.ask("/").status == 200
     assert Visitor(stranger.port, stranger.access).enter(link).status == 403
     assert Visitor(stranger.port, stranger.access).enter(stranger.access.owner).status == 200
@@ -62,9 +65,48 @@ def test_other_tokens_are_refused(stranger: Visitor, token: str) -> None:
     assert stranger.ask(f"/enter?token={token}").status == 403
 
 
+def test_the_cookie_alone_is_nothing(owner: Visitor) -> None:
+    """Another program of this machine may have read it: browsers send cookies to every port."""
+    for path in ("/", "/runs/sample/", f"/{'x' * 22}/", "//", f"/{owner.access.places[Role.RUN]}"):
+        assert owner.ask_outside(path).status == 403
+    assert owner.ask_outside("/runs/sample/", "POST", Sec_Fetch_Site="same-origin").status == 403
+    owner.role = Role.WATCH
+    assert owner.ask("/").status == 403
+
+
+def test_the_place_alone_is_nothing(owner: Visitor) -> None:
+    cookie = owner.headers.pop("Cookie")
+    answer, watching = owner.ask("/runs/sample/?a=1"), owner.access.places[Role.WATCH]
+    assert (answer.status, answer.headers["location"]) == (
+        303,
+        f"../../../{watching}/runs/sample/?a=1",
+    )
+    assert owner.ask("/runs/sample/", "POST", Sec_Fetch_Site="same-origin").status == 403
+    watcher = Visitor(owner.port, owner.access, role=Role.WATCH)
+    assert watcher.ask("/").status == 403
+    assert watcher.ask("/", Cookie=cookie).status == 403, "the owner's cookie is for the owner's place"
+
+
+def test_links_are_for_their_own_place(stranger: Visitor) -> None:
+    access = stranger.access
+    for role, token in ((Role.WATCH, access.owner), (Role.RUN, access.watcher)):
+        path = f"/{access.places[role]}/enter?token={token}"
+        assert stranger.ask_outside(path).status == 403
+        assert stranger.ask_outside(f"/enter?token={token}").status == 403
+
+
+def test_a_page_that_an_owner_sends_is_shown_to_who_watches(stranger: Visitor) -> None:
+    assert stranger.enter(stranger.access.watcher).status == 200
+    owner = Visitor(stranger.port, stranger.access, stranger.headers)
+    location = owner.ask("/runs/sample/").headers["location"]
+    assert stranger.ask_outside(location.replace("../", "", 2).replace("..", "")).status == 200
+
+
 def test_the_cookie_of_another_port_means_nothing(owner: Visitor) -> None:
     value = owner.headers["Cookie"].partition("=")[2]
     other = Visitor(owner.port, owner.access, {"Cookie": f"lanelab-{owner.port + 1}={value}"})
+    assert other.ask("/").status == 303, "to where who watches comes in"
+    other.role = Role.WATCH
     assert other.ask("/").status == 403
 
 
@@ -101,8 +143,10 @@ def test_a_page_of_ours_is_known_by_either_header() -> None:
     assert not access.is_same_origin(
         {"origin": "http://127.0.0.1:80", "host": "127.0.0.1:80", "sec-fetch-site": "cross-site"}
     )
-    assert access.role(access.enter(access.watcher)) is Role.WATCH
-    assert access.role(None) is None
+    session = access.enter(Role.WATCH, access.watcher)
+    assert access.has_come_in(Role.WATCH, session)
+    assert not access.has_come_in(Role.RUN, session)
+    assert not access.has_come_in(Role.WATCH, None)
 
 
 @pytest.mark.parametrize(

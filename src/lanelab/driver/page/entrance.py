@@ -5,6 +5,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from lanelab.driver.page.documents import message, static_files
+from lanelab.driver.page.guard import role_of
 from lanelab.driver.page.pages import Pages, reading
 from lanelab.driver.page.refusal import Absent, Refusal
 
@@ -19,12 +20,13 @@ def routes(pages: Pages) -> list[Route]:
         cookie does not come along."""
         access = pages.access
         token = request.query_params.get("token", "") if request.method == "GET" else ""
-        session = access.enter(token)
+        session = access.enter(role_of(request), token)
         if session is None:
             raise Refusal(403, "This link holds no more", USED)
         response = HTMLResponse(message("Welcome", "The runs are on the next page."), headers={"Refresh": "0; url=./"})
         secure = access.scheme == "https"
-        response.set_cookie(access.cookie, session, httponly=True, samesite="strict", secure=secure)
+        # No path: it is for the folder of this address, whatever leads here.
+        response.set_cookie(access.cookie, session, path=None, httponly=True, samesite="strict", secure=secure)
         return response
 
     return [reading("/enter", enter), reading("/static/{name}", static)]

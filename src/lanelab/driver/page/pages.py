@@ -18,6 +18,7 @@ from lanelab.driver.api.opened_run import Run
 from lanelab.driver.api.trial import Trial
 from lanelab.driver.page.access import Access, Role
 from lanelab.driver.page.form import Form, read_form
+from lanelab.driver.page.guard import role_of
 from lanelab.driver.page.priority import drawers
 from lanelab.driver.page.refusal import Absent
 from lanelab.driver.page.shelf import Shelf
@@ -63,10 +64,6 @@ class Pages:
             raise Absent
         return run.trial(number)
 
-    def may_run(self, request: Request) -> bool:
-        """Return whether who asks may change something: others are shown no buttons."""
-        return self.access.role(request.cookies.get(self.access.cookie)) is Role.RUN
-
 
 def reading(path: str, view: View) -> Route:
     """Return the address of a page. Nothing changes by asking for it."""
@@ -90,3 +87,8 @@ def see(path: str) -> Response:
 def whole_number(text: str) -> int:
     """Return a number in an address; 0, which nothing has, for any other text."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER else 0
+
+
+def may_run(request: Request) -> bool:
+    """Return whether who asks may change something: others are shown no buttons."""
+    return role_of(request) is Role.RUN

@@ -10,7 +10,7 @@ import uvicorn
 
 from lanelab.analysis.results.run_summary import require_folder
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.page.access import Access
+from lanelab.driver.page.access import Access, Role
 from lanelab.driver.page.app import application
 from lanelab.driver.page.pages import Pages
 from lanelab.driver.page.shelf import Shelf
@@ -28,7 +28,7 @@ class Address:
     access: Access
 
     def link(self) -> str:
-        return f"http://127.0.0.1:{self.port}/enter?token={self.access.owner}"
+        return f"http://127.0.0.1:{self.port}/{self.access.link(Role.RUN)}"
 
 
 def serve(folder: Path, port: int, listening: Callable[[Address], None]) -> None:
