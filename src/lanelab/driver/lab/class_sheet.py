@@ -42,7 +42,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class ClassSheet:
-    """All that were collected, by lab and student."""
+    """The labs of a class, by lab and student."""
 
     checked: tuple[CheckedLab, ...]
     problems: tuple[Problem, ...]

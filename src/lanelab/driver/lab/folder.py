@@ -21,14 +21,14 @@ from lanelab.driver.lab.description import Lab, read_lab
 from lanelab.driver.lab.sheet import FORMAT, Sheet, digest_of, read_sheet, stamped, write_sheet
 from lanelab.driver.lab.text import LabText
 
-ENROLMENT, ASKED, RUN = "lab.json", "predictions.yaml", "run"
+ENROLMENT, TO_FILL_IN, RUN = "lab.json", "predictions.yaml", "run"
 LONGEST_NAME = 60
 EXAMPLE = "It has a line for each prediction: NAME: ANSWER"
 
 
 @dataclass(frozen=True, slots=True)
 class Enrolment(Coded):
-    """Who does a lab. `described`: the folder of its description, where that is a teacher's own."""
+    """A student who does a lab. `described`: the folder of its description, where that is a teacher's own."""
 
     lab: str
     described: str
@@ -89,7 +89,7 @@ def begin_lab(lab: Lab, text: LabText, student: str, path: Path, *, described: P
     folder = LabFolder(path, enrolment)
     _write(path / ENROLMENT, json.dumps(enrolment.to_json(), indent=2, ensure_ascii=False) + "\n")
     _write(folder.experiment, stamped(lab.experiment.text, seed, []))
-    _write(path / ASKED, _to_fill_in(lab, text))
+    _write(path / TO_FILL_IN, _to_fill_in(lab, text))
     return folder
 
 
@@ -106,7 +106,7 @@ def open_lab(path: Path) -> LabFolder:
 
 def predictions_in(folder: LabFolder) -> dict[str, str]:
     """Return what was filled in."""
-    path = folder.path / ASKED
+    path = folder.path / TO_FILL_IN
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -128,7 +128,7 @@ def fix(folder: LabFolder, answers: Mapping[str, str]) -> Sheet:
     lab, enrolment = folder.lab(), folder.enrolment
     given = {name: read_answer(lab.question(name), text).words for name, text in answers.items() if text.strip()}
     if not given:
-        raise InputError("nothing is predicted", f"Fill in {folder.path / ASKED}, or write NAME=ANSWER")
+        raise InputError("nothing is predicted", f"Fill in {folder.path / TO_FILL_IN}, or write NAME=ANSWER")
     sheet = Sheet(FORMAT, lab.name, digest_of(lab.text), enrolment.student, enrolment.seed, given, utc_now())
     write_sheet(sheet, folder.path)
     _write(folder.experiment, stamped(lab.experiment.text, enrolment.seed, [sheet]))

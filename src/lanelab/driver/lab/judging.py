@@ -25,7 +25,7 @@ from lanelab.driver.run.folder.format import EXPERIMENT, ID
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one prediction. `low` and `high`: the 95% interval in words, as `measured` is."""
+    """The result of one prediction. `low` and `high`: the 95% interval in words, as `measured` is."""
 
     question: Question
     answer: Answer | None
@@ -65,8 +65,8 @@ def check_lab(folder: LabFolder, run_folder: Path | None = None) -> CheckedLab:
     run = read_run(run_folder or folder.run)
     _require_knows(run, sheet)
     lab = folder.lab()
-    own = asked_of(lab, own_experiment(run))
-    return CheckedLab(folder, lab, sheet, run, outcomes(own, sheet, run), tuple(_doubts(lab, sheet, run)))
+    outcomes_of_run = outcomes(asked_of(lab, experiment_of(run)), sheet, run)
+    return CheckedLab(folder, lab, sheet, run, outcomes_of_run, tuple(_doubts(lab, sheet, run)))
 
 
 def _require_own(folder: LabFolder, sheet: Sheet) -> None:
@@ -114,7 +114,7 @@ def _doubts(lab: Lab, sheet: Sheet, run: Run) -> list[str]:
     return doubts
 
 
-def own_experiment(run: Run) -> Experiment:
+def experiment_of(run: Run) -> Experiment:
     """Return the experiment that a run was of."""
     source = str(run.folder / EXPERIMENT)
     return parse_experiment(run.experiment, source, {cell.site for cell in run.cells}, run.variant or None)

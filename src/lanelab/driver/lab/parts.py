@@ -28,10 +28,10 @@ def verdict_table(text: LabText, outcomes: Sequence[Outcome]) -> Html:
     head = el("thead", el("tr", [el("th", title, scope="col") for title in titles]))
     rows = []
     for one in outcomes:
-        said = one.answer.words if one.answer else "-"
+        answer = one.answer.words if one.answer else "-"
         cells = (
             el("td", rendered_line(text.sentences[one.question.name]), data_title=titles[0]),
-            el("td", el("b", said), data_title=titles[1], class_="number"),
+            el("td", el("b", answer), data_title=titles[1], class_="number"),
             el("td", one.measured or "-", data_title=titles[2], class_="number"),
             el("td", one.interval or "-", data_title=titles[3], class_="number"),
             el("td", el("b", str(one.verdict)), data_title=titles[4], class_=MOODS[one.verdict]),
@@ -60,14 +60,14 @@ def _own_numbers(numbers: Sequence[Outcome]) -> Html | None:
             el("code", one.question.name),
             f": {one.measured}",
             f" ({one.interval})" if one.interval else "",
-            _said(one),
+            _answer_words(one),
         )
         for one in known
     ]
     return el("div", el("p", el("b", "Your numbers")), el("ul", rows), class_="own")
 
 
-def _said(one: Outcome) -> str:
+def _answer_words(one: Outcome) -> str:
     return f"; you said {one.answer.words}" if one.answer else ""
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lanelab.analysis.results.report.atomic_files import write_whole
 from lanelab.driver.base.coded import Coded
-from lanelab.driver.base.errors import ChangedError, InputError, RecordError, StoreError
+from lanelab.driver.base.errors import ChangedError, RecordError, StoreError
 
 FORMAT = 1
 SHEET = "predictions.json"
@@ -22,7 +22,7 @@ _SEED = re.compile(r"\nseed: ([0-9]+)[^\n]*\n?\Z")
 
 @dataclass(frozen=True, slots=True)
 class Sheet(Coded):
-    """What a student predicted, when. `lab_sha256` is of the lab's description, which has the margins."""
+    """The predictions of a student, with their time. `lab_sha256` is of the lab's description, which has the margins."""
 
     format: int
     lab: str
@@ -44,7 +44,7 @@ class Sheet(Coded):
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What an experiment says of a sheet."""
+    """A line by which an experiment knows a sheet."""
 
     digest: str
     fixed_utc: str
@@ -102,10 +102,3 @@ def stamps_of(text: str) -> list[Stamp]:
 def seed_of(text: str) -> int | None:
     match = _SEED.search(text)
     return int(match[1]) if match else None
-
-
-def require_new(sheet: Sheet | None, has_run: bool) -> None:
-    """Raise InputError where a run knows the sheet already."""
-    if has_run:
-        what = f"the run has begun{f', with what was predicted at {sheet.fixed_utc}' if sheet else ''}"
-        raise InputError(what, "Begin the lab again: lanelab lab start")
