@@ -22,7 +22,7 @@ _SEED = re.compile(r"\nseed: ([0-9]+)[^\n]*\n?\Z")
 
 @dataclass(frozen=True, slots=True)
 class Sheet(Coded):
-    """The predictions of a student, with their time. `lab_sha256` is of the lab's description, which has the margins."""
+    """The predictions of a student, with their time. `lab_sha256`: of the lab's description, which has the margins."""
 
     format: int
     lab: str
