@@ -11,7 +11,9 @@ from starlette.types import ASGIApp
 from lanelab.driver.base.errors import LanelabError
 from lanelab.driver.page import entrance, race_view, run_pages
 from lanelab.driver.page.guard import Guard
+from lanelab.driver.page.language import say
 from lanelab.driver.page.pages import Pages
+from lanelab.driver.page.preference import Languages
 from lanelab.driver.page.refusal import Absent, Refusal, refusal_page
 
 GROUPS = (
@@ -24,9 +26,9 @@ GROUPS = (
 async def _refused(request: Request, error: Exception) -> Response:
     """Say on a page what is not there, what is not done, and what cannot be read."""
     if isinstance(error, LanelabError):
-        error = Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "This cannot be shown", str(error))
+        error = Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, say("This cannot be shown"), str(error))
     elif isinstance(error, HTTPException) and error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        error = Refusal(error.status_code, "Nothing was done", "Nothing is changed by opening an address.")
+        error = Refusal(error.status_code, say("Nothing was done"), say("Nothing is changed by opening an address."))
     return refusal_page(request, error if isinstance(error, Refusal) else Absent())
 
 
@@ -36,4 +38,4 @@ REFUSALS = dict.fromkeys((HTTPException, Refusal, LanelabError), _refused)
 def application(pages: Pages) -> ASGIApp:
     """Return the pages, behind their guard."""
     routes = [route for group in GROUPS for route in group(pages)]
-    return Guard(Starlette(routes=routes, exception_handlers=REFUSALS), pages.access)
+    return Languages(Guard(Starlette(routes=routes, exception_handlers=REFUSALS), pages.access))

@@ -11,6 +11,7 @@ from lanelab.analysis.results.model import Cell
 from lanelab.analysis.results.report.loads import Drawn, drawn_cell, filmstrips, trial_drawing
 from lanelab.driver.api.opened_run import Run
 from lanelab.driver.page.documents import document
+from lanelab.driver.page.language import in_english, number_words, say
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +33,16 @@ def side(name: str, run: Run, cell: str) -> Side | None:
 def comparison_page(one: Side, other: Side) -> str:
     """Return the page."""
     drawn = [(each, drawn_cell(each.run.data, each.cell)) for each in (one, other)]
-    title = f"{one.name} beside {other.name}"
+    title = say("{one} beside {other}", one=one.name, other=other.name)
     end = max((load.view.end for _, load in drawn if load), default=1.0) * 1.02
     columns = [_column(each, load, end) for each, load in drawn]
     return document(
         title,
-        el("header", el("p", "Two on one clock", class_="eyebrow"), el("h1", title)),
+        el("header", el("p", say("Two on one clock"), class_="eyebrow"), el("h1", title)),
         _chooser(one, other),
         _differences(one, other),
-        section_on_page("loads", "Their median trials", columns),
-        filmstrips([load for _, load in drawn if load]),
+        section_on_page("loads", say("Their median trials"), columns),
+        in_english(filmstrips([load for _, load in drawn if load])),
         up=1,
     )
 
@@ -53,13 +54,13 @@ def _chooser(one: Side, other: Side) -> Html:
         [
             el(
                 "label",
-                f"Cell of {each.name}",
+                say("Cell of {name}", name=each.name),
                 el("input", type="hidden", name="run", value=each.name),
                 el("select", [_option(cell, each.cell) for cell in each.run.data.cells], name="cell"),
             )
             for each in (one, other)
         ],
-        el("button", "Show", type="submit"),
+        el("button", say("Show"), type="submit"),
         class_="filter",
     )
 
@@ -76,10 +77,10 @@ def _differences(one: Side, other: Side) -> Html:
     if one.run.folder.resolve() != other.run.folder.resolve():
         rows += differing(one.run.data, other.run.data)
     if not rows:
-        return section_on_page("differences", "What differs", el("p", "Nothing of their set-up."))
-    heads = el("thead", el("tr", [el("th", name, scope="col") for name in ("what", one.name, other.name)]))
+        return section_on_page("differences", say("What differs"), el("p", say("Nothing of their set-up.")))
+    heads = el("thead", el("tr", [el("th", name, scope="col") for name in (say("what"), one.name, other.name)]))
     body = el("tbody", [el("tr", [el("td", value) for value in row]) for row in rows])
-    return section_on_page("differences", "What differs", scroll(el("table", heads, body)))
+    return section_on_page("differences", say("What differs"), scroll(el("table", heads, body)))
 
 
 def _settings(of: str, here: Mapping[str, object], there: Mapping[str, object]) -> list[tuple[str, str, str]]:
@@ -91,7 +92,11 @@ def _settings(of: str, here: Mapping[str, object], there: Mapping[str, object]) 
 def _column(each: Side, load: Drawn | None, end: float) -> Html:
     title = el("h3", el("a", each.name, href=f"../runs/{quote(each.name)}/"), f" · {each.cell}")
     if load is None:
-        return el("div", title, el("p", "No trial of it counts.", class_="bad"))
+        return el("div", title, el("p", say("No trial of it counts."), class_="bad"))
     number = load.trial.number
-    link = el("p", el("a", f"Trial {number}", href=f"../runs/{quote(each.name)}/trials/{number}/"), f": {load.outcome}")
-    return el("div", title, link, trial_drawing(load, end))
+    link = el(
+        "p",
+        el("a", say("Trial {n}", n=number), href=f"../runs/{quote(each.name)}/trials/{number}/"),
+        f": {number_words(load.outcome)}",
+    )
+    return el("div", title, link, in_english(trial_drawing(load, end)))

@@ -3,13 +3,14 @@
 import functools
 from importlib import resources
 
-from lanelab.analysis.results.layout.markup import el
+from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.report.page import page_head, script_of_reports, style_of_reports
+from lanelab.driver.page.language import other_languages, say, tag, text
 
 STYLE, SCRIPT = "style.css", "script.js"
 SCRIPTS = ("page.js", "replay.js")
 TITLE = "lanelab"
-LOST = "The server does not answer any more, or the run is gone: this page is as it was."
+LOST = text("The server does not answer any more, or the run is gone: this page is as it was.")
 DEEPEST = 6  # folders that a page of ours is below the first one
 
 
@@ -23,11 +24,19 @@ def document(title: str, *parts: object, up: int = 0, changes: str = "") -> str:
         el("link", rel="icon", href="data:,"),
         el("script", src=f"{root}static/{SCRIPT}", defer=True),
     )
-    skip = el("a", "Skip to the contents", href="#main", class_="skip")
-    top = el("nav", el("a", TITLE, href=root), aria_label="Pages", class_="pages")
+    skip = el("a", say("Skip to the contents"), href="#main", class_="skip")
+    top = el("nav", el("a", TITLE, href=root), _switch(), aria_label=say("Pages"), class_="pages")
     main = el("main", *parts, id="main", data_changes=changes or None)
-    lost = el("p", LOST, id="lost", role="alert", hidden=True, class_="bad") if changes else None
-    return f"<!doctype html>\n{el('html', head, el('body', skip, top, lost, main), lang='en')}\n"
+    lost = el("p", say(LOST), id="lost", role="alert", hidden=True, class_="bad") if changes else None
+    return f"<!doctype html>\n{el('html', head, el('body', skip, top, lost, main), lang=tag())}\n"
+
+
+def _switch() -> list[Html]:
+    """Return links to this page in other languages, each in its own."""
+    return [
+        el("a", language.name, href=address, lang=language.tag, hreflang=language.tag, rel="alternate", class_="switch")
+        for language, address in other_languages()
+    ]
 
 
 def message(title: str, *words: object, path: str = "/") -> str:

@@ -6,10 +6,11 @@ from starlette.routing import Route
 
 from lanelab.driver.page.documents import message, static_files
 from lanelab.driver.page.guard import role_of
+from lanelab.driver.page.language import say, text
 from lanelab.driver.page.pages import Pages, reading
 from lanelab.driver.page.refusal import Absent, Refusal
 
-USED = "This link has been used, or the server was started again. The terminal where it runs has a new one."
+USED = text("This link has been used, or the server was started again. The terminal where it runs has a new one.")
 
 
 def routes(pages: Pages) -> list[Route]:
@@ -22,8 +23,9 @@ def routes(pages: Pages) -> list[Route]:
         token = request.query_params.get("token", "") if request.method == "GET" else ""
         session = access.enter(role_of(request), token)
         if session is None:
-            raise Refusal(403, "This link holds no more", USED)
-        response = HTMLResponse(message("Welcome", "The runs are on the next page."), headers={"Refresh": "0; url=./"})
+            raise Refusal(403, say("This link holds no more"), say(USED))
+        welcome = message(say("Welcome"), say("The runs are on the next page."))
+        response = HTMLResponse(welcome, headers={"Refresh": "0; url=./"})
         secure = access.scheme == "https"
         # No path: it is for the folder of this address, whatever leads here.
         response.set_cookie(access.cookie, session, path=None, httponly=True, samesite="strict", secure=secure)

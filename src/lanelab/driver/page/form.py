@@ -8,13 +8,14 @@ from urllib.parse import parse_qs
 
 from starlette.requests import Request
 
+from lanelab.driver.page.language import number_words, say, text
 from lanelab.driver.page.refusal import Refusal
 
 KIND = "application/x-www-form-urlencoded"
 LARGEST = 64 * 1024  # bytes
 MOST_FIELDS = 200
 WITHIN_S = 10.0
-TITLE = "This form was not taken"
+TITLE = text("This form was not taken")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Form:
         """Return the text of a field that has to be there once."""
         values = self.fields.get(name, ())
         if len(values) != 1:
-            raise Refusal(HTTPStatus.BAD_REQUEST, TITLE, f'It has to have the field "{name}" once.')
+            raise Refusal(HTTPStatus.BAD_REQUEST, say(TITLE), say('It has to have the field "{name}" once.', name=name))
         return values[0]
 
     def some(self, name: str) -> Sequence[str]:
@@ -39,14 +40,14 @@ async def read_form(request: Request) -> Form:
     """Return the form that was sent."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != KIND:
-        raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, TITLE, f"It has to be sent as {KIND}.")
+        raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, say(TITLE), say("It has to be sent as {kind}.", kind=KIND))
     try:
         text = (await asyncio.wait_for(_body(request), WITHIN_S)).decode("ascii")
         return Form(parse_qs(text, keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS))
     except TimeoutError:
-        raise Refusal(HTTPStatus.REQUEST_TIMEOUT, TITLE, "It did not arrive in time.") from None
+        raise Refusal(HTTPStatus.REQUEST_TIMEOUT, say(TITLE), say("It did not arrive in time.")) from None
     except ValueError:  # also what is no UTF-8
-        raise Refusal(HTTPStatus.BAD_REQUEST, TITLE, "It cannot be read.") from None
+        raise Refusal(HTTPStatus.BAD_REQUEST, say(TITLE), say("It cannot be read.")) from None
 
 
 async def _body(request: Request) -> bytes:
@@ -54,5 +55,9 @@ async def _body(request: Request) -> bytes:
     async for part in request.stream():
         body += part
         if len(body) > LARGEST:
-            raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TITLE, f"It has more than {LARGEST:,} bytes.")
+            raise Refusal(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                say(TITLE),
+                say("It has more than {n} bytes.", n=number_words(f"{LARGEST:,}")),
+            )
     return bytes(body)

@@ -9,12 +9,13 @@ from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lanelab.driver.page.access import HEADERS, READING, Access, Role
+from lanelab.driver.page.language import say, text
 from lanelab.driver.page.refusal import Refusal, refusal_page
 
 STATIC = "/static/"
 OPEN = ("/enter", STATIC)  # what needs no cookie: there is nothing of any run in it
 ROLE = "lanelab.role"  # of who asks, in the scope of a request
-OUTSIDE = "Open the link that the terminal shows, where lanelab serve runs."
+OUTSIDE = text("Open the link that the terminal shows, where lanelab serve runs.")
 
 
 class Guard:
@@ -48,20 +49,20 @@ class Guard:
         place, slash, rest = asked[1:].partition("/")
         role, path = access.at(place) if slash else None, slash + rest
         if role is None:
-            return _refused(request, OUTSIDE)
+            return _refused(request, say(OUTSIDE))
         if not path.startswith(OPEN) and not access.has_come_in(role, request.cookies.get(access.cookie)):
-            return self._to_watch(request, path) if role is Role.RUN and reads else _refused(request, OUTSIDE)
+            return self._to_watch(request, path) if role is Role.RUN and reads else _refused(request, say(OUTSIDE))
         if not reads and role is not Role.RUN:
-            return _refused(request, "This link may watch, and change nothing.")
+            return _refused(request, say("This link may watch, and change nothing."))
         return self._within(path, role)
 
     def _words_against(self, request: Request) -> str:
         """Return why a request is none of this server's, whoever sends it; nothing for others."""
         hosts = request.headers.getlist("host")
         if len(hosts) != 1 or not self._access.is_ours(hosts[0]):
-            return "This is not the name of this server. Open the address that the terminal shows."
+            return say("This is not the name of this server. Open the address that the terminal shows.")
         is_ours = request.method in READING or self._access.is_same_origin(request.headers)
-        return "" if is_ours else "Another page asked for this."
+        return "" if is_ours else say("Another page asked for this.")
 
     def _within(self, path: str, role: Role) -> ASGIApp:
         """Return the application, for which the place is the whole server."""
@@ -87,4 +88,4 @@ def role_of(request: Request) -> Role:
 
 
 def _refused(request: Request, words: str) -> ASGIApp:
-    return refusal_page(request, Refusal(HTTPStatus.FORBIDDEN, "Not here", words))
+    return refusal_page(request, Refusal(HTTPStatus.FORBIDDEN, say("Not here"), words))

@@ -7,22 +7,35 @@ from urllib.parse import quote
 from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.layout.page import scroll
 from lanelab.analysis.results.run_summary import RunSummary
-from lanelab.analysis.results.sections.head import date_words
 from lanelab.driver.page.documents import document
+from lanelab.driver.page.language import ENGLISH, date, say, text, whole
 
 Entry = tuple[str, RunSummary]  # of the library: the name by which it has an address, and the run
 ORDERS: dict[str, tuple[str, Callable[[Entry], object], bool]] = {  # title, by what, the largest first
-    "begun": ("begun (UTC)", lambda entry: entry[1].created_utc, True),
-    "run": ("run", lambda entry: entry[0].lower(), False),
-    "name": ("of", lambda entry: entry[1].name.lower(), False),
-    "state": ("state", lambda entry: entry[1].state, False),
-    "cells": ("cells", lambda entry: entry[1].cells, True),
-    "counted": ("trials", lambda entry: entry[1].counted, True),
-    "failed": ("failed", lambda entry: entry[1].failed, True),
-    "flagged": ("flagged", lambda entry: entry[1].flagged, True),
-    "claims": ("claims", lambda entry: entry[1].claims, True),
+    "begun": (text("begun (UTC)"), lambda entry: entry[1].created_utc, True),
+    "run": (text("run"), lambda entry: entry[0].lower(), False),
+    "name": (text("of"), lambda entry: entry[1].name.lower(), False),
+    "state": (text("state"), lambda entry: entry[1].state, False),
+    "cells": (text("cells"), lambda entry: entry[1].cells, True),
+    "counted": (text("trials"), lambda entry: entry[1].counted, True),
+    "failed": (text("failed"), lambda entry: entry[1].failed, True),
+    "flagged": (text("flagged"), lambda entry: entry[1].flagged, True),
+    "claims": (text("claims"), lambda entry: entry[1].claims, True),
+}
+STATES = {  # as they are shown
+    "running": text("running"),
+    "finished": text("finished"),
+    "stopped": text("stopped"),
+    "failed": text("failed"),
+    "killed": text("killed"),
+    "unreadable": text("unreadable"),
 }
 NUMBERS = ("cells", "counted", "failed", "flagged", "claims")
+
+
+def state_words(state: str) -> str:
+    """Return the state of a run."""
+    return say(STATES[state])
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,30 +61,32 @@ def library(runs: Mapping[str, RunSummary], wanted: Wanted, *, plain: bool = Fal
     """Return the page. plain: without forms, for a web server that only has files."""
     _, by, descending = ORDERS[wanted.order]
     entries = sorted(filter(wanted.takes, runs.items()), key=by, reverse=descending)  # type: ignore[arg-type]
-    head = el("header", el("p", "lanelab", class_="eyebrow"), el("h1", "Runs"), el("p", _count(entries, runs)))
+    head = el("header", el("p", "lanelab", class_="eyebrow"), el("h1", say("Runs")), el("p", _count(entries, runs)))
     table = _table(entries, wanted, plain=plain)
     if plain or not runs:
-        return document("Runs", head, table)
-    compare = el("p", el("button", "Compare the two that are ticked", type="submit"))
-    return document("Runs", head, _filter(runs, wanted), el("form", table, compare, action="compare/"))
+        return document(say("Runs"), head, table)
+    compare = el("p", el("button", say("Compare the two that are ticked"), type="submit"))
+    return document(say("Runs"), head, _filter(runs, wanted), el("form", table, compare, action="compare/"))
 
 
 def _count(shown: list[Entry], runs: Mapping[str, RunSummary]) -> str:
     if not runs:
-        return "There is no run yet. Make one: lanelab run EXPERIMENT"
-    return f"{len(shown)} of {len(runs)}" if len(shown) < len(runs) else f"{len(runs)} in all"
+        return say("There is no run yet. Make one: lanelab run EXPERIMENT")
+    if len(shown) < len(runs):
+        return say("{n} of {all}", n=whole(len(shown)), all=whole(len(runs)))
+    return say("{n} in all", n=whole(len(runs)))
 
 
 def _filter(runs: Mapping[str, RunSummary], wanted: Wanted) -> Html:
     states = sorted({run.state for run in runs.values()})
-    options = [el("option", state, value=state, selected=state == wanted.state) for state in states]
-    orders = [el("option", ORDERS[name][0], value=name, selected=name == wanted.order) for name in ORDERS]
+    options = [el("option", state_words(state), value=state, selected=state == wanted.state) for state in states]
+    orders = [el("option", say(ORDERS[name][0]), value=name, selected=name == wanted.order) for name in ORDERS]
     return el(
         "form",
-        el("label", "Words in the name", el("input", type="search", name="words", value=wanted.words)),
-        el("label", "State", el("select", el("option", "any", value=""), options, name="state")),
-        el("label", "In order of", el("select", orders, name="order")),
-        el("button", "Show", type="submit"),
+        el("label", say("Words in the name"), el("input", type="search", name="words", value=wanted.words)),
+        el("label", say("State"), el("select", el("option", say("any"), value=""), options, name="state")),
+        el("label", say("In order of"), el("select", orders, name="order")),
+        el("button", say("Show"), type="submit"),
         class_="filter",
         role="search",
     )
@@ -80,20 +95,22 @@ def _filter(runs: Mapping[str, RunSummary], wanted: Wanted) -> Html:
 def _table(entries: list[Entry], wanted: Wanted, *, plain: bool) -> Html:
     def title(name: str) -> Html:
         classes = " ".join(("num " if name in NUMBERS else "", "sorted" if name == wanted.order else "")).strip()
-        return el("th", ORDERS[name][0], scope="col", class_=classes or None)
+        return el("th", say(ORDERS[name][0]), scope="col", class_=classes or None)
 
     order = ("run", "name", "begun", "state", *NUMBERS)
-    tick = None if plain else el("th", el("span", "compare", class_="visually-hidden"), scope="col")
+    tick = None if plain else el("th", el("span", say("compare"), class_="visually-hidden"), scope="col")
     head = el("thead", el("tr", tick, [title(name) for name in order]))
     body = el("tbody", [_row(name, run, plain=plain) for name, run in entries])
     return scroll(el("table", head, body, class_="runs"))
 
 
 def _row(name: str, run: RunSummary, *, plain: bool) -> Html:
-    tick = el("td", el("input", type="checkbox", name="run", value=name, aria_label=f"compare {name}"))
+    tick = el("td", el("input", type="checkbox", name="run", value=name, aria_label=say("compare {name}", name=name)))
     link = el("td", el("a", name, href=f"runs/{quote(name)}/"))
     if run.problem:
-        return el("tr", None if plain else el("td"), link, el("td", run.problem, colspan=8, class_="bad"))
+        return el(
+            "tr", None if plain else el("td"), link, el("td", run.problem, colspan=8, class_="bad", lang=ENGLISH.tag)
+        )
     mood = {"failed": "bad", "killed": "bad", "running": "good", "stopped": "warn"}.get(run.state)
     numbers = (run.cells, run.counted, run.failed, run.flagged, run.claims)
     return el(
@@ -101,7 +118,7 @@ def _row(name: str, run: RunSummary, *, plain: bool) -> Html:
         None if plain else tick,
         link,
         el("td", run.name),
-        el("td", date_words(run.created_utc)),
-        el("td", run.state, class_=mood),
-        [el("td", f"{number:,}", class_="num") for number in numbers],
+        el("td", date(run.created_utc)),
+        el("td", state_words(run.state), class_=mood),
+        [el("td", whole(number), class_="num") for number in numbers],
     )

@@ -5,6 +5,7 @@ line in app.py. An address is relative, ends where a folder would, and can be se
 """
 
 import asyncio
+import contextvars
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
@@ -44,7 +45,8 @@ class Pages:
 
     async def beside(self, do: Callable[[], T]) -> T:
         """Do something beside the server's own work, and after everybody else's: a large run takes a while."""
-        return await asyncio.get_running_loop().run_in_executor(self._drawers, do)
+        in_language = contextvars.copy_context().run
+        return await asyncio.get_running_loop().run_in_executor(self._drawers, in_language, do)
 
     def run(self, request: Request) -> Run:
         """Return the run that the address names. It takes a while: call it `beside`."""

@@ -19,27 +19,29 @@ from lanelab.analysis.results.report.film import source_of
 from lanelab.analysis.results.report.loads import Drawn, drawn_trial, filmstrips, trial_drawing
 from lanelab.analysis.results.sections.comparisons import ESTIMATE, columns, provisional
 from lanelab.driver.page.documents import document
+from lanelab.driver.page.language import in_english, number_words, say, text
 from lanelab.driver.page.pages import Pages, reading
 from lanelab.driver.page.run_view import commands_section
 
-NOTE = (
+NOTE = text(
     "Both pages begin at the same moment here. When they were measured they took turns, one load at a time on one bed: "
     "neither has slowed the other. Times are in ms since the page was asked for."
 )
 SPEEDS = {
-    "1": "as fast as it was",
-    "0.5": "half as fast",
-    "0.2": "a fifth as fast",
-    "0.05": "a twentieth as fast",
+    "1": text("as fast as it was"),
+    "0.5": text("half as fast"),
+    "0.2": text("a fifth as fast"),
+    "0.05": text("a twentieth as fast"),
 }
-NO_FILM = "There are no pictures of these loads: an experiment with trace: filmstrip makes them."
-FILMED = (
+NO_FILM = text("There are no pictures of these loads: an experiment with trace: filmstrip makes them.")
+FILMED = text(
     "What was to be seen of each at these moments; a picture that is the same as the one before is pale. Speed Index: "
     "the mean time until the page's pixels had their last colours; visually complete: when all of them had."
 )
-APART = "These two differ in more than their arm, so there is no verdict. The comparison says what differs."
-ONE_CELL = "This run has one cell only."
-NONE_YET = "No round has both yet. A pair is shown here when both its trials are finished."
+APART = text("These two differ in more than their arm, so there is no verdict. The comparison says what differs.")
+NOT_IN_TURNS = text("Arms were not interleaved.")
+ONE_CELL = text("This run has one cell only.")
+NONE_YET = text("No round has both yet. A pair is shown here when both its trials are finished.")
 
 
 def routes(pages: Pages) -> list[Route]:
@@ -99,11 +101,11 @@ def race_page(run: Run, cells: Sequence[str], wanted: str) -> str:
     """Return the page. wanted: a round; without one, the latest that is finished."""
     race = race_of(run, cells)
     if race is None:
-        return document("A race", el("header", el("h1", "A race takes two")), el("p", ONE_CELL), up=3)
+        return document(say("Race"), el("header", el("h1", say("A race takes two"))), el("p", say(ONE_CELL)), up=3)
     pairs = race.pairs
     number = int(wanted) if wanted.isdecimal() and len(wanted) < 9 and int(wanted) in pairs else max(pairs, default=0)
     drawn = [drawn_trial(run, trial) for trial in pairs[number]] if pairs else []
-    title = f"{race.other.arm.name} against {race.one.arm.name}"
+    title = say("{arm} against {base}", arm=race.other.arm.name, base=race.one.arm.name)
     place = f"{race.one.site}, {race.one.link.label}"
     return document(
         title,
@@ -113,7 +115,7 @@ def race_page(run: Run, cells: Sequence[str], wanted: str) -> str:
         _verdict(race),
         _chooser(race, number),
         _stage(race, number, [each for each in drawn if each]),
-        filmstrips([each for each in drawn if each], FILMED),
+        in_english(filmstrips([each for each in drawn if each], say(FILMED))),
         _rounds(race, number),
         commands_section(run),
         up=3,
@@ -125,14 +127,21 @@ def latest_words(race: Race) -> str:
     """Say what the latest round came to: one sentence for each round, for who does not see it."""
     pairs = race.pairs
     if not pairs:
-        return NONE_YET
+        return say(NONE_YET)
     number = max(pairs)
     one, other = (_outcome(race.run, trial) for trial in pairs[number])
-    return f"Round {number}: {race.one.arm.name} {one}, {race.other.arm.name} {other}."
+    return say(
+        "Round {round}: {base} {one}, {arm} {other}.",
+        round=number, base=race.one.arm.name, one=one, arm=race.other.arm.name, other=other,
+    )  # fmt: skip
 
 
 def _outcome(run: Run, trial: Trial) -> str:
-    return "timed out" if trial.value is None else f"{shown(run.primary, trial.value)} {run.primary.unit}".strip()
+    return (
+        say("timed out")
+        if trial.value is None
+        else number_words(f"{shown(run.primary, trial.value)} {run.primary.unit}".strip())
+    )
 
 
 def _verdict(race: Race) -> Html | None:
@@ -140,10 +149,10 @@ def _verdict(race: Race) -> Html | None:
     row = race.compared
     if row is None:
         apart = race.one.group != race.other.group
-        return section_on_page("verdict", "Verdict", el("p", APART if apart else "Arms were not interleaved."))
+        return section_on_page("verdict", say("Verdict"), el("p", say(APART if apart else NOT_IN_TURNS)))
     one = row.comparison
     if one is None:
-        return section_on_page("verdict", "Verdict", el("p", f"Not compared: {row.why}."))
+        return section_on_page("verdict", say("Verdict"), el("p", say("Not compared: {why}.", why=row.why)))
     mood: Mood = "good" if "faster" in one.verdict else "bad" if "slower" in one.verdict else ""
     rounds = f"{one.n} round" if one.n == 1 else f"{one.n} rounds"
     lead = f"{row.cell.arm.name} against {row.base.name}: {one.verdict} ({change_words(one.ratio.value)}, {rounds})."
@@ -152,20 +161,20 @@ def _verdict(race: Race) -> Html | None:
         table(columns([row]), [row]),
         *words([provisional([row]), ESTIMATE], "muted"),
     )
-    return on_page(Section("verdict", "Verdict", parts))
+    return in_english(on_page(Section("verdict", say("Verdict"), parts)))
 
 
 def _chooser(race: Race, number: int) -> Html:
     """Return the form with which other cells, or another round, are chosen."""
     cells = [
         el("label", title, el("select", [_option(cell, chosen) for cell in race.run.cells], name="cell"))
-        for title, chosen in (("One", race.one), ("Against it", race.other))
+        for title, chosen in ((say("One"), race.one), (say("Against it"), race.other))
     ]
     rounds = [el("option", each, value=each, selected=each == number) for each in race.pairs]
-    latest = el("option", "the latest", value="")
+    latest = el("option", say("the latest"), value="")
     return el(
-        "form", *cells, el("label", "Round", el("select", latest, rounds, name="round")),
-        el("button", "Show", type="submit"), class_="filter", id="choose",
+        "form", *cells, el("label", say("Round"), el("select", latest, rounds, name="round")),
+        el("button", say("Show"), type="submit"), class_="filter", id="choose",
     )  # fmt: skip
 
 
@@ -176,25 +185,25 @@ def _option(cell: Cell, chosen: Cell) -> Html:
 def _stage(race: Race, number: int, drawn: Sequence[Drawn]) -> Html:
     """Return both loads on one clock. The script moves it; without it they are as they were at the end."""
     if not drawn:
-        return section_on_page("race", "The pair", el("p", NONE_YET))
+        return section_on_page("race", say("The pair"), el("p", say(NONE_YET)))
     end = max(max(each.view.end, each.trial.value or 0.0) for each in drawn) * 1.02
-    film = None if any(each.film and each.film.frames for each in drawn) else el("p", NO_FILM, class_="note")
+    film = None if any(each.film and each.film.frames for each in drawn) else el("p", say(NO_FILM), class_="note")
     lanes = el("div", [_lane(race, each, end) for each in drawn], class_="lanes")
-    loads = el("div", [el("div", _title(each), trial_drawing(each, end)) for each in drawn], class_="pair")
+    loads = el("div", [el("div", _title(each), in_english(trial_drawing(each, end))) for each in drawn], class_="pair")
     stage = el("div", _controls(end), film, lanes, loads, class_="replay", data_end=round(end))
-    return section_on_page("race", f"Round {number}", el("p", NOTE, class_="note"), stage)
+    return section_on_page("race", say("Round {n}", n=number), el("p", say(NOTE), class_="note"), stage)
 
 
 def _controls(end: float) -> Html:
     """Return what moves the clock. It is shown where there is a script for it."""
-    speeds = [el("option", name, value=value) for value, name in SPEEDS.items()]
+    speeds = [el("option", say(name), value=value) for value, name in SPEEDS.items()]
     return el(
         "div",
-        el("button", "Play", type="button", class_="play", data_play="Play", data_pause="Pause"),
-        el("label", "Moment", el("input", type="range", min=0, max=round(end), step=10, value=round(end))),
+        el("button", say("Play"), type="button", class_="play", data_play=say("Play"), data_pause=say("Pause")),
+        el("label", say("Moment"), el("input", type="range", min=0, max=round(end), step=10, value=round(end))),
         el("output", "", data_words="{ms} ms"),
-        el("label", "Speed", el("select", speeds)),
-        class_="controls", role="group", aria_label="Replay", hidden=True,
+        el("label", say("Speed"), el("select", speeds)),
+        class_="controls", role="group", aria_label=say("Replay"), hidden=True,
     )  # fmt: skip
 
 
@@ -204,12 +213,12 @@ def _lane(race: Race, each: Drawn, end: float) -> Html:
     frames = each.film.frames if each.film else ()
     pictures = [el("img", src=source_of(frame.jpeg), alt="", data_at=round(frame.at)) for frame in frames]
     screen = el("div", pictures, class_="screen", hidden=True)
-    lap = el("p", outcome, class_="lap", data_loading="loading", data_loaded=outcome)
+    lap = el("p", outcome, class_="lap", data_loading=say("loading"), data_loaded=outcome)
     return el("div", el("h3", each.cell.arm.name), lap, screen, data_done=round(each.trial.value or end))
 
 
 def _title(each: Drawn) -> Html:
-    link = el("a", f"trial {each.trial.number}", href=f"../trials/{each.trial.number}/")
+    link = el("a", say("trial {n}", n=each.trial.number), href=f"../trials/{each.trial.number}/")
     return el("h3", f"{each.title} ", link)
 
 
@@ -217,15 +226,15 @@ def _rounds(race: Race, number: int) -> Html | None:
     """Return a line for each pair, with a link that shows it."""
     if not race.pairs:
         return None
-    titles = ("round", race.one.arm.name, race.other.arm.name, "change")
+    titles = (say("round"), race.one.arm.name, race.other.arm.name, say("change"))
     head = el("thead", el("tr", [el("th", title, scope="col") for title in titles]))
     body = el("tbody", [_line(race, each, *trials, is_shown=each == number) for each, trials in race.pairs.items()])
-    return section_on_page("rounds", "All rounds", scroll(el("table", head, body)))
+    return section_on_page("rounds", say("All rounds"), scroll(el("table", head, body)))
 
 
 def _line(race: Race, number: int, one: Trial, other: Trial, *, is_shown: bool) -> Html:
     cells = [("cell", race.one.number), ("cell", race.other.number), ("round", number)]
     link = el("a", number, href=f"?{urlencode(cells)}", aria_current="true" if is_shown else None)
-    change = change_words(other.value / one.value) if one.value and other.value else ""
+    change = number_words(change_words(other.value / one.value)) if one.value and other.value else ""
     values = [_outcome(race.run, trial) for trial in (one, other)]
     return el("tr", el("td", link), [el("td", value) for value in values], el("td", change))

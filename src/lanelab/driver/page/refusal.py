@@ -6,8 +6,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from lanelab.driver.page.documents import message
+from lanelab.driver.page.language import say, text
 
-NOTHING = "There is no such page. It may have been a run that was moved or removed."
+NOTHING = text("There is no such page. It may have been a run that was moved or removed.")
 
 
 class Refusal(Exception):
@@ -22,7 +23,7 @@ class Absent(Refusal):
     """Nothing is at this address."""
 
     def __init__(self) -> None:
-        super().__init__(HTTPStatus.NOT_FOUND, "Nothing here", NOTHING)
+        super().__init__(HTTPStatus.NOT_FOUND, say("Nothing here"), say(NOTHING))
 
 
 def refusal_page(request: Request, refusal: Refusal) -> Response:

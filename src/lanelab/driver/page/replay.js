@@ -12,7 +12,7 @@
       stage.toggleAttribute("data-busy", !done);
       stage.style.setProperty("--now", done ? 1 : at / scale);
       moment.value = at;
-      said.textContent = said.dataset.words.replace("{ms}", Math.round(at).toLocaleString("en"));
+      said.textContent = said.dataset.words.replace("{ms}", Math.round(at).toLocaleString(document.documentElement.lang));
       moment.setAttribute("aria-valuetext", said.textContent);
       for (const lane of lanes) {
         const lap = lane.querySelector(".lap"), pictures = [...lane.querySelectorAll(".screen img")];

@@ -7,6 +7,7 @@ from starlette.routing import Route
 from lanelab.driver.page import comparison_view, run_view
 from lanelab.driver.page.changes import changes
 from lanelab.driver.page.documents import message
+from lanelab.driver.page.language import say
 from lanelab.driver.page.library import Wanted, library
 from lanelab.driver.page.pages import Pages, reading, whole_number
 from lanelab.driver.page.refusal import Absent
@@ -68,11 +69,11 @@ def _file(pages: Pages, request: Request) -> Response:
 def _comparison(pages: Pages, request: Request) -> str:
     names, cells = request.query_params.getlist("run"), request.query_params.getlist("cell")
     if len(names) != 2:
-        return message("Two are compared", "Go back, and tick two runs.", path=request.url.path)
+        return message(say("Two are compared"), say("Go back, and tick two runs."), path=request.url.path)
     sides = [
         comparison_view.side(name, pages.named_run(name), cell)
         for name, cell in zip(names, [*cells, "", ""], strict=False)
     ]
     if sides[0] is None or sides[1] is None:
-        return message("Nothing to compare", "One of these runs has no cells yet.", path=request.url.path)
+        return message(say("Nothing to compare"), say("One of these runs has no cells yet."), path=request.url.path)
     return comparison_view.comparison_page(sides[0], sides[1])

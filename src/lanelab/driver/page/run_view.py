@@ -19,11 +19,13 @@ from lanelab.analysis.results.sections.head import head, tiles
 from lanelab.analysis.results.sections.load import load_section
 from lanelab.analysis.results.sections.seen import Seen
 from lanelab.driver.page.documents import document
+from lanelab.driver.page.language import in_english, many, number_words, say, text
 from lanelab.driver.run.folder.format import EXPERIMENT
 
 SECTIONS = (claims_section, cells_section, load_section, comparisons_section, failures_section)
 LATEST = 10  # trials that the page of a run has
 ON_A_PAGE = 500
+COLUMNS = (text("trial"), text("round"), text("site"), text("link"), text("arm"), text("outcome"), text("flags"))
 
 
 def run_page(run: Run, *, plain: bool = False) -> str:
@@ -31,14 +33,18 @@ def run_page(run: Run, *, plain: bool = False) -> str:
     have pages only while lanelab serves them."""
     seen = Seen(run)
     begin = head(seen)
-    trials = None if plain else [" · ", el("a", f"All {len(run.trials):,} trials", href="trials/")]
-    race = [" · ", el("a", "Race", href="race/")] if len(run.cells) > 1 and not plain else None
-    links = el("p", el("a", "Report", href="report/"), trials, race)
+    trials = (
+        None if plain else [" · ", el("a", many(len(run.trials), "The one trial", "All {n} trials"), href="trials/")]
+    )
+    race = [" · ", el("a", say("Race"), href="race/")] if len(run.cells) > 1 and not plain else None
+    links = el("p", el("a", say("Report"), href="report/"), trials, race)
     parts = [
-        el("div", head_on_page(begin), id="head"),
-        el("div", progress(run), parts_on_page([tiles(seen)]), links, id="tiles"),
-        *(on_page(section) if (section := section_of(seen)) else None for section_of in SECTIONS),
-        None if plain else section_on_page("latest", "The latest trials", trial_table(run, _latest(run), "trials/")),
+        el("div", in_english(head_on_page(begin)), id="head"),
+        el("div", progress(run), [in_english(each) for each in parts_on_page([tiles(seen)])], links, id="tiles"),
+        *(in_english(on_page(section)) if (section := section_of(seen)) else None for section_of in SECTIONS),
+        None
+        if plain
+        else section_on_page("latest", say("The latest trials"), trial_table(run, _latest(run), "trials/")),
         commands_section(run),
     ]
     return document(begin.title, *parts, up=2, changes="changes" if run.state == "running" and not plain else "")
@@ -53,13 +59,20 @@ def progress(run: Run) -> Html | None:
     if run.state != "running" or not run.trials:
         return None
     last = run.trials[-1]
-    words = f"Round {last.round}. The last trial: {last.cell}, {_outcome(run, last)}."
+    words = say(
+        "Round {round}. The last trial: {cell}, {outcome}.",
+        round=last.round,
+        cell=last.cell,
+        outcome=outcome_words(run, last),
+    )
     return el("p", words, role="status")
 
 
 def commands_section(run: Run) -> Html:
     """Return the commands that show the run and repeat it. They scroll, also by keyboard."""
-    return section_on_page("commands", "On a command line", el("pre", el("code", commands(run.folder)), tabindex=0))
+    return section_on_page(
+        "commands", say("On a command line"), el("pre", el("code", commands(run.folder)), tabindex=0)
+    )
 
 
 def commands(folder: Path) -> str:
@@ -71,7 +84,7 @@ def commands(folder: Path) -> str:
 def report_page(run: Run) -> str:
     """Return the whole report."""
     report = report_parts(run)
-    return document(report.title, *report.main, el("footer", report.footer), up=3)
+    return document(report.title, *map(in_english, report.main), in_english(el("footer", report.footer)), up=3)
 
 
 def trials_page(run: Run, page: int) -> str:
@@ -82,15 +95,15 @@ def trials_page(run: Run, page: int) -> str:
     others = [
         el("b", number) if number == page else el("a", number, href=f"?page={number}") for number in range(1, pages + 1)
     ]
-    turn = el("nav", join(*others), aria_label="Pages of trials") if pages > 1 else None
-    title = f"Trials of {run.name}"
-    head = el("header", el("p", el("a", "The run", href="../"), class_="eyebrow"), el("h1", title))
+    turn = el("nav", join(*others), aria_label=say("Pages of trials")) if pages > 1 else None
+    title = say("Trials of {name}", name=run.name)
+    head = el("header", el("p", el("a", say("The run"), href="../"), class_="eyebrow"), el("h1", title))
     return document(title, head, turn, trial_table(run, trials, ""), turn, up=3)
 
 
 def trial_table(run: Run, trials: Sequence[Trial], to: str) -> Html:
     """Return a row for each of these trials, with a link to its page."""
-    titles = ("trial", "round", "site", "link", "arm", "outcome", "flags")
+    titles = map(say, COLUMNS)
     head = el("thead", el("tr", [el("th", title, scope="col") for title in titles]))
     return scroll(el("table", head, el("tbody", [_row(run, trial, to) for trial in trials])))
 
@@ -100,11 +113,12 @@ def _row(run: Run, trial: Trial, to: str) -> Html:
     place = trial.number, trial.round, cell.site, cell.link.label, cell.arm.name
     link, *rest = [el("td", each) for each in place]
     link = el("td", el("a", trial.number, href=f"{to}{trial.number}/"))
-    outcome = el("td", _outcome(run, trial), class_=None if trial.ok else "bad")
+    outcome = el("td", outcome_words(run, trial), class_=None if trial.ok else "bad")
     return el("tr", link, rest, outcome, el("td", ", ".join(flag.name for flag in trial.flags), class_="warn"))
 
 
-def _outcome(run: Run, trial: Trial) -> str:
+def outcome_words(run: Run, trial: Trial) -> str:
+    """Return what a trial came to."""
     if not trial.ok:
-        return ", ".join(dict.fromkeys(failure.reason for failure in trial.failures)) or "failed"
-    return NONE if trial.value is None else f"{shown(run.primary, trial.value)} {run.primary.unit}"
+        return ", ".join(dict.fromkeys(failure.reason for failure in trial.failures)) or say("failed")
+    return NONE if trial.value is None else number_words(f"{shown(run.primary, trial.value)} {run.primary.unit}")

@@ -11,12 +11,13 @@ from lanelab.analysis.results.report.loads import drawn_trial, filmstrips, packe
 from lanelab.driver.api.opened_run import Run
 from lanelab.driver.api.trial import Trial
 from lanelab.driver.page.documents import document
+from lanelab.driver.page.language import in_english, say, text
 from lanelab.driver.run.folder.trial_content import artifact_path
 
 FOR = {
-    CAPTURE: "Wireshark opens it, decrypted",
-    HAR: "unpacked: the network panel of DevTools",
-    TRACE: "Perfetto, and the performance panel of DevTools",
+    CAPTURE: text("Wireshark opens it, decrypted"),
+    HAR: text("unpacked: the network panel of DevTools"),
+    TRACE: text("Perfetto, and the performance panel of DevTools"),
 }
 
 
@@ -24,29 +25,38 @@ def trial_page(run: Run, trial: Trial) -> str:
     """Return the page of a trial. Where nothing was loaded it has numbers and reasons alone."""
     drawn = drawn_trial(run.data, trial.data)
     parts = [
-        el("header", _around(run, trial), el("h1", f"Trial {trial.number}"), el("p", trial.heading, class_="lead")),
-        None if drawn is None else section_on_page("load", "How it loaded", trial_drawing(drawn)),
-        None if drawn is None else packets_figure([drawn], "Packets over time"),
-        None if drawn is None else filmstrips([drawn]),
-        *(on_page(section) for section in trial.result().sections),
+        el(
+            "header",
+            _around(run, trial),
+            el("h1", say("Trial {n}", n=trial.number)),
+            el("p", trial.heading, class_="lead"),
+        ),
+        None if drawn is None else section_on_page("load", say("How it loaded"), in_english(trial_drawing(drawn))),
+        None if drawn is None else in_english(packets_figure([drawn], say("Packets over time"))),
+        None if drawn is None else in_english(filmstrips([drawn])),
+        *(in_english(on_page(section)) for section in trial.result().sections),
         _files(trial),
     ]
-    return document(f"Trial {trial.number} of {run.name}", *parts, up=4)
+    return document(say("Trial {n} of {name}", n=trial.number, name=run.name), *parts, up=4)
 
 
 def _around(run: Run, trial: Trial) -> Html:
     """Return links to the run and to the trials beside this one."""
     last = run.data.trials[-1].number
-    before = el("a", "the one before", href=f"../{trial.number - 1}/", rel="prev") if trial.number > 1 else None
-    after = el("a", "the next", href=f"../{trial.number + 1}/", rel="next") if trial.number < last else None
+    before = el("a", say("the one before"), href=f"../{trial.number - 1}/", rel="prev") if trial.number > 1 else None
+    after = el("a", say("the next"), href=f"../{trial.number + 1}/", rel="next") if trial.number < last else None
     return el("p", el("a", run.name, href="../../"), " ", before, " ", after, class_="eyebrow")
 
 
 def _files(trial: Trial) -> Html:
     rows = [
-        el("li", el("a", name, href=f"files/{quote(name)}", download=True), f" - {FOR[name]}" if name in FOR else None)
+        el(
+            "li",
+            el("a", name, href=f"files/{quote(name)}", download=True),
+            f" - {say(FOR[name])}" if name in FOR else None,
+        )
         for name in trial.files()
     ]
     shell = f"wireshark {shlex.quote(str(artifact_path(trial.folder, trial.number, CAPTURE)))}"
     command = el("pre", el("code", shell)) if CAPTURE in trial.files() else None
-    return section_on_page("files", "Files", el("ul", rows), command)
+    return section_on_page("files", say("Files"), el("ul", rows), command)

@@ -1,0 +1,151 @@
+"""The texts of the page in German, by the English ones. A test compares them with what the page says: none is missing,
+none is left over, and the places for values are the same."""
+
+from collections.abc import Mapping
+
+GERMAN: Mapping[str, str] = {
+    # every page
+    "Skip to the contents": "Zum Inhalt",
+    "Pages": "Seiten",
+    "The server does not answer any more, or the run is gone: this page is as it was.":
+        "Der Server antwortet nicht mehr, oder den Lauf gibt es nicht mehr: Diese Seite ist auf dem letzten Stand.",
+    "Show": "Zeigen",
+    # who comes in, and what is refused
+    "Welcome": "Willkommen",
+    "The runs are on the next page.": "Die Läufe stehen auf der nächsten Seite.",
+    "This link holds no more": "Dieser Link gilt nicht mehr",
+    "This link has been used, or the server was started again. The terminal where it runs has a new one.":
+        "Dieser Link wurde schon benutzt, oder der Server wurde neu gestartet. Im Terminal, in dem er läuft, steht "
+        "ein neuer.",
+    "Not here": "Hier nicht",
+    "This is not the name of this server. Open the address that the terminal shows.":
+        "So heißt dieser Server nicht. Öffne die Adresse, die im Terminal steht.",
+    "Another page asked for this.": "Eine andere Seite hat das verlangt.",
+    "Open the link that the terminal shows, where lanelab serve runs.":
+        "Öffne den Link aus dem Terminal, in dem lanelab serve läuft.",
+    "This link may watch, and change nothing.": "Mit diesem Link kann man zusehen und nichts ändern.",
+    "Nothing here": "Hier ist nichts",
+    "There is no such page. It may have been a run that was moved or removed.":
+        "Diese Seite gibt es nicht. Vielleicht wurde ein Lauf verschoben oder gelöscht.",
+    "This cannot be shown": "Das lässt sich nicht zeigen",
+    "Nothing was done": "Es ist nichts geschehen",
+    "Nothing is changed by opening an address.": "Eine Adresse zu öffnen ändert nichts.",
+    "This form was not taken": "Dieses Formular wurde nicht angenommen",
+    'It has to have the field "{name}" once.': "Das Feld „{name}“ muss einmal darin sein.",
+    "It has to be sent as {kind}.": "Es muss als {kind} gesendet werden.",
+    "It did not arrive in time.": "Es kam nicht rechtzeitig an.",
+    "It cannot be read.": "Es ist nicht lesbar.",
+    "It has more than {n} bytes.": "Es hat mehr als {n} Byte.",
+    # the library
+    "Runs": "Läufe",
+    "There is no run yet. Make one: lanelab run EXPERIMENT":
+        "Es gibt noch keinen Lauf. So entsteht einer: lanelab run EXPERIMENT",
+    "{n} of {all}": "{n} von {all}",
+    "{n} in all": "{n} insgesamt",
+    "Words in the name": "Wörter im Namen",
+    "State": "Zustand",
+    "any": "beliebig",
+    "In order of": "Sortiert nach",
+    "Compare the two that are ticked": "Die beiden angekreuzten vergleichen",
+    "compare": "vergleichen",
+    "compare {name}": "{name} vergleichen",
+    "begun (UTC)": "begonnen (UTC)",
+    "run": "Lauf",
+    "of": "Experiment",
+    "state": "Zustand",
+    "cells": "Zellen",
+    "trials": "Versuche",
+    "failed": "fehlgeschlagen",
+    "flagged": "auffällig",
+    "claims": "Behauptungen",
+    "running": "läuft",
+    "finished": "fertig",
+    "stopped": "angehalten",
+    "killed": "abgebrochen",
+    "unreadable": "nicht lesbar",
+    # a run and its trials
+    "Report": "Bericht",
+    "Race": "Rennen",
+    "The one trial": "Der eine Versuch",
+    "All {n} trials": "Alle {n} Versuche",
+    "The latest trials": "Die letzten Versuche",
+    "Round {round}. The last trial: {cell}, {outcome}.": "Runde {round}. Der letzte Versuch: {cell}, {outcome}.",
+    "On a command line": "Auf der Kommandozeile",
+    "Trials of {name}": "Versuche von {name}",
+    "The run": "Der Lauf",
+    "Pages of trials": "Seiten mit Versuchen",
+    "trial": "Versuch",
+    "round": "Runde",
+    "site": "Website",
+    "link": "Leitung",
+    "arm": "Arm",
+    "outcome": "Ergebnis",
+    "flags": "Auffälligkeiten",
+    "Trial {n}": "Versuch {n}",
+    "Trial {n} of {name}": "Versuch {n} von {name}",
+    "the one before": "der vorige",
+    "the next": "der nächste",
+    "How it loaded": "Wie die Seite lud",
+    "Packets over time": "Pakete im Lauf der Zeit",
+    "Files": "Dateien",
+    "Wireshark opens it, decrypted": "öffnet Wireshark, entschlüsselt",
+    "unpacked: the network panel of DevTools": "entpackt: für die Netzwerkanalyse der DevTools",
+    "Perfetto, and the performance panel of DevTools": "für Perfetto und die Leistungsanalyse der DevTools",
+    # two beside each other
+    "Two are compared": "Verglichen werden zwei",
+    "Go back, and tick two runs.": "Geh zurück und kreuze zwei Läufe an.",
+    "Nothing to compare": "Nichts zu vergleichen",
+    "One of these runs has no cells yet.": "Einer dieser Läufe hat noch keine Zellen.",
+    "{one} beside {other}": "{one} neben {other}",
+    "Two on one clock": "Zwei auf einer Uhr",
+    "Their median trials": "Ihre mittleren Versuche",
+    "Cell of {name}": "Zelle von {name}",
+    "What differs": "Was verschieden ist",
+    "Nothing of their set-up.": "Am Aufbau nichts.",
+    "what": "was",
+    "No trial of it counts.": "Kein Versuch davon zählt.",
+    # a race
+    "A race takes two": "Zu einem Rennen gehören zwei",
+    "{arm} against {base}": "{arm} gegen {base}",
+    "Both pages begin at the same moment here. When they were measured they took turns, one load at a time on one bed: "
+    "neither has slowed the other. Times are in ms since the page was asked for.":
+        "Hier beginnen beide Seiten im selben Moment. Gemessen wurden sie abwechselnd, immer nur eine zur Zeit: Keine "
+        "hat die andere gebremst. Zeiten sind in ms, seit die Seite angefragt wurde.",
+    "as fast as it was": "so schnell, wie es war",
+    "half as fast": "halb so schnell",
+    "a fifth as fast": "ein Fünftel so schnell",
+    "a twentieth as fast": "ein Zwanzigstel so schnell",
+    "There are no pictures of these loads: an experiment with trace: filmstrip makes them.":
+        "Von diesen Ladevorgängen gibt es keine Bilder. Ein Experiment mit trace: filmstrip macht welche.",
+    "What was to be seen of each at these moments; a picture that is the same as the one before is pale. Speed Index: "
+    "the mean time until the page's pixels had their last colours; visually complete: when all of them had.":
+        "Was von beiden in diesen Momenten zu sehen war; ein Bild, das dem vorigen gleicht, ist blass. Speed Index: "
+        "die mittlere Zeit, bis die Bildpunkte der Seite ihre endgültige Farbe hatten; visually complete: als alle sie "
+        "hatten.",
+    "These two differ in more than their arm, so there is no verdict. The comparison says what differs.":
+        "Diese beiden unterscheiden sich nicht nur im Arm, deshalb gibt es kein Urteil. Der Vergleich sagt, worin sie "
+        "sich unterscheiden.",
+    "Arms were not interleaved.": "Die Arme wurden nicht abwechselnd gemessen.",
+    "This run has one cell only.": "Dieser Lauf hat nur eine Zelle.",
+    "No round has both yet. A pair is shown here when both its trials are finished.":
+        "Noch keine Runde hat beide. Ein Paar erscheint hier, sobald beide Versuche fertig sind.",
+    "Round {round}: {base} {one}, {arm} {other}.": "Runde {round}: {base} {one}, {arm} {other}.",
+    "timed out": "Zeit überschritten",
+    "Verdict": "Urteil",
+    "Not compared: {why}.": "Nicht verglichen: {why}.",
+    "One": "Einer",
+    "Against it": "Dagegen",
+    "Round": "Runde",
+    "the latest": "die letzte",
+    "The pair": "Das Paar",
+    "Round {n}": "Runde {n}",
+    "Play": "Abspielen",
+    "Pause": "Pause",
+    "Moment": "Zeitpunkt",
+    "Speed": "Tempo",
+    "Replay": "Wiedergabe",
+    "loading": "lädt",
+    "trial {n}": "Versuch {n}",
+    "change": "Änderung",
+    "All rounds": "Alle Runden",
+}  # fmt: skip
