@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from lanelab.driver.base.errors import BuildError
+from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.programs.building.gateway import GO_VERSION, PACKAGE, PROGRAM, key_from
 from lanelab.driver.base.programs.building.go import GATEWAY, Go, toolchain
 from lanelab.driver.base.version import VERSION
@@ -18,7 +19,7 @@ from lanelab.driver.base.version import VERSION
 X86_64 = {"amd64": "x86_64"}
 PROCESSORS = {**X86_64, "arm64": "aarch64"}
 PROGRAMS = (PROGRAM, "spdy-load")
-LICENSED = ("golang.org/x/net", "golang.org/x/text")  # beside Go's own library
+LINKED = "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}{{end}}{{end}}"
 FILE, EXECUTABLE = 0o100644, 0o100755
 BEGINNING = (1980, 1, 1, 0, 0, 0)  # the same programs make the same wheel
 METADATA = """\
@@ -36,7 +37,7 @@ def gateway_wheels(out: Path, processors: Mapping[str, str] = PROCESSORS) -> Ite
     out.mkdir(parents=True, exist_ok=True)
     go = toolchain()
     version = f"{VERSION}+{key_from(PROGRAM, go.version)}"
-    licences = _licences(go)
+    licences = licence_texts(go)
     for processor, machine in processors.items():
         files = {f"{PACKAGE}/{GO_VERSION}": go.version.encode(), **licences}
         programs = {f"{PACKAGE}/{key_from(name, go.version)}/{name}": _built(name, go, processor) for name in PROGRAMS}
@@ -51,14 +52,15 @@ def _built(name: str, go: Go, processor: str) -> bytes:
         return file.read_bytes()
 
 
-def _licences(go: Go) -> dict[str, bytes]:
+def licence_texts(go: Go) -> dict[str, bytes]:
+    """Return the texts: lanelab's, that of Go's own library, and those of the modules that are linked in."""
     root = Path(_run([str(go.program), "env", "GOROOT"], go.environment()).strip())
-    files = {"go": root / "LICENSE"}
-    # Before the first build they are not here, and `go list` says no folder of them.
-    _run([str(go.program), "mod", "download", *LICENSED], go.environment())
-    for module in LICENSED:
-        place = _run([str(go.program), "list", "-m", "-f", "{{.Dir}}", module], go.environment()).strip()
-        files[module.replace("/", "-")] = Path(place) / "LICENSE"
+    files = {"lanelab": PROJECT / "LICENSE", "go": root / "LICENSE"}
+    programs = [f"./cmd/{name}" for name in PROGRAMS]
+    for line in _run([str(go.program), "list", "-deps", "-f", LINKED, *programs], go.environment()).split("\n"):
+        module, _, place = line.partition("\t")
+        if module:
+            files[module.replace("/", "-")] = Path(place) / "LICENSE"
     return {f"{PACKAGE}/licences/{name}": file.read_bytes() for name, file in files.items()}
 
 
