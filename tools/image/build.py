@@ -9,7 +9,6 @@ from pathlib import Path
 from lanelab.driver.base.errors import BuildError
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.programs.apt_settings import settings_for_downloads
-from lanelab.driver.base.programs.building.documentation import documentation
 from lanelab.driver.base.programs.find_program import find, search_path
 from tools.commit_time import time_of_commit
 from tools.image.archive import Layer, write_archive
@@ -45,7 +44,7 @@ def build_image(target: str, family: str, out: Path, mirror: str | None = None) 
 
 def _gather(target: str, family: str, folder: Path, time_s: int) -> None:
     """Put into the folder what the image is made from beside the distribution's own packages."""
-    build_wheel(PROJECT, folder, documentation())
+    build_wheel(PROJECT, folder, with_pages=True)
     if TARGETS[target].programs:
         build_package(packages(family, "x86_64", time_s)[0], folder, time_s)
         list(gateway_wheels(folder, X86_64))

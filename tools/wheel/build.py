@@ -1,14 +1,17 @@
 """Builds the wheel from a copy of what git tracks: nothing that lies about in the checkout gets in, and two builds of
 one commit are the same bytes."""
 
+import contextlib
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from lanelab.driver.base.errors import BuildError
+from lanelab.driver.base.programs.building.documentation import documentation
 from lanelab.driver.base.version import VERSION
 from tools.commit_time import time_of_commit
 from tools.git import git
@@ -20,18 +23,16 @@ VERSION_FILE = "src/lanelab/driver/base/version.py"
 VERSION_LINES = {"pyproject.toml": 'version = "{}"', VERSION_FILE: 'VERSION = "{}"', "CITATION.cff": "version: {}"}
 
 
-def build_wheel(checkout: Path, out: Path, pages: Path | None) -> Path:
-    """Return the wheel, with the pages of the documentation where there are any. Raises BuildError."""
+def build_wheel(checkout: Path, out: Path, *, with_pages: bool) -> Path:
+    """Return the wheel; making the pages of the documentation takes a minute. Raises BuildError."""
     out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="lanelab-wheel-") as folder:
-        copy = Path(folder) / "lanelab"
-        _copy_tracked(checkout, copy)
-        if pages:
-            shutil.copytree(pages, copy / PAGES)
+    with tracked_copy(checkout) as copy:
+        if with_pages:
+            shutil.copytree(documentation(copy / "docs"), copy / PAGES)
         _write_version(copy, version_of(checkout, VERSION))
         (copy / BUILT_FROM).write_text(built_from_git(checkout))
         _write_man_pages(copy)
-        output = Path(folder) / "output"
+        output = copy.parent / "output"
         argv = [sys.executable, "-I", "-m", "hatchling", "build", "--target", "wheel", "--directory", str(output)]
         environment = {**os.environ, "SOURCE_DATE_EPOCH": str(time_of_commit(checkout))}
         _run(argv, copy, environment, "hatchling built no wheel")
@@ -62,9 +63,14 @@ def _write_version(copy: Path, version: str) -> None:
         (copy / name).write_text(text.replace(f"\n{declared}\n", f"\n{line.format(version)}\n"))
 
 
-def _copy_tracked(checkout: Path, copy: Path) -> None:
-    for name in git(checkout, "ls-files", "-z").split("\0"):
-        source, place = checkout / name, copy / name
-        if name and source.is_file() and not source.is_symlink():
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(source, place)
+@contextlib.contextmanager
+def tracked_copy(checkout: Path) -> Iterator[Path]:
+    """A copy of the files that git tracks, as they are now; the folder that it is in goes with it."""
+    with tempfile.TemporaryDirectory(prefix="lanelab-wheel-") as folder:
+        copy = Path(folder) / "lanelab"
+        for name in git(checkout, "ls-files", "-z").split("\0"):
+            source, place = checkout / name, copy / name
+            if name and source.is_file() and not source.is_symlink():
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(source, place)
+        yield copy

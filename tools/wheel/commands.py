@@ -6,10 +6,9 @@ from pathlib import Path
 import click
 
 from lanelab.driver.base.paths import PROJECT
-from lanelab.driver.base.programs.building.documentation import documentation
 from lanelab.driver.base.version import VERSION
 from lanelab.driver.run.folder.digests import file_digest
-from tools.wheel.build import build_wheel
+from tools.wheel.build import build_wheel, tracked_copy
 from tools.wheel.constraints import constraints
 from tools.wheel.gateway import gateway_wheels
 from tools.wheel.sbom import sbom
@@ -35,8 +34,9 @@ def wheel(out: Path, *, gateway: bool) -> None:
         for built in gateway_wheels(out):
             click.echo(f"{built}  {built.stat().st_size / 1e6:.1f} MB  sha256 {file_digest(built)}")
     began = time.monotonic()
-    path = build_wheel(PROJECT, out, documentation())
+    path = build_wheel(PROJECT, out, with_pages=True)
     took_s, size_bytes = time.monotonic() - began, path.stat().st_size
-    (out / CONSTRAINTS).write_text(constraints(PROJECT))
-    (out / SBOM).write_text(sbom(PROJECT, version_of(PROJECT, VERSION)))
+    with tracked_copy(PROJECT) as copy:
+        (out / CONSTRAINTS).write_text(constraints(copy))
+        (out / SBOM).write_text(sbom(copy, version_of(PROJECT, VERSION)))
     click.echo(f"{path}  {size_bytes / 1e6:.1f} MB  {took_s:.0f} s  sha256 {file_digest(path)}")

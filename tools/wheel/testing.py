@@ -34,7 +34,7 @@ def run_with_wheel(args: Sequence[str], *, long: bool) -> int:
 def _installed() -> Path:
     """Return the bin folder of an environment that has the wheel of the checkout as it is now."""
     folder = build_folder() / "installed"
-    wheel = build_wheel(PROJECT, folder / "wheel", None)
+    wheel = build_wheel(PROJECT, folder / "wheel", with_pages=False)
     # The environment uses the packages beside this one's, with this one's Python.
     key = sha256(wheel.read_bytes() + f"{sys.version}{sysconfig.get_path('purelib')}".encode()).hexdigest()[:16]
     place = folder / key

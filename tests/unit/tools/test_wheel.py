@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 
 from lanelab.driver.api.sample import unpacked
+from lanelab.driver.base.errors import BuildError
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.version import VERSION
 from lanelab.driver.experiment.shipped import shipped_names
 from lanelab.driver.site.load import site_names
 from tools import man
+from tools.wheel import build
 from tools.wheel.build import build_wheel
 from tools.wheel.installed import install_wheel
 from tools.wheel.version import version_of
@@ -48,7 +50,7 @@ def git(*words: str) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_wheel(PROJECT, tmp_path_factory.mktemp("wheel"), None)
+    return build_wheel(PROJECT, tmp_path_factory.mktemp("wheel"), with_pages=False)
 
 
 class Installed:
@@ -147,11 +149,25 @@ def test_what_is_only_tested_is_not_in_it(wheel: Path) -> None:
     assert {"lanelab/data/LICENSE", "lanelab/data/CITATION.cff", "lanelab/data/requirements.lock"} <= set(names)
 
 
+def test_pages_are_made_of_what_git_tracks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(docs: Path) -> Path:
+        raise BuildError(" ".join(sorted(file.name for file in docs.iterdir())), "")
+
+    monkeypatch.setattr(build, "documentation", stop)
+    (tmp_path / "docs").mkdir()
+    for name in ("tracked.md", "stray.md"):
+        (tmp_path / "docs" / name).write_text("words")
+    git("init", "-q", str(tmp_path))
+    git("-C", str(tmp_path), "add", "docs/tracked.md")
+    with pytest.raises(BuildError, match=r"^tracked\.md"):
+        build_wheel(tmp_path, tmp_path / "out", with_pages=True)
+
+
 @pytest.mark.long
 def test_two_builds_from_two_folders_are_the_same_bytes(wheel: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     git("clone", "-q", "--no-hardlinks", str(PROJECT), str(copy))
-    once, again = (build_wheel(copy, tmp_path / name, None) for name in ("once", "again"))
+    once, again = (build_wheel(copy, tmp_path / name, with_pages=False) for name in ("once", "again"))
     assert once.read_bytes() == again.read_bytes()
     if not git("-C", str(PROJECT), "status", "--porcelain"):
         assert wheel.read_bytes() == once.read_bytes()

@@ -15,9 +15,9 @@ SHIPPED = PACKAGE / "data" / "pages"
 INSTALLING_S, MAKING_S = 20, 30
 
 
-def documentation(*, out: TextIO | None = None) -> Path:
-    """Return the folder with the pages; the first is index.html. Raises BuildError."""
-    if SHIPPED.is_dir():
+def documentation(docs: Path = DOCS, *, out: TextIO | None = None) -> Path:
+    """Return the folder with the pages of these files; the first is index.html. Raises BuildError."""
+    if docs == DOCS and SHIPPED.is_dir():
         return SHIPPED
     tools = single_build.made_once(
         "installing what makes the documentation",
@@ -30,8 +30,8 @@ def documentation(*, out: TextIO | None = None) -> Path:
     return single_build.made_once(
         "making the documentation",
         build_folder() / "docs",
-        single_build.key_of(LOCK.read_bytes(), *single_build.sources(DOCS, without=_is_made)),
-        lambda folder, log: _make(tools, folder, log),
+        single_build.key_of(LOCK.read_bytes(), *single_build.sources(docs, without=_is_made)),
+        lambda folder, log: _make(tools, docs, folder, log),
         about_s=MAKING_S,
         out=out,
     )
@@ -41,11 +41,11 @@ def _is_made(file: Path) -> bool:
     return "__pycache__" in file.parts
 
 
-def _make(tools: Path, folder: Path, log: single_build.Log) -> None:
+def _make(tools: Path, docs: Path, folder: Path, log: single_build.Log) -> None:
     """A link that leads nowhere is an error."""
     environment = {**os.environ, "PYTHONPATH": str(tools), "PYTHONDONTWRITEBYTECODE": "1"}
     words = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--builder", "html"]
     trees = folder.with_name(f"{folder.name}-trees")
-    log.run([*words, "--doctree-dir", trees, DOCS, folder], environment=environment)
+    log.run([*words, "--doctree-dir", trees, docs, folder], environment=environment)
     single_build.remove(trees)
     shutil.copy(folder / "README.html", folder / "index.html")  # other pages link to it by its own name
