@@ -59,6 +59,8 @@ def licence_texts(go: Go) -> dict[str, bytes]:
     programs = [f"./cmd/{name}" for name in PROGRAMS]
     for line in _run([str(go.program), "list", "-deps", "-f", LINKED, *programs], go.environment()).split("\n"):
         module, _, place = line.partition("\t")
+        if module and not place:
+            raise BuildError(f"Go says no folder of {module}, so its licence is not known", "Look at: go list -deps")
         if module:
             files[module.replace("/", "-")] = Path(place) / "LICENSE"
     return {f"{PACKAGE}/licences/{name}": file.read_bytes() for name, file in files.items()}

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from lanelab.driver.base.errors import BuildError
 from lanelab.driver.base.programs.building import gateway
 from lanelab.driver.base.programs.building.gateway import PACKAGE, PROGRAM, gateway_program, is_built, key_from, shipped
 from lanelab.driver.base.programs.building.go import Go
 from lanelab.driver.run.built_programs import Programs
-from tools.wheel.gateway import LICENSED, gateway_wheels, write_wheel
+from tools.wheel.gateway import gateway_wheels, licence_texts, write_wheel
 
 GO = "go1.99.1"  # which nobody has
 
@@ -60,27 +61,36 @@ def test_without_the_package_there_is_none() -> None:
     assert shipped() is None
 
 
-def test_licences_are_those_of_the_modules_also_where_go_has_none_yet(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Before it downloads a module Go says no folder of it: the licence was then that of the folder one was in."""
-    (tmp_path / "LICENSE").write_text("of Go itself")
-    modules = tmp_path / "modules"
-    program = tmp_path / "go"
+MODULE = "example.org/module"
+
+
+def go_that_lists(place: str, folder: Path) -> Go:
+    """Return a Go that links one module, whose folder is said to be that."""
+    (folder / "LICENSE").write_text("of Go itself")
+    program = folder / "go"
     program.write_text(f"""#!/bin/sh -eu
 case $1 in
-  env) echo {tmp_path} ;;
+  env) echo {folder} ;;
   build) shift 3; echo built >"$1" ;;
-  mod) shift 2; for name; do mkdir -p {modules}/$name; echo "of $name" >{modules}/$name/LICENSE; done ;;
-  list) shift 4; ! [ -e {modules}/$1 ] || echo {modules}/$1 ;;
+  list) printf '\\n{MODULE}\\t{place}\\n' ;;
 esac
 """)
     program.chmod(0o755)
-    monkeypatch.setattr("tools.wheel.gateway.toolchain", lambda: Go(program, GO))
+    return Go(program, GO)
+
+
+def test_licences_are_those_of_the_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "modules" / "LICENSE").write_text("of the module")
+    monkeypatch.setattr("tools.wheel.gateway.toolchain", lambda: go_that_lists(f"{tmp_path}/modules", tmp_path))
     wheels = list(gateway_wheels(tmp_path / "wheels"))
     assert len(wheels) == 2
     for wheel in wheels:
         with zipfile.ZipFile(wheel) as opened:
-            for name in LICENSED:
-                text = opened.read(f"{PACKAGE}/licences/{name.replace('/', '-')}").decode()
-                assert text == f"of {name}\n"
+            assert opened.read(f"{PACKAGE}/licences/go") == b"of Go itself"
+            assert opened.read(f"{PACKAGE}/licences/example.org-module") == b"of the module"
+
+
+def test_a_module_without_a_folder_has_no_licence_of_another_one(tmp_path: Path) -> None:
+    with pytest.raises(BuildError, match=f"no folder of {MODULE}"):
+        licence_texts(go_that_lists("", tmp_path))
