@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlencode, urljoin, urlsplit
 
 import pytest
 from click.testing import CliRunner
@@ -101,7 +101,46 @@ def test_two_cells_of_two_runs_are_on_one_clock_below_what_differs(owner: Visito
     assert "Trial " in text
     assert "tick two runs" in owner.ask("/compare/?run=sample").text
     assert owner.ask("/compare/?run=sample&run=none").status == 404
-    assert owner.ask("/compare/?run=sample&cell=x&run=sample&cell=5").status == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "address"),
+    [("run=sample&run=other", "?run=sample&cell=1&run=other&cell=1"),
+     ("run=sample&run=sample", "?run=sample&cell=1&run=sample&cell=2"),
+     ("run=sample&cell=x&run=sample&cell=5", "?run=sample&cell=1&run=sample&cell=5"),
+     ("run=sample&cell=5&run=other&cell=999", "?run=sample&cell=5&run=other&cell=1")],
+)  # fmt: skip
+def test_the_address_of_a_comparison_says_which_cells(owner: Visitor, query: str, address: str) -> None:
+    answer = owner.ask(f"/compare/?{query}")
+    assert (answer.status, answer.headers["location"]) == (303, address)
+    assert owner.ask(f"/compare/{address}").status == 200
+
+
+def test_two_arms_of_one_place_are_explained_in_words(owner: Visitor) -> None:
+    text = owner.ask("/compare/?run=sample&cell=4&run=sample&cell=5").text
+    assert "fewer handshakes" in text
+    assert "20ms: " not in text[text.index('id="why"') : text.index('id="loads"')], "of this place alone"
+    assert 'id="why"' not in owner.ask("/compare/?run=sample&cell=1&run=sample&cell=5").text, "they are of two links"
+    assert 'id="overlay"' in text
+
+
+def test_a_trial_is_explained_against_the_arm_that_is_chosen(owner: Visitor) -> None:
+    arms = lanelab.sample_run().arms
+    own = lanelab.sample_run().trial(3).arm
+    for arm in arms:
+        if arm != own:
+            text = owner.ask(f"/runs/sample/trials/3/?{urlencode({'against': arm})}").text
+            assert f"Why {own} differs from {arm}" in text
+            assert f"<option selected>{arm}</option>" in text
+    assert 'id="why"' not in owner.ask("/runs/sample/trials/10/").text, "it failed"
+
+
+def test_a_trial_has_its_requests_with_their_headers(owner: Visitor) -> None:
+    text = owner.ask("/runs/sample/trials/3/").text
+    part = text[text.index('id="requests"') :]
+    for words in ("/mobile.css", "content-length", "accept-encoding", "first contentful paint"):
+        assert words in (part if words != "first contentful paint" else text)
+    assert part.count("<summary>") >= 19
 
 
 class Markup(HTMLParser):
@@ -120,7 +159,7 @@ class Markup(HTMLParser):
 
 
 PATHS = ("/", "/runs/hostile/", "/runs/hostile/report/", "/runs/hostile/trials/", "/runs/hostile/trials/1/",
-         "/compare/?run=hostile&run=sample", "/runs/broken/", FIRST)  # fmt: skip
+         "/compare/?run=hostile&cell=1&run=sample&cell=1", "/runs/broken/", FIRST)  # fmt: skip
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -1,6 +1,6 @@
 """Two cells of any two runs on one clock. What differs in their set-up is said above the numbers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -11,7 +11,11 @@ from lanelab.analysis.results.model import Cell
 from lanelab.analysis.results.report.loads import Drawn, drawn_cell, filmstrips, trial_drawing
 from lanelab.driver.api.opened_run import Run
 from lanelab.driver.page.documents import document
-from lanelab.driver.page.language import in_english, number_words, say
+from lanelab.driver.page.explanation import explanation
+from lanelab.driver.page.language import in_english, number_words, say, text
+from lanelab.driver.page.overlay import overlay
+
+KEYS = text("The keys j and k go through the requests of both, and so do the arrow keys in either drawing.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +27,27 @@ class Side:
     cell: Cell
 
 
-def side(name: str, run: Run, cell: str) -> Side | None:
-    """Return the cell of this number, else the first of the run; None where the run has no cells."""
-    cells = run.data.cells
-    chosen = next((each for each in cells if str(each.number) == cell), cells[0] if cells else None)
-    return None if chosen is None else Side(name, run, chosen)
+def sides(runs: Sequence[tuple[str, Run]], numbers: Sequence[str]) -> tuple[Side, Side] | None:
+    """Return the cells of these numbers. Without one: the first of the first run, and of the second what is most like
+    it. None where a run has no cells."""
+    (name, run), (other_name, other) = runs
+    if not run.cells or not other.cells:
+        return None
+    one, two = (*numbers, "", "")[:2]
+    first = _numbered(run, one) or run.cells[0]
+    second = _numbered(other, two) or _beside(first, other.cells, is_same=run.folder == other.folder)
+    return Side(name, run, first), Side(other_name, other, second)
+
+
+def _numbered(run: Run, number: str) -> Cell | None:
+    return next((cell for cell in run.cells if str(cell.number) == number), None)
+
+
+def _beside(first: Cell, cells: Sequence[Cell], *, is_same: bool) -> Cell:
+    """Return the cell of these names in another run; in the same one, the next arm of this site and link."""
+    if is_same:
+        return next((cell for cell in cells if cell.group == first.group and cell.arm != first.arm), first)
+    return next((cell for cell in cells if cell.names == first.names), cells[0])
 
 
 def comparison_page(one: Side, other: Side) -> str:
@@ -41,10 +61,23 @@ def comparison_page(one: Side, other: Side) -> str:
         el("header", el("p", say("Two on one clock"), class_="eyebrow"), el("h1", title)),
         _chooser(one, other),
         _differences(one, other),
-        section_on_page("loads", say("Their median trials"), columns),
+        *_why(one, other),
+        section_on_page(
+            "loads", say("Their median trials"), el("p", say(KEYS), id="keys", class_="note", hidden=True), columns
+        ),
+        el("div", id="request", class_="request", role="status", data_none=say("not asked for")),
+        overlay([(each.cell.arm.name, load.film) for each, load in drawn if load and load.film]),
         in_english(filmstrips([load for _, load in drawn if load])),
         up=1,
     )
+
+
+def _why(one: Side, other: Side) -> list[Html]:
+    """Return why the second is faster or slower, where both are of one run, site and link."""
+    is_one_run = one.run.folder.resolve() == other.run.folder.resolve()
+    if not is_one_run or one.cell.group != other.cell.group or one.cell.number == other.cell.number:
+        return []
+    return [explanation(one.run, one.cell, other.cell)]
 
 
 def _chooser(one: Side, other: Side) -> Html:

@@ -1,7 +1,9 @@
 """The addresses of the library, of runs and of their trials."""
 
+from urllib.parse import urlencode
+
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from lanelab.driver.page import comparison_view, run_view
@@ -9,7 +11,7 @@ from lanelab.driver.page.changes import changes
 from lanelab.driver.page.documents import message
 from lanelab.driver.page.language import say
 from lanelab.driver.page.library import Wanted, library
-from lanelab.driver.page.pages import Pages, reading, whole_number
+from lanelab.driver.page.pages import Pages, reading, see, whole_number
 from lanelab.driver.page.refusal import Absent
 from lanelab.driver.page.trial_view import trial_page
 
@@ -32,13 +34,14 @@ def routes(pages: Pages) -> list[Route]:
         return await pages.page(lambda: run_view.trials_page(pages.run(request).data, number))
 
     async def trial(request: Request) -> Response:
-        return await pages.page(lambda: trial_page(pages.run(request), pages.trial(request)))
+        against = request.query_params.get("against", "")
+        return await pages.page(lambda: trial_page(pages.run(request), pages.trial(request), against))
 
     async def file(request: Request) -> Response:
         return await pages.beside(lambda: _file(pages, request))
 
     async def compare(request: Request) -> Response:
-        return await pages.page(lambda: _comparison(pages, request))
+        return await pages.beside(lambda: _comparison(pages, request))
 
     async def news(request: Request) -> Response:
         path = (await pages.beside(pages.shelf.names)).get(request.path_params["run"])
@@ -66,14 +69,19 @@ def _file(pages: Pages, request: Request) -> Response:
     return FileResponse(trial.file(name), media_type="application/octet-stream", filename=name)
 
 
-def _comparison(pages: Pages, request: Request) -> str:
+def _comparison(pages: Pages, request: Request) -> Response:
+    """Show two cells. The address says which: one that names runs alone leads there."""
     names, cells = request.query_params.getlist("run"), request.query_params.getlist("cell")
     if len(names) != 2:
-        return message(say("Two are compared"), say("Go back, and tick two runs."), path=request.url.path)
-    sides = [
-        comparison_view.side(name, pages.named_run(name), cell)
-        for name, cell in zip(names, [*cells, "", ""], strict=False)
-    ]
-    if sides[0] is None or sides[1] is None:
-        return message(say("Nothing to compare"), say("One of these runs has no cells yet."), path=request.url.path)
-    return comparison_view.comparison_page(sides[0], sides[1])
+        words = say("Go back, and tick two runs.")
+        return HTMLResponse(message(say("Two are compared"), words, path=request.url.path))
+    sides = comparison_view.sides([(name, pages.named_run(name)) for name in names], cells)
+    if sides is None:
+        words = say("One of these runs has no cells yet.")
+        return HTMLResponse(message(say("Nothing to compare"), words, path=request.url.path))
+    numbers = [str(each.cell.number) for each in sides]
+    if numbers != cells:
+        pairs = zip(names, numbers, strict=True)
+        fields = [field for name, number in pairs for field in (("run", name), ("cell", number))]
+        return see(f"?{urlencode(fields)}")
+    return HTMLResponse(comparison_view.comparison_page(*sides))

@@ -11,7 +11,9 @@ from lanelab.analysis.results.report.loads import drawn_trial, filmstrips, packe
 from lanelab.driver.api.opened_run import Run
 from lanelab.driver.api.trial import Trial
 from lanelab.driver.page.documents import document
+from lanelab.driver.page.explanation import explanation, others_of
 from lanelab.driver.page.language import in_english, say, text
+from lanelab.driver.page.requests_view import requests_section
 from lanelab.driver.run.folder.trial_content import artifact_path
 
 FOR = {
@@ -21,8 +23,9 @@ FOR = {
 }
 
 
-def trial_page(run: Run, trial: Trial) -> str:
-    """Return the page of a trial. Where nothing was loaded it has numbers and reasons alone."""
+def trial_page(run: Run, trial: Trial, against: str = "") -> str:
+    """Return the page of a trial. Where nothing was loaded it has numbers and reasons alone. `against`: the arm that
+    its own is explained against."""
     drawn = drawn_trial(run.data, trial.data)
     parts = [
         el(
@@ -35,6 +38,8 @@ def trial_page(run: Run, trial: Trial) -> str:
         None if drawn is None else in_english(packets_figure([drawn], say("Packets over time"))),
         None if drawn is None else in_english(filmstrips([drawn])),
         *(in_english(on_page(section)) for section in trial.result().sections),
+        requests_section(trial.record()),
+        *_why(run, trial, against),
         _files(trial),
     ]
     return document(say("Trial {n} of {name}", n=trial.number, name=run.name), *parts, up=4)
@@ -46,6 +51,24 @@ def _around(run: Run, trial: Trial) -> Html:
     before = el("a", say("the one before"), href=f"../{trial.number - 1}/", rel="prev") if trial.number > 1 else None
     after = el("a", say("the next"), href=f"../{trial.number + 1}/", rel="next") if trial.number < last else None
     return el("p", el("a", run.name, href="../../"), " ", before, " ", after, class_="eyebrow")
+
+
+def _why(run: Run, trial: Trial, against: str) -> list[Html]:
+    """Return why its arm is faster or slower than another, and where another is chosen."""
+    cell = trial.data.cell
+    others = others_of(run, cell)
+    if not others or not trial.data.ok:
+        return []
+    chosen = next((each for each in others if each.arm.name == against), others[0])
+    options = [el("option", each.arm.name, selected=each.number == chosen.number) for each in others]
+    form = el(
+        "form",
+        el("label", say("Against another arm"), el("select", options, name="against")),
+        el("button", say("Explain"), type="submit"),
+        class_="filter",
+        action="#why",
+    )
+    return [explanation(run, chosen, cell), form] if len(others) > 1 else [explanation(run, chosen, cell)]
 
 
 def _files(trial: Trial) -> Html:
