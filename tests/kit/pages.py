@@ -2,12 +2,13 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from socket import socket
+from urllib.parse import urlencode
 
 import uvicorn
 
@@ -42,18 +43,24 @@ class Visitor:
     def link(self) -> str:
         return f"{self.access.scheme}://127.0.0.1:{self.port}/{self.access.link(self.role)}"
 
-    def ask(self, path: str, method: str = "GET", **headers: str) -> Answer:
+    def ask(self, path: str, method: str = "GET", body: str | None = None, **headers: str) -> Answer:
         """Ask for a page at the place."""
-        return self.ask_outside(f"/{self.access.places[self.role]}{path}", method, **headers)
+        return self.ask_outside(f"/{self.access.places[self.role]}{path}", method, body, **headers)
 
-    def ask_outside(self, path: str, method: str = "GET", **headers: str) -> Answer:
+    def ask_outside(self, path: str, method: str = "GET", body: str | None = None, **headers: str) -> Answer:
         connection = HTTPConnection("127.0.0.1", self.port, timeout=20)
         sent = {**self.headers, **{name.replace("_", "-"): value for name, value in headers.items()}}
-        connection.request(method, path, headers=sent)
+        connection.request(method, path, body, headers=sent)
         answer = connection.getresponse()
         text = answer.read().decode(errors="replace")
         connection.close()
         return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, text)
+
+    def post(self, path: str, fields: Mapping[str, Sequence[str]], **headers: str) -> Answer:
+        """Send a form, as a page of ours does unless headers say otherwise."""
+        body = urlencode(fields, doseq=True)
+        sent = {"Sec_Fetch_Site": "same-origin", "Content_Type": "application/x-www-form-urlencoded", **headers}
+        return self.ask(path, "POST", body, **sent)
 
     def news(self, path: str) -> tuple[HTTPConnection, HTTPResponse]:
         """A stream that goes on. Whoever asks closes it."""

@@ -53,9 +53,7 @@ def play(begun: BegunRun, programs: Programs, bed: BedOptions, means: Means) -> 
         tell(Notice(warning))
     for words in own_sites_told(begun.experiment.sites):
         tell(Notice(f"mind: {words}"))
-    command = sys.argv if means.command is None else means.command
-    facts = {**host_facts(VERSION), **programs.facts(), **bed.facts(), "command": list(command)}
-    with _session(begun, facts, means, accepts_links=bed.accept_links):
+    with session(begun, programs, bed, means):
         tell(_begun(begun))
         if sweep.is_asked_for:
             play_sweep(sweep, begun, bed, means.reused, tell, means.stop)
@@ -97,10 +95,12 @@ def _stops_when(experiment: Experiment, means: Means) -> str:
 
 
 @contextmanager
-def _session(begun: BegunRun, facts: JsonObject, means: Means, *, accepts_links: bool) -> Iterator[None]:
+def session(begun: BegunRun, programs: Programs, bed: BedOptions, means: Means) -> Iterator[None]:
     """Begins a session, and ends it: the folder knows how, and a run that never began leaves none."""
     store = begun.store
-    store.begin_session(facts, this_machine(), accepts_links=accepts_links)
+    command = sys.argv if means.command is None else means.command
+    facts: JsonObject = {**host_facts(VERSION), **programs.facts(), **bed.facts(), "command": list(command)}
+    store.begin_session(facts, this_machine(), accepts_links=bed.accept_links)
     store.set_meta("state", "running")
     means.stop.heard = lambda: means.tell(Stopping(_stops_when(begun.experiment, means)))
     ending: Ending = "failed"

@@ -8,7 +8,7 @@ from lanelab.analysis.results.report.page import page_head, script_of_reports, s
 from lanelab.driver.page.language import other_languages, say, tag, text
 
 STYLE, SCRIPT = "style.css", "script.js"
-SCRIPTS = ("page.js", "replay.js", "compare.js")
+SCRIPTS = ("page.js", "replay.js", "bench.js", "compare.js")
 TITLE = "lanelab"
 LOST = text("The server does not answer any more, or the run is gone: this page is as it was.")
 DEEPEST = 6  # folders that a page of ours is below the first one

@@ -63,10 +63,13 @@ def library(runs: Mapping[str, RunSummary], wanted: Wanted, *, plain: bool = Fal
     entries = sorted(filter(wanted.takes, runs.items()), key=by, reverse=descending)  # type: ignore[arg-type]
     head = el("header", el("p", "lanelab", class_="eyebrow"), el("h1", say("Runs")), el("p", _count(entries, runs)))
     table = _table(entries, wanted, plain=plain)
-    if plain or not runs:
+    if plain:
         return document(say("Runs"), head, table)
+    tools = el("p", el("a", say("Link bench"), href="bench/"))
+    if not runs:
+        return document(say("Runs"), head, tools, table)
     compare = el("p", el("button", say("Compare the two that are ticked"), type="submit"))
-    return document(say("Runs"), head, _filter(runs, wanted), el("form", table, compare, action="compare/"))
+    return document(say("Runs"), head, tools, _filter(runs, wanted), el("form", table, compare, action="compare/"))
 
 
 def _count(shown: list[Entry], runs: Mapping[str, RunSummary]) -> str:

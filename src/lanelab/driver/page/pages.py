@@ -18,6 +18,7 @@ from starlette.routing import Route
 from lanelab.driver.api.opened_run import Run
 from lanelab.driver.api.trial import Trial
 from lanelab.driver.page.access import Access, Role
+from lanelab.driver.page.bench import Bench
 from lanelab.driver.page.form import Form, read_form
 from lanelab.driver.page.guard import role_of
 from lanelab.driver.page.priority import drawers
@@ -37,6 +38,7 @@ class Pages:
     shelf: Shelf
     access: Access
     ending: bool = False
+    bench: Bench = field(default_factory=Bench)
     _drawers: Executor = field(default_factory=drawers)
 
     async def page(self, show: Callable[[], str]) -> Response:

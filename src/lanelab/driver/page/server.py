@@ -66,6 +66,7 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._pages.ending = True
+        self._pages.bench.close()
         await super().shutdown(sockets)
 
 

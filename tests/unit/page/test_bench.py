@@ -1,0 +1,179 @@
+"""The link bench: its numbers are those of plans and judges, its runs are ordinary ones, and one thing is measured at a
+time."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+import lanelab
+from lanelab.analysis.results import tables
+from lanelab.driver.api.arm_presets import arm_presets
+from lanelab.driver.api.plans import plan_of
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.page.bench import GONE, NOTHING, Bench
+from lanelab.driver.page.bench_numbers import DIALS, curves, measured
+from lanelab.driver.page.bench_view import Setup
+from lanelab.driver.page.choices import Choice, checked
+from lanelab.driver.page.shelf import Shelf
+from lanelab.driver.trial.page_load.bound import physical_bound
+from tests.kit.pages import Visitor, served
+from tests.kit.wait import wait_until
+
+ANSWERS = """
+import json, sys
+for line in sys.stdin:
+    setup = json.loads(line)
+    print(json.dumps({"event": "self-test-started", "link": "a", "moment": "before"}), flush=True)
+    if setup["rounds"] == 7: sys.exit(1)
+    if setup["rounds"] != 9: print(json.dumps(%s), flush=True)
+"""
+SMALL = {"site": ["ten-kilobytes"], "arm": ["quickstart: HTTP", "quickstart: HTTP/2"]}
+
+
+def answering(answer: dict[str, object]) -> "subprocess.Popen[str]":
+    """A process that stands for the one that measures. Of 9 rounds it never says the end, of 7 it dies."""
+    program = ANSWERS % json.dumps(answer)
+    pipe = subprocess.PIPE
+    return subprocess.Popen([sys.executable, "-c", program], stdin=pipe, stdout=pipe, text=True)
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Processes that pages have begun."""
+    started: list[str] = []
+
+    def begin() -> "subprocess.Popen[str]":
+        started.append("process")
+        return answering({"done": "runs/a"})
+
+    monkeypatch.setattr("lanelab.driver.page.bench.begin_process", begin)
+    return started
+
+
+@pytest.fixture
+def owner(tmp_path: Path, begun: list[str]) -> Iterator[Visitor]:
+    assert begun == []
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    with served(folder) as visitor:
+        visitor.enter(visitor.access.owner)
+        yield visitor
+
+
+def test_its_curves_are_those_of_judges_and_of_plans() -> None:
+    setup = Setup.read({**SMALL, "loss": ["1"]})
+    experiment = checked(setup.text())
+    drawn = curves(experiment, setup.link, "rtt", Shelf(Path("none")), [])
+    for curve, cell in zip(drawn, plan_of(experiment).estimate.cells, strict=True):
+        assert curve.here[0] == physical_bound(cell.cell.link.link, curve.arm)
+        assert curve.here[1] == pytest.approx(1000 * cell.plt_s)
+        assert (100.0, *curve.here) in curve.points
+        assert curve.bytes_of is None
+
+
+def test_what_was_measured_falls_onto_its_place() -> None:
+    run = lanelab.sample_run()
+    cell = run.data.cells[0]
+    experiment = lanelab.Experiment.from_yaml(run.folder / "experiment.yaml").data
+    link = {**cell.link.settings, "rtt": "50ms"}
+    drawn = curves(experiment, link, "rtt", Shelf(run.folder.parent), measured(run.folder.name, run.data))
+    rows = {(row.cell.arm.name, row.cell.link.settings["rtt"]): row.summary for row in tables.rows(run.data)}
+    for curve in drawn:
+        assert [dot.x for dot in curve.dots] == [20.0, 100.0]
+        for dot in curve.dots:
+            summary = rows[curve.arm.name, f"{dot.x:g}ms"]
+            assert summary is not None
+            assert dot.summary.estimate == summary.estimate
+        assert curve.bytes_of is not None
+        assert curve.here[0] > physical_bound(experiment.links[0].link, curve.arm), "its bytes ask for more"
+    assert curves(experiment, {**link, "loss": "1%"}, "rtt", Shelf(run.folder.parent),
+                  measured("sample", run.data))[0].dots == ()  # fmt: skip
+
+
+def test_arms_of_our_experiments_are_the_same_when_a_form_has_written_them() -> None:
+    for experiment, arms in arm_presets().items():
+        for name, arm in arms.items():
+            text = Choice("dummy", [f"{experiment}: {name}"], {"rtt": "20ms"}, "1").text("one", capture="client")
+            assert checked(text).arms[0].settings() == arm.settings(), name
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [({"rtt": ["-5"]}, "rtt"), ({"rtt": ["5 bananas"]}, "rtt"), ({"loss": ["200"]}, "loss"),
+     ({"site": ["../etc"]}, "there is no site"), ({"arm": ["quickstart: <script>"]}, "there is no arm"),
+     ({"arm": [""]}, "arms"), ({"queue": ["0"]}, "queue"), ({"rtt": ["20ms"]}, "is no number"),
+     ({"rate_down": ["1\nsites: x"]}, "rate_down")],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_in_the_words_of_experiments(
+    owner: Visitor, begun: list[str], fields: dict[str, list[str]], words: str
+) -> None:
+    answer = owner.post("/bench/", {**SMALL, **fields})
+    assert answer.status == 422
+    for page in (answer.text, owner.ask(f"/bench/?{urlencode({**SMALL, **fields}, doseq=True)}").text):
+        alert = page.partition('role="alert"')[2].partition("</p>")[0]
+        assert words in alert
+        assert "<script>" not in page
+        assert "form:" not in alert, "nobody wrote that file"
+    assert begun == []
+
+
+def test_looking_begins_nothing_and_only_who_may_run_measures(owner: Visitor, begun: list[str]) -> None:
+    assert "Measure here" in owner.ask("/bench/").text
+    watcher = Visitor(owner.port, owner.access)
+    watcher.enter(owner.access.watcher)
+    assert "Measure here" not in watcher.ask("/bench/").text
+    assert watcher.post("/bench/", SMALL).status == 403
+    assert owner.ask("/bench/", "POST", Sec_Fetch_Site="cross-site").status == 403
+    assert begun == []
+
+
+def test_it_measures_and_says_so(owner: Visitor, begun: list[str]) -> None:
+    answer = owner.post("/bench/", {**SMALL, "rtt": ["40"]})
+    assert answer.status == 303
+    assert "rtt=40" in answer.headers["location"]
+    assert begun == ["process"]
+
+
+def waits(bench: Bench, measured: int) -> None:
+    wait_until(lambda: bench.measured == measured, 10)
+
+
+def test_one_thing_is_measured_at_a_time_and_a_process_that_is_gone_is_told_of(tmp_path: Path) -> None:
+    bench = Bench(start=lambda: answering({"done": "a"}))
+    bench.measure("text", tmp_path, 1)
+    waits(bench, 1)
+    assert (bench.is_busy, bench.problem, bench.has_bed) == (False, NOTHING, True)
+    bench.measure("text", tmp_path, 9)
+    with pytest.raises(InputError, match="under way"):
+        bench.measure("text", tmp_path, 1)
+    wait_until(lambda: "before anything is loaded" in str(bench.at), 10)
+    bench.close()
+
+    dying = Bench(start=lambda: answering({"done": "a"}))
+    dying.measure("text", tmp_path, 7)
+    waits(dying, 1)
+    assert str(dying.problem) == GONE
+    dying.measure("text", tmp_path, 1)
+    waits(dying, 2)
+    assert dying.problem == NOTHING, "another one was begun"
+    dying.close()
+
+
+def test_a_refusal_of_the_process_is_shown(tmp_path: Path) -> None:
+    bench = Bench(start=lambda: answering({"problem": "the bed is gone"}))
+    bench.measure("text", tmp_path, 1)
+    waits(bench, 1)
+    assert str(bench.problem) == "the bed is gone"
+    bench.close()
+
+
+@pytest.mark.parametrize(("name", "value", "text"), [("rtt", "20", "20ms"), ("loss", " 0.5 ", "0.5%"),
+                                                      ("rate_down", "1.5", "1.5mbit"), ("queue", "1bdp", "1bdp"),
+                                                      ("rtt", "٣", "٣"), ("rtt", "1.2.3", "1.2.3")])  # fmt: skip
+def test_numbers_get_their_units(name: str, value: str, text: str) -> None:
+    assert DIALS[name].text(value) == text
