@@ -45,7 +45,7 @@ def started(*words: str, absent: tuple[str, ...] = ()) -> subprocess.CompletedPr
 @pytest.mark.parametrize("absent", [(), NOT_ON_MACOS], ids=["Linux", "macOS"])
 @pytest.mark.parametrize(
     "words", [["show", "RUN"], ["explain", "RUN"], ["claims", "RUN"], ["report", "RUN", "--output", "OUT"],
-              ["export", "RUN", "--format", "csv", "--output", "OUT"], ["compare", "--help"]],
+              ["verify", "RUN"], ["export", "RUN", "--format", "csv", "--output", "OUT"], ["compare", "--help"]],
     ids=lambda words: words[0],
 )  # fmt: skip
 def test_runs_are_read_without_any_of_it(words: list[str], absent: tuple[str, ...], tmp_path: Path) -> None:
@@ -65,6 +65,12 @@ def test_other_commands_name_the_extra_in_one_line(words: list[str], extra: str)
     assert line.endswith(
         f"which is not installed. Install the wheel that lanelab came from with its extra: 'lanelab-….whl[{extra}]'"
     )
+
+
+def test_what_verifying_cannot_compare_is_said_with_the_extra() -> None:
+    done = started("verify", str(unpacked()))
+    assert "cannot be said: it takes " in done.stdout
+    assert "which is in lanelab[run]" in done.stdout
 
 
 def test_a_table_of_a_run_names_the_extra(tmp_path: Path) -> None:

@@ -15,9 +15,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypedDict
 
-from lanelab.analysis.results.run_folder import read_meta
 from lanelab.driver.base.amounts import counted
-from lanelab.driver.base.errors import ChangedError, LanelabError, RecordError
+from lanelab.driver.base.errors import ChangedError, RecordError
 from lanelab.driver.experiment.claim import Claim, digest_of
 from lanelab.driver.record.metrics import PRIMARY, measured
 from lanelab.driver.record.record import TrialRecord
@@ -26,10 +25,10 @@ from lanelab.driver.run.folder.database import opened_database
 from lanelab.driver.run.folder.digests import differences, file_digest
 from lanelab.driver.run.folder.trial_content import artifact_path
 from lanelab.driver.run.folder.trial_records import whole_record
-from lanelab.driver.run.start import digests_now
 
 TABLE = re.compile(r"CREATE TABLE (\w+)")
 BOUND = "bound_ms"
+SITES_UNKNOWN = "whether sites are still what the run loaded cannot be said"
 NEARLY = 1e-9  # of a number, in which two that were worked out from the same evidence may differ
 
 
@@ -57,7 +56,7 @@ class Verification:
     bytes: int = 0
     experiment: bool = False  # whether the run says which experiment it began with
     wrong: list[str] = field(default_factory=list)
-    sites: list[str] = field(default_factory=list)  # what `sites_now` says, where it was asked
+    sites: list[str] = field(default_factory=list)  # what became of them, where it was asked
 
     def require(self, remedy: str) -> None:
         """Raises ChangedError where something is wrong."""
@@ -217,23 +216,3 @@ def _of_experiment(database: sqlite3.Connection, verification: Verification) -> 
         yield f"{run_format.EXPERIMENT} is gone"
     elif sha256 and hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
         yield f"{run_format.EXPERIMENT} was changed"
-
-
-# --- sites
-
-
-def sites_now(folder: Path) -> Iterator[str]:
-    """Say whether each site of the archive is what the run loaded. It is no fault of the run where one is not."""
-    meta = read_meta(folder)
-    then = json.loads(meta.get("sites") or "{}")
-    try:
-        now = digests_now(folder, meta)
-    except (LanelabError, KeyError) as error:
-        yield f"whether sites are still what the run loaded cannot be said: {error}"
-        return
-    same = sorted(name for name in then if now.get(name) == then[name])
-    other = sorted(name for name in then if now.get(name) != then[name])
-    if same:
-        yield f"sites that are still what the run loaded: {', '.join(same)}"
-    if other:
-        yield f"sites that were changed since the run loaded them: {', '.join(other)}"
