@@ -1,6 +1,7 @@
 """What makes a trial another trial changes its key, and nothing else does."""
 
 import ast
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from lanelab.driver.run.measuring_code import (
     measuring_files,
     takes_part,
 )
+from lanelab.driver.run.provenance import commit_facts
 from lanelab.driver.run.served_sites import ServedSites
 from lanelab.driver.run.trial_keys import AskedKeys, asked_for, digest_of
 from lanelab.driver.site.load import load_site
@@ -181,6 +183,23 @@ def test_a_changed_file_changes_the_digest_and_a_moved_project_does_not(tmp_path
     (tmp_path / names[0]).write_text("changed")
     assert digest_of_files(tmp_path, names) != digest_of_files(PACKAGE, names)
     assert len(measuring_digest()) == 64
+
+
+def test_a_file_that_git_does_not_track_measures_as_the_others_do(tmp_path: Path) -> None:
+    """Python imports it all the same. What lies elsewhere, or is no code, changes nothing."""
+    sources = tmp_path / "src" / "lanelab" / "driver" / "base"
+    sources.mkdir(parents=True)
+    (sources / "units.py").write_text("tracked")
+    in_folder = ["git", "-C", str(tmp_path), "-c", "user.name=n", "-c", "user.email=e@example.org"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "words"]):
+        subprocess.run([*in_folder, *words], check=True)
+    package = tmp_path / "src" / "lanelab"
+    assert (measuring_files(package), commit_facts(tmp_path)["changed_files"]) == (["driver/base/units.py"], "0")
+    (sources / "stray.py").write_text("new")
+    (tmp_path / "notes.py").write_text("new")
+    (tmp_path / "src" / "notes.txt").write_text("new")
+    both = ["driver/base/stray.py", "driver/base/units.py"]
+    assert (measuring_files(package), commit_facts(tmp_path)["changed_files"]) == (both, "1")
 
 
 def test_the_versions_before_there_is_a_bed_are_text() -> None:

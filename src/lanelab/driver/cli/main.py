@@ -63,7 +63,7 @@ TABLE = {
 
 def _cite(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
     if wanted and not context.resilient_parsing:
-        from lanelab.driver.base.citation import citation  # noqa: PLC0415 - other commands are quicker without
+        from lanelab.driver.cli.citation import citation  # noqa: PLC0415 - other commands are quicker without
 
         click.echo(citation())
         context.exit()

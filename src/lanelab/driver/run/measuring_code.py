@@ -2,7 +2,8 @@
 
 Results that were made by other code of these may differ without anything else being different. What is left out has no
 part in a trial, or shows itself in another part of its key: a site by its digest, an experiment by its settings, a
-program of lanelab's own by what it is built from.
+program of lanelab's own by what it is built from. A file counts also where git does not track it: Python imports it
+all the same.
 """
 
 import functools
@@ -18,6 +19,7 @@ PARTS: Mapping[str, str] = {
     "driver/__init__.py": "",
     "driver/base": "",
     "driver/base/configuration.py": "where things are on this machine",
+    "driver/base/extras.py": "says what has to be installed",
     "driver/base/paths.py": "where things are on this machine",
     "driver/base/programs": "what it installs and builds is among the versions",
     "driver/base/version.py": "a name; the code itself is here",

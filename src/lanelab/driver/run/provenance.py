@@ -13,6 +13,7 @@ from lanelab.driver.base.paths import CHECKOUT, PROJECT
 from lanelab.driver.base.programs import install
 
 BUILT_FROM = "built-from.json"  # beside the data of a wheel
+NEW = "?? "  # how git marks a file that it does not track
 LIBRARIES = ("selenium", "cryptography", "altair", "vl-convert-python", "ansible-core")
 
 
@@ -46,10 +47,12 @@ def _sources() -> dict[str, str]:
     if CHECKOUT is None:
         facts: dict[str, str] = json.loads((PROJECT / BUILT_FROM).read_text())
         return facts
-    return _checkout(CHECKOUT)
+    return commit_facts(CHECKOUT)
 
 
-def _checkout(folder: Path) -> dict[str, str]:
+def commit_facts(folder: Path) -> dict[str, str]:
+    """Return the commit of a checkout, and how many files are other ones: changed, or new code below src/."""
+
     def git(*words: str) -> str:
         argv = ["git", "-C", str(folder), "-c", "safe.directory=*", *words]
         try:
@@ -61,8 +64,13 @@ def _checkout(folder: Path) -> dict[str, str]:
     commit = git("rev-parse", "HEAD")
     if not commit:
         return {"commit": "unknown: not a git checkout"}
-    changed = git("status", "--porcelain", "--untracked-files=no")
-    return {"commit": commit, "changed_files": str(len(changed.splitlines()))}
+    status = git("status", "--porcelain", "--untracked-files=all").splitlines()
+    changed = [line for line in status if not line.startswith(NEW) or _can_be_imported(line.removeprefix(NEW))]
+    return {"commit": commit, "changed_files": str(len(changed))}
+
+
+def _can_be_imported(name: str) -> bool:
+    return name.startswith("src/") and name.endswith(".py")
 
 
 def _libraries() -> dict[str, str]:

@@ -4,8 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from lanelab.driver.base.citation import citation
 from lanelab.driver.base.version import VERSION
+from lanelab.driver.cli.citation import citation
 
 
 def test_the_command_prints_text_and_bibtex_of_this_version(tmp_path: Path) -> None:
