@@ -1,66 +1,33 @@
-"""The requests of a trial, with their headers. Times are in ms since the page was asked for."""
+"""The headers of a trial's requests, folded: the table of its numbers has the rest of them."""
 
 from lanelab.analysis.results.layout.markup import Html, el
-from lanelab.analysis.results.layout.model import NONE
-from lanelab.analysis.results.layout.page import scroll, section_on_page
-from lanelab.driver.page.language import many, number_words, say, text, whole
+from lanelab.analysis.results.layout.page import section_on_page
+from lanelab.driver.page.language import many, say
 from lanelab.driver.record.evidence.browser import Headers, Request
 from lanelab.driver.record.record import TrialRecord
 
 MOST = 500  # that are listed
-COLUMNS = (
-    text("request"), text("status"), text("type"), text("protocol"), text("priority"), text("connection"),
-    text("began (ms)"), text("took (ms)"), text("bytes"), text("headers"),
-)  # fmt: skip
 
 
-def requests_section(record: TrialRecord) -> Html | None:
-    """Return the table of the requests; None where there are none."""
+def headers_section(record: TrialRecord) -> Html | None:
+    """Return the requests, each with what was sent and what was answered; None where there are none."""
     if not record.requests:
         return None
-    head = el("thead", el("tr", [el("th", say(column), scope="col") for column in COLUMNS]))
-    body = el("tbody", [_row(number, each) for number, each in enumerate(record.requests[:MOST], 1)])
+    folds = [_fold(number, each) for number, each in enumerate(record.requests[:MOST], 1)]
     more = len(record.requests) - MOST
-    rest = many(more, "{n} more is in the HAR.", "{n} more are in the HAR.") if more > 0 else None
-    title = say("Requests")
-    return section_on_page(
-        "requests", title, scroll(el("table", el("caption", title, class_="visually-hidden"), head, body)),
-        el("p", rest, class_="note") if rest else None,
-    )  # fmt: skip
+    rest = el("p", many(more, "{n} more is in the HAR.", "{n} more are in the HAR."), class_="note")
+    return section_on_page("headers", say("Requests and their headers"), folds, rest if more > 0 else None)
 
 
-def _row(number: int, request: Request) -> Html:
-    took = None if request.ended_ms is None else request.ended_ms - request.started_ms
-    connection = NONE if request.connection is None else f"{request.connection}"
-    reused = f" {say('reused')}" if request.reused else ""
-    return el(
-        "tr",
-        el("td", f"{number} {request.method} {request.url}", class_="address"),
-        el("td", request.status or request.error or say("no answer"), class_=_mood(request)),
-        [el("td", each or NONE) for each in (request.type, request.protocol, request.priority, connection + reused)],
-        el("td", _ms(request.started_ms), class_="num"),
-        el("td", say("never ended") if took is None else _ms(took), class_="num"),
-        el("td", whole(request.wire_bytes), class_="num"),
-        el("td", _headers(request)),
-    )
-
-
-def _mood(request: Request) -> str | None:
-    return "bad" if request.status is None or request.status >= 400 else None
-
-
-def _ms(value: float) -> str:
-    return number_words(f"{value:,.0f}")
-
-
-def _headers(request: Request) -> Html:
-    """Return both lists, folded: the names of those that a page needs are many."""
-    number = len(request.request_headers) + len(request.response_headers)
+def _fold(number: int, request: Request) -> Html:
+    outcome = request.status or request.error or say("no answer")
+    mood = "bad" if request.status is None or request.status >= 400 else None
+    summary = el("summary", f"{number} {request.method} {request.url} ", el("span", outcome, class_=mood))
     lists = [
-        el("div", el("b", title), _list(headers))
-        for title, headers in ((say("asked"), request.request_headers), (say("answered"), request.response_headers))
+        [el("h3", title), _list(headers)]
+        for title, headers in ((say("Request"), request.request_headers), (say("Answer"), request.response_headers))
     ]
-    return el("details", el("summary", many(number, "{n} header", "{n} headers")), lists)
+    return el("details", summary, lists, class_="request-headers")
 
 
 def _list(headers: Headers) -> Html:

@@ -13,7 +13,7 @@ from lanelab.driver.api.trial import Trial
 from lanelab.driver.page.documents import document
 from lanelab.driver.page.explanation import explanation, others_of
 from lanelab.driver.page.language import in_english, say, text
-from lanelab.driver.page.requests_view import requests_section
+from lanelab.driver.page.requests_view import headers_section
 from lanelab.driver.run.folder.trial_content import artifact_path
 
 FOR = {
@@ -38,7 +38,7 @@ def trial_page(run: Run, trial: Trial, against: str = "") -> str:
         None if drawn is None else in_english(packets_figure([drawn], say("Packets over time"))),
         None if drawn is None else in_english(filmstrips([drawn])),
         *(in_english(on_page(section)) for section in trial.result().sections),
-        requests_section(trial.record()),
+        headers_section(trial.record()),
         *_why(run, trial, against),
         _files(trial),
     ]
@@ -81,5 +81,5 @@ def _files(trial: Trial) -> Html:
         for name in trial.files()
     ]
     shell = f"wireshark {shlex.quote(str(artifact_path(trial.folder, trial.number, CAPTURE)))}"
-    command = el("pre", el("code", shell)) if CAPTURE in trial.files() else None
+    command = el("pre", el("code", shell), tabindex=0) if CAPTURE in trial.files() else None
     return section_on_page("files", say("Files"), el("ul", rows), command)
