@@ -18,14 +18,17 @@ from lanelab.driver.arm.fields import settings_with
 from lanelab.driver.arm.proxies.fields import ProxySettings
 from lanelab.driver.arm.servers.apache.configuration import Modules, configuration, directive_of
 from lanelab.driver.arm.servers.apache.installation import MODULE_FOLDERS
+from lanelab.driver.arm.servers.apache.waiting import waiting_at_once
 from lanelab.driver.arm.servers.certificates import Authority
 from lanelab.driver.arm.servers.server import Place
+from lanelab.driver.arm.third_parties import ThirdParties
 from lanelab.driver.arm.wire import WireSettings
 from lanelab.driver.base.programs import needs
 from lanelab.driver.base.programs.building import apache_module
 from lanelab.driver.base.programs.find_program import find
 from lanelab.driver.base.settings.setting import rows_of
 from lanelab.driver.site.push_plan import pushed_paths
+from lanelab.driver.site.site import Site
 from tests.kit.server_arms import DASHES, SITES, compare, hints_of, read
 
 FOLDER = Path(__file__).parent / "apache"
@@ -45,7 +48,8 @@ def test_configuration(file: Path, update_golden: bool) -> None:
     head, arm, site, expected = read(file)
     logs = bool((yaml.safe_load(head) or {}).get("log_requests", True))
     pushed = pushed_paths(site, arm.push)
-    found = configuration(arm, site, PLACE, AVAILABLE, log_requests=logs, pushed=pushed, hints=hints_of(arm, site))
+    hints, waiting = hints_of(arm, site), waiting_of(arm, site)
+    found = configuration(arm, site, PLACE, AVAILABLE, log_requests=logs, pushed=pushed, hints=hints, waiting=waiting)
     compare(file, head, expected, found, update=update_golden)
 
 
@@ -68,12 +72,17 @@ def test_apache_takes_it(file: Path, tmp_path: Path) -> None:
         Modules(str(modules), there, *own),
         pushed=pushed_paths(site, arm.push),
         hints=hints_of(arm, site),
+        waiting=waiting_of(arm, site),
     )
     (tmp_path / "httpd.conf").write_text(text)
     argv = [str(find("apache2") or find("httpd")), "-t", "-d", str(tmp_path), "-f", str(tmp_path / "httpd.conf")]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[-1] == "Syntax OK", done.stderr
+
+
+def waiting_of(arm: Arm, site: Site) -> int:
+    return waiting_at_once(arm, ThirdParties.of(arm, site).delays)
 
 
 def names(kind: type[WireSettings]) -> set[str]:
@@ -87,7 +96,7 @@ PROXY = names(ProxySettings) - {"proxy", "proxy_protocol"}  # its own business
 def test_every_setting_of_the_server_is_in_a_file() -> None:
     written = {key for file in FILES for key in yaml.safe_load(file.read_text().partition(DASHES)[0]) or {}}
     browser = names(BrowserSettings) | {"browser"} | {"h3_discovery", "early_data"}
-    content = {"minify", "preload", "fetchpriority"}
+    content = {"minify", "preload", "fetchpriority", "block", "unreachable", "answer"}
     gateway = {
         "via",
         "pipelining",

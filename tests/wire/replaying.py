@@ -46,10 +46,10 @@ def site_of(objects: Iterable[StoredObject]) -> Site:
     return Site("site", "A site", listed[0].host, listed[0].path, listed, Path("/nowhere"))
 
 
-def pack_of(objects: Iterable[StoredObject]) -> bytes:
+def pack_of(objects: Iterable[StoredObject], delays: pack.Delays = pack.NO_DELAYS) -> bytes:
     listed = list(objects)
     bodies = {each.object.sha256: each.body for each in listed}
-    return pack.pack([each.object for each in listed], lambda each: bodies[each.sha256])
+    return pack.pack([each.object for each in listed], lambda each: bodies[each.sha256], delays)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +87,14 @@ class Replay:
 
 @contextlib.contextmanager
 def replaying(
-    program: Path, site: Site, packed: bytes, settings: Mapping[str, object] | None = None, extra: str = ""
+    program: Path,
+    site: Site,
+    packed: bytes,
+    settings: Mapping[str, object] | None = None,
+    extra: str = "",
+    waiting: int = 0,
 ) -> Iterator[Replay]:
-    """`settings` of the arm; `extra`: further lines of the configuration."""
+    """`settings` of the arm; `extra`: further lines of the configuration; `waiting`: answers that wait at once."""
     folder = Path(tempfile.mkdtemp(prefix="wire-replay-"))
     folder.chmod(0o755)
     arm = Arm.parse("arm", dict(settings or {}))
@@ -97,7 +102,7 @@ def replaying(
     try:
         make_certificate(folder)
         (folder / pack.FILE).write_bytes(packed)
-        (folder / "httpd.conf").write_text(_configuration(arm, site, server) + extra)
+        (folder / "httpd.conf").write_text(_configuration(arm, site, server, waiting) + extra)
         argv = [str(program), "-d", str(folder), "-f", str(folder / "httpd.conf"), "-DFOREGROUND"]
         with (folder / "output").open("wb") as output:
             process = subprocess.Popen(
@@ -127,12 +132,13 @@ def _module(name: str) -> Module:
     return Module(apache_module.module(name))
 
 
-def _configuration(arm: Arm, site: Site, server: Replay) -> str:
+def _configuration(arm: Arm, site: Site, server: Replay, waiting: int) -> str:
     folder = str(server.folder)
     there = frozenset(each.stem.removeprefix("mod_") for each in MODULES.glob("mod_*.so"))
     own = {name: str(_module(name).path) for name in apache_module.MODULES}
     place = Place(folder, folder)
-    text = configuration(arm, site, place, Modules(str(MODULES), there, own["mod_replay"], own["mod_spdy"]))
+    modules = Modules(str(MODULES), there, own["mod_replay"], own["mod_spdy"])
+    text = configuration(arm, site, place, modules, waiting=waiting)
     text = text.replace(" \"expr=%{REMOTE_ADDR} != '127.0.0.1'\"", "")
     for scheme, usual in (("http", 80), ("https", 443)):
         if scheme in server.ports:

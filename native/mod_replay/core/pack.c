@@ -12,6 +12,7 @@ enum {
     OBJECT_SIZE = 72,
     RECORDED_HEADER_SIZE = 8,
     SHA1_OFFSET = 48,
+    DELAY_OFFSET = 68,
     LOWEST_STATUS = 200,
     HIGHEST_STATUS = 999
 };
@@ -174,6 +175,7 @@ replay_object replay_pack_object(const replay_pack *pack, uint32_t index)
         .first_header = number32(at + 32),
         .header_count = number32(at + 36),
         .query = {pack->strings + number32(at + 40), number32(at + 44)},
+        .delay_ms = number32(at + DELAY_OFFSET),
         .request_sha1 = flags & HAS_SHA1 ? at + SHA1_OFFSET : NULL,
         .compression = compression_of(flags),
         .https = flags & HTTPS,

@@ -36,6 +36,7 @@ typedef struct {
     uint32_t first_header;
     uint32_t header_count;
     replay_text query;
+    uint32_t delay_ms;           /* how long the answer waits */
     const uint8_t *request_sha1; /* 20 bytes; NULL: the request had no body */
     replay_compression compression;
     bool https;

@@ -112,6 +112,9 @@ int mreplay_answer(request_rec *r, const replay_pack *pack, const replay_object 
     bool has_body = !object->head && !AP_STATUS_IS_HEADER_ONLY(object->status);
     int condition;
 
+    /* The request has been read whole, and nothing is sent yet. */
+    if (object->delay_ms)
+        apr_sleep((apr_interval_time_t)object->delay_ms * 1000);
     if (object->plain)
         set_file_headers(r, object);
     else

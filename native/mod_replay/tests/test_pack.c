@@ -61,6 +61,18 @@ TEST(reads_what_was_written)
     free(kept);
 }
 
+TEST(reads_how_long_an_answer_waits)
+{
+    made_pack from = made();
+    replay_pack pack;
+    void *kept;
+    put32(from.bytes + from.objects + 72 + 68, 1500);
+    CHECK(!opened(&from, &pack, &kept));
+    CHECK_EQUAL(replay_pack_object(&pack, 0).delay_ms, 0);
+    CHECK_EQUAL(replay_pack_object(&pack, 1).delay_ms, 1500);
+    free(kept);
+}
+
 TEST(finds_keys_and_only_those)
 {
     made_pack from = made();

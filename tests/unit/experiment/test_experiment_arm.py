@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -165,6 +166,7 @@ def test_every_row_of_the_table_can_be_used() -> None:
         under |= {"protocol": "spdy/3.1"} if field.name in STREAMS else {}
         plain = Arm.parse("a", under).settings()
         value: object = [field.example] if field.metavar == "LIST" else field.example
+        value = yaml.safe_load(field.example) if field.metavar == "MAPPING" else value
         changed = Arm.parse("a", {**under, field.name: value}).settings()
         only_one = field.name == "tls"  # set above
         assert (changed != plain) is not only_one, field.name

@@ -117,6 +117,16 @@ def test_a_page_load_ends_with_its_timeout() -> None:
     assert {one.plt_s for one in made.cells} == {5.0}
 
 
+@pytest.mark.parametrize(
+    ("settings", "more_s"),
+    [("unreachable: dummy.test", 131), ("answer_delay: {dummy.test: 3s, default: 1s}", 3), ("block: dummy.test", 0)],
+)
+def test_third_parties_that_hold_a_page_up_are_in_the_estimate(settings: str, more_s: float) -> None:
+    text = f"sites: dummy\nlinks: {{rtt: 20ms}}\narms:\n  well: {{}}\n  ill: {{{settings}}}\ntimeout: 200s\n"
+    well, ill = estimate(read(text), LOADS).cells
+    assert ill.plt_s - well.plt_s == pytest.approx(more_s)
+
+
 def test_warnings() -> None:
     quiet = read(f"{SMALL}trials: 7\n")
     five = read(SMALL)

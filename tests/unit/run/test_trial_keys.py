@@ -80,6 +80,17 @@ def test_what_leaves_the_trial_as_it_is_leaves_the_key(what: str) -> None:
     assert key_of(changed(SAME_TRIALS[what])) == key_of(PLAIN)
 
 
+def test_what_third_parties_do_makes_another_trial() -> None:
+    """Blocked, dead, slow, or answering otherwise."""
+    page = load_site("dummy")
+    other = next(each.url for each in page.objects if each.path != page.entry_path)
+    plain = PLAIN + "timeout: 200s\n" if "timeout" not in PLAIN else PLAIN
+    keys = {key_of(plain)}
+    for settings in (f"block: {other}", f"answer_delay: {{{other}: 1s}}", f"answer: {{{other}: 503}}"):
+        keys.add(key_of(plain.replace("protocol: h2,", f"protocol: h2, {settings},")))
+    assert len(keys) == 4
+
+
 def test_links_that_are_accepted_as_they_are_make_other_trials() -> None:
     assert key_of(PLAIN, accept_links=True) != key_of(PLAIN)
 

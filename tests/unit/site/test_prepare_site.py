@@ -5,6 +5,7 @@ import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -227,7 +228,7 @@ def test_each_compression_is_what_the_arm_says(tmp_path: Path) -> None:
     archived = packed(tmp_path)
     assert prepare(archived, AS_ARCHIVED) is archived
 
-    def coded(**wanted: str) -> list[tuple[str | None, str | None]]:
+    def coded(**wanted: Any) -> list[tuple[str | None, str | None]]:
         made = prepare(archived, Variant(**wanted))
         assert all(hashlib.sha256(made.file(each).read_bytes()).hexdigest() == each.sha256 for each in made.objects)
         return [(each.encoding, each.compressed) for each in made.objects]

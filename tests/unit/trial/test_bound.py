@@ -267,3 +267,20 @@ def test_a_page_without_tls_needs_no_handshake_of_it_in_an_arm_that_has_tls() ->
         each["url"] = each["url"].replace("https:", "http:")
     in_clear = physical_bound(link(), arm, TrialRecord.from_json(data))
     assert in_clear == physical_bound(link(), HTTP, TrialRecord.from_json(data)) < secure
+
+
+def test_an_answer_that_waits_adds_its_wait() -> None:
+    """The page's, and the longest of the others; beside hints, which go ahead, none."""
+    plain = bound_of(link(), HTTP, load([1000, 1000, 1000]))
+
+    def with_delays(**more: object) -> float:
+        return bound_of(link(), Arm.parse("slow", more), load([1000, 1000, 1000]))
+
+    assert with_delays(answer_delay={"a.test/0": "1s"}) == pytest.approx(plain + 1000, abs=0.01)
+    assert with_delays(answer_delay={"a.test/1": "1s", "a.test/2": "3s"}) >= 3000 + 300 - LOST_PER_TRIP * 3
+    assert with_delays(answer_delay={"a.test/0": "1s", "default": "2s"}) >= 3000 + 300 - LOST_PER_TRIP * 3
+    assert with_delays(answer_delay={"b.test": "2s"}) == plain
+    h2 = {"protocol": "h2", "tls": "1.3"}
+    hinted = Arm.parse("hints", {**h2, "early_hints": "critical", "answer_delay": {"a.test/0": "1s"}})
+    assert bound_of(link(), hinted, load([1000, 1000], hinted)) < 1000
+    assert with_delays(start="warm", answer_delay={"default": "5s"}) < 5000

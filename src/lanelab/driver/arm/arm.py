@@ -15,6 +15,8 @@ from lanelab.driver.arm.servers.registry import DEFAULT as DEFAULT_SERVER
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.arm.servers.server import Server
 from lanelab.driver.arm.streams import BEYOND_BROWSERS, USUAL
+from lanelab.driver.arm.third_parties import ThirdParties, ThirdPartySettings, require_room
+from lanelab.driver.arm.third_parties import check as check_third_parties
 from lanelab.driver.base.coded import Json
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss
@@ -29,7 +31,7 @@ BACK_END_KEEPALIVE = Duration.parse("120s")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arm(BrowserSettings, ProxySettings, ContentSettings):
+class Arm(BrowserSettings, ProxySettings, ContentSettings, ThirdPartySettings):
     """One treatment. Settings that mean nothing beside the others have their default, so that equal arms are equal.
     Each is a field of what it is about: streams.py, wire.py, content.py, and those of browsers and proxies."""
 
@@ -77,7 +79,7 @@ class Arm(BrowserSettings, ProxySettings, ContentSettings):
         schemes = RECORDED if self.schemes == RECORDED else self.page_scheme
         agent = (self.user_agent or "") if self.minify != "off" else ""
         variant = Variant(schemes, self.compression, self.minify, user_agent=agent)
-        return replace(variant, preload=self.preload, fetchpriority=self.fetchpriority)
+        return replace(variant, preload=self.preload, fetchpriority=self.fetchpriority, answer=self.answer)
 
     def on(self, site: Site) -> "Arm":
         """Return the arm as it loads this site: with the browser's name and view that the site was recorded with, where
@@ -178,6 +180,9 @@ def _check(arm: Arm) -> None:
     _check_streams(arm)
     _check_hints(arm)
     _check_server(arm)
+    waiting = tuple(_servers(lambda server: server.delays_answers))
+    title = SERVERS[arm.server].title
+    check_third_parties(arm, protocol=arm.protocol, via=arm.via, delaying=waiting, server=arm.server, title=title)
 
 
 def _check_h3(arm: Arm) -> None:
@@ -283,6 +288,15 @@ def _check_browser(arm: Arm) -> None:
             continue
         what = f"{browser.title} {limit.why.format(value=values[limit.setting])}"
         raise InputError(what, limit.remedy, key=limit.setting)
+
+
+def require_third_parties(arm: Arm, site: Site) -> None:
+    """Raises InputError where what the arm does to third parties cannot be with this site."""
+    delays = ThirdParties.of(arm, site).delays
+    shared = arm.addresses == "shared" and arm.coalescing == "address"
+    server = SERVERS[arm.server]
+    if arm.protocol == "h2":
+        require_room(delays, server.at_once_on_http2, server.title, shared=shared)
 
 
 def _check_any_browser(arm: Arm) -> None:

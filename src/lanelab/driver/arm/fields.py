@@ -11,6 +11,7 @@ from lanelab.driver.arm.proxies.fields import ProxySettings
 from lanelab.driver.arm.servers.registry import DEFAULT as DEFAULT_SERVER
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.arm.streams import StreamSettings
+from lanelab.driver.arm.third_parties import ThirdPartySettings
 from lanelab.driver.arm.wire import WireSettings
 from lanelab.driver.base.coded import Json
 from lanelab.driver.base.settings.kinds import choice
@@ -57,6 +58,7 @@ ARM = Table(
         *_OF_SERVERS,
         *_beyond(ProxySettings, WireSettings),
         *rows_of(ContentSettings),
+        *rows_of(ThirdPartySettings),
         _BROWSER,
         *_beyond(BrowserSettings, WireSettings),
     ),
@@ -75,6 +77,8 @@ def shown(value: Any) -> Json:  # noqa: ANN401 - of the type that its kind reads
     """Return a value as JSON has it; booleans and texts read back."""
     if isinstance(value, Duration):
         return str(value)
+    if isinstance(value, tuple) and value and isinstance(value[0], tuple):
+        return {name: shown(each) for name, each in value}
     if isinstance(value, tuple):
         return "x".join(map(str, value)) if value and isinstance(value[0], int) else list(value)
     plain: Json = value

@@ -70,9 +70,16 @@ def plan(file: Path, *, variant: str | None, workers: int | None, scale: float |
 def _settings(changed: Mapping[str, object]) -> str:
     words = []
     for key, value in changed.items():
-        shown = str(value).lower() if isinstance(value, bool) else value
-        words.append(f"{key}: {'; '.join(value) if isinstance(value, list) else shown}")
+        words.append(f"{key}: {_shown(value)}")
     return ", ".join(words) or "none"
+
+
+def _shown(value: object) -> object:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{name}: {each}" for name, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "; ".join(value)
+    return str(value).lower() if isinstance(value, bool) else value
 
 
 @click.command("new")

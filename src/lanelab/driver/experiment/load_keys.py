@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.streams import USUAL
+from lanelab.driver.arm.third_parties import OF_THIRD_PARTIES
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.settings.kinds import NUMBER, near_miss
 from lanelab.driver.base.settings.setting import Values
@@ -58,6 +59,15 @@ def refuse_streams(written: Written, arms: Sequence[Arm]) -> None:
     for arm in arms:
         for name, usual in USUAL.items():
             if name != "stream_window" and getattr(arm, name) != usual:
+                what = f"{arm.name}: {name} cannot be verified under load"
+                raise written.error(what, f"Leave it out, or write workload: {PAGE_LOAD}")
+
+
+def refuse_third_parties(written: Written, arms: Sequence[Arm]) -> None:
+    """Raises InputError for what an arm does to third parties: generators ask for a page alone, and tell of no wait."""
+    for arm in arms:
+        for name in OF_THIRD_PARTIES:
+            if getattr(arm, name):
                 what = f"{arm.name}: {name} cannot be verified under load"
                 raise written.error(what, f"Leave it out, or write workload: {PAGE_LOAD}")
 

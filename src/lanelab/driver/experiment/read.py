@@ -10,6 +10,7 @@ from lanelab.driver.arm.fields import ARM
 from lanelab.driver.arm.proxies.fields import NONE as NO_PROXY
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.arm.servers.server import judged_by_capture, read_in_capture
+from lanelab.driver.arm.third_parties import GIVES_UP_AFTER, PATIENCE_WITH_THE_DEAD
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import InputError
@@ -21,7 +22,14 @@ from lanelab.driver.experiment.claims import About, read_claims, refuse_sequenti
 from lanelab.driver.experiment.compare import default_pairs, read_pairs
 from lanelab.driver.experiment.figures import default_figures, read_figures
 from lanelab.driver.experiment.keys import EXPERIMENT, TOLERANCES, UNTIL, read_name
-from lanelab.driver.experiment.load_keys import LoadCase, over_loads, read_loads, refuse_streams, workload_of
+from lanelab.driver.experiment.load_keys import (
+    LoadCase,
+    over_loads,
+    read_loads,
+    refuse_streams,
+    refuse_third_parties,
+    workload_of,
+)
 from lanelab.driver.experiment.model import Experiment, LinkCase, Pairs, Repeat
 from lanelab.driver.experiment.shipped import STUDY_FILE, experiment_file
 from lanelab.driver.experiment.variants import chosen_variant, error_in_variant, overlaid, variants_of
@@ -97,6 +105,7 @@ def _parse(
     if workload == PAGE_LOAD:
         _refuse_recorders_of_others(entries, arms, recorders)
         _require_capture(entries, arms, recorders)
+        _require_patience(entries, arms, plain["timeout"])
     claims = _read_claims(entries, About(combined.cells, workload, recorders), plain["order"])
     return Experiment(
         name=plain["name"] or _stem(source, root),
@@ -140,6 +149,7 @@ def _read_workload(entries: Mapping[str, Written], arms: Sequence[Arm]) -> tuple
     else:
         _refuse_what_is_of_page_loads(entries, workload)
         refuse_streams(entries["arms"], arms)
+        refuse_third_parties(entries["arms"], arms)
     return workload, loads
 
 
@@ -172,6 +182,9 @@ def _require_capture(entries: Mapping[str, Written], arms: Sequence[Arm], record
     whole = isinstance(capture, CaptureOptions) and not capture.snaplen
     for arm in arms:
         server = SERVERS[arm.server]
+        if arm.unreachable and not captured:
+            what = "that packets were dropped is seen in a capture of the client alone"
+            raise entries[Tcpdump.name].error(f"{arm.name}: {what}", "Leave capture out, or write capture: client")
         if judged_by_capture(server, arm.protocol) and not captured:
             what = f"page loads with {server.title} are judged by a capture of the client too: its log does not say all"
             remedy = "Leave capture out, or write capture: client"
@@ -179,6 +192,15 @@ def _require_capture(entries: Mapping[str, Written], arms: Sequence[Arm], record
         if read_in_capture(server, arm.protocol) and not whole:
             what = f"the log of {server.title} names no ports: its requests are looked for in the capture's packets"
             raise entries[Tcpdump.name].error(f"{arm.name}: {what}", "Leave snaplen out, or write snaplen: all")
+
+
+def _require_patience(entries: Mapping[str, Written], arms: Sequence[Arm], timeout: Duration) -> None:
+    """Raises InputError where a page that waits for a dead host would not be waited for."""
+    dead = next((arm for arm in arms if arm.unreachable), None)
+    if dead is not None and timeout < PATIENCE_WITH_THE_DEAD:
+        what = f"{dead.name}: browsers give an unreachable host up after {GIVES_UP_AFTER}, and timeout is {timeout}"
+        remedy = f"Write timeout: {PATIENCE_WITH_THE_DEAD} or more"
+        raise (entries.get("timeout") or entries["arms"]).error(what, remedy)
 
 
 def _known_sites(sites: Collection[str], workload: str, loads: Sequence[LoadCase]) -> Collection[str]:
@@ -227,7 +249,7 @@ def _read_arms(entries: Mapping[str, Written], root: Written) -> tuple[Arm, ...]
     shared: dict[str, Written] = {}
     if "defaults" in entries:
         shared = entries["defaults"].entries()
-        defaults = {key: _value(entry) for key, entry in shared.items()}
+        defaults = {key: _value(key, entry) for key, entry in shared.items()}
         with entries["defaults"].placed(shared):
             for key, value in defaults.items():
                 ARM.read(key, value)
@@ -247,7 +269,7 @@ def _read_arm(name: str, entry: Written, defaults: dict[str, object], shared: Ma
     if not name.isprintable() or name != name.strip() or "," in name or len(name) > LONGEST_ARM_NAME:
         raise entry.error("this cannot name an arm", f"Write up to {LONGEST_ARM_NAME} characters without a comma")
     settings = {} if entry.absent else entry.entries()
-    written_here = {key: _value(one) for key, one in settings.items()}
+    written_here = {key: _value(key, one) for key, one in settings.items()}
     with entry.placed({**shared, **settings}):
         try:
             return Arm.parse(name, written_here, defaults)
@@ -258,8 +280,11 @@ def _read_arm(name: str, entry: Written, defaults: dict[str, object], shared: Ma
             raise InputError(f"{error.what} (arm {name!r})", error.remedy, key=error.key, place=error.place) from None
 
 
-def _value(entry: Written) -> str | list[str]:
-    """Return a value as the kinds take it: a list where one is written, else the text."""
+def _value(name: str, entry: Written) -> str | list[str] | dict[str, str]:
+    """Return a value as the kinds take it: a list where one is written, or a mapping where the setting takes one, else
+    the text."""
+    if entry.is_mapping and name in ARM and "object" in str(ARM[name].setting.schema.get("type")):
+        return {name: one.text() for name, one in entry.entries().items()}
     return entry.texts() if entry.is_list else entry.text()
 
 

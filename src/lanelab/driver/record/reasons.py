@@ -33,6 +33,7 @@ class Reason(StrEnum):
     EXTRA_REQUEST = "extra-request"
     INEXACT_ANSWER = "inexact-answer"
     OUTSIDE_REQUEST = "outside-request"
+    THIRD_PARTIES = "third-parties"
     FROM_CACHE = "from-cache"
     DEVICE_IGNORED = "device-ignored"
     STREAM_SETTINGS = "stream-settings"

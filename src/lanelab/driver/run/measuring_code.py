@@ -43,6 +43,7 @@ PARTS: Mapping[str, str] = {
     "driver/site/minify/html/split.py": "",
     "driver/site/push_plan.py": "",
     "driver/site/site.py": "",
+    "driver/site/third_parties.py": "",
     "driver/arm": "",
     "driver/trial": "",
     "driver/experiment": "what it reads is in the settings of a trial",

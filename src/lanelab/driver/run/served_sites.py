@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from lanelab.driver.arm.arm import require_third_parties
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.experiment.model import Cell, Experiment
 from lanelab.driver.site.digest import digest_of
@@ -43,6 +44,7 @@ class ServedSites:
             with _of_arm(cell):
                 pushed_paths(sites[cell.site, cell.arm.variant], cell.arm.push)
                 hints(sites[cell.site, cell.arm.variant], cell.arm.early_hints, "early_hints")
+                require_third_parties(cell.arm, sites[cell.site, cell.arm.variant])
         return cls(archived, sites)
 
     def site(self, cell: Cell) -> Site:

@@ -13,12 +13,16 @@ from lanelab.driver.arm.servers.certificates import Authority, Leaf
 from lanelab.driver.arm.servers.life import Running, RunningServer, check_configuration
 from lanelab.driver.arm.servers.resolver import Resolver, use_resolver
 from lanelab.driver.arm.servers.server import Assignment
+from lanelab.driver.arm.third_parties import ThirdParties
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.bed.addresses import origin_addresses
+from lanelab.driver.bed.commands import run_ip
+from lanelab.driver.bed.dead_addresses import dead_addresses, dropping_line
 from lanelab.driver.bed.node import Node
 from lanelab.driver.record.metrics import PAGE_LOAD
 from lanelab.driver.site.hints import hints
 from lanelab.driver.site.push_plan import pushed_paths
+from lanelab.driver.site.site import Site
 from lanelab.driver.trial.spec import TrialSpec
 
 TLS = "https"
@@ -28,6 +32,12 @@ RECORDED_ALPN = ("h3", "h2")  # in the order of preference
 def spoken_by_record(arm: Arm) -> tuple[str, ...]:
     """What the HTTPS records of an arm's names say that its server speaks; nothing where there are none."""
     return RECORDED_ALPN if arm.protocol == "h3" and arm.h3_discovery == "https-record" else ()
+
+
+def addresses_of(arm: Arm, site: Site) -> dict[str, str]:
+    """Return the address of each host of a site."""
+    dead = dead_addresses(ThirdParties.of(arm, site).dead_hosts)
+    return {**origin_addresses(site.hosts, arm.addresses), **dead}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +94,12 @@ class Serving:
     def __init__(self, client: Node, server: Node, folder: Path) -> None:
         """Begin with nothing that runs. `folder` is in memory on the server node."""
         self._client, self._server, self._folder = client, server, folder
-        self._client_asks_resolver = False
+        self._client_asks_resolver = self._drops_packets = False
         self._leaves: dict[tuple[Path, tuple[str, ...], str], Leaf] = {}
 
     def addresses(self, spec: TrialSpec) -> Mapping[str, str]:
         """Of the site's hosts."""
-        return origin_addresses(spec.site.hosts, spec.arm.addresses)
+        return addresses_of(spec.arm, spec.site)
 
     def certificate(self, spec: TrialSpec) -> Leaf | None:
         """Return what the server shows; None without TLS."""
@@ -112,8 +122,16 @@ class Serving:
             use_resolver(self._client)
             self._client_asks_resolver = True
 
+    def _drop_packets(self) -> None:
+        """Let the server node drop what is for dead addresses, for as long as the bed lives: other trials ask none."""
+        if not self._drops_packets:
+            run_ip([dropping_line()], node=self._server)
+            self._drops_packets = True
+
     def start(self, spec: TrialSpec) -> Served:
         """Start what the trial needs. Raises ServerError; InputError where the server refuses an arm's directives."""
+        if spec.arm.unreachable:
+            self._drop_packets()
         resolver = None
         if spec.arm.dns == "resolver":
             folder, spoken = self._folder / "resolver", spoken_by_record(spec.arm)
@@ -155,6 +173,7 @@ class Serving:
             programs=spec.built,
             pushed=pushed_paths(spec.site, spec.arm.push),
             hints=tuple(each.header for each in hints(spec.site, spec.arm.early_hints, "early_hints")),
+            delays=ThirdParties.of(spec.arm, spec.site).delays,
             log_requests=spec.workload == PAGE_LOAD,  # no judge of a load reads them, and they cost it requests
         )
 

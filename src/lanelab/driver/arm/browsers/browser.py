@@ -51,6 +51,7 @@ class Surroundings:
     netlog: bool = False  # log the network from the start of the process
     without_h2: bool = False  # it may not offer HTTP/2: a server would take it that is to speak HTTP/1.1
     timeout_s: float = 120.0  # of the load that a warm start makes beforehand
+    blocked: tuple[str, ...] = ()  # hosts and addresses that it is not to fetch, as an arm's `block` has them
     repeatable: Repeatable | None = None  # None: scripts see the clock and chance as they are
 
 

@@ -11,6 +11,7 @@ from lanelab.driver.arm.wire import OwnSettings, WireSettings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import Kind
 from lanelab.driver.base.settings.setting import Setting, rows_of
+from lanelab.driver.base.units import Duration
 from lanelab.driver.bed.node import Node
 from lanelab.driver.record.evidence.server import Line
 from lanelab.driver.site.site import Site
@@ -63,6 +64,7 @@ class Assignment:
     programs: Mapping[str, Path] = field(default_factory=dict)  # those of `builds`, on this machine
     hints: tuple[str, ...] = ()  # values of Link that are sent in a 103 ahead of the page
     pushed: tuple[str, ...] = ()  # paths of the page's host that are pushed with it
+    delays: Mapping[str, Duration] = field(default_factory=dict)  # how long answers wait, by host and path
     log_requests: bool = True  # False: what a log of every request would cost is not to be measured
 
 
@@ -147,6 +149,8 @@ class Server(Program, Protocol):
     always_offers_h2: bool = False  # with TLS, whatever the arm says: a browser that is to speak HTTP/1.1 must not
     counts_requests: bool = True  # what a connection carries, so that it can end one after a number
     sends_early_hints: bool = False  # 103, by HTTP/2
+    delays_answers: bool = False  # as an arm's `answer_delay` says, without keeping other requests waiting
+    at_once_on_http2: int | None = None  # requests of one connection that it works on at first; None: any number
     pushes: bool = False  # what an arm's `push` names
     limits_streams: bool = False  # to an arm's `server_max_streams`
     repeats_last_line: bool = False  # of its log: that of a connection's last request, when the connection ends

@@ -69,7 +69,7 @@ class Setting:
         if isinstance(default, DefaultBy):
             default = default.values[str((chosen or {}).get(default.setting, next(iter(default.values))))]
         if not default:
-            return () if self.metavar == "LIST" else None
+            return () if self.metavar in ("LIST", "MAPPING") else None
         return self.read(default)
 
     @property

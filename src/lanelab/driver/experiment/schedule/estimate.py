@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.third_parties import GIVES_UP_AFTER
 from lanelab.driver.experiment.model import Cell, Experiment
 from lanelab.driver.experiment.schedule.blocks import beds_used
 from lanelab.driver.experiment.schedule.portions import portions_of_round, require_portions
@@ -130,7 +131,8 @@ def _estimate_cell(experiment: Experiment, cell: Cell, load: SiteLoad) -> CellEs
         of_recorders = sum(RECORDERS[name].second_bytes for name in experiment.recorders)
         points = LOAD_BYTES + round(load_s * (SECOND_BYTES + of_recorders))
         return CellEstimate(cell, load_s, load_s + LOAD_OVERHEAD_S + settle_s, points, load)
-    plt_s = min(expected_plt(load, cell.link.link, cell.arm), experiment.timeout.seconds)
+    expected_s = expected_plt(load, cell.link.link, cell.arm) + held_up_s(cell.arm)
+    plt_s = min(expected_s, experiment.timeout.seconds)
     trial_s = plt_s + OVERHEAD_S[cell.arm.start] + settle_s
     recorded = sum(RECORDERS[name].disk_bytes(options, load) for name, options in experiment.recorders.items())
     disk = recorded + load.objects * (RECORD_BYTES + HAR_BYTES)
@@ -156,6 +158,12 @@ def expected_plt(load: SiteLoad, link: Link, arm: Arm) -> float:
     transfer = carried * 8 / link.down.rate.bps if link.down.rate else 0.0
     recovered = lossy_transfer_s(load.bytes, link, flows or parallel)
     return BROWSER_S + (connect + 1) * rtt + max((waves + growth) * rtt, transfer, recovered)
+
+
+def held_up_s(arm: Arm) -> float:
+    """Return how long third parties hold a page up, as the arm asks: as if one object of each kind were on its way."""
+    waits = [wait.seconds for _, wait in arm.answer_delay]
+    return max([*waits, GIVES_UP_AFTER.seconds if arm.unreachable else 0.0])
 
 
 def lossy_transfer_s(size: int, link: Link, flows: int) -> float:

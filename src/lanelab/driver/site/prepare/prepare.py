@@ -16,6 +16,7 @@ from lanelab.driver.site.compressed_types import COMPRESSED_TYPES, SMALLEST_COMP
 from lanelab.driver.site.prepare.schemes import unify
 from lanelab.driver.site.prepare.variant import AS_ARCHIVED, RECORDED, Variant
 from lanelab.driver.site.site import Site, SiteObject, StoredObject
+from lanelab.driver.site.third_parties import answered
 
 VARIANTS = "variants"
 CODE = ("prepare", "minify")  # folders of sites: what they say decides what comes out
@@ -28,6 +29,8 @@ def prepare(site: Site, variant: Variant) -> Site:
     """Return the same site with the objects and bodies of this variant."""
     if variant == AS_ARCHIVED:
         return site
+    if variant.answer:
+        return _with_answers(prepare(site, variant.as_recorded), variant)
     if variant != variant.without_hints:
         from lanelab.driver.site.hints import hinted  # noqa: PLC0415 - most arms need none of its libraries
 
@@ -51,6 +54,13 @@ def prepare(site: Site, variant: Variant) -> Site:
         what = f"cannot prepare the site {site.name} in {folder}: {error.strerror or error}"
         raise BedError(what, "Free some space, or set LANELAB_BUILD to a folder that can be written") from error
     return replace(site, objects=objects, variant=variant.text)
+
+
+def _with_answers(site: Site, variant: Variant) -> Site:
+    """Return a site that answers some requests in another way than it was recorded."""
+    others = {each: other for each in site.objects if (other := answered(each, variant.answer))}
+    changed = dict(zip(others, bodies.store(site.content, others.values()), strict=True))
+    return replace(site, objects=tuple(changed.get(each, each) for each in site.objects), variant=variant.text)
 
 
 def transform(objects: Sequence[StoredObject], site: Site, variant: Variant) -> Iterable[StoredObject]:

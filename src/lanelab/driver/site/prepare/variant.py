@@ -15,18 +15,25 @@ class Variant:
     preload: str = "off"  # likewise
     fetchpriority: str = "off"  # likewise
     user_agent: str = ""  # what minify does depends on the browser; empty without it
+    answer: tuple[tuple[str, int], ...] = ()  # statuses instead of the recorded ones, as the arm's setting has them
 
     @property
     def text(self) -> str:
         """Name the variant for run folders and caches."""
         hints = {"preload": self.preload, "fetchpriority": self.fetchpriority}
-        words = (f"{name}={value}" for name, value in hints.items() if value != "off")
+        words = [f"{name}={value}" for name, value in hints.items() if value != "off"]
+        words += [f"{pattern}={status}" for pattern, status in self.answer]
         return "_".join((self.schemes, self.compression, self.minify, *words, *filter(None, (self.user_agent,))))
 
     @property
     def without_hints(self) -> "Variant":
         """Return the same variant of a page that says neither what to preload nor what is urgent."""
         return replace(self, preload="off", fetchpriority="off")
+
+    @property
+    def as_recorded(self) -> "Variant":
+        """Return the same variant with the statuses of the record."""
+        return replace(self, answer=())
 
 
 AS_ARCHIVED = Variant()

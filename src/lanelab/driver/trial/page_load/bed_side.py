@@ -5,7 +5,7 @@ What was started for a trial ends with it, except the browser's driver and, for 
 
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -16,6 +16,7 @@ from lanelab.driver.arm.browsers.failures import BrowserError
 from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.arm.browsers.registry import BROWSERS
 from lanelab.driver.arm.servers.registry import SERVERS
+from lanelab.driver.arm.third_parties import ThirdParties
 from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.errors import BedError, InputError, LanelabError, StoreError
 from lanelab.driver.bed.addresses import CLIENT, SERVER
@@ -301,19 +302,27 @@ class PageLoadOnBed(BedSide):
         the link are the gateway's affair."""
         serving, arm = self._serving, spec.arm
         authority = serving.authority(spec).decode()
+        blocked = ThirdParties.of(arm, spec.site).blocked_hosts
         around = Surroundings(
-            hosts=serving.addresses(spec),
+            hosts=_without(serving.addresses(spec), blocked),
             dns=arm.dns,
             netlog=NETLOG in wishes(spec.recorders),
             timeout_s=spec.timeout_s,
+            blocked=arm.block,
             repeatable=repeatable_of(arm, spec.site),
         )
         if arm.via == "gateway":
             trusted = (serving.certificate_of_kind(spec, CERTIFICATE).spki_sha256_b64,)
-            return replace(around, hosts=addresses(spec.site), dns="instant", trusted=trusted, authority=authority)
+            hosts = _without(addresses(spec.site), blocked)
+            return replace(around, hosts=hosts, dns="instant", trusted=trusted, authority=authority)
         leaf = serving.certificate(spec)
         around = replace(around, without_h2=_must_not_offer_h2(arm))
         return replace(around, trusted=(leaf.spki_sha256_b64,), authority=authority, keys=True) if leaf else around
+
+
+def _without(addresses: Mapping[str, str], blocked: Collection[str]) -> dict[str, str]:
+    """Return the addresses of all other hosts: what the browser does not know it cannot ask."""
+    return {host: address for host, address in addresses.items() if host not in blocked}
 
 
 def _must_not_offer_h2(arm: Arm) -> bool:

@@ -13,6 +13,8 @@ it looks, the quick case is taken:
   visit before. A browser that has to be told (`h3_discovery: alt-svc`) asks over TCP first.
 - Handshakes, acknowledgements and requests count as one smallest frame for each way of a round trip.
 - Through the gateway the same holds: what it knows before the browser has asked is nothing but names.
+- An answer that is to wait (`answer_delay`) adds that, the page's own and the longest of the others; none in a repeat
+  view.
 - Where rates change, bytes pass as the trace lets them; a radio's waits are not counted.
 - Bytes are those of answers that ended before the load event, in frames as full as they can be. Of each answer the
   least that client and server say is taken. What was lost, sent again or came later is not counted.
@@ -33,9 +35,11 @@ from lanelab.driver.record.evidence.packets import PacketSummary
 from lanelab.driver.record.evidence.server import ResolverLog
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.prepare.variant import RECORDED
+from lanelab.driver.site.push_plan import OFF
+from lanelab.driver.site.third_parties import values_at
 from lanelab.driver.trial.page_load.answer_bytes import answer_bytes, loaded
 from lanelab.driver.trial.page_load.judges.moving import FASTER, SAVED_US
-from lanelab.driver.trial.page_load.requests import host
+from lanelab.driver.trial.page_load.requests import host, target
 
 US_PER_S = 1_000_000
 TRACE_AHEAD_US, TRACE_STEP_US = 1_000_000, 20_000  # a trace begins at most so long before navigation
@@ -52,7 +56,7 @@ def physical_bound(link: Link, arm: Arm, record: TrialRecord | None = None) -> f
     packets = evidence.packets.get("client") if evidence else None
     resolver = evidence.resolver if evidence else None
     first, rest = _split(answers)
-    before = _trips_before_request(link, arm, resolver, first)
+    before = _trips_before_request(link, arm, resolver, first) + _longest_wait_ns(arm, [first] if first else [])
     last = _shortest_ns(link.up) + _delay_ns(link.down)  # the answer's own frames are among the bytes
     late_us = evidence.moving.played.worst_late_us if evidence and evidence.moving else MOST_LATE_US
     whole = before + last + _passing_ns(moving, _frames(answer_bytes(answers, record), packets, link), before, late_us)
@@ -61,7 +65,7 @@ def physical_bound(link: Link, arm: Arm, record: TrialRecord | None = None) -> f
     # What the page names is asked for when the page is there: another round trip, which only the page can make use of.
     needed = before + trip_ns(link)
     later = needed + last + _passing_ns(moving, _frames(answer_bytes(rest, record), packets, link), needed, late_us)
-    return _milliseconds(max(whole, later))
+    return _milliseconds(max(whole, later, needed + _longest_wait_ns(arm, rest) + last))
 
 
 def quickest(link: Link) -> Link:
@@ -130,6 +134,15 @@ def _trips_before_request(link: Link, arm: Arm, resolver: ResolverLog | None, fi
     if arm.dns == "resolver" and first is not None and host(first) in names:
         trips += 1
     return trips * trip_ns(link)
+
+
+def _longest_wait_ns(arm: Arm, answers: Sequence[Request]) -> int:
+    """Return how long the server thought about one of them. Where it pushes or hints at objects, these are on their way
+    while it thinks about the page."""
+    if arm.start == "warm" or arm.early_hints != OFF or arm.push != OFF:
+        return 0
+    waits = [values_at(arm.answer_delay, target(each)) for each in answers]
+    return max((wait.ns for wait in waits if wait is not None), default=0)
 
 
 def _over_quic(arm: Arm, first: Request | None) -> bool:

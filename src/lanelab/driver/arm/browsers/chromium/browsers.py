@@ -22,6 +22,7 @@ from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.bed.node import Node
 from lanelab.driver.record.evidence.browser import BrowserFacts
+from lanelab.driver.site.third_parties import is_host
 
 SETTLE_LIMIT_S = 1.5
 POLITE_END_S = 5.0
@@ -179,6 +180,7 @@ class ChromiumBrowser(KeptBrowsers[RunningChromium, ChromiumPage]):
         """Make a page ready for the load: its device set, its log emptied, and the browser quiet. `start`: what really
         was new."""
         emulate(running.session, arm)
+        _block(around, running)
         repeating = _repeating(around, running, target or running.home)
         if running.sandboxed is None:
             running.sandboxed = running.chromium.sandboxed()
@@ -246,12 +248,26 @@ def _visit(running: RunningChromium, around: Surroundings, url: str) -> None:
     if not url:
         raise InputError("this start needs the address that is loaded beforehand", key="start")
     repeating = _repeating(around, running, running.home)
+    _block(around, running)
     running.session.limit(around.timeout_s)
     running.session.get(url)
     running.session.unlimit()
     running.pages += 1
     if repeating:
         repeating.close()
+
+
+def _block(around: Surroundings, running: RunningChromium) -> None:
+    """Let the page and its frames have an error at once, before anything is asked of the network. What a worker asks of
+    a host that is blocked as a whole finds no such name (`hosts` of the surroundings lack it)."""
+    if around.blocked:
+        running.session.cdp("Network.enable")
+        running.session.cdp("Network.setBlockedURLs", urls=[address_of(each) for each in around.blocked])
+
+
+def address_of(blocked: str) -> str:
+    """Return what DevTools call a host or an address, of any scheme."""
+    return f"*://{blocked}/*" if is_host(blocked) else f"*://{blocked}"
 
 
 def _repeating(around: Surroundings, running: RunningChromium, target: str) -> Repeating | None:

@@ -1,6 +1,7 @@
 """What Firefox adds to the settings of an arm."""
 
 from lanelab.driver.arm.browsers.browser import SCREENSHOT, VITALS, FlagForm, Limit
+from lanelab.driver.site.third_parties import is_host
 
 CONNECTIONS_PER_HOST = 6  # network.http.max-persistent-connections-per-server, as it comes
 _NAMES = "the site's names must lead to the server, and no other name anywhere"
@@ -40,6 +41,8 @@ LIMITS = (
           "Set tls: 1.3 too, or write compression: gzip, or via: gateway", when=("tls", "off")),
     Limit("touch", lambda value: not value, "cannot be made to believe in a screen to touch", _OTHER, of_link=False),
     Limit("cpu_slowdown", lambda value: value == 1, "has no slowdown of a page's processor", _OTHER, of_link=False),
+    Limit("block", lambda value: all(map(is_host, value)), "has no list of addresses to block, but whole hosts",
+          "Write hosts alone, or write browser: chromium", of_link=False),
     Limit("early_data", lambda value: not value, "cannot be brought to resume a session with requests",
           "Leave early_data out, or write browser: chromium"),
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from lanelab.driver.arm.servers.apache import pack
 from lanelab.driver.arm.servers.apache.fields import ApacheSettings
+from lanelab.driver.arm.servers.apache.waiting import streams
 from lanelab.driver.arm.servers.server import NOBODY, TLS_NAMES, Place, listens
 from lanelab.driver.arm.wire import WireSettings, own_settings
 from lanelab.driver.base.errors import InputError
@@ -39,7 +40,7 @@ class Modules:
     spdy: str  # likewise, for arms that speak SPDY
 
 
-def configuration(
+def configuration(  # noqa: PLR0913 - each is another thing that an assignment says
     arm: WireSettings,
     site: Site,
     place: Place,
@@ -48,15 +49,17 @@ def configuration(
     log_requests: bool = True,
     pushed: Sequence[str] = (),
     hints: Sequence[str] = (),
+    waiting: int = 0,
 ) -> str:
-    """Return the text of httpd.conf."""
+    """Return the text of httpd.conf. `waiting`: how many answers may wait at once."""
     parts = [
         _base(place, modules),
         _modules(arm, site, modules, pushed),
-        _workers(arm),
+        _workers(arm, waiting),
         _connections(arm),
         _spdy(arm),
         _streams(arm),
+        streams(arm, waiting),
         _push(arm, site, pushed),
         _hints(site, hints),
         tls(arm, place),
@@ -94,21 +97,28 @@ def _modules(arm: WireSettings, site: Site, modules: Modules, pushed: Sequence[s
     return [*lines, *spdy, f'LoadModule replay_module "{modules.replay}"']
 
 
-def _workers(arm: WireSettings) -> list[str]:
+def _workers(arm: WireSettings, waiting: int) -> list[str]:
+    """Return how many there are, and as many processes more as hold the answers that wait."""
     settings = own_settings(arm, ApacheSettings)
+    more = math.ceil(waiting / settings.threads_per_child)
+    start, most = settings.start_servers + more, settings.max_workers + more * settings.threads_per_child
     if settings.mpm == "prefork":
-        lines = [f"ServerLimit {max(settings.max_workers, settings.start_servers)}"]
+        lines = [f"ServerLimit {max(most, start)}"]
     else:
-        processes = max(math.ceil(settings.max_workers / settings.threads_per_child), 1)
+        processes = max(math.ceil(most / settings.threads_per_child), 1)
         lines = [
             f"ServerLimit {processes}",
             f"ThreadLimit {max(64, settings.threads_per_child)}",
             f"ThreadsPerChild {settings.threads_per_child}",
         ]
+    spare = (
+        f"MaxSpare{'Servers' if settings.mpm == 'prefork' else 'Threads'} {most}"  # it would end those that are idle
+    )
     return [
         *lines,
-        f"StartServers {settings.start_servers}",
-        f"MaxRequestWorkers {settings.max_workers}",
+        f"StartServers {start}",
+        f"MaxRequestWorkers {most}",
+        *([spare] if waiting else []),
         "MaxConnectionsPerChild 0",
     ]
 

@@ -11,11 +11,12 @@ import json
 import re
 import struct
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lanelab.driver.arm.servers.server import CONNECTION_HEADERS
 from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.units import Duration
 from lanelab.driver.site.site import Headers, Site, SiteObject
 
 FILE = "pack"
@@ -42,17 +43,20 @@ _BUSTING_VALUE = re.compile(r"1[0-9]{9}|1[0-9]{12}(\.[0-9]+)?|0\.[0-9]{8,}")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FOLD = re.compile(r"\r?\n[ \t]+")
 _CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+Delays = Mapping[str, Duration]  # how long answers wait, by host and path
+NO_DELAYS: Delays = {}
 
 
-def digest(site: Site) -> str:
+def digest(site: Site, delays: Delays = NO_DELAYS) -> str:
     """Return a digest that is the same for the same pack."""
-    listed = json.dumps([VERSION, site.hosts, [replace(each, late=False).to_json() for each in site.objects]])
+    waits = [sorted((url, str(wait)) for url, wait in delays.items())] if delays else []
+    listed = json.dumps([VERSION, site.hosts, [replace(each, late=False).to_json() for each in site.objects], *waits])
     return hashlib.sha256(listed.encode()).hexdigest()[:16]
 
 
-def pack(objects: Iterable[SiteObject], body_of: Callable[[SiteObject], bytes]) -> bytes:
+def pack(objects: Iterable[SiteObject], body_of: Callable[[SiteObject], bytes], delays: Delays = NO_DELAYS) -> bytes:
     """Return the pack of these objects. What cannot be sent is not in it: `unsendable` names it."""
-    parts = _Parts()
+    parts = _Parts(delays)
     for each in objects:
         if not unsendable_status(each):
             parts.add(each, body_of)
@@ -110,6 +114,7 @@ def wire(text: str) -> bytes:
 class _Parts:
     """The parts of a pack, while it is made."""
 
+    delays: Delays
     objects: list[bytes] = field(default_factory=list)
     headers: list[bytes] = field(default_factory=list)
     strings: bytearray = field(default_factory=lambda: bytearray(1))  # the first is the empty one
@@ -143,7 +148,7 @@ class _Parts:
                 self._string(query),
                 len(query),
                 sha1,
-                0,
+                _delay_ms(self.delays, each),
             )
         )
 
@@ -187,6 +192,10 @@ class _Parts:
         header = _HEADER.pack(_MAGIC, VERSION, 0, at)
         header += b"".join(_PART.pack(place, count) for place, (_, count) in zip(places, parts, strict=True))
         return b"".join(_padded(data) for data in (header, *(data for data, _ in parts)))
+
+
+def _delay_ms(delays: Delays, each: SiteObject) -> int:
+    return delays[each.url].ns // 1_000_000 if each.url in delays else 0
 
 
 def _slots(hashes: Sequence[int]) -> list[int]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from lanelab.driver.arm.servers.apache import configuration, fields, installation, log, pack
 from lanelab.driver.arm.servers.apache.precompression import compressed_before
+from lanelab.driver.arm.servers.apache.waiting import AT_ONCE_ON_HTTP2, waiting_at_once
 from lanelab.driver.arm.servers.server import Assignment, Content, Place, Server, SetUp
 from lanelab.driver.arm.wire import WireSettings
 from lanelab.driver.base.errors import InputError, ServerError
@@ -25,7 +26,8 @@ class Apache(Server):
     directives = fields.DIRECTIVES
     own_kind = fields.ApacheSettings
     configuration_file = "httpd.conf"
-    sends_early_hints = pushes = limits_streams = True
+    sends_early_hints = pushes = limits_streams = delays_answers = True
+    at_once_on_http2 = AT_ONCE_ON_HTTP2
     clock_us = 1
 
     def untold(self, _protocol: str) -> frozenset[str]:
@@ -45,9 +47,13 @@ class Apache(Server):
 
         def files() -> Mapping[str, bytes]:
             objects, bodies = compressed_before(site)
-            return {pack.FILE: pack.pack(objects, lambda o: bodies[o.sha256] if o.sha256 in bodies else _body(site, o))}
 
-        return Content(pack.digest(site), files)
+            def body_of(each: SiteObject) -> bytes:
+                return bodies[each.sha256] if each.sha256 in bodies else _body(site, each)
+
+            return {pack.FILE: pack.pack(objects, body_of, assignment.delays)}
+
+        return Content(pack.digest(site, assignment.delays), files)
 
     def not_reproduced(self, site: Site) -> tuple[str, ...]:
         return tuple(pack.unsendable(site.objects))
@@ -67,6 +73,7 @@ class Apache(Server):
             log_requests=logs,
             pushed=assignment.pushed,
             hints=assignment.hints,
+            waiting=waiting_at_once(arm, assignment.delays),
         )
         files = {}
         for name in self.builds(arm):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.third_parties import NOTHING, ThirdParties
 from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
@@ -33,7 +34,7 @@ PREFLIGHT = "OPTIONS"  # a browser may remember the answer, and tells little of 
 # is its media type's; it was so while the site was recorded, too.
 RULED_OUT = ("net::ERR_BLOCKED_BY_ORB",)
 # By the browser: when the page was left, and where a script does not read an answer that has no body, as those to what
-# counts visits.
+# counts visits, or that the arm makes an error: a script, say, of which no byte is read then.
 GIVEN_UP = "net::ERR_ABORTED"
 WITHOUT_BODY = (204, 205)
 NEVER_RULED_OUT = ("image/", "audio/", "video/", "font/", "text/css", "text/javascript", "application/javascript")
@@ -54,6 +55,7 @@ class Objects:
     arm: Arm
     site: Site
     tolerances: Tolerances
+    third_parties: ThirdParties = NOTHING
 
     def failures(self) -> Iterator[Failure]:
         faults = self.faults()
@@ -74,6 +76,8 @@ class Objects:
         excused = self._excused()
         for key, wanted in self._recorded.items():
             url, requests = wanted[0].url, requests_of[key]
+            if self.third_parties.is_absent(url):
+                continue  # as the arm asks; third_parties.py looks at these
             why = next((why for request in requests if (why := self._unlike_all(request, wanted))), None)
             due = len({_answer(each) for each in wanted if _is_due(each)})
             lacking = self._lacking(requests, due)
@@ -117,7 +121,8 @@ class Objects:
             return None
         if request.error is not None:
             given_up = wanted.late and request.status is None
-            unread = request.status == wanted.status and wanted.status in WITHOUT_BODY
+            useless = wanted.status in WITHOUT_BODY or self.third_parties.answers.get(wanted.url, 0) >= BAD_REQUEST
+            unread = request.status == wanted.status and useless
             return None if request.error == GIVEN_UP and (given_up or unread) else request.error
         as_asked = request.status == PARTIAL and wanted.status == OK and asked_for_a_part(request)
         if request.status in (None, NOT_MODIFIED) or as_asked:
@@ -205,7 +210,8 @@ def _answer(each: SiteObject) -> tuple[str | None, int, str]:
 
 
 def _failures(case: Case) -> Iterator[Failure]:
-    yield from Objects(case.record, case.arm, case.site, case.tolerances).failures()
+    third_parties = ThirdParties.of(case.arm, case.site)
+    yield from Objects(case.record, case.arm, case.site, case.tolerances, third_parties).failures()
 
 
 JUDGE = Judge(Needs.LOAD, _failures)

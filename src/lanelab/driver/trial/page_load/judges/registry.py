@@ -26,6 +26,7 @@ from lanelab.driver.trial.page_load.judges import (
     settings,
     slow,
     tcp_options,
+    third_parties,
     wire,
 )
 from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs, no_timeline
@@ -42,6 +43,7 @@ JUDGES: tuple[Judge, ...] = (
     router.JUDGE,
     compression.JUDGE,
     hints.JUDGE,
+    third_parties.JUDGE,
     objects.JUDGE,
     extra.JUDGE,
     bound.JUDGE,

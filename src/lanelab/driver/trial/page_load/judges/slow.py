@@ -6,10 +6,12 @@ requests of a trial counts, so that the two clocks need not agree.
 """
 
 import bisect
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.third_parties import ThirdParties
+from lanelab.driver.base.units import Duration
 from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.packets import PacketSummary
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
@@ -33,6 +35,7 @@ class Slow:
     link: Link
     evidence: PageLoadEvidence
     timeline: Timeline | None  # of the client's capture; None: there is none
+    delays: Mapping[str, Duration] = field(default_factory=dict)  # how long answers are to wait
 
     def flags(self) -> Iterator[Flag]:
         waits = [*self._served_late(), *self._paused()]
@@ -51,7 +54,11 @@ class Slow:
         if self.arm.multiplexed or self.arm.pipelining > 1 or "began_us" in witnesses.untold:
             return []
         lines = witnesses.served_requests
-        worked = [line for line in lines if line.duration_us > PATIENCE_US and _size(line) <= AT_ONCE]
+        worked = [
+            line
+            for line in lines
+            if line.duration_us > PATIENCE_US + self._asked_us(_name(line)) and _size(line) <= AT_ONCE
+        ]
         sentences = [f"{_name(line)} took the server {line.duration_us / 1000:.0f} ms" for line in worked]
         lateness = self._lateness_us(lines)
         usual = min((late for late, _ in lateness), default=0)
@@ -70,9 +77,14 @@ class Slow:
             return []
         if self.link.up.mean_loss or self.link.down.mean_loss or link.losses_down.lost or link.losses_up.lost:
             return []
-        limit_ms = self.link.rtt.milliseconds + (PAUSE_US + self._on_the_way_us()) / 1000
+        asked_us = max(map(self._asked_us, self.delays), default=0)
+        limit_ms = self.link.rtt.milliseconds + (PAUSE_US + self._on_the_way_us() + asked_us) / 1000
         waits = [each.to_ms - each.from_ms for each in parts.stretches if each.part == Part.WAIT]
         return [f"an answer paused for {wait:.0f} ms" for wait in waits if wait > limit_ms]
+
+    def _asked_us(self, name: str) -> int:
+        """Return how long an answer waits since the arm asks for it."""
+        return self.delays[name].ns // 1000 if name in self.delays else 0
 
     def _lateness_us(self, lines: list[ServedRequest]) -> list[tuple[int, ServedRequest]]:
         """Return how late the server read each request: from the last packet with data from the client, at most as long
@@ -125,7 +137,8 @@ def _name(line: ServedRequest) -> str:
 
 def _flags(case: Case) -> Iterator[Flag]:
     if not case.link.cross:  # whose queue explains what is late
-        yield from Slow(case.arm, case.link, case.evidence, case.read_timeline()).flags()
+        delays = ThirdParties.of(case.arm, case.site).delays
+        yield from Slow(case.arm, case.link, case.evidence, case.read_timeline(), delays).flags()
 
 
 JUDGE = Judge(Needs.TRIAL, flags=_flags)
