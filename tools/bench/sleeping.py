@@ -27,6 +27,7 @@ from lanelab.driver.run.machines import BedFacts, MachineFacts
 from lanelab.driver.run.sweep.messages import Delivery, PieceRequest, Portion, Qualification
 from lanelab.driver.run.sweep.worker.outbox import Outbox
 
+TOOLS_ROOT = Path(__file__).resolve().parents[2]  # where `tools` is imported from, also beside the lanelab of a wheel
 WORKLOAD, SLEPT = "sleep", "slept_s"
 ARTIFACT = "simulated.bin"
 GRID = """\

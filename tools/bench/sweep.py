@@ -35,7 +35,7 @@ from lanelab.driver.run.sweep.events import (
 )
 from lanelab.driver.run.this_machine import this_machine
 from tools.bench.figures import Figure
-from tools.bench.sleeping import Sleep, SleepingWorker, registered, sleeping_experiment
+from tools.bench.sleeping import TOOLS_ROOT, Sleep, SleepingWorker, registered, sleeping_experiment
 from tools.bench.thread_cluster import ThreadCluster
 
 Tell = Callable[[str], None]
@@ -151,7 +151,7 @@ class _Host:
     """A process of tools/bench/sweep_host.py."""
 
     def __init__(self, settings: Coded) -> None:
-        argv = [sys.executable, "-I", "-c", START, str(paths.PROJECT)]
+        argv = [sys.executable, "-I", "-c", START, str(TOOLS_ROOT)]
         self._process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
         self._settings = settings
 

@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 
 from lanelab.analysis.statistics import KNOWN
-from lanelab.driver.base import paths
 from lanelab.driver.base.errors import BedError
 from lanelab.driver.run.events import Event
 from lanelab.driver.run.folder import format as run_format
@@ -20,7 +19,7 @@ from lanelab.driver.run.sweep.controller import Controller, Patience
 from lanelab.driver.run.sweep.events import PortionStored
 from lanelab.driver.run.this_machine import this_machine
 from tools.bench.figures import Figure
-from tools.bench.sleeping import Sleep, SleepingWorker, registered, sleeping_experiment
+from tools.bench.sleeping import TOOLS_ROOT, Sleep, SleepingWorker, registered, sleeping_experiment
 from tools.bench.sweep import account
 from tools.bench.thread_cluster import ThreadCluster
 from tools.bench.trials import Tell
@@ -73,7 +72,7 @@ def _finish(folder: Path, trials: int) -> None:
 
 
 def _session(folder: Path, trials: int) -> "subprocess.Popen[str]":
-    argv = [sys.executable, "-I", "-c", START, str(paths.PROJECT), str(folder), str(trials)]
+    argv = [sys.executable, "-I", "-c", START, str(TOOLS_ROOT), str(folder), str(trials)]
     return subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
 
 
