@@ -15,6 +15,7 @@ from lanelab.analysis.results.model import Failure, Run
 from lanelab.analysis.results.refusals import Refusal
 from lanelab.analysis.results.sections.explained import explained_sections
 from lanelab.analysis.statistics import Change, compare
+from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.record.evidence.parts import Part, Parts, Stretch
 from tests.kit import made_parts
@@ -265,3 +266,41 @@ def test_a_run_without_parts_says_why_and_what_to_do() -> None:
     with pytest.raises(InputError, match="there is no capture of the client") as refused:
         explain(run(has_parts=False), [], lambda _: absent)
     assert "capture: client" in str(refused.value.remedy)
+
+
+@pytest.mark.parametrize(
+    ("settings", "parts", "says"),
+    [
+        (
+            {"answer_delay": {"ads.test": "800ms", "default": "20ms"}},
+            {"wait": 950, "connect": 100},
+            [
+                "The server thinks before it answers, as the arm asks: ads.test 800ms and all others 20ms.",
+                "The server's thinking limits it most: for 1.05 s no answer arrived, and an answer was to wait for",
+            ],
+        ),
+        (
+            {"answer_delay": {"ads.test": "100ms"}},
+            {"wait": 950, "connect": 100},
+            ["The server thinks before it answers, as the arm asks: ads.test 100ms.", "Round trips limit it most"],
+        ),
+        (
+            {"unreachable": ["ads.test"]},
+            {"connect": 131_000},
+            ["Not reachable, as the arm asks: ads.test.", "A host that does not answer limits it most: for 131.00 s"],
+        ),
+        ({"block": ["ads.test", "*.js"]}, {}, ["Blocked in the browser, as the arm asks: ads.test and *.js."]),
+        ({"answer": {"ads.test": 503}}, {}, ["Answered otherwise than recorded, as the arm asks: ads.test with 503."]),
+    ],
+)
+def test_what_the_arm_asks_of_third_parties_is_said(
+    settings: JsonObject, parts: Mapping[str, float], says: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(made_parts, "HTTP", {"transmission": 300.0, "idle": 0.0, **parts})
+    http, other = made_parts.ARMS
+    monkeypatch.setattr(made_parts, "ARMS", (dataclasses.replace(http, settings={**http.settings, **settings}), other))
+    (cell,) = explain(run(), ["dummy, 100ms, HTTP"], nothing).cells
+    told = " ".join(cell.sentences())
+    assert [each for each in says if each not in told] == []
+    (found,) = explain(run(), ["HTTP", "HTTP/2"], nothing).differences
+    assert f"HTTP: {says[0][0].lower()}{says[0][1:]}" in " ".join(found.sentences())

@@ -249,3 +249,27 @@ def test_what_is_too_short_belongs_to_what_was_before() -> None:
 def test_intervals_are_joined_and_cut() -> None:
     assert joined([(5, 7), (0, 2), (1, 4), (9, 10)], gap=1) == [(0, 7), (9, 10)]
     assert common([(0, 5), (8, 20)], [(4, 9), (10, 11), (30, 31)]) == [(4, 5), (8, 9), (10, 11)]
+
+
+def test_a_host_that_does_not_answer_is_a_connection_that_is_being_opened() -> None:
+    """SYNs that nobody answers are no losses; what the browser gave up ended the wait."""
+    loaded = load(PAGE)
+    browser = browser_of(loaded)
+    assert browser.clock
+    assert browser.clock.first_request
+    assert browser.times.plt_ms
+    zero, given_up_ms = browser.clock.first_request * 1000, browser.times.plt_ms + 4000
+    times = replace(browser.times, plt_ms=given_up_ms + 10, plt_navigation_ms=given_up_ms + 5)
+    syn = loaded.timeline.streams[0].packets[0]
+    sent = [syn._replace(at_ns=zero + at_ms * MS) for at_ms in (100, 1100, 3100)]
+    stream = Stream((CLIENT, 55_000), ("10.10.31.1", 80), sent)
+    given_up = replace(loaded.requests[0], url="http://dead.test/x.js", status=None, connection=None)
+    given_up = replace(given_up, error="net::ERR_CONNECTION_TIMED_OUT", ended_ms=given_up_ms)
+    evidence = replace(loaded.evidence, browser=replace(browser, times=times))
+    timeline = replace(loaded.timeline, streams=[*loaded.timeline.streams, stream])
+    decomposed = decompose(replace(loaded, evidence=evidence, timeline=timeline, requests=[*loaded.requests, given_up]))
+    assert decomposed.parts.absent is None
+    measures, plain = decomposed.measures, decompose(loaded).measures
+    assert measures[Part.RECOVERY.measure] == plain[Part.RECOVERY.measure] == 0
+    assert measures[Part.CONNECT.measure] - plain[Part.CONNECT.measure] == pytest.approx(4000, abs=50)
+    assert measures[Part.IDLE.measure] < plain[Part.IDLE.measure] + 50

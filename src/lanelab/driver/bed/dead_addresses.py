@@ -19,6 +19,11 @@ def dead_addresses(hosts: Sequence[str]) -> dict[str, str]:
     return dict(zip(hosts, addresses, strict=False))
 
 
+def is_dead(address: str) -> bool:
+    """Return whether nobody is there."""
+    return ipaddress.ip_address(address) in DEAD_NETWORK
+
+
 def dropping_line() -> str:
     """Return the `ip` line for the server node. In its table of local addresses, where all others of that network are
     its own."""

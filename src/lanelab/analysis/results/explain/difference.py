@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from lanelab.analysis.results.comparisons import alpha_of
+from lanelab.analysis.results.explain import third_parties
 from lanelab.analysis.results.explain.load_time_parts import LEAST_MS, LEAST_SHARE, PLT, WORDS, MadeOf, with_parts
 from lanelab.analysis.results.model import Cell, Names, Run
 from lanelab.analysis.results.numbers import difference, kilobytes, listed, seconds
@@ -183,6 +184,7 @@ def explain_difference(
 
 def causes(difference: Difference) -> Iterator[str]:
     """Yield what the arms do differently on the wire, where that can be counted."""
+    yield from _third_parties(difference)
     yield from _connections(difference)
     yield from _tls(difference)
     yield from _bytes(difference)
@@ -197,6 +199,15 @@ def _fact(difference: Difference, name: str) -> tuple[float, float] | None:
 def _names(difference: Difference) -> tuple[str, str]:
     """Return the second arm, which is the subject, and the first."""
     return difference.other.cell.arm.name, difference.base.cell.arm.name
+
+
+def _third_parties(difference: Difference) -> Iterator[str]:
+    """Yield what only one of the two asks of third parties."""
+    base, other = (each.cell.arm for each in (difference.base, difference.other))
+    for arm, against in ((other, base), (base, other)):
+        others = list(third_parties.sentences(against.settings))
+        own = [each for each in third_parties.sentences(arm.settings) if each not in others]
+        yield from (f"{arm.name}: {each[0].lower()}{each[1:]}" for each in own)
 
 
 def _connections(difference: Difference) -> Iterator[str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from lanelab.analysis.results.explain import third_parties
 from lanelab.analysis.results.layout.data import key, spread
 from lanelab.analysis.results.model import Cell, Run, Trial, identity_of
 from lanelab.analysis.results.numbers import kilobytes, listed, seconds
@@ -65,6 +66,7 @@ class MadeOf:
         return [
             f"{self.cell}: {seconds(self.plt_ms)} ({of}).",
             f"The time went to {self._parts()}.",
+            *third_parties.sentences(self.cell.arm.settings),
             self._bound(),
         ]
 
@@ -81,6 +83,10 @@ class MadeOf:
             rate = f" of {self.link.down.rate}" if self.link.down.rate else ""
             return f"The link's rate limits it most: the bottleneck{rate} was busy for {due}, with {carried}."
         if self.bound == "round trips":
+            settings, due_ms = self.cell.arm.settings, self.due_to("round trips")
+            held_up = third_parties.limit(settings, self.parts[Part.CONNECT], self.parts[Part.WAIT], due_ms)
+            if held_up:
+                return held_up
             trips = f" ({self.due_to('round trips') / self.rtt_ms:.1f} round trips)" if self.rtt_ms else ""
             return f"Round trips limit it most: for {due}{trips} no answer arrived, because packets were on their way."
         if self.bound == "loss":

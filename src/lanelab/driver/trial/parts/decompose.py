@@ -9,10 +9,11 @@ waits, and that before TLS, TCP and DNS.
 import bisect
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
+from lanelab.driver.bed.dead_addresses import is_dead
 from lanelab.driver.link import HEADER, Link
 from lanelab.driver.record.evidence.browser import BrowserEvidence, Request
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
@@ -110,6 +111,7 @@ SHORTEST = MS // 4  # a stretch
 EARLY = 2 * MS  # by so much a handshake may be longer than another round trip
 PAUSE = MS // 5  # between two frames, in which a bottleneck without a rate still counts as busy
 MAIN_THREAD = "main thread"
+IN_VAIN = "to a host that does not answer"
 FRAME = 1514  # bytes of a full one
 
 
@@ -142,6 +144,7 @@ def decompose(loaded: Loaded, *, one_at_a_time: bool = False) -> Decomposed:
     whole = _whole(browser)
     if isinstance(whole, str):
         return _absent(whole)
+    loaded, in_vain = _without_dead(loaded, zero)
     streams = loaded.timeline.connections
     if not streams:
         return _absent("the capture has no connection")
@@ -152,9 +155,23 @@ def decompose(loaded: Loaded, *, one_at_a_time: bool = False) -> Decomposed:
         return _absent("no request was found in the capture")
     if apart is not None and abs(apart) > most:
         return _absent(f"the clocks of capture and browser are {abs(apart):.1f} ms apart; up to {most:.1f} ms is right")
-    pieces = divide(whole, _claims(loaded, exchanges), RANK[Part.IDLE], SHORTEST)
+    pieces = divide(whole, [*_claims(loaded, exchanges), *in_vain], RANK[Part.IDLE], SHORTEST)
     parts = Parts(tuple(_stretch(piece, zero) for piece in pieces), None)
     return Decomposed(parts, {**_sums(parts), **lags(exchanges, one_at_a_time=one_at_a_time)})
+
+
+def _without_dead(loaded: Loaded, zero: int) -> tuple[Loaded, list[Claim]]:
+    """Return the load without connections to hosts that are not to answer, and the times in which the browser tried to
+    open them for requests that it gave up: no packet was lost there."""
+    timeline = loaded.timeline
+    dead = [stream for stream in timeline.streams if is_dead(stream.server[0])]
+    if not dead:
+        return loaded, []
+    first = min(packet.at_ns for stream in dead for packet in stream.packets)
+    ended = [each.ended_ms for each in loaded.requests if each.status is None and each.error and each.ended_ms]
+    claims = [Claim(first, zero + round(at * MS), RANK[Part.CONNECT], IN_VAIN) for at in ended]
+    alive = [stream for stream in timeline.streams if not is_dead(stream.server[0])]
+    return replace(loaded, timeline=replace(timeline, streams=alive)), claims
 
 
 def _absent(why: str) -> Decomposed:
