@@ -1,6 +1,8 @@
 """Settings of the whole program, and the time limits that one of them makes longer."""
 
+import os
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,14 @@ from click.testing import CliRunner
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base import configuration, timeouts
-from lanelab.driver.base.configuration import FACTOR_OF_EMULATED, PROJECT, SITES, TIMEOUTS, Configuration
+from lanelab.driver.base.configuration import (
+    FACTOR_OF_EMULATED,
+    PROJECT,
+    SITES,
+    TIMEOUTS,
+    Configuration,
+    require_trusted,
+)
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.main import lanelab
 from lanelab.driver.trial.operations import TrialOperations
@@ -40,6 +49,35 @@ def test_installed_it_writes_to_the_users_folders_and_nowhere_else() -> None:
     assert relative.build == Path.home() / ".cache" / "lanelab"
     assert relative.sites == Path.home() / ".local" / "share" / "lanelab" / "sites"
     assert Configuration.from_environment({"LANELAB_SITES": "/s"}).shipped_sites is None
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(
+    ("home", "words"), [("here", "'here' is no folder's whole path"), ("", "not set, and the system knows no home")]
+)
+def test_without_a_home_folder_nothing_is_written_anywhere(
+    home: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: 2**31 - 7)  # whom no list of users has
+    with pytest.raises(InputError, match=f"^HOME: {words}.* Set it, or XDG_CACHE_HOME$"):
+        Configuration.from_environment({"HOME": home})
+    named = Configuration.from_environment({"HOME": home, "XDG_CACHE_HOME": "/c", "XDG_DATA_HOME": "/d"})
+    assert named.build == Path("/c/lanelab")
+
+
+@pytest.mark.parametrize(("mode", "refused"), [(0o777, True), (0o1777, True), (0o775, False), (0o755, False)])
+def test_a_build_folder_of_somebody_else_that_everybody_may_write_to_is_refused(
+    mode: int, refused: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.chmod(mode)
+    require_trusted(tmp_path)  # one's own
+    require_trusted(tmp_path / "not there yet")
+    user = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: user + 1)
+    monkeypatch.setenv("LANELAB_BUILD", str(tmp_path))
+    monkeypatch.setattr(configuration, "_held", None)
+    with pytest.raises(InputError, match=r"^LANELAB_BUILD: .*everybody may write") if refused else nullcontext():
+        configuration.load()
 
 
 @pytest.fixture

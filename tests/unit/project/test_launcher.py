@@ -148,6 +148,20 @@ def test_a_read_only_checkout_uses_the_cache(fresh: Path, tmp_path: Path) -> Non
     assert not (fresh / "build").exists()
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="takes root: it gives a folder to somebody else")
+def test_runs_no_program_of_a_folder_that_everybody_may_write_to(made: Path, tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    env = environment(LANELAB_BUILD=str(shared))
+    os.chown(shared, 65534, 65534)
+    refused = run([made / "lanelab"], env)
+    assert refused.returncode == 1
+    (line,) = refused.stderr.splitlines()
+    assert line.startswith(f"lanelab: {shared} is somebody else's, and everybody may write to it")
+    assert list(shared.iterdir()) == []
+
+
 def test_refuses_a_python_that_will_not_do(made: Path) -> None:
     result = run([made / "lanelab"], environment(LANELAB_PYTHON="/bin/false"))
     assert result.returncode == 1

@@ -1,6 +1,8 @@
 """What the environment says to lanelab: read once, when a program starts, and held here."""
 
 import os
+import pwd
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -68,7 +70,20 @@ def _users_sites(environment: Mapping[str, str]) -> Path:
 def user_folder(environment: Mapping[str, str], variable: str, usual: str) -> Path:
     """Return lanelab's folder below one of the user's own, as the XDG specification has them."""
     named = Path(environment.get(variable, ""))  # which counts only where it is absolute
-    return (named if named.is_absolute() else Path.home() / usual) / "lanelab"
+    return (named if named.is_absolute() else _home(environment, variable) / usual) / "lanelab"
+
+
+def _home(environment: Mapping[str, str], instead: str) -> Path:
+    """Return the user's home folder: what HOME says, or without it the system's list of users."""
+    named = environment.get("HOME")
+    try:
+        home = Path(named or pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:
+        home = Path()
+    if not home.is_absolute():
+        what = f"'{named}' is no folder's whole path" if named else "not set, and the system knows no home of this user"
+        raise InputError(what, f"Set it, or {instead}", key="HOME")
+    return home
 
 
 def _factor(text: str) -> float:
@@ -92,7 +107,20 @@ def current() -> Configuration:
 
 def load() -> Configuration:
     """Read the environment. Raises InputError."""
-    return hold(Configuration.from_environment(os.environ))
+    configuration = Configuration.from_environment(os.environ)
+    require_trusted(configuration.build)
+    return hold(configuration)
+
+
+def require_trusted(build: Path) -> None:
+    """Raises InputError where somebody else's folder is one that everybody may write to: programs in it are run."""
+    try:
+        status = build.stat()
+    except OSError:  # who writes there says why it cannot be
+        return
+    if status.st_uid != os.getuid() and status.st_mode & stat.S_IWOTH:
+        what = f"{build} is somebody else's, and everybody may write to it: programs in it are run"
+        raise InputError(what, "Name a folder of your own", key="LANELAB_BUILD")
 
 
 def hold(configuration: Configuration) -> Configuration:
