@@ -15,7 +15,8 @@ FOLDER = Path(__file__).parent / "image"
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_makes_an_image(target: str, family: str, update_golden: bool) -> None:
     wheels = [
-        wheels_command("python", Path(lock), SYSTEMS[family], Path("ingredients")) for lock in TARGETS[target].locks
+        wheels_command("python", Path(lock), SYSTEMS[family], "x86_64", Path("ingredients"))
+        for lock in TARGETS[target].locks
     ]
     commands = [*wheels, bootstrap(family, None, ['Acquire::Retries "3"'])]
     words = "\n\n".join("\n".join(argv) for argv in commands).replace(str(ROOT), "PROJECT")

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import IO
 
 CHUNK = 1 << 20
-ARCHITECTURE = "amd64"
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 CONFIG = "application/vnd.oci.image.config.v1+json"
 LAYER = "application/vnd.oci.image.layer.v1.tar+gzip"
@@ -34,13 +33,15 @@ class Layer:
             self.digest = hashlib.file_digest(written, "sha256").hexdigest()
 
 
-def write_archive(target: Path, name: str, layer: Layer, config: Mapping[str, object], time_s: int) -> None:
-    """Write the image of that name (lanelab:1.0)."""
+def write_archive(
+    target: Path, name: str, architecture: str, layer: Layer, config: Mapping[str, object], time_s: int
+) -> None:
+    """Write the image of that name (lanelab:1.0). `architecture`: Debian's and OCI's name of it, as amd64."""
     created = datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     about = _json(
         {
             "created": created,
-            "architecture": ARCHITECTURE,
+            "architecture": architecture,
             "os": "linux",
             "config": config,
             "rootfs": {"type": "layers", "diff_ids": [f"sha256:{layer.content}"]},

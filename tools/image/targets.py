@@ -76,13 +76,14 @@ def bootstrap(family: str, mirror: str | None, apt_options: Sequence[str]) -> li
     ]  # fmt: skip
 
 
-def wheels_command(python: str, lock: Path, system: System, folder: Path) -> list[str]:
-    """Return the command that fetches the packages of a lock as wheels for that Python, each with its hash."""
-    platforms = [f"manylinux_2_{minor}_x86_64" for minor in (17, 24, 26, 27, 28, 31, 34, 35, 36)]
+def wheels_command(python: str, lock: Path, system: System, machine: str, folder: Path) -> list[str]:
+    """Return the command that fetches the packages of a lock as wheels for that Python and that processor (x86_64),
+    each with its hash."""
+    tags = ("manylinux1", "manylinux2014", *(f"manylinux_2_{minor}" for minor in (17, 24, 26, 27, 28, 31, 34, 35, 36)))
     return [
         python, "-I", "-m", "pip", "download", "--quiet", "--no-input", "--disable-pip-version-check", "--no-deps",
         "--require-hashes", "--only-binary=:all:", "--implementation=cp", f"--python-version={system.python}",
-        *(f"--platform={platform}" for platform in ("manylinux1_x86_64", "manylinux2014_x86_64", *platforms)),
+        *(f"--platform={tag}_{machine}" for tag in tags),
         "--dest", str(folder), "--requirement", str(lock),
     ]  # fmt: skip
 

@@ -6,18 +6,16 @@ import hashlib
 import subprocess
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from lanelab.driver.base.errors import BuildError
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.programs.building.gateway import GO_VERSION, PACKAGE, PROGRAM, key_from
 from lanelab.driver.base.programs.building.go import GATEWAY, Go, toolchain
+from lanelab.driver.base.programs.system_package import ARCHITECTURES  # Go has the names that Debian has
 from lanelab.driver.base.version import VERSION
 
-# Go's name of a processor, and that of wheels. The programs are static: any C library will do.
-X86_64 = {"amd64": "x86_64"}
-PROCESSORS = {**X86_64, "arm64": "aarch64"}
 PROGRAMS = (PROGRAM, "spdy-load")
 LINKED = "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}{{end}}{{end}}"
 FILE, EXECUTABLE = 0o100644, 0o100755
@@ -32,15 +30,18 @@ License: Apache-2.0 AND BSD-3-Clause
 WHEEL = "Wheel-Version: 1.0\nGenerator: lanelab\nRoot-Is-Purelib: false\n{tags}"
 
 
-def gateway_wheels(out: Path, processors: Mapping[str, str] = PROCESSORS) -> Iterator[Path]:
-    """Build one for each processor. Raises BuildError."""
+def gateway_wheels(out: Path, machines: Iterable[str] = ARCHITECTURES) -> Iterator[Path]:
+    """Build one for each processor. The programs are static: any C library will do. Raises BuildError."""
     out.mkdir(parents=True, exist_ok=True)
     go = toolchain()
     version = f"{VERSION}+{key_from(PROGRAM, go.version)}"
     licences = licence_texts(go)
-    for processor, machine in processors.items():
+    for machine in machines:
         files = {f"{PACKAGE}/{GO_VERSION}": go.version.encode(), **licences}
-        programs = {f"{PACKAGE}/{key_from(name, go.version)}/{name}": _built(name, go, processor) for name in PROGRAMS}
+        programs = {
+            f"{PACKAGE}/{key_from(name, go.version)}/{name}": _built(name, go, ARCHITECTURES[machine])
+            for name in PROGRAMS
+        }
         yield write_wheel(out, version, machine, files, programs)
 
 

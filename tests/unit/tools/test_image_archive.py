@@ -4,13 +4,17 @@ import gzip
 import hashlib
 import io
 import json
+import platform
 import tarfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lanelab.driver.base.errors import BuildError
+from tools.image import build
 from tools.image.archive import Layer, write_archive
+from tools.image.targets import SYSTEMS, wheels_command
 
 TAR = b"the content of a file system" * 1000
 CONFIG = {"User": "1000", "Entrypoint": ["lanelab"]}
@@ -20,7 +24,7 @@ CONFIG = {"User": "1000", "Entrypoint": ["lanelab"]}
 def image(tmp_path: Path) -> tarfile.TarFile:
     layer = Layer(io.BytesIO(TAR), tmp_path / "layer")
     assert layer.size == len(TAR)
-    write_archive(tmp_path / "image.tar", "lanelab:1.0", layer, CONFIG, 1_700_000_000)
+    write_archive(tmp_path / "image.tar", "lanelab:1.0", "arm64", layer, CONFIG, 1_700_000_000)
     return tarfile.open(tmp_path / "image.tar")
 
 
@@ -47,6 +51,7 @@ def test_by_the_index(image: tarfile.TarFile) -> None:
     [layer] = manifest["layers"]
     assert gzip.decompress(blob(image, layer)) == TAR
     assert config["config"] == CONFIG
+    assert config["architecture"] == "arm64"
     assert config["rootfs"]["diff_ids"] == [f"sha256:{hashlib.sha256(TAR).hexdigest()}"]
 
 
@@ -57,10 +62,32 @@ def test_by_the_list_of_older_dockers(image: tarfile.TarFile) -> None:
     assert gzip.decompress(content(image, entry["Layers"][0])) == TAR
 
 
+@pytest.mark.parametrize("machine", ["aarch64", "riscv64"])
+def test_it_is_of_the_processor_that_makes_it(machine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every part of it is; where there are no parts it is refused before anything is made."""
+    argv = wheels_command("python", tmp_path, SYSTEMS["debian-12"], machine, tmp_path)
+    assert all(word.endswith(f"_{machine}") for word in argv if word.startswith("--platform="))
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    monkeypatch.setattr(build, "find", lambda _name: "/usr/bin/mmdebstrap")
+    seen: list[str] = []
+    monkeypatch.setattr(build, "_gather", lambda *given: seen.append(given[2]))
+    monkeypatch.setattr(build, "_file_system", lambda *_: Layer(io.BytesIO(TAR), tmp_path / "layer"))
+    if machine == "aarch64":
+        file, _ = build.build_image("lab", "debian-12", tmp_path)
+        with tarfile.open(file) as opened:
+            [entry] = json.loads(content(opened, "manifest.json"))
+            assert json.loads(content(opened, entry["Config"]))["architecture"] == "arm64"
+        assert seen == [machine]
+    else:
+        with pytest.raises(BuildError, match="there is no image for riscv64"):
+            build.build_image("lab", "debian-12", tmp_path)
+
+
 def test_the_same_content_gives_the_same_file(tmp_path: Path) -> None:
     digests = set()
     for name in ("one", "two"):
         layer = Layer(io.BytesIO(TAR), tmp_path / f"{name}.layer")
-        write_archive(tmp_path / name, "lanelab:1.0", layer, CONFIG, 1_700_000_000)
+        write_archive(tmp_path / name, "lanelab:1.0", "arm64", layer, CONFIG, 1_700_000_000)
         digests.add(hashlib.sha256((tmp_path / name).read_bytes()).hexdigest())
     assert len(digests) == 1
