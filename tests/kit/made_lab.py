@@ -122,7 +122,7 @@ def make_lab(folder: Path) -> Lab:
 def student_folder(described: Path, path: Path, student: str, answers: Mapping[str, str] | None = None) -> LabFolder:
     """Begin the lab for a student, and fix the answers."""
     lab = read_lab(NAME, described)
-    folder = begin_lab(lab, read_text(lab, folder=described), student, path, described=described)
+    folder = begin_lab(lab, read_text(lab), student, path, described=described)
     if answers:
         fix(folder, answers)
     return folder

@@ -90,15 +90,15 @@ def test_hostile_names_stay_text(described: Path, tmp_path: Path) -> None:
     folder = done(described, tmp_path / "class" / "mallory", HOSTILE, {"load": "900"})
     done(described, tmp_path / "class" / "formula", "=1+1", {"load": "900"})
     sheet = collect([tmp_path / "class"])
-    for page in (page_of(sheet), take_home(check_lab(folder), read_text(folder.lab(), folder=described))):
+    for page in (page_of(sheet), take_home(check_lab(folder), read_text(folder.lab()))):
         assert "<script>alert" not in page
         assert "&lt;script&gt;alert(1)" in page
     assert {row["student"] for row in rows(csv_of(sheet))} == {HOSTILE, "'=1+1"}
 
 
-def test_what_a_student_takes_home_has_everything(handed_in: Path, described: Path) -> None:
+def test_what_a_student_takes_home_has_everything(handed_in: Path) -> None:
     checked = check_lab(open_lab(handed_in / "ada"))
-    page = take_home(checked, read_text(checked.lab, folder=described))
+    page = take_home(checked, read_text(checked.lab))
     assert all(text in page for text in ("One connection or six.", "2250 ms", "a secret second", "Therefore.", "seed"))
     assert "Your numbers" in page
     assert checked.sheet.digest in page

@@ -8,6 +8,7 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.source import read_yaml
 from lanelab.driver.lab.description import LABS, Lab, find_lab, lab_names, parse_lab, read_lab
 from lanelab.driver.lab.text import items, languages, parse_text, read_text
+from tests.kit.made_lab import TEXT, make_lab
 
 SLOW_START = "1-slow-start"
 HEAD = "experiment: labs/1-slow-start\npredictions:\n"
@@ -30,7 +31,7 @@ def test_a_lab_goes_by_its_name_and_its_number() -> None:
 @pytest.mark.parametrize("name", lab_names())
 def test_each_text_asks_what_its_lab_judges_in_every_language(name: str) -> None:
     read = read_lab(name)
-    for language in languages(name):
+    for language in languages(read):
         text = read_text(read, language)
         assert list(text.sentences) == [question.name for question in read.questions]
         assert len(text.answers) == 2
@@ -101,10 +102,9 @@ def test_a_text_that_asks_something_else_is_refused(change: tuple[str, str], wor
 
 
 def test_a_language_without_a_text_has_the_english_one(tmp_path: Path) -> None:
-    read = read_lab(SLOW_START)
-    markdown = (LABS / f"{SLOW_START}.md").read_text()
+    made = make_lab(tmp_path)
     (tmp_path / "de").mkdir()
-    (tmp_path / f"{SLOW_START}.md").write_text(markdown)
-    (tmp_path / "de" / f"{SLOW_START}.md").write_text(markdown.replace("# Lab 1: slow start", "# Labor 1"))
-    assert read_text(read, "de", tmp_path).title == "Labor 1"
-    assert read_text(read, "../en", tmp_path).language == "en"
+    (tmp_path / "de" / "small.md").write_text(TEXT.replace("# Lab 0: small", "# Labor 0"))
+    assert languages(made) == ["en", "de"]
+    assert read_text(made, "de").title == "Labor 0"
+    assert read_text(made, "../de").language == "en"

@@ -10,12 +10,12 @@ from lanelab.analysis.results.report.atomic_files import write_whole
 from lanelab.analysis.results.runs import find_run
 from lanelab.driver.api.result import Result
 from lanelab.driver.lab.class_sheet import ClassSheet, collect, csv_of, page_of
-from lanelab.driver.lab.description import LABS, Lab, find_lab, lab_names, read_lab
+from lanelab.driver.lab.description import Lab, find_lab, lab_names, read_lab
 from lanelab.driver.lab.folder import LabFolder, begin_lab, fix, folder_name, open_lab, predictions_in
 from lanelab.driver.lab.judging import CheckedLab, Outcome, check_lab
 from lanelab.driver.lab.sheet import Sheet
 from lanelab.driver.lab.take_home import take_home
-from lanelab.driver.lab.text import ENGLISH, LabText, read_text
+from lanelab.driver.lab.text import ENGLISH, read_text
 
 TAKEN_HOME, CSV, PAGE = "lab.html", "class.csv", "class.html"
 
@@ -44,8 +44,13 @@ def start_lab(named: str, student: str, out: Path | None = None, language: str =
     path = Path(named)
     described = path.parent if path.suffix == ".yaml" and path.is_file() else None
     lab = read_lab(path.stem, described) if described else read_lab(find_lab(named))
-    text = read_text(lab, language, described or LABS)
-    return begin_lab(lab, text, student, out or Path(f"lab-{lab.name}-{folder_name(student)}"), described=described)
+    return begin_lab(
+        lab,
+        read_text(lab, language),
+        student,
+        out or Path(f"lab-{lab.name}-{folder_name(student)}"),
+        described=described,
+    )
 
 
 def fix_predictions(folder: Path, answers: Mapping[str, str] | None = None) -> tuple[LabFolder, Sheet]:
@@ -55,16 +60,11 @@ def fix_predictions(folder: Path, answers: Mapping[str, str] | None = None) -> t
     return opened, fix(opened, {**filled, **(answers or {})})
 
 
-def text_of(checked: CheckedLab, language: str = ENGLISH) -> LabText:
-    """Return the text of the lab that was judged."""
-    return read_text(checked.lab, language, Path(checked.lab.source).parent)
-
-
 def judge_lab(folder: Path, run: str | None = None, language: str = ENGLISH) -> tuple[CheckedLab, Path]:
     """Judge what was predicted, and write the page that a student takes home."""
     checked = check_lab(open_lab(folder), find_run(run) if run else None)
     page = folder / TAKEN_HOME
-    write_whole(page, take_home(checked, text_of(checked, language)).encode())
+    write_whole(page, take_home(checked, read_text(checked.lab, language)).encode())
     return checked, page
 
 

@@ -98,7 +98,7 @@ def csv_of(sheet: ClassSheet) -> str:
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(HEADS)
     for one in sheet.checked:
-        text = read_text(one.lab, folder=Path(one.lab.source).parent)
+        text = read_text(one.lab)
         for outcome in one.outcomes:
             writer.writerow(map(_harmless, _line(one, outcome, text)))
     for problem in sheet.problems:
@@ -147,7 +147,7 @@ def _doubts(checked: Sequence[CheckedLab]) -> list[str]:
 def class_parts(checked: Sequence[CheckedLab]) -> list[Html]:
     """Return the sections of one lab: a distribution for each prediction, and everybody's."""
     lab = checked[0].lab
-    text = read_text(lab, folder=Path(lab.source).parent)
+    text = read_text(lab)
     sections = []
     for at, question in enumerate(lab.questions):
         outcomes = [one.outcomes[at] for one in checked]

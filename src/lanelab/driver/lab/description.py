@@ -86,6 +86,11 @@ class Lab:
     questions: tuple[Question, ...]
     numbers: Mapping[int, tuple[str, ...]]
 
+    @property
+    def folder(self) -> Path:
+        """Return where it is, with its texts beside it."""
+        return Path(self.source).parent
+
     def question(self, name: str) -> Question:
         """Return the question of this name. Raises InputError."""
         for question in self.questions:
@@ -99,7 +104,7 @@ class Lab:
 
 def lab_names() -> list[str]:
     """Return the names of all labs."""
-    return sorted(path.stem for path in LABS.glob("*.yaml"))
+    return sorted(path.stem for path in LABS.glob("*.yaml") if path.with_suffix(".md").is_file())
 
 
 def find_lab(named: str) -> str:
@@ -112,9 +117,9 @@ def find_lab(named: str) -> str:
     raise InputError(f"there is no lab {named[:60]!r}", f"{near_miss(text, names)}There are {', '.join(names)}")
 
 
-def read_lab(name: str, folder: Path = LABS) -> Lab:
-    """Return a lab by its whole name."""
-    path = folder / f"{name}.yaml"
+def read_lab(name: str, folder: Path | None = None) -> Lab:
+    """Return a lab by its whole name. folder: where it is, if it is none of lanelab's own."""
+    path = (folder or LABS) / f"{name}.yaml"
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

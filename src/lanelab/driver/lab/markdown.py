@@ -3,6 +3,7 @@
 import functools
 import posixpath
 import re
+from collections.abc import Callable
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -10,15 +11,23 @@ from markdown_it.token import Token
 from lanelab.analysis.results.layout.markup import Html
 from lanelab.driver.lab.description import lab_names
 
+COMMAND = "./lanelab "
 _TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
 
 
-def rendered(markdown: str, *, links: str = "") -> Html:
+Behind = Callable[[list[str]], Html | None]  # what a page has behind a block of commands
+
+
+def rendered(markdown: str, *, links: str = "", behind: Behind | None = None) -> Html:
     """Return a text with its blocks. `links`: what an address of another lab begins with; "": such links are words."""
-    tokens = _parser().parse(markdown)
-    for token in tokens:
+    tokens = list[Token]()
+    for token in _parser().parse(markdown):
         for child in token.children or ():
             _point(child, links)
+        tokens.append(token)
+        commands = [line for line in token.content.splitlines() if line.startswith(COMMAND)]
+        if token.type == "code_block" and commands and behind and (more := behind(commands)):
+            tokens.append(Token("html_block", "", 0, content=more))
     return _scrolled(_parser().renderer.render(_without_bare_links(tokens), _parser().options, {}))
 
 

@@ -8,11 +8,10 @@ answers. Each prediction is an item that begins with its name: - `load`: How lon
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss
-from lanelab.driver.lab.description import LABS, Lab
+from lanelab.driver.lab.description import Lab
 
 ENGLISH = "en"
 PREDICT, RUN, QUESTIONS, ANSWERS = 1, 2, -3, -1  # places of sections
@@ -69,17 +68,17 @@ class LabText:
         return self.sections[QUESTIONS + 1 : ANSWERS]
 
 
-def languages(name: str, folder: Path = LABS) -> list[str]:
+def languages(lab: Lab) -> list[str]:
     """Return the languages in which there is a text of this lab, English first."""
-    return [ENGLISH, *sorted(path.parent.name for path in folder.glob(f"*/{name}.md"))]
+    return [ENGLISH, *sorted(path.parent.name for path in lab.folder.glob(f"*/{lab.name}.md"))]
 
 
-def read_text(lab: Lab, language: str = ENGLISH, folder: Path = LABS) -> LabText:
+def read_text(lab: Lab, language: str = ENGLISH) -> LabText:
     """Return the text in this language, in English where there is no other. Raises InputError where it does not ask
     what the lab asks."""
-    path = folder / language / f"{lab.name}.md"
-    if language not in languages(lab.name, folder)[1:]:
-        language, path = ENGLISH, folder / f"{lab.name}.md"
+    path = lab.folder / language / f"{lab.name}.md"
+    if language not in languages(lab)[1:]:
+        language, path = ENGLISH, lab.folder / f"{lab.name}.md"
     try:
         markdown = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -61,7 +61,10 @@ def library(runs: Mapping[str, RunSummary], wanted: Wanted, *, plain: bool = Fal
     """Return the page. plain: without forms, for a web server that only has files."""
     _, by, descending = ORDERS[wanted.order]
     entries = sorted(filter(wanted.takes, runs.items()), key=by, reverse=descending)  # type: ignore[arg-type]
-    head = el("header", el("p", "lanelab", class_="eyebrow"), el("h1", say("Runs")), el("p", _count(entries, runs)))
+    labs = None if plain else (" · ", el("a", say("Labs"), href="labs/"))
+    head = el(
+        "header", el("p", "lanelab", class_="eyebrow"), el("h1", say("Runs")), el("p", _count(entries, runs), labs)
+    )
     table = _table(entries, wanted, plain=plain)
     if plain:
         return document(say("Runs"), head, table)

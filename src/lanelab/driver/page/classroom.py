@@ -1,0 +1,101 @@
+"""The labs of a class: a folder for each student, beside the runs. A student's address is known to nobody else."""
+
+import re
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from lanelab.analysis.results.report.atomic_files import write_whole
+from lanelab.analysis.results.run_summary import is_run
+from lanelab.driver.base.errors import InputError, LanelabError
+from lanelab.driver.lab.description import read_lab
+from lanelab.driver.lab.folder import LabFolder, begin_lab, folder_name, open_lab, student_name
+from lanelab.driver.lab.sheet import Sheet, stamped
+from lanelab.driver.lab.text import read_text
+
+FOLDER = "labs"  # among the runs
+MOST_STUDENTS = 400  # of one lab
+SECRET_BYTES = 6
+_KEY = re.compile(r"[a-z0-9-]{1,40}\.[0-9a-f]{12}")
+
+
+@dataclass(frozen=True, slots=True)
+class Student:
+    """A student of a lab. `key` is in the address."""
+
+    key: str
+    folder: LabFolder
+    sheet: Sheet | None
+    problem: str = ""  # why the sheet cannot be read
+
+    @property
+    def name(self) -> str:
+        return self.folder.enrolment.student
+
+
+@dataclass(frozen=True, slots=True)
+class Classroom:
+    """All labs beside the runs in `runs`."""
+
+    runs: Path
+
+    def of(self, lab: str) -> Path:
+        return self.runs / FOLDER / lab
+
+    def enrol(self, lab: str, name: str, language: str) -> str:
+        """Make a student's folder. Returns the key."""
+        name = student_name(name)
+        if len(self.keys(lab)) >= MOST_STUDENTS:
+            raise InputError(f"{MOST_STUDENTS} have begun this lab", "Move their folders away: runs/labs")
+        read = read_lab(lab)
+        key = f"{folder_name(name)}.{secrets.token_hex(SECRET_BYTES)}"
+        begin_lab(read, read_text(read, language), name, self.of(lab) / key)
+        return key
+
+    def keys(self, lab: str) -> list[str]:
+        try:
+            return sorted(path.name for path in self.of(lab).iterdir() if _KEY.fullmatch(path.name))
+        except OSError:
+            return []
+
+    def student(self, lab: str, key: str) -> Student | None:
+        """Return the student with this key, None where there is none. No path is made of what is no key."""
+        if not _KEY.fullmatch(key):
+            return None
+        try:
+            folder = open_lab(self.of(lab) / key)
+        except LanelabError:
+            return None
+        try:
+            return Student(key, folder, folder.sheet())
+        except LanelabError as error:
+            return Student(key, folder, None, str(error))
+
+    def students(self, lab: str) -> list[Student]:
+        there = (self.student(lab, key) for key in self.keys(lab))
+        return sorted((one for one in there if one), key=lambda one: (one.name.casefold(), one.key))
+
+    def waiting(self, lab: str) -> list[Student]:
+        """Return those who have predicted, and have no run."""
+        return [one for one in self.students(lab) if one.sheet and not one.folder.has_run()]
+
+    def experiment_of(self, lab: str, students: list[Student], run: Path) -> Path:
+        """Write the experiment of a run that judges all of these, and lead their folders to the run."""
+        sheets = [one.sheet for one in students if one.sheet]
+        if not sheets:
+            raise InputError("nobody has predicted", "Predict first")
+        seed = sheets[0].seed  # of one student it is the student's own, of a class that of the first one
+        path = self.of(lab) / f".{run.name}" / f"{lab}.yaml"
+        write_whole(path, stamped(read_lab(lab).experiment.text, seed, sheets).encode())
+        for one in students:
+            link = one.folder.run
+            if link.is_symlink():
+                link.unlink()
+            link.symlink_to(Path("../../..") / run.name)
+        return path
+
+
+def run_name(student: Student) -> str:
+    """Return the name of a student's run among the runs; nothing where there is none."""
+    run = student.folder.run
+    return run.resolve().name if run.is_symlink() and is_run(run) else ""

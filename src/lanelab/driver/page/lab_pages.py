@@ -1,0 +1,282 @@
+"""The addresses of labs. Who watches may predict, and nothing else: guard.py says where."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from functools import lru_cache
+from typing import TypeVar
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from lanelab.analysis.results.run_folder import changed_ns, has_writer
+from lanelab.driver.api.labs import LabLine, labs
+from lanelab.driver.base.errors import InputError, LanelabError
+from lanelab.driver.lab.answers import read_answer
+from lanelab.driver.lab.class_sheet import collect, csv_of
+from lanelab.driver.lab.description import Lab, lab_names, read_lab
+from lanelab.driver.lab.folder import fix
+from lanelab.driver.lab.judging import CheckedLab, check_lab
+from lanelab.driver.lab.take_home import take_home
+from lanelab.driver.lab.text import LabText, read_text
+from lanelab.driver.page import class_view, lab_view
+from lanelab.driver.page.changes import ALIVE_EVERY_S, NEWS
+from lanelab.driver.page.classroom import Classroom, Student, run_name
+from lanelab.driver.page.form import Form
+from lanelab.driver.page.lab_queue import LabQueue, Wish, begin_run
+from lanelab.driver.page.lab_view import Attempt, RunState
+from lanelab.driver.page.language import say, tag, text
+from lanelab.driver.page.pages import Pages, may_run, posting, reading, see
+from lanelab.driver.page.refusal import Absent, Refusal
+
+T = TypeVar("T")
+LOOKS_EVERY_S = 1.0
+NOT_FOR_ALL = text("What everybody predicted is for who may run.")
+
+
+def routes(pages: Pages) -> list[Route]:
+    """Return the pages of labs, and what is done on them."""
+    rooms = LabRooms(pages)
+
+    async def all_labs(_request: Request) -> Response:
+        return await pages.page(lambda: lab_view.labs_page(_lines()))
+
+    return [
+        reading("/labs/", all_labs),
+        reading("/labs/{lab}/", rooms.lab),
+        reading("/labs/{lab}/changes", rooms.news),
+        reading("/labs/{lab}/class/", rooms.of_class),
+        reading("/labs/{lab}/class/class.csv", rooms.table),
+        posting("/labs/{lab}/enrol", rooms.enrol),
+        posting("/labs/{lab}/begin", rooms.begin),
+        reading("/labs/{lab}/{student}/", rooms.student),
+        reading("/labs/{lab}/{student}/changes", rooms.news),
+        reading("/labs/{lab}/{student}/take-home", rooms.take_home),
+        posting("/labs/{lab}/{student}/predict", rooms.predict),
+        posting("/labs/{lab}/{student}/begin", rooms.begin),
+    ]
+
+
+class LabRooms:
+    """The labs beside the runs of these pages."""
+
+    def __init__(self, pages: Pages) -> None:
+        self.pages, self.classroom = pages, Classroom(pages.shelf.folder)
+        self.queue = LabQueue(self.classroom, begin_run)
+        self._going: asyncio.Task[None] | None = None
+
+    # --- to read
+
+    async def lab(self, request: Request) -> Response:
+        runs = may_run(request)
+
+        def show() -> str:
+            lab, content = _lab_of(request)
+            students = self.classroom.students(lab.name)
+            return lab_view.lab_page(content, students, self._state(Wish(lab.name, ""), None), may_run=runs)
+
+        return await self.pages.page(show)
+
+    async def student(self, request: Request) -> Response:
+        runs = may_run(request)
+        return await self.pages.page(lambda: self._student_page(request, runs=runs))
+
+    async def take_home(self, request: Request) -> Response:
+        """Send the page as a file: it is not shown here, where its own style and script may not be."""
+
+        def make() -> Response:
+            lab, content = _lab_of(request)
+            student = self._student(request, lab)
+            name = f'attachment; filename="{lab.name}.html"'
+            return HTMLResponse(take_home(check_lab(student.folder), content), headers={"Content-Disposition": name})
+
+        return await self.pages.beside(make)
+
+    async def of_class(self, request: Request) -> Response:
+        _require_run(request)
+        shows = "show" in request.query_params
+
+        def show() -> str:
+            lab, content = _lab_of(request)
+            students = self.classroom.students(lab.name)
+            lacking = [one.name for one in students if not one.sheet]
+            if lacking and not shows:
+                return class_view.hidden_class_page(content, lacking)
+            return class_view.class_page(content, collect([one.folder.path for one in students]))
+
+        return await self.pages.page(show)
+
+    async def table(self, request: Request) -> Response:
+        _require_run(request)
+
+        def make() -> Response:
+            lab, _ = _lab_of(request)
+            sheet = collect([one.folder.path for one in self.classroom.students(lab.name)])
+            name = f'attachment; filename="{lab.name}.csv"'
+            headers = {"Content-Disposition": name}
+            return Response(csv_of(sheet).encode("utf-8-sig"), media_type="text/csv", headers=headers)
+
+        return await self.pages.beside(make)
+
+    async def news(self, request: Request) -> Response:
+        name = request.path_params["lab"]
+        if name not in lab_names() or request.method != "GET":
+            raise Absent
+        stream = _news(lambda: self._signature(name), lambda: self.pages.ending)
+        return StreamingResponse(stream, media_type="text/event-stream")
+
+    # --- to do
+
+    async def enrol(self, request: Request, form: Form) -> Response:
+        lab, content = await self.pages.beside(lambda: _lab_of(request))
+        name = form.one("name")
+        key = await self.pages.beside(_refused(lambda: self.classroom.enrol(lab.name, name, content.language)))
+        return see(f"{quote(key)}/")
+
+    async def predict(self, request: Request, form: Form) -> Response:
+        runs = may_run(request)
+
+        def do() -> Response:
+            lab, _ = _lab_of(request)
+            student = self._student(request, lab)
+            texts = {question.name: form.one(question.name) for question in lab.questions}
+            attempt = Attempt(texts, _errors(lab, texts))
+            if self.queue.place(Wish(lab.name, student.key)) or self.queue.place(Wish(lab.name, "")):
+                raise Refusal(
+                    409, say("It is too late"), say("The run is about to begin with what was predicted before.")
+                )
+            if attempt.errors or not any(typed.strip() for typed in texts.values()):
+                return HTMLResponse(self._student_page(request, runs=runs, attempt=attempt), 422)
+            fix(student.folder, texts)
+            return see("./")
+
+        return await self.pages.beside(_refused(do))
+
+    async def begin(self, request: Request, form: Form) -> Response:
+        """Put a student's run into the queue, or one for all who are ready."""
+
+        accepts = bool(form.some("accept"))
+
+        def wish() -> Wish:
+            lab, _ = _lab_of(request)
+            if "student" not in request.path_params:
+                return Wish(lab.name, "", accepts)
+            student = self._student(request, lab)
+            if not student.sheet or student.folder.has_run():
+                raise Refusal(409, say("Nothing was begun"), say("It takes predictions that have no run yet."))
+            return Wish(lab.name, student.key, accepts)
+
+        self.queue.ask(await self.pages.beside(wish))
+        if self._going is None or self._going.done():
+            self._going = asyncio.create_task(self.queue.go_on())
+        return see("./")
+
+    # --- of one student
+
+    def _student(self, request: Request, lab: Lab) -> Student:
+        student = self.classroom.student(lab.name, request.path_params["student"])
+        if student is None:
+            raise Absent
+        return student
+
+    def _student_page(self, request: Request, *, runs: bool, attempt: Attempt | None = None) -> str:
+        lab, content = _lab_of(request)
+        student = self._student(request, lab)
+        state = self._state(Wish(lab.name, student.key), student)
+        checked: CheckedLab | None = None
+        if state.run is not None and not state.goes_on:
+            try:
+                checked = check_lab(student.folder)
+            except LanelabError as error:
+                state = RunState(0, state.name, state.run, str(error))
+        return lab_view.student_page(lab, content, student, state, may_run=runs, attempt=attempt, checked=checked)
+
+    def _state(self, wish: Wish, student: Student | None) -> RunState:
+        everybody = Wish(wish.lab, "")
+        name = run_name(student) if student else ""
+        run = self.pages.shelf.run(name) if name else None
+        place = 0
+        if not name:
+            ready = student is None or student.sheet
+            place = self.queue.place(wish) or (self.queue.place(everybody) if ready else 0)
+        problem = self.queue.problems.get(wish, "") or self.queue.problems.get(everybody, "")
+        return RunState(place, name if run else "", run.data if run else None, "" if name or place else problem)
+
+    def _signature(self, lab: str) -> tuple[object, ...]:
+        """Return what changes when a page of this lab does: predictions, the queue, runs."""
+        folders = [self.classroom.of(lab) / key for key in self.classroom.keys(lab)]
+        runs = {folder.resolve() for path in folders if (folder := path / "run").exists()}
+        sheets = sum((path / "predictions.json").exists() for path in folders)
+        seen = tuple(sorted((str(run), changed_ns(run), has_writer(run)) for run in runs))
+        return self.queue.changed, len(folders), sheets, seen
+
+
+async def _news(look: Callable[[], tuple[object, ...]], is_ending: Callable[[], bool]) -> AsyncIterator[bytes]:
+    """Yield an event for each change, until the server ends."""
+    last, silent_s = await asyncio.to_thread(look), 0.0
+    yield b": watching\n\n"
+    while not is_ending():
+        await asyncio.sleep(LOOKS_EVERY_S)
+        now, silent_s = await asyncio.to_thread(look), silent_s + LOOKS_EVERY_S
+        if now != last:
+            last, silent_s = now, 0.0
+            yield NEWS
+        elif silent_s >= ALIVE_EVERY_S:
+            silent_s = 0.0
+            yield b": still here\n\n"
+
+
+def _errors(lab: Lab, texts: dict[str, str]) -> dict[str, str]:
+    """Return what is wrong with each answer that cannot be read."""
+    errors = {}
+    for name, typed in texts.items():
+        try:
+            if typed.strip():
+                read_answer(lab.question(name), typed)
+        except InputError as error:
+            errors[name] = f"{error.what}. {error.remedy}"
+    if not any(typed.strip() for typed in texts.values()):
+        errors[lab.questions[0].name] = say("Write at least one answer.")
+    return errors
+
+
+def _refused(do: Callable[[], T]) -> Callable[[], T]:
+    """Say on a page what is wrong with what was sent: it is no failure of the server's."""
+
+    def tried() -> T:
+        try:
+            return do()
+        except InputError as error:
+            raise Refusal(400, say("Nothing was done"), str(error)) from error
+
+    return tried
+
+
+def _require_run(request: Request) -> None:
+    if not may_run(request):
+        raise Refusal(403, say("Not here"), say(NOT_FOR_ALL))
+
+
+def _lab_of(request: Request) -> tuple[Lab, LabText]:
+    """Return the lab that the address names, and its text in a language that the browser asks for."""
+    name = request.path_params["lab"]
+    if name not in lab_names():
+        raise Absent
+    return _lab(name), _text(name, tag())
+
+
+@lru_cache(maxsize=64)
+def _lab(name: str) -> Lab:
+    """Read a lab once: thirty pages are asked for at the same moment."""
+    return read_lab(name)
+
+
+@lru_cache(maxsize=64)
+def _text(name: str, language: str) -> LabText:
+    return read_text(_lab(name), language)
+
+
+@lru_cache(maxsize=1)
+def _lines() -> tuple[LabLine, ...]:
+    return tuple(labs())

@@ -1,0 +1,224 @@
+"""Labs on the page, asked over a plain connection: who may do what, and what is shown when."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from lanelab.driver.base.clock import shifted, utc_now
+from lanelab.driver.lab import description
+from lanelab.driver.page import lab_pages, lab_queue
+from lanelab.driver.page.access import Role
+from lanelab.driver.page.classroom import Classroom
+from lanelab.driver.page.lab_queue import LabQueue, Wish
+from tests.kit.made_lab import NAME, make_lab, store_lab_run
+from tests.kit.pages import Answer, Visitor, served
+from tests.kit.wait import wait_until
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+@dataclass
+class Began:
+    """Processes that a test ends."""
+
+    runs: Path
+    ended: bool = False
+    wanted: list[tuple[Path, Path]] = field(default_factory=list)
+    accepts: list[bool] = field(default_factory=list)
+
+    def __call__(self, experiment: Path, folder: Path, accepts_links: bool) -> "Began":
+        self.wanted.append((experiment, folder))
+        self.accepts.append(accepts_links)
+        self.ended = False
+        return self
+
+    def poll(self) -> int | None:
+        return 0 if self.ended else None
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    make_lab(tmp_path / "labs")
+    monkeypatch.setattr(description, "LABS", tmp_path / "labs")
+    for cached in (lab_pages._lab, lab_pages._text, lab_pages._lines):
+        cached.cache_clear()
+    (tmp_path / "runs").mkdir()
+    return tmp_path / "runs"
+
+
+@pytest.fixture
+def began(runs: Path, monkeypatch: pytest.MonkeyPatch) -> Began:
+    began = Began(runs)
+    monkeypatch.setattr(lab_pages, "begin_run", began)
+    monkeypatch.setattr(lab_queue, "LOOKS_EVERY_S", 0.01)
+    return began
+
+
+@pytest.fixture
+def teacher(began: Began) -> Iterator[Visitor]:
+    with served(began.runs) as visitor:
+        visitor.enter(visitor.access.owner)
+        yield visitor
+
+
+@pytest.fixture
+def watcher(teacher: Visitor) -> Visitor:
+    visitor = Visitor(teacher.port, teacher.access)
+    visitor.enter(visitor.access.watcher)
+    assert visitor.role is Role.WATCH
+    return visitor
+
+
+def enrolled(visitor: Visitor, name: str) -> str:
+    """Return the address of a student who has begun the lab."""
+    answer = visitor.post(f"/labs/{NAME}/enrol", {"name": [name]})
+    assert answer.status == 303, answer.text
+    return f"/labs/{NAME}/{answer.headers['location']}"
+
+
+def predicts(visitor: Visitor, address: str, **answers: str) -> Answer:
+    fields = {name: [answers.get(name, "")] for name in ("load", "faster", "share", "product", "ping")}
+    return visitor.post(f"{address}predict", fields)
+
+
+def finished(began: Began) -> None:
+    """Let the run that was begun last come to its end."""
+    wait_until(lambda: began.wanted, 10)
+    experiment, folder = began.wanted[-1]
+    store_lab_run(folder, experiment.read_text(), created_utc=shifted(utc_now(), 1))
+    began.ended = True
+
+
+def test_whoever_watches_predicts_and_does_nothing_else(watcher: Visitor, began: Began) -> None:
+    address = enrolled(watcher, "Ada")
+    assert predicts(watcher, address, load="2250").status == 303
+    for path in (f"{address}begin", f"/labs/{NAME}/begin", f"/labs/{NAME}/class/", address, "/labs/", "/"):
+        assert watcher.post(path, {}).status == 403, path
+    assert watcher.ask(f"/labs/{NAME}/class/").status == 403
+    assert watcher.ask(f"/labs/{NAME}/class/class.csv").status == 403
+    assert "Begin my run" not in watcher.ask(address).text
+    assert began.wanted == []
+
+
+def test_a_prediction_from_another_page_is_refused(watcher: Visitor) -> None:
+    address = enrolled(watcher, "Ada")
+    assert watcher.post(f"{address}predict", {"load": ["1"]}, Sec_Fetch_Site="cross-site").status == 403
+    assert Visitor(watcher.port, watcher.access, role=Role.WATCH).post(f"{address}predict", {}).status == 403
+
+
+@pytest.mark.parametrize(
+    "path", ["/labs/nothing/", "/labs/..%2fruns/", f"/labs/{NAME}/..%2f..%2f/", f"/labs/{NAME}/ada.000000000000/"]
+)
+def test_what_is_not_there_is_not_there(watcher: Visitor, path: str) -> None:
+    assert watcher.ask(path).status == 404
+
+
+def test_a_name_is_text_and_has_to_be_there(watcher: Visitor) -> None:
+    text = watcher.ask(enrolled(watcher, HOSTILE)).text
+    assert HOSTILE not in text
+    assert "&lt;script&gt;" in text
+    assert watcher.post(f"/labs/{NAME}/enrol", {"name": ["  "]}).status == 400
+    assert watcher.post(f"/labs/{NAME}/enrol", {"name": ["x" * 61]}).status == 400
+
+
+def test_a_class_has_an_end(watcher: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lanelab.driver.page.classroom.MOST_STUDENTS", 1)
+    enrolled(watcher, "Ada")
+    assert watcher.post(f"/labs/{NAME}/enrol", {"name": ["Ben"]}).status == 400
+
+
+def test_what_cannot_be_read_is_said_at_its_field_and_nothing_is_fixed(watcher: Visitor, runs: Path) -> None:
+    address = enrolled(watcher, "Ada")
+    answer = predicts(watcher, address, load="soon", share="5")
+    assert answer.status == 422
+    assert 'aria-describedby="p-load-error"' in answer.text
+    assert 'value="soon"' in answer.text
+    assert 'value="5"' in answer.text
+    assert predicts(watcher, address).status == 422
+    assert list(runs.glob("labs/*/*/predictions.json")) == []
+
+
+def test_one_run_judges_all_who_were_ready_and_answers_open_when_it_has_ended(
+    teacher: Visitor, watcher: Visitor, began: Began
+) -> None:
+    ada, ben, late = (enrolled(watcher, name) for name in ("Ada", "Ben", "Late"))
+    predicts(watcher, ada, load="2250")
+    predicts(watcher, ben, faster="higher")
+    assert "Results are hidden" in teacher.ask(f"/labs/{NAME}/class/").text
+    assert "No run has ended yet" in teacher.ask(f"/labs/{NAME}/class/?show").text
+    assert teacher.post(f"/labs/{NAME}/begin", {}).status == 303
+    wait_until(lambda: began.wanted, 10)
+    assert "Place 1 in the queue" in watcher.ask(ada).text
+    assert predicts(watcher, ada, load="900").status == 409
+    assert "a secret second" not in watcher.ask(ada).text
+    finished(began)
+    text = watcher.ask(ada).text
+    assert all(words in text for words in ("a secret second", "Your numbers", "reproduced", "Therefore."))
+    assert "not reproduced" in watcher.ask(ben).text
+    assert predicts(watcher, ada, load="900").status == 400
+    assert "Fix your predictions first" in watcher.ask(late).text
+    shown = teacher.ask(f"/labs/{NAME}/class/?show").text
+    assert "Ada" in shown
+    assert "Late: nothing was predicted" in shown
+    home = watcher.ask(f"{ada}take-home")
+    assert home.headers["content-disposition"] == 'attachment; filename="small.html"'
+    assert "a secret second" in home.text
+    assert teacher.ask(f"/labs/{NAME}/class/class.csv").headers["content-type"].startswith("text/csv")
+
+
+def test_a_sheet_that_was_edited_after_the_run_is_named(
+    teacher: Visitor, watcher: Visitor, began: Began, runs: Path
+) -> None:
+    ada = enrolled(watcher, "Ada")
+    predicts(watcher, ada, load="900")
+    teacher.post(f"{ada}begin", {"accept": ["1"]})
+    finished(began)
+    assert began.accepts == [True]
+    sheet = next(runs.glob("labs/*/*/predictions.json"))
+    sheet.write_text(sheet.read_text().replace("900", "2250"))
+    text = watcher.ask(ada).text
+    assert "edited after they were fixed" in text
+    assert "a secret second" not in text
+
+
+def test_runs_wait_for_one_another(runs: Path, began: Began) -> None:
+    room = Classroom(runs)
+    queue = LabQueue(room, began)
+    wishes = []
+    for name in ("Ada", "Ben"):
+        key = room.enrol(NAME, name, "en")
+        student = room.student(NAME, key)
+        assert student
+        lab_pages.fix(student.folder, {"load": "900"})
+        wishes.append(Wish(NAME, key))
+        queue.ask(wishes[-1])
+        queue.ask(wishes[-1])
+    assert [queue.place(wish) for wish in wishes] == [1, 2]
+    queue.step()
+    queue.step()
+    assert len(began.wanted) == 1
+    assert [queue.place(wish) for wish in wishes] == [1, 2]
+    finished(began)
+    queue.step()
+    assert len(began.wanted) == 2
+    began.ended = True
+    queue.step()
+    assert "did not begin" in queue.problems[wishes[1]]
+
+
+def test_what_others_measure_here_is_waited_for(runs: Path, began: Began, monkeypatch: pytest.MonkeyPatch) -> None:
+    room = Classroom(runs)
+    key = room.enrol(NAME, "Ada", "en")
+    student = room.student(NAME, key)
+    assert student
+    lab_pages.fix(student.folder, {"load": "900"})
+    queue = LabQueue(room, began)
+    queue.ask(Wish(NAME, key))
+    monkeypatch.setattr(LabQueue, "_is_measuring", lambda _: True)
+    queue.step()
+    assert began.wanted == []
+    monkeypatch.setattr(LabQueue, "_is_measuring", lambda _: False)
+    queue.step()
+    assert len(began.wanted) == 1
