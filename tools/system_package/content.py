@@ -31,6 +31,7 @@ ESSENTIAL = {"util-linux"}  # every Debian has it, and no package may name it
 WITH_PROFILE = ("ubuntu-24.04",)
 PRESET = "/usr/lib/systemd/system-preset/10-lanelab.preset"
 APPARMOR = f"/etc/apparmor.d/{PROFILE}"
+SCRIPTS = ("postinst", "postrm")
 
 # Every purpose of the table is in one of these.
 SYSTEM = (
@@ -63,7 +64,7 @@ class Package:
     machine: str
     control: str
     files: Mapping[str, bytes]
-    programs: Sequence[str] = ()  # those of the files that can be executed
+    programs: Sequence[str] = ()  # those of the files that can be executed: by root, until postinst says by whom else
     scripts: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -99,7 +100,8 @@ def _system(family: str, machine: str, time_s: int) -> Package:
     if family in WITH_PROFILE:
         files |= {str(WRAPPER): (FILES / "with-userns").read_bytes(), APPARMOR: (FILES / PROFILE).read_bytes()}
         programs = (str(WRAPPER),)
-        scripts = {"postinst": (FILES / "postinst").read_text(), "conffiles": f"{APPARMOR}\n"}
+        depends = [*depends, "passwd"]  # groupadd
+        scripts = {name: (FILES / name).read_text() for name in SCRIPTS} | {"conffiles": f"{APPARMOR}\n"}
     about = _control(
         name,
         "programs that lanelab calls",
@@ -109,7 +111,8 @@ def _system(family: str, machine: str, time_s: int) -> Package:
         "another build has to be installed by hand.",
         depends=depends, family=family, machine=machine,
     )  # fmt: skip
-    documents = _documents(name, family, time_s)
+    of_wrapper = ("executable-is-not-world-readable", "non-standard-executable-perm") if programs else ()
+    documents = _documents(name, family, time_s, of_wrapper)
     return Package(name, family, machine, about, files | documents, programs, scripts)
 
 
@@ -137,14 +140,15 @@ def _control(name: str, title: str, *words: str, depends: Sequence[str], family:
     )
 
 
-def _documents(name: str, family: str, time_s: int) -> dict[str, bytes]:
+def _documents(name: str, family: str, time_s: int, of_files: Sequence[str] = ()) -> dict[str, bytes]:
     folder = documents_folder(name)
     changes = (
         f"{name} ({version_for(family)}) unstable; urgency=medium\n\n  * Made from lanelab {RELEASE}.\n\n"
         f" -- {MAINTAINER}  {formatdate(time_s)}\n"
     )
     tags = ("bogus-mail-host", "bogus-mail-host-in-debian-changelog")
-    overrides = "# Its maintainers have no address.\n" + "".join(f"{name}: {tag}\n" for tag in tags)
+    overrides = "# Its maintainers have no address; a group alone starts its wrapper.\n"
+    overrides += "".join(f"{name}: {tag}\n" for tag in (*tags, *of_files))
     return {
         f"{folder}/copyright": (FILES / "copyright").read_bytes(),
         f"{folder}/changelog.gz": gzip.compress(changes.encode(), compresslevel=9, mtime=0),

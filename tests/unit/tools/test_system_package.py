@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lanelab.driver.base.programs import needs
+from lanelab.driver.base.userns import WRAPPER
 from tools.system_package.build import build
 from tools.system_package.content import NOWHERE, SERVERS, SYSTEM, WITH_PROFILE, packages, preset, programs_of
 
@@ -44,8 +45,8 @@ def test_it_is_built_twice_with_the_same_bytes(family: str, tmp_path: Path) -> N
             ["dpkg-deb", "--contents", tmp_path / "one" / package.file_name], capture_output=True, text=True, check=True
         ).stdout.splitlines()
         assert all(line.split()[1] == "root/root" for line in listed)
-        # Neither folders that only root sees nor a wrapper that nobody can start.
-        assert {line[:10] for line in listed} <= {"drwxr-xr-x", "-rw-r--r--", "-rwxr-xr-x"}
+        # No folders that only root sees; until postinst says by whom else, only root starts a program.
+        assert {line[:10] for line in listed} <= {"drwxr-xr-x", "-rw-r--r--", "-rwxr-x---"}
         assert [line.split()[-1][1:] for line in listed if line.startswith("-rwx")] == list(package.programs)
 
 
@@ -63,6 +64,34 @@ def test_lintian_finds_nothing(tmp_path: Path) -> None:
             ]
             done = subprocess.run(argv, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stdout
+
+
+def ran(script: str, argument: str, folder: Path, *, is_there: bool) -> list[str]:
+    """Return the commands by which a script of the package changes a system, which has its group and its rule, or has
+    neither."""
+    [package] = [each for each in packages("ubuntu-24.04", "x86_64", 0) if each.scripts]
+    log = folder / "log"
+    log.write_text("")
+    status = 0 if is_there else 1
+    asking = f'case "$*" in *--list*) exit {status} ;; esac\n'
+    for name in ("getent", "groupadd", "groupdel", "dpkg-statoverride", "aa-enabled"):
+        body = (
+            f"exit {status}" if name == "getent" else "exit 1" if name == "aa-enabled" else f'echo "{name} $*" >>{log}'
+        )
+        (folder / name).write_text(f"#!/bin/sh\n{asking if name == 'dpkg-statoverride' else ''}{body}\n")
+        (folder / name).chmod(0o755)
+    argv = ["/bin/sh", "-c", package.scripts[script], script, argument]
+    subprocess.run(argv, check=True, env={"PATH": str(folder)})
+    return log.read_text().splitlines()
+
+
+def test_its_group_alone_starts_the_wrapper_and_goes_with_it(tmp_path: Path) -> None:
+    made = ["groupadd --system lanelab", f"dpkg-statoverride --update --add root lanelab 0750 {WRAPPER}"]
+    assert ran("postinst", "configure", tmp_path, is_there=False) == made
+    assert ran("postinst", "configure", tmp_path, is_there=True) == []  # an administrator's own choice stays
+    gone = [f"dpkg-statoverride --remove {WRAPPER}", "groupdel lanelab"]
+    assert ran("postrm", "purge", tmp_path, is_there=True) == gone
+    assert ran("postrm", "purge", tmp_path, is_there=False) == ran("postrm", "remove", tmp_path, is_there=True) == []
 
 
 @pytest.mark.skipif(shutil.which("apparmor_parser") is None, reason="apparmor_parser is missing")

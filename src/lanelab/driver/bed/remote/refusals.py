@@ -62,7 +62,7 @@ REFUSALS = (
     Refusal(
         lambda _: _setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1") and not PRIVILEGED,
         "AppArmor keeps them from programs without a profile of their own (Ubuntu 23.10 and later)",
-        "Install the package lanelab-system, which has a profile for lanelab (docs/install.md), or run: "
+        "Install the package lanelab-system (docs/install.md) and join its group: sudo adduser USER lanelab. Or run: "
         "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
     ),
     Refusal(
