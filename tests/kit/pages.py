@@ -18,6 +18,12 @@ from lanelab.driver.page.pages import Pages
 from lanelab.driver.page.shelf import Shelf
 
 STARTS_WITHIN_S = 10
+# Each screen, in a folder that has the runs `sample` and `other`, both of which are lanelab's sample run.
+SCREENS = (
+    "", "runs/sample/", "runs/sample/report/", "runs/sample/trials/", "runs/sample/trials/3/", "runs/sample/trials/10/",
+    "runs/sample/race/", "compare/?run=sample&cell=2&run=other&cell=5", "compare/?run=sample&cell=4&run=sample&cell=5",
+    "bench/", "nothing",
+)  # fmt: skip
 
 
 @dataclass

@@ -30,11 +30,14 @@ class Reader:
         script: bool = True,
     ) -> None:
         self.size(width, height)
-        scheme = "dark" if dark else "light"
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self.colours(dark=dark)
         self.call("Emulation.setScriptExecutionDisabled", value=not script)
         self._browser.get("about:blank")  # else a part of the same address would be no load
         self._browser.get(page.resolve().as_uri() + part)
+
+    def colours(self, *, dark: bool) -> None:
+        scheme = "dark" if dark else "light"
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def go(self, address: str) -> None:
         """Open a page that is served, in the window as it is."""
@@ -70,6 +73,17 @@ class Reader:
         """Of all that is found, as it is shown."""
         found = self.run("return [...document.querySelectorAll(arguments[0])].map((each) => each.innerText)", selector)
         return [str(text) for text in found]
+
+    @contextlib.contextmanager
+    def another_tab(self) -> Iterator[None]:
+        """Everything within happens in a second tab, which is closed afterwards."""
+        first = self._browser.current_window_handle
+        self._browser.switch_to.new_window("tab")
+        try:
+            yield
+        finally:
+            self._browser.close()
+            self._browser.switch_to.window(first)
 
     def complaints(self) -> list[str]:
         """What the browser's console has said since it was asked last."""
