@@ -80,6 +80,7 @@ def listening_socket(port: int) -> socket.socket:
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((LOCAL[0], port))
+        bound.listen()  # from here on browsers wait, and are not turned away
     except OSError as error:
         bound.close()
         what = f"cannot listen on port {port}: {error.strerror}"
