@@ -13,7 +13,11 @@ from lanelab.driver.base.units import Duration
 from lanelab.driver.site.site import Site
 from lanelab.driver.site.third_parties import (
     ALLOWED_EMPTY,
+    ANSWER,
+    ANSWER_DELAY,
+    BLOCK,
     OTHERS,
+    UNREACHABLE,
     Pairs,
     hosts_of,
     is_host,
@@ -23,7 +27,6 @@ from lanelab.driver.site.third_parties import (
     values_at,
 )
 
-BLOCK, UNREACHABLE, ANSWER_DELAY, ANSWER = "block", "unreachable", "answer_delay", "answer"
 OF_THIRD_PARTIES = (BLOCK, UNREACHABLE, ANSWER_DELAY, ANSWER)
 LOWEST_ERROR, HIGHEST_ERROR = 400, 599
 # Linux sends a SYN again and again, and gives up after 127 s, from version 6.5 on after 131 s. Browsers wait for that:

@@ -16,6 +16,8 @@ from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.site.site import Headers, Site, SiteObject, StoredObject
 
 OTHERS = "default"  # of a mapping: all that no other entry means
+# Settings of arms:
+BLOCK, UNREACHABLE, ANSWER_DELAY, ANSWER = "block", "unreachable", "answer_delay", "answer"
 ALLOWED_EMPTY = (200, 204)  # statuses of answers without a body
 # What lets a page see an answer of another origin: without it the browser would tell of another error.
 _KEPT = ("access-control-", "cross-origin-resource-policy", "timing-allow-origin")

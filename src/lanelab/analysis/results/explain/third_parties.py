@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from lanelab.analysis.results.numbers import listed, seconds
-from lanelab.driver.arm.third_parties import ANSWER, ANSWER_DELAY, BLOCK, UNREACHABLE
 from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.units import Duration
-from lanelab.driver.site.third_parties import OTHERS
+from lanelab.driver.site.third_parties import ANSWER, ANSWER_DELAY, BLOCK, OTHERS, UNREACHABLE
 
 
 def sentences(settings: JsonObject) -> Iterator[str]:
