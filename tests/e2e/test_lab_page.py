@@ -22,8 +22,8 @@ sites: icons-50
 links: {rate: 10mbit, rtt: 100ms, queue: 1000p}
 defaults: {start: fresh-context}
 arms:
-  six connections: {}
-  one connection: {protocol: h2, tls: 1.3}
+  six connections: {keepalive: false} # as far from the other as can be: another program may be at work here
+  one connection: {}
 trials: 8
 """
 DESCRIPTION = """\
@@ -103,7 +103,7 @@ def test_two_students_predict_and_one_run_judges_both(teacher: Visitor, tmp_path
         addresses = [enters(ada, "Ada"), enters(ben, "<b>Ben</b>")]
         predicts(ada, load="soon", faster="lower")
         wait_until(lambda: "One answer cannot be read" in ada.texts("#predictions")[0], 10)
-        assert "'soon' is no value of plt" in ada.texts("#p-load-error")[0]
+        assert "'soon' is no number" in ada.texts("#p-load-error")[0]
         assert all("422" in line for line in ada.complaints())
         predicts(ada, load="1500", faster="lower", product="86")
         wait_until(lambda: "sha256" in ada.texts("#predictions")[0], 10)
@@ -119,7 +119,7 @@ def test_two_students_predict_and_one_run_judges_both(teacher: Visitor, tmp_path
         assert "2 of 2 are ready" in front.texts("#class")[0]
         front.run("document.querySelector('#class [name=accept]').click()")  # this machine may have other work
         submit(front, "#class form")
-        wait_until(lambda: ada.texts("#verdicts") != [] and ben.texts("#verdicts") != [], RUN_WITHIN_S)
+        wait_until(lambda: ada.texts("#verdicts table") != [] and ben.texts("#verdicts table") != [], RUN_WITHIN_S)
         verdicts = [page.texts("#verdicts tbody tr td:nth-child(5)") for page in (ada, ben)]
         assert (verdicts[0][1], verdicts[1][1]) == ("reproduced", "not reproduced")
         # A machine that becomes slower meanwhile leaves a value of its own untested.

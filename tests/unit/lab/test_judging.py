@@ -183,7 +183,7 @@ def test_students_have_seeds_of_their_own_and_predictions_may_be_fixed_again_bef
 @pytest.mark.parametrize(
     ("answers", "words"),
     [
-        ({"load": "fast"}, "load: 'fast' is no value of plt"),
+        ({"load": "fast"}, "load: 'fast' is no number"),
         ({"load": "1,500"}, "may be read in two ways"),
         ({"load": "-5"}, "below 0"),
         ({"faster": "lowwer"}, "Did you mean lower"),

@@ -18,6 +18,7 @@ DIRECTIONS = (LOWER, HIGHER, SAME)
 LONGEST = 40  # characters
 _OTHERS = {"less": LOWER, "shorter": LOWER, "faster": LOWER, "more": HIGHER, "longer": HIGHER, "slower": HIGHER,
            "equal": SAME, "no": SAME, "none": SAME}  # fmt: skip
+_NUMBER = re.compile(r"[+-]?\.?[0-9]")
 _PLAIN = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?)\s*(.*)")
 _COMMA = re.compile(r"(?<=[0-9]),(?=[0-9]{1,2}(?![0-9]))")  # 1,5 is 1.5; what 1,500 is depends on who wrote it
 _NOWHERE = yaml.Mark("", 0, 0, 0, "", 0)
@@ -52,6 +53,8 @@ def _read(question: Question, written: Written, text: str) -> Answer:
     text = _COMMA.sub(".", text.replace("\N{MINUS SIGN}", "-"))
     if "," in text:
         raise written.error(f"{text!r} may be read in two ways", "Write it without a comma")
+    if question.claim and not _NUMBER.match(text):
+        raise written.error(f"{text!r} is no number", f"Write one like 12 {question.unit}".rstrip())
     if question.is_change:
         text = text if text.endswith("%") else f"{text}%"
         value = read_percent(replace(written, node=_scalar(text)))

@@ -73,7 +73,8 @@ def _scrolled(html: str) -> Html:
     """Let wide tables scroll within themselves, and say of a column what its head is."""
 
     def around(match: re.Match[str]) -> str:
-        table = re.sub(r"<th( style=\"[^\"]*\")?>", '<th scope="col">', match[0])
+        table = re.sub(r"<th style=\"text-align:right\">", '<th scope="col" class="num">', match[0])
+        table = re.sub(r"<th( style=\"[^\"]*\")?>", '<th scope="col">', table)
         table = re.sub(r"<td style=\"text-align:right\">", '<td class="num">', table)
         table = re.sub(r" style=\"[^\"]*\"", "", table)
         return f'<div class="scroll" tabindex="0">{table}</div>'

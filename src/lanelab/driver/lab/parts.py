@@ -49,7 +49,13 @@ def verdict_table(text: LabText, outcomes: Sequence[Outcome], say: Say = _in_eng
     for one in outcomes:
         answer = one.answer.words if one.answer else "-"
         cells = (
-            el("td", rendered_line(text.sentences[one.question.name]), data_title=titles[0]),
+            el(
+                "td",
+                el("code", one.question.name),
+                ": ",
+                rendered_line(text.sentences[one.question.name]),
+                data_title=titles[0],
+            ),
             el("td", el("b", answer), data_title=titles[1], class_="number"),
             el("td", one.measured or "-", data_title=titles[2], class_="number"),
             el("td", one.interval or "-", data_title=titles[3], class_="number"),

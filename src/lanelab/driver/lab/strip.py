@@ -52,7 +52,7 @@ def _drawn(
     reach = (high - low) or abs(high) or 1.0
 
     def at(value: float) -> float:
-        return round(SIDE + (WIDTH - 2 * SIDE) * (value - low) / reach, 1)
+        return round(SIDE + (WIDTH - 2 * SIDE) * (value - low) / reach, 1) if high > low else WIDTH / 2
 
     stacks: Counter[int] = Counter()
     dots = []

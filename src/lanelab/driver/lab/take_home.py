@@ -17,7 +17,16 @@ section>ol>li{margin:0 0 10px}
 .number{white-space:nowrap}
 .predictions td{white-space:normal;min-width:7em;vertical-align:top}
 .predictions td:first-child{min-width:16em}
-@media print{details>*{display:block}}
+footer{overflow-wrap:anywhere}
+section li{max-width:52em}
+@media(max-width:640px){
+main{padding-left:14px;padding-right:14px}
+.predictions thead{display:none}
+.predictions tr{display:block;border-bottom:1px solid var(--ink);padding:8px 0}
+.predictions td{display:block;border:0;padding:2px 0;min-width:0}
+.predictions td::before{content:attr(data-title) ": ";color:var(--muted)}
+.predictions td:first-child::before{content:""}
+}
 """
 
 

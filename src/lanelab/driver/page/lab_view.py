@@ -185,7 +185,7 @@ def student_page(
     if checked and not state.goes_on:
         main += _afterwards(lab, content, state, checked)
     else:
-        main.append(el("section", el("p", say(LATER), class_="note"), id="later"))
+        main.append(el("section", el("p", say(LATER), class_="note"), id="verdicts"))
     return document(f"{content.title} - {student.name}", *main, up=3, changes="changes")
 
 
@@ -210,7 +210,7 @@ def _fixed(content: LabText, student: Student) -> Html:
     if sheet is None:
         raise TypeError("there is no sheet")
     rows = [
-        el("li", rendered_line(sentence), " ", el("b", sheet.answers.get(name, say("nothing"))))
+        el("li", el("code", name), ": ", rendered_line(sentence), " ", el("b", sheet.answers.get(name, say("nothing"))))
         for name, sentence in content.sentences.items()
     ]
     note = say("Fixed: {moment}. sha256 {digest}", moment=date(sheet.fixed_utc), digest=sheet.digest)
@@ -310,7 +310,8 @@ def _run_words(state: RunState, root: str) -> Html | None:
     counts = say(
         "The run has ended: {ok} trials count, {failed} failed.", ok=whole(len(run.ok)), failed=whole(len(run.failed))
     )
-    return el("p", counts, " ", link, role="status")
+    report = el("a", say("The report"), href=f"{root}runs/{quote(state.name)}/report/")
+    return el("p", counts, " ", link, " · ", report, role="status")
 
 
 # --- afterwards
