@@ -261,6 +261,18 @@ def test_says_what_to_do_where_the_distribution_has_no_package(monkeypatch: pyte
 
 
 @pytest.mark.usefixtures("on_debian")
+def test_each_browser_is_to_be_had_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(install, "family", lambda: "ubuntu-24.04")
+    monkeypatch.setattr(Program, "path", lambda _program: None)
+    firefox = install.remedy([needs.program("firefox")])
+    assert "Mozilla" in firefox
+    assert "Chrome" not in firefox
+    chromium = install.remedy(needs.programs("chromium"))
+    assert chromium.count("Google's .deb packages of Chrome") == 1
+    assert "Mozilla" not in chromium
+
+
+@pytest.mark.usefixtures("on_debian")
 def test_says_so_where_there_is_no_package_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(install, "family", lambda: "ubuntu-22.04")
     monkeypatch.setattr(Program, "path", lambda _program: None)

@@ -22,6 +22,12 @@ from lanelab.driver.base.programs.ansible import ansible_settings
 from lanelab.driver.base.programs.find_program import find
 from lanelab.driver.base.programs.needs import PLAYBOOKS, Program
 
+CHROME = "Google's .deb packages of Chrome and the ChromeDriver of the same version will do"
+OTHER_BUILDS = {
+    "chromium": CHROME,
+    "chromedriver": CHROME,
+    "firefox": "Mozilla's archive, unpacked as /opt/firefox, will be seen",
+}
 INSTALL_PACKAGES = PLAYBOOKS / "roles" / "packages" / "files" / "install-packages"
 
 
@@ -80,10 +86,14 @@ def remedy(missing: Sequence[Program]) -> str:
         variables = " and ".join(f"{program.variable} to {program.name}" for program in by_hand)
         parts.append(
             f"{family()} has {' and '.join(program.name for program in by_hand)} only as a snap, which does not run "
-            "inside a bed. Install another build by hand (Google's .deb packages of Chrome and the ChromeDriver of the "
-            f"same version will do). Where lanelab does not find it, set {variables} (docs/guide.md, A browser by hand)"
+            f"inside a bed. Install another build by hand ({_other_builds(by_hand)}). Where lanelab does not find it, "
+            f"set {variables} (docs/guide.md, A browser by hand)"
         )
     return "\n".join(parts)
+
+
+def _other_builds(by_hand: Iterable[Program]) -> str:
+    return "; ".join(dict.fromkeys(OTHER_BUILDS[program.name] for program in by_hand if program.name in OTHER_BUILDS))
 
 
 def _and_to_be_tested() -> str:

@@ -11,6 +11,8 @@ from lanelab.driver.bed.substrate import Remedy
 
 ENOUGH_INPUT_BYTES = 1 << 20
 
+LOAD_NETEM = "The router can be this machine's own kernel: an administrator can try modprobe sch_netem"
+
 
 def findings(remedy: Remedy) -> Iterator[Finding]:
     yield from _namespaces()
@@ -31,7 +33,9 @@ def _routers(remedy: Remedy) -> Iterator[Finding]:
     missing = needs.missing(needs.programs("uml"))
     uml_remedy = remedy(missing) if missing else ""
     if no_uml and no_kernel:
-        yield Finding("gap", "router", f"uml: {no_uml}; kernel: {no_kernel}", uml_remedy)
+        yield Finding(
+            "gap", "router", f"uml: {no_uml}; kernel: {no_kernel}", f"{uml_remedy}. {LOAD_NETEM}".lstrip(". ")
+        )
         return
     yield Finding("note" if no_uml else "ok", "router uml", no_uml or "works", uml_remedy if no_uml else "")
     yield Finding("note" if no_kernel else "ok", "router kernel", no_kernel or "works")
