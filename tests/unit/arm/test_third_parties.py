@@ -13,6 +13,7 @@ from lanelab.driver.arm.third_parties import NOTHING, ThirdParties
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.units import Duration
 from lanelab.driver.bed.dead_addresses import dead_addresses
+from lanelab.driver.run.served_sites import site_digest
 from lanelab.driver.site import bodies
 from lanelab.driver.site.prepare import Variant, prepare
 from lanelab.driver.site.site import Site, SiteObject, StoredObject
@@ -204,3 +205,19 @@ def test_answers_are_part_of_the_prepared_site(tmp_path: Path) -> None:
         assert changed.headers == (*((("Content-Type", mime),) if mime else ()), cors)
         assert prepared.variant == f"recorded_recorded_off_ads.test={status}"
     assert prepare(site, Variant()).objects == objects
+
+
+def test_recorded_times_are_those_of_the_site() -> None:
+    arm = Arm.parse("a", {"answer_delay": "recorded", "block": "ads.test"})
+    assert arm.changed() == {"answer_delay": "recorded", "block": ["ads.test"]}
+    assert Arm.parse("a", arm.settings()) == arm
+    with pytest.raises(InputError, match="shop does not say how long its servers thought"):
+        require_third_parties(arm, SITE)
+    site = replace(SITE, think=(("www.a.test/", 120), ("ads.test/ad.js", 300), ("cdn.test/gone.js", 5)))
+    require_third_parties(arm, site)
+    assert ThirdParties.of(arm, site).delays == {"www.a.test/": Duration.parse("120ms")}
+
+
+def test_sites_that_differ_in_recorded_times_make_other_trials() -> None:
+    known = replace(SITE, think=(("www.a.test/", 120),))
+    assert len({site_digest(each) for each in (SITE, known, replace(known, think=(("www.a.test/", 121),)))}) == 3

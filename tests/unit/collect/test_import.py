@@ -15,6 +15,7 @@ from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.collect.importers.importer import Imported
 from lanelab.driver.collect.importers.registry import IMPORTERS, import_from, importer_of
+from lanelab.driver.collect.importers.think_times import Waited, think_times
 from lanelab.driver.site.archive.limits import Limits
 from tests.kit import recordings
 from tests.kit.handles import LanelabCommand
@@ -81,6 +82,39 @@ def test_a_har_file_without_its_page_says_so(tmp_path: Path) -> None:
     assert read(tmp_path / "part").doubtful == (
         "https://a.test/: the recording's own page is not there; see the entry",
     )
+
+
+def test_a_har_file_says_how_long_servers_thought(tmp_path: Path) -> None:
+    """Beyond a round trip, which is what opening a connection took without its TLS."""
+    data: Any = recordings.har()
+    timings = [
+        {"wait": 41, "connect": 100, "ssl": 60},
+        {"wait": 150.4, "connect": -1},
+        {"wait": 45, "connect": 0, "ssl": -1},
+        {},
+        {},
+        {"wait": "long", "connect": True},
+    ]
+    for entry, known in zip(data["log"]["entries"], timings, strict=False):
+        entry["timings"] = known
+    (tmp_path / "x.har").write_text(json.dumps(data))
+    found = {each.url: each.think_ms for each in read(tmp_path / "x.har").exchanges}
+    assert found == {
+        "http://a.test/": 1,
+        "https://a.test/": 110,
+        "https://a.test/x.gif": 5,
+        "https://a.test/beacon": None,
+    }
+
+
+def test_without_connections_the_quickest_answer_is_a_round_trip() -> None:
+    answers = [
+        Waited("a.test", 30, None),
+        Waited("a.test", 95.5, 0),
+        Waited("b.test", 200_000, 20),
+        Waited("c.test", None, 9),
+    ]
+    assert think_times(answers) == [None, 66, 60_000, None]
 
 
 def test_a_large_file_is_no_recording_of_mahimahi_by_its_beginning_alone(

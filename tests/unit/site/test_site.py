@@ -324,3 +324,13 @@ def test_the_example_in_the_reference_can_be_read() -> None:
 def test_the_list_of_sites_reads_manifests_only(tmp_path: Path) -> None:
     assert read_site_manifest("dummy").total_bytes == 1_115_300
     assert not (tmp_path / "build").exists()
+
+
+def test_a_manifest_has_how_long_servers_thought() -> None:
+    text = "title: t\nsource: s\nentry: a.test/\narchive: a.warc.gz\nsha256: " + "0" * 64 + "\n"
+    manifest = parse_manifest(text + "think: {a.test/: 120ms, 'a.test/x?y=1': 1s}\n", "site.yaml")
+    assert manifest.think == {"a.test/": 120, "a.test/x?y=1": 1000}
+    assert parse_manifest(manifest.to_yaml(), "site.yaml") == manifest
+    assert "think" not in parse_manifest(text, "site.yaml").to_yaml()
+    with pytest.raises(InputError, match=r"site.yaml:6: think.a.test/: a server cannot think for 61s"):
+        parse_manifest(text + "think: {a.test/: 61s}\n", "site.yaml")

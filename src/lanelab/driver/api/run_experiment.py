@@ -67,9 +67,13 @@ def run(  # noqa: PLR0913 - each is an option
     changed = _changed(read, beds, scale)
     programs = ready(changed, bed, sweep)
     folder = Path(out) if out is not None else None
-    begun = start.begin(
-        changed, VERSION, folder, _seed(seed), bed.placed(changed.workload, links_of(changed), on_event).to_json()
-    )
+    placed = bed.placed(changed.workload, links_of(changed), on_event).to_json()
+    try:
+        begun = start.begin(changed, VERSION, folder, _seed(seed), placed)
+    except InputError as error:  # what only the sites can judge
+        if isinstance(experiment, Experiment):
+            raise
+        raise error_at_its_line(error, changed.text, str(experiment)) from error
     means = Means(on_event, stop or StopRequest(), sweep, reused, command)
     play_to_end(begun, bed, means, programs, "" if isinstance(experiment, Experiment) else str(experiment))
     return open_run(begun.store.folder)

@@ -1,9 +1,9 @@
 """The settings of an arm that make third parties misbehave, and what they mean for a site. Pure."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError
@@ -17,6 +17,7 @@ from lanelab.driver.site.third_parties import (
     ANSWER_DELAY,
     BLOCK,
     OTHERS,
+    RECORDED,
     UNREACHABLE,
     Pairs,
     hosts_of,
@@ -33,6 +34,7 @@ LOWEST_ERROR, HIGHEST_ERROR = 400, 599
 # a page that needs the host is not loaded before.
 GIVES_UP_AFTER = Duration.parse("131s")
 PATIENCE_WITH_THE_DEAD = Duration.parse("150s")  # what a trial needs for that, and for the rest of its page
+Delays: TypeAlias = Pairs[Duration] | Literal["recorded"]
 _LONGEST_DELAY = Duration.parse("60s")
 _HOW = "Write a host or an address, `*` in it for anything"
 Value = TypeVar("Value")
@@ -103,10 +105,17 @@ def _status(value: object, key: str) -> int:
 _LIST: JsonObject = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 _PATTERNS = Kind("LIST", "hosts or addresses, a list of them", _patterns, _LIST)
 _HOSTS = Kind("LIST", "hosts, a list of them", _hosts, _LIST)
+
+
+def _delays(value: object, key: str) -> Delays:
+    return RECORDED if value == RECORDED else _NAMED_DELAYS(value, key)
+
+
+_NAMED_DELAYS = _pairs(_DELAY.parse, "ads.example=200ms", others=True)
 _DELAYS = Kind(
     "MAPPING",
-    "a mapping of hosts or addresses to whole milliseconds, `default` for all others",
-    _pairs(_DELAY.parse, "ads.example=200ms", others=True),
+    "a mapping of hosts or addresses to whole milliseconds, `default` for all others; or `recorded`",
+    _delays,
     {"type": ["string", "object"], "additionalProperties": _DELAY.schema},
 )
 _STATUSES = Kind(
@@ -128,7 +137,7 @@ class ThirdPartySettings:
         UNREACHABLE, _HOSTS, "", "[hosts that do not answer](third-parties.md#unreachable): packets to them are "
         "dropped, and each has an address of its own", "ads.example", default_words="none",
         aliases=("dead", "blackhole", "down"))})
-    answer_delay: Pairs[Duration] = field(metadata={ROW: Setting(
+    answer_delay: Delays = field(metadata={ROW: Setting(
         ANSWER_DELAY, _DELAYS, "", "[how long the server thinks](third-parties.md#answer_delay) before it answers, by "
         "host or address", "{ads.example: 200ms}", default_words="none",
         aliases=("answer_delays", "think_time", "delay", "server_delay"))})
@@ -146,7 +155,7 @@ class Wishes(Protocol):
     @property
     def unreachable(self) -> tuple[str, ...]: ...
     @property
-    def answer_delay(self) -> Pairs[Duration]: ...
+    def answer_delay(self) -> Delays: ...
     @property
     def answer(self) -> Pairs[int]: ...
 
@@ -168,7 +177,7 @@ class ThirdParties:
             return NOTHING
         _check(arm, site)
         urls = [each.url for each in site.objects]
-        delays = {url: wait for url in urls if (wait := values_at(arm.answer_delay, url)) is not None}
+        delays = _delays_of(arm, site, urls)
         return cls(
             frozenset(url for url in urls if meant(arm.block, url)),
             frozenset(hosts_of(arm.block, site)),
@@ -182,6 +191,13 @@ class ThirdParties:
         return url in self.blocked or url.partition("/")[0] in (*self.dead_hosts, *self.blocked_hosts)
 
 
+def _delays_of(arm: Wishes, site: Site, urls: Sequence[str]) -> dict[str, Duration]:
+    if arm.answer_delay == RECORDED:
+        known = dict(site.think)
+        return {url: Duration(known[url] * 1_000_000) for url in urls if url in known}
+    return {url: wait for url in urls if (wait := values_at(arm.answer_delay, url)) is not None}
+
+
 NOTHING = ThirdParties(frozenset(), frozenset(), (), {}, {})
 
 
@@ -190,7 +206,10 @@ def _never_asked(arm: Wishes, url: str) -> bool:
 
 
 def _check(arm: Wishes, site: Site) -> None:
-    delays = tuple(pattern for pattern, _ in arm.answer_delay)
+    if arm.answer_delay == RECORDED and not site.think:
+        what = f"{site.name} does not say how long its servers thought"
+        raise InputError(what, "Import it from a HAR file, or write times", key=ANSWER_DELAY)
+    delays = () if arm.answer_delay == RECORDED else tuple(pattern for pattern, _ in arm.answer_delay)
     answers = tuple(pattern for pattern, _ in arm.answer)
     wishes = {BLOCK: arm.block, UNREACHABLE: arm.unreachable, ANSWER_DELAY: delays, ANSWER: answers}
     page = site.entry_host + site.entry_path

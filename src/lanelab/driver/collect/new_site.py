@@ -195,9 +195,20 @@ def _manifest(objects: Objects, entry: SiteObject, facts: Facts, left_out: Seque
         archive=ARCHIVE,
         late=_unique(each.url for each in objects_of_site if each.late),
         unanswered=_unique(each for each in facts.unanswered if each.isprintable()),
+        think=_think(objects.exchanges),
         left_out=_few(left_out),
         composition=composition_of(objects_of_site),
     )
+
+
+def _think(exchanges: Iterable[Exchange]) -> dict[str, int]:
+    """Return how long the server thought, by host and path; of several answers that of the first."""
+    times: dict[str, int] = {}
+    for each in exchanges:
+        url = address_of(each.url).url.partition("://")[2]
+        if each.think_ms and url.isprintable():
+            times.setdefault(url, each.think_ms)
+    return times
 
 
 def _user_agent(exchange: Exchange) -> str | None:

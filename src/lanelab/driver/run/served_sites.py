@@ -80,6 +80,7 @@ def site_digest(site: Site) -> str:
             *(site.entry_scheme, site.entry_host, site.entry_path, digest_of(site.objects), site.other_hosts),
             *(site.user_agent, site.viewport, site.date, site.unanswered),
             sorted(f"{each.method} {each.url}" for each in site.objects if each.late),
+            *([sorted(site.think)] if site.think else []),
         ]
     )
     return hashlib.sha256(text.encode()).hexdigest()

@@ -20,3 +20,4 @@ class Exchange:
     protocol: str  # http/1.0, http/1.1, h2, spdy/3.1, …
     at_utc: str  # ISO 8601
     late: bool = False  # asked for after the load event
+    think_ms: int | None = None  # how long the server took for it beyond a round trip; None: nobody measured

@@ -105,6 +105,7 @@ def load_site(name: str, archive: Path | None = None) -> Site:
         viewport=manifest.viewport,
         date=manifest.date,
         unanswered=manifest.unanswered,
+        think=tuple(manifest.think.items()),
     )
 
 

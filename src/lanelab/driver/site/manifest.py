@@ -3,7 +3,7 @@
 import datetime
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,10 @@ import yaml
 
 from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError, RecordError
-from lanelab.driver.base.settings.kinds import FLAG, Kind, count, near_miss
+from lanelab.driver.base.settings.kinds import FLAG, Kind, count, near_miss, whole_milliseconds
 from lanelab.driver.base.settings.setting import Setting, Table
 from lanelab.driver.base.settings.source import Written, read_yaml
+from lanelab.driver.base.units import Duration
 from lanelab.driver.site.composition import Composition, Part
 from lanelab.driver.site.fidelity import Fidelity
 from lanelab.driver.site.hosts import HOST
@@ -23,6 +24,7 @@ MANIFEST = "site.yaml"
 INDEX = "index.html"
 REFERENCE = "See docs/reference/site.md"
 
+_THINK = whole_milliseconds(Duration.parse("1ms"), Duration.parse("60s"), "a server cannot think for {time}")
 LARGEST_SIZE = 9_999_999_999
 SCALE = 50  # a site may have many objects, so its manifest may be so many times larger than an experiment
 
@@ -101,6 +103,8 @@ SITE = Table(
                 "[example.test/beacon]"),
         Setting("unanswered", None, "", "what the page asks for and nobody answered when it was recorded",
                 "[dead.example.test/ad.js]"),
+        Setting("think", None, "", "how long servers thought about answers when it was recorded, beyond a round trip",
+                "{example.test/: 120ms}"),
         Setting("left_out", None, "", "what the recording had and the site has not", "[a WebSocket]"),
         Setting("composition", None, "", "objects and bytes by type, as tools count them", "{image: {…}}"),
         Setting("fidelity", None, "", "how faithful the replay is, as `lanelab site verify` found", "{score: …}"),
@@ -144,6 +148,7 @@ class Manifest:
     digest: str | None = None
     late: tuple[str, ...] = ()  # host and path
     unanswered: tuple[str, ...] = ()  # likewise
+    think: Mapping[str, int] = field(default_factory=dict)  # ms, by host and path
     left_out: tuple[str, ...] = ()
     composition: Composition | None = None
     fidelity: Fidelity | None = None
@@ -175,6 +180,8 @@ class Manifest:
                 value = "{}x{}".format(*value)
             if setting.name == "objects":
                 value = [{key: getattr(each, key) for key in OBJECT.by_name} for each in value]
+            if setting.name == "think" and value:
+                value = {url: f"{ms}ms" for url, ms in value.items()}
             if setting.name == "composition" and value:
                 value = {name: part.to_json() for name, part in value.items()}
             if setting.name == "fidelity" and value:
@@ -211,6 +218,7 @@ def parse_manifest(text: str, source: str) -> Manifest:
     values["fidelity"] = _fidelity(entries["fidelity"]) if "fidelity" in entries else None
     for name in ("late", "unanswered", "left_out"):
         values[name] = tuple(entries[name].texts()) if name in entries else ()
+    values["think"] = _think(entries["think"]) if "think" in entries else {}
     scheme, mark, rest = values["entry"].partition("://")
     if mark and scheme not in ("http", "https"):
         raise entries["entry"].error(f"{scheme!r} is no scheme of a page", "Write http or https, or leave it out")
@@ -231,6 +239,14 @@ def _require_one_maker(root: Written, entries: Mapping[str, Written]) -> None:
             raise entries[name].error(f"{needed} is missing", f"Write the {needed} of what is there. {REFERENCE}")
     if "generate" in entries and "objects" not in entries:
         raise entries["generate"].error("objects is missing", "List what the program makes")
+
+
+def _think(written: Written) -> dict[str, int]:
+    times = {}
+    for url, entry in written.entries().items():
+        with entry.placed({}):
+            times[url] = _THINK.parse(entry.text(), "").ns // 1_000_000
+    return times
 
 
 def _composition(written: Written) -> Composition:

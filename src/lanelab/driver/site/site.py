@@ -74,6 +74,7 @@ class Site(Coded):
     unanswered: tuple[str, ...] = ()  # host and path of what the page asks for and nobody answered when it was recorded
     other_hosts: tuple[str, ...] = ()  # that its content names; the server answers 404 for all of theirs
     answers_missing: bool = False  # with 404 what it does not have, and a trial may ask for it
+    think: tuple[tuple[str, int], ...] = ()  # host and path, and ms that its server thought when it was recorded
     variant: str = ""  # how it was prepared for an arm; empty: as it is archived
 
     @property

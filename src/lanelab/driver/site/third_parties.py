@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from http import HTTPStatus
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss
@@ -17,6 +17,7 @@ from lanelab.driver.site.site import Headers, Site, SiteObject, StoredObject
 
 OTHERS = "default"  # of a mapping: all that no other entry means
 # Settings of arms:
+RECORDED: Literal["recorded"] = "recorded"  # delays: as long as servers thought when the site was recorded
 BLOCK, UNREACHABLE, ANSWER_DELAY, ANSWER = "block", "unreachable", "answer_delay", "answer"
 ALLOWED_EMPTY = (200, 204)  # statuses of answers without a body
 # What lets a page see an answer of another origin: without it the browser would tell of another error.

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from lanelab.analysis.results.numbers import listed, seconds
 from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.units import Duration
-from lanelab.driver.site.third_parties import ANSWER, ANSWER_DELAY, BLOCK, OTHERS, UNREACHABLE
+from lanelab.driver.site.third_parties import ANSWER, ANSWER_DELAY, BLOCK, OTHERS, RECORDED, UNREACHABLE
 
 
 def sentences(settings: JsonObject) -> Iterator[str]:
@@ -13,6 +13,8 @@ def sentences(settings: JsonObject) -> Iterator[str]:
     delays = _mapping(settings, ANSWER_DELAY)
     if delays:
         yield f"The server thinks before it answers, as the arm asks: {listed(_of(delays, '{} {}'))}."
+    if settings.get(ANSWER_DELAY) == RECORDED:
+        yield "The server thinks before it answers, as the arm asks: as long as when the site was recorded."
     dead, blocked = _names(settings, UNREACHABLE), _names(settings, BLOCK)
     if dead:
         yield f"Not reachable, as the arm asks: {listed(dead)}."

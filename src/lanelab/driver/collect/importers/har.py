@@ -5,12 +5,14 @@ import binascii
 import datetime
 import json
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.collect.importers.importer import Imported, Importer, Source, changed_utc, read_file, start_of
+from lanelab.driver.collect.importers.think_times import Waited, think_times
 from lanelab.driver.site.archive.addresses import NotServedError, address_of
 from lanelab.driver.site.archive.dates import utc_of
 from lanelab.driver.site.archive.read_warc import shown
@@ -21,6 +23,7 @@ from lanelab.driver.site.site import Headers
 OF_THE_WIRE = frozenset(("content-encoding", "content-length", "transfer-encoding"))
 WITHOUT_BODY = frozenset((204, 205, 304))
 REDIRECTS = range(300, 400)
+LONGEST_TIME_MS = 1e9
 NEVER_FETCHED = ("data:", "blob:", "about:", "chrome-extension:", "moz-extension:", "ws:", "wss:")
 
 
@@ -48,10 +51,12 @@ def read(source: Source) -> Imported:
     pages = _pages(log)
     exchanges, left_out, unanswered = [], [], []
     fallback = changed_utc(source.path)
-    for number, entry in enumerate(_dicts(log.get("entries")), 1):
+    entries = list(_dicts(log.get("entries")))
+    thinks = think_times([_waited(entry) for entry in entries])
+    for number, (entry, think_ms) in enumerate(zip(entries, thinks, strict=True), 1):
         url = _text(_dict(entry.get("request")).get("url"))
         try:
-            exchanges.append(_exchange(entry, url, pages, fallback))
+            exchanges.append(replace(_exchange(entry, url, pages, fallback), think_ms=think_ms))
         except _LeftOutError as why:
             left_out.append(f"{shown(url) or f'entry {number}'}: {why}")
         except _UnansweredError:
@@ -113,6 +118,20 @@ def _exchange(entry: JsonObject, url: str, pages: Mapping[str, _Page], fallback:
     )
 
 
+def _waited(entry: JsonObject) -> Waited:
+    """Return what the browser measured. In HAR `ssl` is a part of `connect`, and -1 is for what did not happen."""
+    timings = _dict(entry.get("timings"))
+    wait, connect, ssl = (_milliseconds(timings.get(name)) for name in ("wait", "connect", "ssl"))
+    host = urlsplit(_text(_dict(entry.get("request")).get("url"))).netloc.lower()
+    return Waited(host, wait, None if connect is None else max(connect - (ssl or 0), 0))
+
+
+def _milliseconds(value: object) -> float | None:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < LONGEST_TIME_MS:
+        return float(value)
+    return None
+
+
 def _body(response: JsonObject, status: int, method: str) -> bytes:
     content = _dict(response.get("content"))
     text = content.get("text")
@@ -161,7 +180,7 @@ def _pages(log: JsonObject) -> dict[str, _Page]:
     for page in _dicts(log.get("pages")):
         loaded = _dict(page.get("pageTimings")).get("onLoad")
         begun = _instant(_text(page.get("startedDateTime")))
-        if begun and isinstance(loaded, int | float) and 0 < loaded < 1e9:
+        if begun and isinstance(loaded, int | float) and 0 < loaded < LONGEST_TIME_MS:
             pages[_text(page.get("id"))] = _Page(begun, float(loaded))
     return pages
 

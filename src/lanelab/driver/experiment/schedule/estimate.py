@@ -13,6 +13,7 @@ from lanelab.driver.experiment.schedule.portions import portions_of_round, requi
 from lanelab.driver.link import Link
 from lanelab.driver.link.live.cross_flows import settles_s as cross_settles_s
 from lanelab.driver.site.site import SiteObject
+from lanelab.driver.site.third_parties import RECORDED
 from lanelab.driver.trial.recorders.registry import RECORDERS
 from lanelab.driver.trial.recorders.tcpdump import HEADERS
 
@@ -162,7 +163,7 @@ def expected_plt(load: SiteLoad, link: Link, arm: Arm) -> float:
 
 def held_up_s(arm: Arm) -> float:
     """Return how long third parties hold a page up, as the arm asks: as if one object of each kind were on its way."""
-    waits = [wait.seconds for _, wait in arm.answer_delay]
+    waits = [] if arm.answer_delay == RECORDED else [wait.seconds for _, wait in arm.answer_delay]
     return max([*waits, GIVES_UP_AFTER.seconds if arm.unreachable else 0.0])
 
 

@@ -14,7 +14,7 @@ it looks, the quick case is taken:
 - Handshakes, acknowledgements and requests count as one smallest frame for each way of a round trip.
 - Through the gateway the same holds: what it knows before the browser has asked is nothing but names.
 - An answer that is to wait (`answer_delay`) adds that, the page's own and the longest of the others; none in a repeat
-  view.
+  view, nor of what was recorded.
 - Where rates change, bytes pass as the trace lets them; a radio's waits are not counted.
 - Bytes are those of answers that ended before the load event, in frames as full as they can be. Of each answer the
   least that client and server say is taken. What was lost, sent again or came later is not counted.
@@ -36,6 +36,7 @@ from lanelab.driver.record.evidence.server import ResolverLog
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.prepare.variant import RECORDED
 from lanelab.driver.site.push_plan import OFF
+from lanelab.driver.site.third_parties import RECORDED as RECORDED_TIMES
 from lanelab.driver.site.third_parties import values_at
 from lanelab.driver.trial.page_load.answer_bytes import answer_bytes, loaded
 from lanelab.driver.trial.page_load.judges.moving import FASTER, SAVED_US
@@ -139,7 +140,7 @@ def _trips_before_request(link: Link, arm: Arm, resolver: ResolverLog | None, fi
 def _longest_wait_ns(arm: Arm, answers: Sequence[Request]) -> int:
     """Return how long the server thought about one of them. Where it pushes or hints at objects, these are on their way
     while it thinks about the page."""
-    if arm.start == "warm" or arm.early_hints != OFF or arm.push != OFF:
+    if arm.answer_delay == RECORDED_TIMES or arm.start == "warm" or arm.early_hints != OFF or arm.push != OFF:
         return 0
     waits = [values_at(arm.answer_delay, target(each)) for each in answers]
     return max((wait.ns for wait in waits if wait is not None), default=0)
