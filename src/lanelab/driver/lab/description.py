@@ -35,23 +35,28 @@ _CALCULATED = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 # fmt: off
 LAB = Table((
     Setting("experiment", PROSE, "", "the experiment that is run, by its name or its file", "labs/1-slow-start",
-            required=True),
-    Setting("predictions", None, "", "what is asked before the run: each by a name, which the text has too",
-            "{load: {value: {of: http}, margin: 10%}}", required=True),
+            "a name or a file", required=True),
+    Setting("predictions", None, "", "what is asked before the run, each by the name that its item of the text has",
+            "{load: {value: {of: http}, margin: 10%}}", "[keys](#a-prediction) by name", required=True),
     Setting("numbers", None, "", "at which question of the text which of these stand with the student's own numbers",
-            "{1: [load]}"),
+            "{1: [load]}", "names by the question's number", "none"),
 ), of=" of a lab")
 PREDICTION = Table((
-    Setting("change", None, "", "it is about how much an arm changes a metric, as in a claim", "{of: h2, to: http}"),
-    Setting("value", None, "", "it is about a metric itself, as in a claim", "{of: http, metric: plt}"),
-    Setting("where", None, "", "the site and link that it is about, as in a claim", "{rtt: 100ms}"),
-    Setting("for", None, "", "in how many places it has to hold, as in a claim", "every rtt"),
+    Setting("change", None, "", "it is about how much an arm changes a metric", "{of: h2, to: http}",
+            "as in [a claim](claims.md#change)", "this, `value`, `calculated` or `unit`"),
+    Setting("value", None, "", "it is about a metric itself", "{of: http, metric: plt}",
+            "as in [a claim](claims.md#value)", "see above"),
+    Setting("where", None, "", "the site and link that it is about", "{rtt: 100ms}", "as in a claim", "all"),
+    Setting("for", None, "", "in how many places it has to hold", "every rtt", "as in a claim", "there is one"),
     Setting("answer", choice("ANSWER", NUMBER, DIRECTION), NUMBER,
             "what is asked: a number, or whether a change is `lower`, `higher` or `same`", "direction"),
-    Setting("margin", None, "", "how far from an answer still counts: of a change percentage points, of a value a "
-            "share or an amount; of a direction what is no change yet", "10%"),
-    Setting("calculated", None, "", "the answer, where it is worked out and no run measures it", "86"),
-    Setting("unit", PROSE, "", "of an answer that no run measures", "packets"),
+    Setting("margin", None, "", "how far from an answer still counts; of a direction, what is no change yet", "10%",
+            "of a change percentage points (`5pp`), of a value a share or an amount, of a direction a share",
+            "needed with `change` and `value`"),
+    Setting("calculated", None, "", "the answer, where it is worked out and no run measures it", "86", "a number",
+            "see above"),
+    Setting("unit", PROSE, "", "of an answer that no run measures; alone: students find it out by hand", "packets",
+            default_words="none"),
 ), of=" of a prediction")
 # fmt: on
 
