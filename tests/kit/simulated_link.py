@@ -50,6 +50,7 @@ class Load:
     window: int | None = None  # that the hosts really have
     mss: int | None = None
     made: Link | None = None  # what the link really is
+    servers: Sequence[str] = ()  # the address that each connection goes to; none: all to one
     stalls: Sequence[tuple[int, int]] = ()  # ns: from when to when the router stands still; then it catches up
 
     def __post_init__(self) -> None:
@@ -59,7 +60,7 @@ class Load:
         self._order, self._numbers, self._ids = itertools.count(), itertools.count(1), itertools.count(1)
         self._busy = {True: 0, False: 0}
         self._waiting: dict[bool, list[int]] = {True: [], False: []}
-        self._arrived = {True: 0, False: 0}
+        self._arrived: dict[tuple[bool, str], int] = {}
         self.dropped = {True: 0, False: 0}
         for number, size in enumerate(self.sizes):
             _Connection(self, 40_000 + number, size, 10 * MS + number * self.apart_ns)
@@ -74,7 +75,9 @@ class Load:
 
     def through(self, packet: Packet, near: Stream, far: Stream, then: Callable[[Packet], None]) -> bool:
         """Send a packet; False where it is lost."""
-        way, up = self.real.up if packet.up else self.real.down, packet.up
+        address = near.server[0]
+        to_host, up = self.real.to_address(address), packet.up
+        way = to_host.up if packet.up else to_host.down
         number = next(self._numbers)
         packet = packet._replace(number=number, at_ns=self.now, ip_id=next(self._ids) & 0xFFFF)
         near.packets.append(packet)
@@ -87,9 +90,9 @@ class Load:
         waiting.append(self._busy[up])
         if self.lost(number, up):
             return False
-        arrives = max(self._busy[up] + way.delay.ns + self.late(number, up), self._arrived[up])
+        arrives = max(self._busy[up] + way.delay.ns + self.late(number, up), self._arrived.get((up, address), 0))
         arrives = max([arrives, *(end for begin, end in self.stalls if begin <= arrives < end)])
-        self._arrived[up] = arrives
+        self._arrived[up, address] = arrives
 
         def arrive() -> None:
             far.packets.append(packet._replace(at_ns=arrives))
@@ -111,7 +114,8 @@ def _number(timeline: Timeline) -> None:
 class _Connection:
     def __init__(self, load: Load, port: int, size: int, begins_ns: int) -> None:
         self.load = load
-        self.near, self.far = (Stream((CLIENT, port), (SERVER, 80)) for _ in range(2))
+        server = load.servers[port - 40_000] if load.servers else SERVER
+        self.near, self.far = (Stream((CLIENT, port), (server, 80)) for _ in range(2))
         load.client.streams.append(self.near)
         load.server.streams.append(self.far)
         window = load.window

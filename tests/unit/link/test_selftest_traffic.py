@@ -140,6 +140,6 @@ def test_a_node_that_starts_no_probe_says_why() -> None:
 
 def test_a_program_that_waits_ends_with_its_session() -> None:
     with Session(Here("client")) as session:
-        session.begin("echo", traffic.ECHO_PORT).result()
+        session.begin("echo", "127.0.0.1", traffic.ECHO_PORT).result()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
         free.bind(("", traffic.ECHO_PORT))

@@ -284,3 +284,79 @@ def test_an_answer_that_waits_adds_its_wait() -> None:
     hinted = Arm.parse("hints", {**h2, "early_hints": "critical", "answer_delay": {"a.test/0": "1s"}})
     assert bound_of(link(), hinted, load([1000, 1000], hinted)) < 1000
     assert with_delays(start="warm", answer_delay={"default": "5s"}) < 5000
+
+
+# --- hosts that are not equally far
+
+FAR = "{a.test: 100ms, near.test: 20ms, far.test: 300ms, default: 50ms}"
+
+
+def of_hosts(*urls: str, arm: Arm = HTTP) -> Data:
+    """A page of a.test, and one small object at each of these."""
+    data = load([1000] * (1 + len(urls)), arm)
+    for each, url in zip(data["requests"][1:], urls, strict=True):
+        each["url"] = f"http{'s' if arm.tls != 'off' else ''}://{url}"
+    return data
+
+
+def bound_at(*urls: str, arm: Arm = HTTP, **settings: object) -> float:
+    return bound_of(Link.parse({"distances": FAR, **settings}), arm, of_hosts(*urls, arm=arm))
+
+
+@pytest.mark.parametrize(
+    ("arm", "urls", "ms"),
+    [
+        (HTTP, (), 200),  # TCP and the page
+        (HTTP, ("a.test/1",), 300),  # and another request to its host
+        (HTTP, ("near.test/1",), 200 + 2 * 20),  # a connection and a request to another host
+        (HTTP, ("far.test/1",), 200 + 2 * 300),
+        (HTTP, ("other.test/1",), 200 + 2 * 50),
+        (HTTP, ("near.test/1", "far.test/1", "a.test/1"), 200 + 2 * 300),  # the slowest of all
+        (TLS13, ("a.test/1",), 400),
+        (TLS13, ("far.test/1",), 300 + 3 * 300),
+        (H2, ("near.test/1", "far.test/1"), 300 + 3 * 300),
+    ],
+    ids=str,
+)
+def test_the_longest_chain_over_hosts(arm: Arm, urls: tuple[str, ...], ms: float) -> None:
+    trips = ms / 20  # at most so many
+    assert ms - trips * LOST_PER_TRIP <= bound_at(*urls, arm=arm) <= ms
+
+
+def test_one_distance_for_all_is_what_it_was() -> None:
+    """Hosts that are equally far may share connections that are there already."""
+    same = Link.parse({"rtt": "100ms"})
+    assert bound_of(same, HTTP, of_hosts("near.test/1")) == bound_of(same, HTTP, of_hosts("a.test/1"))
+
+
+def test_bytes_of_all_hosts_share_the_bottleneck() -> None:
+    sizes = of_hosts("near.test/1", "far.test/1")
+    big = load([1000, 500_000, 1000])
+    for of_big, of_size in zip(big["requests"], sizes["requests"], strict=True):
+        of_big["url"] = of_size["url"]
+    link_of_all = Link.parse({"distances": FAR, "rate": "1mbit"})
+    carried = 500_000 * 8 / 1000
+    bound = bound_of(link_of_all, HTTP, big)
+    assert 200 + 10 + 20 + carried < bound < 200 + 20 + 20 + carried * 1.05  # whoever is nearest may be the last
+
+
+def test_a_near_host_may_be_the_last_of_a_page_from_far_away() -> None:
+    """The bound must not take the page's long way for the last byte of all."""
+    far = Link.parse({"distances": "{a.test: 400ms, near.test: 10ms, default: 50ms}", "rate": "1mbit"})
+    big = load([100_000, 100_000])
+    big["requests"][1]["url"] = "http://near.test/1"
+    whole = 200_000 * 8 / 1000
+    assert bound_of(far, HTTP, big) < 400 + 200 + whole * 1.05 + 20
+
+
+def test_names_are_looked_up_at_the_usual_distance() -> None:
+    arm = Arm.parse("looked up", {"dns": "resolver", "addresses": "per-origin"})
+    data = load([1000], arm)
+    assert 200 - 1 < bound_of(Link.parse({"distances": FAR}), arm, data) <= 200
+    data["evidence"]["resolver"] = {"queries": [{"name": "a.test.", "type": "A"}]}
+    assert 250 - 1 < bound_of(Link.parse({"distances": FAR}), arm, data) <= 250
+
+
+def test_a_repeat_view_has_connections_already() -> None:
+    warm = Arm.parse("warm", {"start": "warm"})
+    assert bound_at("far.test/1", arm=warm) <= 100

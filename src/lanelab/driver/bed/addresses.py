@@ -8,19 +8,25 @@ same addresses on it, and their routes say which of the two they use.
 
 Beside the link each node has a management interface `mgmt0` to the bed process (10.11.N.2, the bed 10.11.N.1);
 what crosses it never meets the router. The addresses are the same in every bed: beds do not see each other.
-The server also answers at every address of 10.10.16.0/20, so that each origin of a site can have one of its own.
+The server also answers at every address of 10.10.16.0/20, so that each origin of a site can have one of its own, and
+of 10.10.32.0 to 10.10.255.255, where origins are that have another distance than the others: the router tells by the
+network of an address how far away it is.
 Neighbours are permanent entries, since an ARP answer would be delayed by the link like any packet and so
 would lengthen the first connection.
 """
 
 import ipaddress
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lanelab.driver.base.errors import InputError
 
 LINK_NETWORK = "10.10.0.0/16"
 ORIGINS_NETWORK = ipaddress.ip_network("10.10.16.0/20")  # inside LINK_NETWORK, so the client needs no route of its own
+FAR = 32  # third part of the address of the first network of a distance
+MOST_DISTANCES, DISTANCES_OF_GROUP = 224, 16  # networks of a /24 each, so many of which make a /20
+FAR_NETWORKS = tuple(map(ipaddress.ip_network, ("10.10.32.0/19", "10.10.64.0/18", "10.10.128.0/17")))  # all of them
+_OF_ORIGINS = (ORIGINS_NETWORK, *FAR_NETWORKS)
 QUEUE_DOWN, QUEUE_UP = "queue_down", "queue_up"  # in the router: where packets wait for each direction's bottleneck
 
 
@@ -79,19 +85,50 @@ BED_ROUTER_MANAGEMENT = Port("mgmt-router", "02:00:0a:0b:03:01", "10.11.3.1")
 ADDRESSES = {"client": CLIENT.port.address, "router": CLIENT.router_port.address, "server": SERVER.port.address}
 
 
-def origin_addresses(hosts: Sequence[str], how: str) -> dict[str, str]:
+def distance_network(number: int) -> ipaddress.IPv4Network:
+    """Return the network of the origins that have this distance, counted from 0."""
+    return ipaddress.IPv4Network(f"10.10.{FAR + number}.0/24")
+
+
+def group_network(group: int) -> ipaddress.IPv4Network:
+    """Return the network of a whole group of distances."""
+    return ipaddress.IPv4Network(f"10.10.{FAR + group * DISTANCES_OF_GROUP}.0/20")
+
+
+def distance_of(address: str) -> int | None:
+    """Return which distance an address has; None: that of all others."""
+    packed = ipaddress.IPv4Address(address).packed
+    return packed[2] - FAR if packed[:2] == FAR_NETWORKS[0].network_address.packed[:2] and packed[2] >= FAR else None
+
+
+def _usual_distance(_host: str) -> int | None:
+    return None
+
+
+def origin_addresses(
+    hosts: Sequence[str], how: str, distance: Callable[[str], int | None] = _usual_distance
+) -> dict[str, str]:
     """Return where each origin of a site is: all at the server's address ("shared"), or each at its own
-    ("per-origin")."""
+    ("per-origin"), in the network of its `distance` where it has one."""
     if how == "shared":
         return dict.fromkeys(hosts, SERVER.port.address)
     if how != "per-origin":
         raise InputError(f"'{how}' is no way to address origins", "Choose from: shared, per-origin", key="addresses")
-    addresses = [str(address) for address in ORIGINS_NETWORK.hosts()]
-    names = list(dict.fromkeys(hosts))
-    if len(names) > len(addresses):
-        what = f"a site with {len(names)} origins cannot have an address for each: there are {len(addresses)}"
-        raise InputError(what, "Set 'addresses: shared'", key="addresses")
-    return dict(zip(names, addresses, strict=False))
+    by_distance: dict[int | None, list[str]] = {}
+    for name in dict.fromkeys(hosts):
+        by_distance.setdefault(distance(name), []).append(name)
+    addresses: dict[str, str] = {}
+    for number, names in by_distance.items():
+        network = ORIGINS_NETWORK if number is None else distance_network(number)
+        free = [str(address) for address in network.hosts()]
+        if len(names) > len(free):
+            where = "" if number is None else " at one distance"
+            what = f"a site with {len(names)} origins{where} cannot have an address for each: there are {len(free)}"
+            raise InputError(
+                what, "Set 'addresses: shared'" if number is None else "Leave distances out", key="addresses"
+            )
+        addresses |= zip(names, free, strict=False)
+    return {name: addresses[name] for name in hosts}
 
 
 def hosts_file() -> str:
@@ -103,7 +140,7 @@ def hosts_file() -> str:
 def host_lines(host: Host) -> list[str]:
     """Return `ip` lines inside a host, before any link is set."""
     # A local route for a whole network (AnyIP): each of its addresses is the server's without being listed anywhere.
-    origins = [f"route add local {ORIGINS_NETWORK} dev lo"] if host is SERVER else []
+    origins = [f"route add local {network} dev lo" for network in _OF_ORIGINS] if host is SERVER else []
     return [
         "link set dev lo up",
         *host.port.lines(),
@@ -177,5 +214,7 @@ def router_lines(renames: dict[str, str] | None = None) -> list[str]:
         lines += host.router_port.lines()
         lines.append(host.router_port.neighbour_line(host.port))
     # Through an address whose neighbour entry is there: no ARP request for an origin ever crosses the cable.
-    lines.append(f"route add {ORIGINS_NETWORK} via {SERVER.port.address} dev {SERVER.router_port.device}")
+    lines += [
+        f"route add {network} via {SERVER.port.address} dev {SERVER.router_port.device}" for network in _OF_ORIGINS
+    ]
     return lines

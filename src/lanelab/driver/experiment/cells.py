@@ -49,7 +49,8 @@ class ObjectsOf(Collection[str]):
 def combine(entries: Mapping[str, Written], root: Written, arms: Sequence[Arm], known: Collection[str]) -> Combined:
     """Return every site x link x arm, or the listed cells."""
     sites = read_known(entries["sites"], known, "site") if "sites" in entries else []
-    requested = read_links(entries["links"]) if "links" in entries else []
+    near = entries.get("distances")
+    requested = read_links(entries["links"], near) if "links" in entries else []
     refuse_repeated(requested)
     if "cells" in entries:
         return _listed(entries, sites, requested, arms, known)
@@ -71,7 +72,7 @@ def _listed(
 ) -> Combined:
     listed = [(one, CELL.entries(one)) for one in entries["cells"].elements()]
     parts = {
-        id(element.node): read_links(element)
+        id(element.node): read_links(element, entries.get("distances"))
         for _, keys in listed
         if "link" in keys
         for element in keys["link"].elements()

@@ -69,6 +69,8 @@ EXPERIMENT = Table((
     Setting("links", None, "", "links to load them over; any setting may be a list, which makes a grid",
         "{rate: 10mbit, rtt: [20ms, 100ms]}",
         "a mapping of [settings of the link](link.md), the name of a profile, or a list of such"),
+    Setting("distances", None, "", "[distances](link.md#distances) of all links that have none of their own",
+        "{cdn.example: 10ms, default: 80ms}", "a mapping of hosts, `recorded`, or `none`", "none"),
     Setting("arms", None, "", "treatments to compare, each with a name", "{http: {}, h2: {protocol: h2, tls: 1.3}}",
         "a mapping of names, each with [settings](#arms)"),
     Setting("defaults", None, "", "settings that lie under each arm's own", "{viewport: 412x823}",

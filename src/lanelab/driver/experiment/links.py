@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.base.settings.source import Written
@@ -32,20 +33,23 @@ class RequestedLink:
     fields_beside_profile: frozenset[str]  # fields that are set beside the profile
 
 
-def read_links(written: Written) -> list[RequestedLink]:
-    """Return every link of a grid, or of a list of grids."""
-    return [requested for grid in written.elements() for requested in _read_grid(grid)]
+def read_links(written: Written, distances: Written | None = None) -> list[RequestedLink]:
+    """Return every link of a grid, or of a list of grids. `distances`: of links that have none of their own."""
+    return [requested for grid in written.elements() for requested in _read_grid(grid, distances)]
 
 
-def _read_grid(grid: Written) -> list[RequestedLink]:
+def _read_grid(grid: Written, distances: Written | None) -> list[RequestedLink]:
     """Read single values, or lists of them, of each setting; or the name of a profile alone."""
+    entries = {} if grid.absent else {"profile": grid}
     if not (grid.is_mapping or grid.is_list or grid.absent):
         if (name := grid.text()) not in PROFILES:
             what = f"{name!r} is no profile, and no mapping of settings"
             raise grid.error(what, f"{near_miss(name, PROFILES)}Write settings like {{rtt: 20ms}}, or a profile's name")
-        return [_read_point(grid, {"profile": grid}, None)]
-    entries = grid.entries()
+    else:
+        entries = grid.entries()
     label = entries.pop("label", None)
+    if distances:
+        entries.setdefault("distances", distances)
     axes = [(key, entry.elements()) for key, entry in entries.items()]
     points = 1
     for _, values in axes:
@@ -170,7 +174,7 @@ def _label(requested: RequestedLink, keys: Sequence[str]) -> str:
         shown = [key for key in usual if key in mapping and mapping[key] != plain.get(key)]
     words = [requested.profile] if requested.profile else ["direct"] if requested.link.direct else []
     words += _rates({key: mapping[key] for key in shown if key in _FIRST})
-    words += [f"{key} {short(mapping[key])}" for key in shown if key not in _FIRST]
+    words += [f"{key} {short(mapping[key], key)}" for key in shown if key not in _FIRST]
     return " ".join(words) or "unshaped"
 
 
@@ -186,8 +190,10 @@ def _follow(mapping: Mapping[str, str]) -> set[str]:
     return names
 
 
-def short(text: str) -> str:
-    """Write a value for a label: of a trace its name."""
+def short(text: str, key: str = "") -> str:
+    """Write a value for a label: of a trace its name, of distances how many there are."""
+    if key == "distances" and " " in text:
+        return f"of {counted(text.count(',') + 1, 'line')}"
     known = {str(radio): name for name, radio in RADIOS.items()}
     return shortened(text).partition(" (")[0] if text.startswith("trace(") else known.get(text, text)
 

@@ -30,7 +30,7 @@ from lanelab.driver.experiment.load_keys import (
     refuse_third_parties,
     workload_of,
 )
-from lanelab.driver.experiment.model import Experiment, LinkCase, Pairs, Repeat
+from lanelab.driver.experiment.model import Cell, Experiment, LinkCase, Pairs, Repeat
 from lanelab.driver.experiment.shipped import STUDY_FILE, experiment_file
 from lanelab.driver.experiment.variants import chosen_variant, error_in_variant, overlaid, variants_of
 from lanelab.driver.record.metrics import LOAD, PAGE_LOAD
@@ -96,12 +96,15 @@ def _parse(
     refuse_links = _refuse_direct if workload == PAGE_LOAD else _refuse_moving
     refuse_links(entries, combined.links)
     combined = combined.with_cells(over_loads(combined.cells, loads)) if loads else combined
+    _refuse_one_address(entries, combined.cells, workload)
     pairs = _read_pairs(entries, combined, plain["order"], repeat)
     if "figures" in entries:
         figures = read_figures(entries["figures"], combined.cells, workload, {cell for _, cell in pairs.cells})
     else:
         figures = default_figures(combined.cells, workload)
     recorders = _read_recorders(entries, workload)
+    if any(case.link.distances for case in combined.links):
+        _require_capture_of_distances(entries, recorders)
     if workload == PAGE_LOAD:
         _refuse_recorders_of_others(entries, arms, recorders)
         _require_capture(entries, arms, recorders)
@@ -159,6 +162,29 @@ def _refuse_moving(entries: Mapping[str, Written], links: Sequence[LinkCase]) ->
         if case.link.moves:
             what = f"the link {case.label!r} changes over time, which only page loads can follow"
             raise entries["links" if "links" in entries else "workload"].error(what, "Take links that stand still")
+
+
+def _refuse_one_address(entries: Mapping[str, Written], cells: Sequence[Cell], workload: str) -> None:
+    """Raises InputError for distances where hosts share an address, by which the router tells them."""
+    for cell in cells:
+        if not cell.link.link.distances:
+            continue
+        where = next(entries[key] for key in ("distances", "links", "cells") if key in entries)
+        if workload != PAGE_LOAD:
+            what = f"distances are of a page's hosts, and workload: {workload} asks one host"
+            raise where.error(what, "Leave distances out, and write the rtt")
+        if cell.arm.addresses != "per-origin":
+            what = f"the router tells hosts by their addresses, and in the arm {cell.arm.name!r} they share one"
+            remedy = "Write addresses: per-origin, for all arms under defaults"
+            raise entries["arms"].error(f"{what}: it cannot have the distances of {cell.link.label}", remedy)
+
+
+def _require_capture_of_distances(entries: Mapping[str, Written], recorders: Mapping[str, Coded]) -> None:
+    """Raises InputError where no capture would show how far each host was."""
+    capture = recorders.get(Tcpdump.name)
+    if not (isinstance(capture, CaptureOptions) and "client" in capture.nodes):
+        what = "that each host is as far away as its distance is seen in a capture of the client"
+        raise entries[Tcpdump.name].error(what, "Leave capture out, or write capture: client")
 
 
 def _refuse_servers_of_loads(entries: Mapping[str, Written], arms: Sequence[Arm]) -> None:

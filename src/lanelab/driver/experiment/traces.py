@@ -85,6 +85,8 @@ def plain_settings(values: Mapping[str, Written]) -> tuple[dict[str, object], di
         if name in texts:
             raise value.error(f"{name} is there twice", "Leave one of them out")
         places[name] = value
+        if name == "distances" and value.is_mapping:
+            places |= {f"{name}.{host}": trip for host, trip in value.entries().items()}
         texts[name] = text
         what = what_of(name)
         if what and not text.startswith("trace("):
@@ -111,6 +113,8 @@ def mapping_keys(name: str) -> tuple[str, ...]:
 
 
 def _as_text(key: str, value: Written) -> tuple[str, str]:
+    if key == "distances":
+        return key, "{" + ", ".join(f"{host}: {trip.text()}" for host, trip in value.entries().items()) + "}"
     if key == "cross":
         return key, "{" + ", ".join(f"{name}: {part.text()}" for name, part in value.entries(CROSS_PARTS).items()) + "}"
     base, _, side = key.partition("_")

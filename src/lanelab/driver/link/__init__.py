@@ -18,6 +18,7 @@ shaping      the lines for tc and ip, and what tc must show afterwards. Pure
 live         the link of a bed: set, drained, played, put back
 selftest     whether it is what was asked for
 arrivals     what arrived of a train of packets
+distances    round trips to hosts that are not the usual one
 chances      what a chance gives in a number of tries
 results      target against achieved, verdicts
 """

@@ -1,7 +1,7 @@
 """One way through the router: a direction of the link, made from what the user wrote."""
 
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.units import Duration, Rate, Ratio, Size
@@ -128,16 +128,24 @@ class Direction:
         }
 
 
-def read_direction(written: WrittenLink, side: str, delay: Duration, rtt: Duration, mtu: int) -> Direction:
-    rate = written.value("rate", side)
-    impairments = tuple(kind.read(written, side, delay) for kind in IMPAIRMENTS)
+class Delays(NamedTuple):
+    """The delays of one direction: the usual one, and where distances differ the least and the most of them."""
+
+    usual: Duration
+    least: Duration
+    most: Duration
+
+
+def read_direction(written: WrittenLink, side: str, delays: Delays, rtt: Duration, mtu: int) -> Direction:
+    rate, delay = written.value("rate", side), delays.most
+    impairments = tuple(kind.read(written, side, delays.least) for kind in IMPAIRMENTS)
     if rate and rate.carries(delay) > MAX_HELD:
         what = f"{rate} over a delay of {delay} is {rate.carries(delay)} on its way, more than {MAX_HELD} in the router"
         raise InputError(what, "Write a lower rate or a shorter delay", key=written.key("rate", side))
     packets, held = read_queue(written, side, rtt, mtu)
     discipline: Discipline = written.value("discipline", side)
     aqm = read_aqm(written, side, discipline) if rate else NO_AQM
-    still = Direction(delay, rate, packets, held, discipline, aqm, impairments)
+    still = Direction(delays.usual, rate, packets, held, discipline, aqm, impairments)
     return with_moving(still, written, side)
 
 

@@ -4,6 +4,9 @@ from lanelab.driver.base.settings.kinds import DURATION, FLAG, choice, count
 from lanelab.driver.base.settings.setting import Setting, Table
 from lanelab.driver.link.bottleneck import AQM_TIME, DEFAULT_QUEUE_PACKETS, DISCIPLINES, FIFO, QUEUE
 from lanelab.driver.link.cross import CROSS, EXAMPLE, NONE
+from lanelab.driver.link.distances import DISTANCES
+from lanelab.driver.link.distances import EXAMPLE as DISTANCES_EXAMPLE
+from lanelab.driver.link.distances import NONE as NO_DISTANCES
 from lanelab.driver.link.hosts.host import HOST_SETTINGS
 from lanelab.driver.link.impairments import IMPAIRMENTS
 from lanelab.driver.link.kinds import DIRECTIONS, MAX_MTU, MIN_MTU, RATE
@@ -30,6 +33,9 @@ SETTINGS = Table((
             aliases=("delay", "latency")),
     Setting("delay", DURATION, "", "one-way delay", "40ms", sides=DIRECTIONS, both_sides=False, aliases=("rtt",),
             default_words="half of `rtt`, or what the other leaves of it"),
+    Setting("distances", DISTANCES, NO_DISTANCES, "whole round trips to hosts of the site that are not `rtt` away "
+            "([distances](#distances)); needs arms with `addresses: per-origin`", DISTANCES_EXAMPLE,
+            aliases=("distance", "rtts")),
     Setting("rate", RATE, "unlimited", "rate of the bottleneck", "1.5mbit", sides=DIRECTIONS,
             aliases=("bandwidth", "speed")),
     Setting("rate_trace", RATE_TRACE, "", "rates that follow one another, and begin again at the end; `rate` is then "

@@ -6,10 +6,12 @@ from lanelab.driver.base.amounts import form_for
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import NUMBER, PERCENT, Kind
 from lanelab.driver.base.settings.setting import Sides
-from lanelab.driver.base.units import PPB, Rate, Ratio
+from lanelab.driver.base.units import PPB, Duration, Rate, Ratio
 
 MIN_RATE = Rate.parse("8kbit")
 MAX_RATE = Rate.parse("500mbit")  # the router carries about 1 Gbit/s unshaped
+MIN_RTT = Duration.parse("1ms")  # the router itself takes about 0.3 ms: below this the link would not be what was asked
+MAX_DELAY = Duration.parse("10s")  # one way
 MIN_MTU, MAX_MTU = 576, 1500
 MIN_WINDOW, MAX_WINDOW = 1, 1000
 HEADER = 14  # of an Ethernet frame: a full-size packet takes MTU + HEADER on the wire

@@ -9,20 +9,21 @@ from lanelab.driver.base.coded import Coded, decoded_as
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.setting import Key
 from lanelab.driver.base.units import Duration, Rate, Size
+from lanelab.driver.bed.addresses import distance_of
 from lanelab.driver.link.cross import NO_CROSS, CrossTraffic
-from lanelab.driver.link.direction import Direction, implied, read_direction
+from lanelab.driver.link.direction import Delays, Direction, implied, read_direction
+from lanelab.driver.link.distances import DEFAULT, NO_DISTANCES, Distances
 from lanelab.driver.link.fields import DIRECT, ROUTER, SETTINGS
 from lanelab.driver.link.hosts.host import Host, read_host
-from lanelab.driver.link.kinds import DIRECTIONS, HEADER
+from lanelab.driver.link.kinds import DIRECTIONS, HEADER, MAX_DELAY, MIN_RTT
 from lanelab.driver.link.link_values import WrittenLink
 from lanelab.driver.link.moving import Radio
 from lanelab.driver.link.moving.trace import shortened
 
-MIN_RTT = Duration.parse("1ms")  # the router itself takes about 0.3 ms: below this the link would not be what was asked
-MAX_DELAY = Duration.parse("10s")  # one way
 # What the router does to packets; the others are the hosts' own.
 OF_ROUTER = frozenset(setting.name for setting in SETTINGS.settings if setting.sides is DIRECTIONS) | {
     "rtt",
+    "distances",
     "radio",
     "cross",
 }
@@ -47,6 +48,8 @@ class Link(Coded):
     mtu: int
     direct: bool = False  # no router is on the way; both directions add nothing
     cross: CrossTraffic = NO_CROSS
+    distances: Distances = NO_DISTANCES
+    access: tuple[Duration, Duration] | None = None  # the delays down and up that any host has, where the usual differ
 
     @classmethod
     def parse(cls, mapping: Mapping[str, object]) -> "Link":
@@ -59,21 +62,33 @@ class Link(Coded):
         if direct:
             _refuse_of_router(written)
         written.check_needs()
-        down, up = _delays(written)
+        distances = written.value("distances")
+        access = down, up = _delays(written)
+        _refuse_too_near(distances, down + up)
+        if distances.default:
+            down, up = _spread(access, distances.default)
+        ways = [(down, up), *(_spread(access, trip) for trip in distances.all)]
         mtu = written.value("mtu")
         cross = written.value("cross")
         if cross and not written.value("rate", cross.way):
             what = f"without a rate {cross.way} there is no queue that flows could share"
             raise InputError(what, "Set a rate too, or leave cross out", key="cross")
-        return cls(
-            down=read_direction(written, "down", down, down + up, mtu),
-            up=read_direction(written, "up", up, down + up, mtu),
+        of_down, of_up = (Delays(each[0], min(each), max(each)) for each in zip(*ways, strict=True))
+        link = cls(
+            down=read_direction(written, "down", of_down, down + up, mtu),
+            up=read_direction(written, "up", of_up, down + up, mtu),
             client=read_host(written, "client"),
             server=read_host(written, "server"),
             mtu=mtu,
             direct=direct,
             cross=cross,
+            distances=distances,
+            access=None if access == (down, up) else access,
         )
+        if distances and link.moves:
+            what = "on a link that changes over time all hosts are equally far"
+            raise InputError(what, "Leave distances out, or what changes", key="distances")
+        return link
 
     @property
     def radio(self) -> Radio | None:
@@ -92,6 +107,48 @@ class Link(Coded):
     @property
     def rtt(self) -> Duration:
         return self.down.delay + self.up.delay
+
+    # --- distances
+
+    @property
+    def far(self) -> tuple[Duration, ...]:
+        """Return the round trips that are not the usual one, the shortest first. Their order gives them networks."""
+        return tuple(trip for trip in self.distances.all if trip != self.rtt)
+
+    @property
+    def usual(self) -> "Link":
+        """Return the link to hosts that have no distance of their own."""
+        return replace(self, distances=NO_DISTANCES, access=None)
+
+    def at(self, trip: Duration) -> "Link":
+        """Return the link to hosts that are so far away."""
+        down, up = _spread(self.access or (self.down.delay, self.up.delay), trip)
+        usual = self.usual
+        return replace(usual, down=replace(self.down, delay=down), up=replace(self.up, delay=up))
+
+    @property
+    def by_distance(self) -> "tuple[Link, ...]":
+        """Return the link to hosts of each distance, the usual one first."""
+        return (self.usual, *map(self.at, self.far))
+
+    def distance_to(self, host: str) -> int | None:
+        """Return which of `far` a host has; None: it is as far as all others."""
+        trip = self.distances.to(host)
+        return None if trip is None or trip == self.rtt else self.far.index(trip)
+
+    def to_host(self, host: str) -> "Link":
+        """Return the link to that host."""
+        number = self.distance_to(host)
+        return self.usual if number is None else self.at(self.far[number])
+
+    def to_address(self, address: str) -> "Link":
+        """Return the link to that address of the server."""
+        number = distance_of(address) if self.distances else None
+        return self.usual if number is None or number >= len(self.far) else self.at(self.far[number])
+
+    def with_distances(self, distances: Distances) -> "Link":
+        """Return the link with these distances in place of its own. Raises InputError."""
+        return Link.parse({**self.to_mapping(), "distances": str(distances)})
 
     def to_json(self) -> dict[str, str]:
         return self.to_mapping()
@@ -114,12 +171,14 @@ class Link(Coded):
 
     def _effective(self) -> Iterator[tuple[Key, str]]:
         """Yield the keys that would be written, each with its value: the plain name where both sides are alike."""
-        alike = self.down.delay == self.up.delay
+        down, up = self.access or (self.down.delay, self.up.delay)
+        alike = down == up
         path = DIRECT if self.direct else ROUTER
         radio = str(self.radio) if self.radio else None
-        plain = {"path": path, "rtt": str(self.rtt) if alike else None, "mtu": str(self.mtu), "radio": radio}
-        plain["cross"] = str(self.cross)
+        plain = {"path": path, "rtt": str(down + up) if alike else None, "mtu": str(self.mtu), "radio": radio}
+        plain |= {"cross": str(self.cross), "distances": str(self.distances)}
         of_side = {side: getattr(self, side).texts() for side in ("down", "up", "client", "server")}
+        of_side["down"]["delay"], of_side["up"]["delay"] = str(down), str(up)
         for setting in SETTINGS.settings:
             if self.direct and setting.name in OF_ROUTER:
                 continue
@@ -165,6 +224,22 @@ def _refuse_of_router(written: WrittenLink) -> None:
         if SETTINGS[key].setting.name in OF_ROUTER:
             what = "a direct link has no router, which alone could do this"
             raise InputError(what, f"Leave {key} out, or path: {DIRECT}", key=key)
+
+
+def _spread(access: tuple[Duration, Duration], trip: Duration) -> tuple[Duration, Duration]:
+    """Return the delays down and up of so long a round trip: what is beyond the link's own, half in each direction."""
+    beyond = trip.ns - access[0].ns - access[1].ns
+    return Duration(access[0].ns + beyond // 2), Duration(access[1].ns + beyond - beyond // 2)
+
+
+def _refuse_too_near(distances: Distances, rtt: Duration) -> None:
+    named = [*distances.of, *([(DEFAULT, distances.default)] if distances.default else [])]
+    for host, trip in named:
+        if trip < rtt:
+            what = (
+                f"{trip} to {host} is less than the {rtt} that the link alone takes: a distance is the whole round trip"
+            )
+            raise InputError(what, f"Write {rtt} or more, or a shorter rtt", key="distances")
 
 
 def _delays(written: WrittenLink) -> tuple[Duration, Duration]:

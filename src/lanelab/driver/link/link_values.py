@@ -23,7 +23,8 @@ class WrittenLink:
             like = f"Write one like {setting.example}"
             if value is None:
                 raise InputError("it has no value", f"{like}, or leave it out", key=name)
-            most = LONGEST_TRACE if setting.name.endswith("_trace") else LONGEST_VALUE
+            long = setting.name.endswith("_trace") or setting.name == "distances"
+            most = LONGEST_TRACE if long else LONGEST_VALUE
             too_long = len(value) > most if isinstance(value, str) else False
             if too_long or (isinstance(value, int) and abs(value) > MOST):
                 raise InputError("its value is far too long", like, key=name)

@@ -15,7 +15,7 @@ from lanelab.driver.run.channel.client import Bed
 from lanelab.driver.run.channel.fact_operations import BedReport
 from lanelab.driver.run.events import BedUp, LinksNotTestedAgain, Listener
 from lanelab.driver.run.folder.store import Store
-from lanelab.driver.run.link_keeper import LinkKeeper
+from lanelab.driver.run.link_keeper import LinkKeeper, LinkOf
 from lanelab.driver.run.machines import BedFacts
 from lanelab.driver.run.open_beds import Beds
 from lanelab.driver.run.trial_keys import digest_of
@@ -35,10 +35,12 @@ class CurrentBed:
         tell: Listener,
         check: Callable[[Bed], None],
         programs: Programs,
+        link_of: LinkOf,
     ) -> None:
-        """Begin without a bed. `check` is what the first bed is asked before its first trial."""
+        """Begin without a bed. `check` is what the first bed is asked before its first trial;
+        `link_of`: the link of a cell."""
         self._beds, self._experiment, self._store = beds, experiment, store
-        self._tell, self._check, self._programs = tell, check, programs
+        self._tell, self._check, self._programs, self._link_of = tell, check, programs, link_of
         self._stack = ExitStack()
         self._bed: Bed | None = None
         self._links: LinkKeeper | None = None
@@ -72,7 +74,8 @@ class CurrentBed:
         began = time.monotonic()
         bed = self._bed = self._beds.open(self._stack)
         self.number = self._note(bed)
-        self._links = LinkKeeper(bed, self.number, self._store, self._tell, accept=self._store.accepts_links)
+        accepts = self._store.accepts_links
+        self._links = LinkKeeper(bed, self.number, self._store, self._tell, link_of=self._link_of, accept=accepts)
         self._count += 1
         report = bed.facts()
         self._note_versions(bed, report)

@@ -3,6 +3,7 @@ Those that trials used are measured again when the bed ends."""
 
 import os
 import time
+from collections.abc import Callable
 
 from lanelab.driver.experiment.model import Cell
 from lanelab.driver.link import Link
@@ -12,13 +13,30 @@ from lanelab.driver.run.channel.client import Bed
 from lanelab.driver.run.events import LinkTestBegun, LinkTested, Listener, Moment
 from lanelab.driver.run.folder.store import Store
 
+LinkOf = Callable[[Cell], Link]
+
+
+def _written(cell: Cell) -> Link:
+    return cell.link.link
+
 
 class LinkKeeper:
     """The link that a bed has now, and the links that passed their self-test on it. Cells with equal links share one,
     even under different labels."""
 
-    def __init__(self, bed: Bed, number: int, store: Store, tell: Listener, *, accept: bool = False) -> None:
-        """Keep the links of the bed that has this `number` within the run."""
+    def __init__(
+        self,
+        bed: Bed,
+        number: int,
+        store: Store,
+        tell: Listener,
+        *,
+        link_of: LinkOf = _written,
+        accept: bool = False,
+    ) -> None:
+        """Keep the links of the bed that has this `number` within the run. `link_of`: of a cell, with what its site
+        remembers."""
+        self._link_of = link_of
         self._bed, self._number, self._store, self._tell = bed, number, store, tell
         self._accept = accept  # what stays out of tolerance is used, and stored as what it is
         self._now: Link | None = None  # the one that is set
@@ -28,7 +46,7 @@ class LinkKeeper:
         self.measuring_s = 0.0
 
     def has_passed(self, cell: Cell) -> bool:
-        return cell.link.link in self._passed
+        return self._link_of(cell) in self._passed
 
     def reconsider(self) -> None:
         """Measure a refused link again when it is next needed. A machine that was busy in the first minute must not
@@ -37,7 +55,7 @@ class LinkKeeper:
 
     def bring(self, cell: Cell) -> str:
         """Why trials of this cell are refused; "" when its link is set and is what was asked for."""
-        link = cell.link.link
+        link = self._link_of(cell)
         if link in self._refused:
             return self._refused[link]
         self._set(link)

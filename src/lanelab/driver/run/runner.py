@@ -106,7 +106,7 @@ class Runner:
         self._workload = WORKLOADS[store.workload]
         self._agenda: Agenda = NOTHING
         beds = Beds(open_bed, tell, lambda: stop.asked)
-        self.current = CurrentBed(beds, experiment, store, tell, self._check_arms, self._programs)
+        self.current = CurrentBed(beds, experiment, store, tell, self._check_arms, self._programs, self._sites.link)
         self._asked = AskedKeys(experiment, begun.sites, accept_links=store.accepts_links)
         self._ahead: Preparation | None = None
 
@@ -181,7 +181,7 @@ class Runner:
         self.current.has_worked()
         self._prepare_ahead(following)
         case = planned.cell
-        site, link = self._sites.site(case), case.link.link
+        site, link = self._sites.site(case), self._sites.link(case)
         context = TrialContext(case.arm, site, link, self._experiment, prepared.folder, case.link.load)
         record = self._workload.finish(data, context)
         self._add(planned, prepared, record, started)

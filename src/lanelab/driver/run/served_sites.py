@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from lanelab.driver.arm.arm import require_third_parties
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.experiment.model import Cell, Experiment
+from lanelab.driver.link import Link
+from lanelab.driver.run.site_distances import check_distances, link_as_recorded
 from lanelab.driver.site.digest import digest_of
 from lanelab.driver.site.hints import hints
 from lanelab.driver.site.named_hosts import named_hosts
@@ -45,10 +47,20 @@ class ServedSites:
                 pushed_paths(sites[cell.site, cell.arm.variant], cell.arm.push)
                 hints(sites[cell.site, cell.arm.variant], cell.arm.early_hints, "early_hints")
                 require_third_parties(cell.arm, sites[cell.site, cell.arm.variant])
-        return cls(archived, sites)
+        served = cls(archived, sites)
+        for cell in experiment.cells:
+            check_distances(served.site(cell), served.link(cell))
+        return served
 
     def site(self, cell: Cell) -> Site:
         return self.prepared[cell.site, cell.arm.variant]
+
+    def link(self, cell: Cell) -> Link:
+        """Return the cell's link, with the distances that its site remembers where it asks for these."""
+        link = cell.link.link
+        if not link.distances.recorded:
+            return link
+        return link_as_recorded(link, self.archived[cell.site], self.site(cell).hosts)
 
     def digests(self) -> dict[str, str]:
         """Return the digest of each site as it is archived, and of each variant."""
@@ -81,6 +93,7 @@ def site_digest(site: Site) -> str:
             *(site.user_agent, site.viewport, site.date, site.unanswered),
             sorted(f"{each.method} {each.url}" for each in site.objects if each.late),
             *([sorted(site.think)] if site.think else []),
+            *([site.distances] if site.distances else []),  # of others the digest is as it was before there were any
         ]
     )
     return hashlib.sha256(text.encode()).hexdigest()

@@ -104,6 +104,7 @@ def load_site(name: str, archive: Path | None = None) -> Site:
         user_agent=manifest.user_agent,
         viewport=manifest.viewport,
         date=manifest.date,
+        distances=manifest.distances,
         unanswered=manifest.unanswered,
         think=tuple(manifest.think.items()),
     )

@@ -105,6 +105,9 @@ SITE = Table(
                 "[dead.example.test/ad.js]"),
         Setting("think", None, "", "how long servers thought about answers when it was recorded, beyond a round trip",
                 "{example.test/: 120ms}"),
+        Setting("distances", None, "", "the round trip to each host when it was recorded, or as you want it; "
+                "links with [`distances: recorded`](link.md#distances) have these",
+                "{cdn.example.test: 12ms, default: 80ms}"),
         Setting("left_out", None, "", "what the recording had and the site has not", "[a WebSocket]"),
         Setting("composition", None, "", "objects and bytes by type, as tools count them", "{image: {…}}"),
         Setting("fidelity", None, "", "how faithful the replay is, as `lanelab site verify` found", "{score: …}"),
@@ -149,6 +152,7 @@ class Manifest:
     late: tuple[str, ...] = ()  # host and path
     unanswered: tuple[str, ...] = ()  # likewise
     think: Mapping[str, int] = field(default_factory=dict)  # ms, by host and path
+    distances: tuple[tuple[str, str], ...] = ()  # host, and the round trip to it
     left_out: tuple[str, ...] = ()
     composition: Composition | None = None
     fidelity: Fidelity | None = None
@@ -176,6 +180,8 @@ class Manifest:
             value = getattr(self, setting.name)
             if setting.name == "entry" and self.entry_scheme == "https":
                 value = f"https://{self.entry}"
+            if setting.name == "distances":
+                value = dict(value)
             if setting.name == "viewport" and value:
                 value = "{}x{}".format(*value)
             if setting.name == "objects":
@@ -219,6 +225,7 @@ def parse_manifest(text: str, source: str) -> Manifest:
     for name in ("late", "unanswered", "left_out"):
         values[name] = tuple(entries[name].texts()) if name in entries else ()
     values["think"] = _think(entries["think"]) if "think" in entries else {}
+    values["distances"] = _distances(entries["distances"]) if "distances" in entries else ()
     scheme, mark, rest = values["entry"].partition("://")
     if mark and scheme not in ("http", "https"):
         raise entries["entry"].error(f"{scheme!r} is no scheme of a page", "Write http or https, or leave it out")
@@ -247,6 +254,22 @@ def _think(written: Written) -> dict[str, int]:
         with entry.placed({}):
             times[url] = _THINK.parse(entry.text(), "").ns // 1_000_000
     return times
+
+
+def _distances(written: Written) -> tuple[tuple[str, str], ...]:
+    """Return the round trips as they are written. Whether hosts are the site's is known when it is loaded."""
+    trips: list[tuple[str, str]] = []
+    for host, entry in written.entries().items():
+        if host != "default" and not re.fullmatch(rf"(\*\.)?{HOST}", host):
+            raise entry.error(
+                f"{host!r} is no host", "Write a host of the site, a pattern like '*.ads.example', or default"
+            )
+        with entry.placed({}):
+            trip = Duration.parse(entry.text())
+            if not trip:
+                raise entry.error("a round trip of zero cannot be had", "Write 1ms or more")
+        trips.append((host, entry.text().strip()))
+    return tuple(trips)
 
 
 def _composition(written: Written) -> Composition:

@@ -71,6 +71,7 @@ class Site(Coded):
     user_agent: str | None = None  # with which it was recorded
     viewport: tuple[int, int] | None = None  # likewise
     date: str | None = None  # when it was recorded, in UTC: what its scripts take for now
+    distances: tuple[tuple[str, str], ...] = ()  # the round trip to each host when it was recorded
     unanswered: tuple[str, ...] = ()  # host and path of what the page asks for and nobody answered when it was recorded
     other_hosts: tuple[str, ...] = ()  # that its content names; the server answers 404 for all of theirs
     answers_missing: bool = False  # with 404 what it does not have, and a trial may ask for it

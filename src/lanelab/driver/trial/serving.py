@@ -19,6 +19,7 @@ from lanelab.driver.bed.addresses import origin_addresses
 from lanelab.driver.bed.commands import run_ip
 from lanelab.driver.bed.dead_addresses import dead_addresses, dropping_line
 from lanelab.driver.bed.node import Node
+from lanelab.driver.link import Link
 from lanelab.driver.record.metrics import PAGE_LOAD
 from lanelab.driver.site.hints import hints
 from lanelab.driver.site.push_plan import pushed_paths
@@ -34,10 +35,10 @@ def spoken_by_record(arm: Arm) -> tuple[str, ...]:
     return RECORDED_ALPN if arm.protocol == "h3" and arm.h3_discovery == "https-record" else ()
 
 
-def addresses_of(arm: Arm, site: Site) -> dict[str, str]:
-    """Return the address of each host of a site."""
+def addresses_of(arm: Arm, site: Site, link: Link) -> dict[str, str]:
+    """Return the address of each host of a site. The router tells by it how far away the host is."""
     dead = dead_addresses(ThirdParties.of(arm, site).dead_hosts)
-    return {**origin_addresses(site.hosts, arm.addresses), **dead}
+    return {**origin_addresses(site.hosts, arm.addresses, link.distance_to), **dead}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +92,18 @@ class Served:
 class Serving:
     """Serves the sites of one bed's trials, one after the other."""
 
-    def __init__(self, client: Node, server: Node, folder: Path) -> None:
-        """Begin with nothing that runs. `folder` is in memory on the server node."""
+    def __init__(
+        self, client: Node, server: Node, folder: Path, link: Callable[[], Link] = lambda: Link.parse({})
+    ) -> None:
+        """Begin with nothing that runs. `folder` is in memory on the server node; `link`: that the bed has now."""
+        self._link = link
         self._client, self._server, self._folder = client, server, folder
         self._client_asks_resolver = self._drops_packets = False
         self._leaves: dict[tuple[Path, tuple[str, ...], str], Leaf] = {}
 
     def addresses(self, spec: TrialSpec) -> Mapping[str, str]:
         """Of the site's hosts."""
-        return addresses_of(spec.arm, spec.site)
+        return addresses_of(spec.arm, spec.site, self._link())
 
     def certificate(self, spec: TrialSpec) -> Leaf | None:
         """Return what the server shows; None without TLS."""

@@ -42,7 +42,7 @@ class Trials(TrialOperations):
         client, server = substrate.node("client"), substrate.node("server")
         for node in (client, server):
             node.run(["mkdir", "-p", str(folder)])
-        self._serving = Serving(client, server, folder)
+        self._serving = Serving(client, server, folder, link)
         self._place = BedPlace(
             substrate,
             drain,

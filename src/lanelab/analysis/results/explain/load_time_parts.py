@@ -47,7 +47,8 @@ class MadeOf:
 
     @property
     def rtt_ms(self) -> float:
-        return float(self.link.rtt.milliseconds)
+        """Return the round trip; 0 where there is none, or where hosts are not equally far."""
+        return 0.0 if self.link.distances else float(self.link.rtt.milliseconds)
 
     @property
     def initial_window(self) -> int:

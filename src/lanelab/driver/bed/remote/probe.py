@@ -5,7 +5,7 @@
                                           stdin. What it prints comes with its number in front, and the number alone
                                           when it has ended. When stdin ends, so does everything
 
-    echo PORT                             answers every packet, until its stdin ends
+    echo ADDRESS PORT                     answers every packet to that address, until its stdin ends
     ping HOST PORT COUNT GAP_US BYTES MTU numbered packets to an echo. Says when all are sent; then how long each was on
                                           its way there and back, and whether a packet of MTU bytes passes unbroken,
                                           and one byte more does not (0: leaves that out)

@@ -61,17 +61,18 @@ def report(result: object) -> None:
     print(json.dumps(result), flush=True)
 
 
-def echo(port: str) -> None:
+def echo(address: str, port: str) -> None:
+    """Answers come from this address: how far away a host is goes by its address."""
     sock = udp_socket()
-    sock.bind(("", int(port)))
+    sock.bind((address, int(port)))
     report("ready")
     while True:
         ready, _, _ = select.select([sock, sys.stdin], [], [])
         if sock in ready:
-            data, received, _, address = receive(sock)
+            data, received, _, sender = receive(sock)
             after = PACKET.size + STAMPS.size
             with contextlib.suppress(OSError):  # too long to go back: the client will miss it
-                sock.sendto(data[: PACKET.size] + STAMPS.pack(received, time.time_ns()) + data[after:], address)
+                sock.sendto(data[: PACKET.size] + STAMPS.pack(received, time.time_ns()) + data[after:], sender)
         elif not sys.stdin.readline():
             return
 

@@ -28,7 +28,7 @@ from typing import TypedDict
 MODULES_ROOT = Path("/usr/lib/uml/modules")
 MODULES = (
     "sch_netem", "sch_tbf", "sch_htb", "sch_codel", "sch_fq_codel", "sch_cake", "sch_pie", "sch_red",
-    "sch_ingress", "ifb", "act_mirred", "cls_matchall", "veth"
+    "sch_prio", "sch_ingress", "ifb", "act_mirred", "cls_matchall", "cls_u32", "veth"
 )  # fmt: skip
 MEMORY = "512M"  # taken only as it is used
 # What a kernel does at its start and a router has no use for takes longer than all the rest: it measures ways to add up

@@ -7,6 +7,7 @@ course          sends all of it once, one behind the other
 estimate        how long a packet takes, out of what arrived; pure
 round_trip      results of pings; pure
 one_way         results of trains, of one direction; what its impairments measure is in driver/link/impairments
+distances       round trips to hosts that are not as far as all others
 transfer_facts  results of TCP: the first flight, the queue that it fills; pure
 effort          how much is measured
 retries         measures again what is out
@@ -23,7 +24,7 @@ from lanelab.driver.bed.node import Node
 from lanelab.driver.bed.substrate import Traits
 from lanelab.driver.link import Link
 from lanelab.driver.link.results import Result, SelfTest, at_most
-from lanelab.driver.link.selftest import direct, moving, one_way, round_trip, traffic, transfer_facts
+from lanelab.driver.link.selftest import direct, distances, moving, one_way, round_trip, traffic, transfer_facts
 from lanelab.driver.link.selftest.course import Course, Way
 from lanelab.driver.link.selftest.effort import USUAL, Effort
 from lanelab.driver.link.selftest.retries import Attempts
@@ -45,11 +46,12 @@ def measure(
     started = time.monotonic()
     tries = Attempts(effort.attempts, lost_at_input)
     with traffic.ends(client, server) as both:
-        course = Course(link.still, both, effort)
+        course = Course(link.still.usual, both, effort)
         course.run()
         if tries.spoilt():
             course.forget()
         results = _judge(course, effort, tries, traits)
+        results += distances.measure(link, both, tries, traits)
         if player:
             of_test = {"thorough": effort.thorough, "brief": effort.brief}
             results += moving.measure(link, both, player, tries, traits, **of_test)

@@ -39,6 +39,19 @@ def judge(link: Link, pinged: Pinged, traits: Traits) -> list[Result]:
     return [*results, _mtu(link, pinged.mtu or 0)]
 
 
+def judge_distance(link: Link, pinged: Pinged, traits: Traits) -> list[Result]:
+    """Judge the way to hosts at another distance; `link` is the link to these."""
+    name, target = f"rtt at {link.rtt}", link.rtt.milliseconds
+    if len(pinged.ways_ms) < 2:
+        return [failed(name, "ms", target, f"of {pinged.sent} packets {len(pinged.ways_ms)} came back")]
+    tolerance = traits.tolerance * max(RTT_TOLERANCE_MS, RTT_TOLERANCE * target)
+    results = [_time(name, (link.down, link.up), pinged.round_trips_ms, tolerance)]
+    if traits.same_clock:
+        tolerance = max(DELAY_TOLERANCE_MS, RTT_TOLERANCE * target / 2)
+        results.append(_time(f"delay down at {link.rtt}", (link.down,), [way[1] for way in pinged.ways_ms], tolerance))
+    return results
+
+
 def _time(name: str, ways: Sequence[Direction], times_ms: Sequence[float], tolerance: float) -> Result:
     """Judge the time of packets over one direction or both, without the time on the wire. A distribution that is skewed
     has a median of its own, and that of a sum is not the sum: there the mean is compared with the mean of tc's

@@ -64,7 +64,7 @@ class PingsUnderWay:
     """Pings from client to server and back; with an `mtu`, also how long a packet passes."""
 
     def __init__(self, both: Ends, address: str, pings: Pings, mtu: int = 0) -> None:
-        self._echo = both.server.begin("echo", ECHO_PORT)
+        self._echo = both.server.begin("echo", address, ECHO_PORT)
         self._echo.result()
         self._program = both.client.begin("ping", address, ECHO_PORT, pings.count, pings.gap_us, PING_FRAME, mtu)
         self._program.result()

@@ -10,6 +10,7 @@ from typing import NotRequired, TypedDict
 
 from lanelab.driver.base.units import PPB, Duration, Rate, Ratio
 from lanelab.driver.link import Link
+from lanelab.driver.link.shaping.distances import GROUPS
 from lanelab.driver.link.shaping.shaping import shape
 from lanelab.driver.record.evidence.settings import QueueSettings
 
@@ -37,10 +38,15 @@ class Queue(TypedDict):
 def shown_queues(shown: Sequence[Queue]) -> list[QueueSettings]:
     """Return those that tc shows, without what a device has by itself (handle 0:)."""
     return [
-        QueueSettings(each["dev"], each["kind"], _numbers(each.get("options") or {}))
+        QueueSettings(each["dev"], _known_as(each["kind"], each["handle"]), _numbers(each.get("options") or {}))
         for each in shown
         if each["handle"] != "0:" and each["kind"] != "ingress"
     ]
+
+
+def _known_as(kind: str, handle: str) -> str:
+    """Return a discipline's kind; where a device has several of a kind, one for each distance, with its handle."""
+    return f"{kind} {handle}" if int(handle.rstrip(":"), 16) >= GROUPS else kind
 
 
 def differences(expected: Sequence[QueueSettings], shown: Sequence[QueueSettings]) -> list[str]:
@@ -100,7 +106,7 @@ IMPAIRMENTS = (
     "loss-gemodel.1-h", "loss-gemodel.1-k", "duplicate", "duplicate.correlation", "reorder", "reorder.correlation",
     "corrupt", "corrupt.corrupt", "rate",
 )  # fmt: skip
-COUNTS = ("limit", "flows", "quantum", "memlimit", "min", "max", "alpha", "beta", "ecn")
+COUNTS = ("bands", "limit", "flows", "quantum", "memlimit", "min", "max", "alpha", "beta", "ecn")
 MICROSECONDS = ("lat", "burst", "target", "interval", "tupdate", "rtt")
 MARKING = ("ecn", "noecn")
 
@@ -109,7 +115,7 @@ def _expected(words: Sequence[str]) -> QueueSettings:
     device = words[words.index("dev") + 1]
     after = words.index("handle") + 2
     kind, rest = words[after], list(words[after + 1 :])
-    return QueueSettings(device, kind, _READ[kind](rest))
+    return QueueSettings(device, _known_as(kind, words[after - 1]), _READ[kind](rest))
 
 
 def _netem(words: list[str]) -> Values:
@@ -178,6 +184,7 @@ _READ: Mapping[str, Callable[[list[str]], Values]] = {
     "cake": _cake,
     "pfifo": _pfifo,
     "bfifo": _pfifo,
+    "prio": lambda words: {"bands": float(words[1])},
     "htb": lambda _: {},  # its class has the rate, which the player's steps and the self-test tell
 }
 

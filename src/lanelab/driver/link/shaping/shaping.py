@@ -7,7 +7,8 @@ One direction through the router (the other is its mirror image):
 
 The queue and the delay are apart, so that a queue of 100 packets is one: netem counts what is under way in its delay
 against its limit, and an AQM would see the delay as a standing queue. The queue comes first and the loss after it,
-as on a real path. The words for the bottleneck are in bottleneck.py, those for each impairment in its class.
+as on a real path. The words for the bottleneck are in bottleneck.py, those for each impairment in its class. Where
+hosts are not equally far, distances.py has the words for the way there.
 
 Rates are those of Ethernet frames without preamble and checksum: MTU + 14 bytes for a full packet. The packet that is
 being sent counts as waiting. Lines are for tc of iproute2 5.15 and later, which reads times in whole microseconds.
@@ -23,6 +24,7 @@ from lanelab.driver.bed.remote.player import Settings
 from lanelab.driver.link import Direction, Host, Link
 from lanelab.driver.link.impairments.impairment import Words, tc_time
 from lanelab.driver.link.shaping.bottleneck import SHAPER_BURST, bottleneck, pace_bps
+from lanelab.driver.link.shaping.distances import distance_lines
 from lanelab.driver.link.shaping.moving import moving_lines, player_settings
 
 TO_CLIENT, TO_SERVER = CLIENT.router_port.device, SERVER.router_port.device
@@ -52,10 +54,11 @@ class _Side(NamedTuple):
     enter: str
     leave: str
     towards: str
+    match: str  # which address of its packets is the server's
 
 
-_DOWN = _Side(QUEUE_DOWN, TO_SERVER, TO_CLIENT, "the client")
-_UP = _Side(QUEUE_UP, TO_CLIENT, TO_SERVER, "the server")
+_DOWN = _Side(QUEUE_DOWN, TO_SERVER, TO_CLIENT, "the client", "src")
+_UP = _Side(QUEUE_UP, TO_CLIENT, TO_SERVER, "the server", "dst")
 
 
 def shape(link: Link, compensation: Duration) -> Shaping:
@@ -145,14 +148,32 @@ def _host_lines(host: BedHost, settings: Host, link: Link) -> list[Words]:
 def _tc_lines(link: Link, compensation: Duration) -> list[Words]:
     if link.direct:
         return []
+    trips = link.far
+    at = [link.at(trip) for trip in trips]
+    far_down, far_up = [each.down for each in at], [each.up for each in at]
     return [
-        *_direction_lines(link.down, link.mtu, _DOWN, compensation),
-        *_direction_lines(link.up, link.mtu, _UP, compensation),
+        *_queue_lines(link.down, link.mtu, _DOWN),
+        *_leave_lines(link.down, list(zip(trips, far_down, strict=True)), _DOWN, compensation),
+        *_queue_lines(link.up, link.mtu, _UP),
+        *_leave_lines(link.up, list(zip(trips, far_up, strict=True)), _UP, compensation),
     ]
 
 
-def _direction_lines(way: Direction, mtu: int, side: _Side, compensation: Duration) -> list[Words]:
-    lines = []
+def _leave_lines(
+    way: Direction, far: list[tuple[Duration, Direction]], side: _Side, compensation: Duration
+) -> list[Words]:
+    """Return the lines behind the bottleneck: one delay, or one for each distance."""
+    usual = _way_there(way, compensation)
+    if not far:
+        return [
+            Words(f"qdisc add dev {side.leave} root handle 1: {usual.text}", f"towards {side.towards}, {usual.meaning}")
+        ]
+    others = [(trip, _way_there(each, compensation)) for trip, each in far]
+    return distance_lines(side.leave, side.match, side.towards, usual, others)
+
+
+def _queue_lines(way: Direction, mtu: int, side: _Side) -> list[Words]:
+    lines: list[Words] = []
     if way.rate:
         usual = bottleneck(way, way.rate, mtu)
         lines = [
@@ -171,8 +192,7 @@ def _direction_lines(way: Direction, mtu: int, side: _Side, compensation: Durati
                 f"sends every packet for {side.towards} through {side.queue} first",
             ),
         ]
-    text, meaning = _way_there(way, compensation)
-    return [*lines, Words(f"qdisc add dev {side.leave} root handle 1: {text}", f"towards {side.towards}, {meaning}")]
+    return lines
 
 
 def _way_there(way: Direction, compensation: Duration) -> Words:

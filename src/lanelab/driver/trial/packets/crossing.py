@@ -10,7 +10,7 @@ nothing but time tells which came: the last one that had left early enough.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from lanelab.driver.trial.packets.timeline import BEGINNING, Timeline
@@ -27,6 +27,7 @@ class Passage:
     left_ns: int
     arrived_ns: int | None  # None: it never did
     size: int  # of its frame
+    server: str = field(default="", compare=False)  # its address
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class Crossing:
 class _Seen(NamedTuple):
     at_ns: int
     size: int
+    server: str
 
 
 def crossing(sender: Timeline, receiver: Timeline, *, up: bool) -> Crossing | None:
@@ -52,7 +54,7 @@ def crossing(sender: Timeline, receiver: Timeline, *, up: bool) -> Crossing | No
     once = (came[key][0].at_ns - same[0].at_ns for key, same in left.items() if len(same) == 1 and key in came)
     quickest_ns = min(once, default=0)
     passages = [
-        Passage(each.at_ns, arrived, each.size)
+        Passage(each.at_ns, arrived, each.size, each.server)
         for key, same in left.items()
         for each, arrived in zip(same, _arrivals(same, came.get(key, ()), quickest_ns), strict=True)
     ]
@@ -99,9 +101,9 @@ def _packets(timeline: Timeline, compared: int, *, up: bool) -> Iterator[tuple[H
         for each in stream.packets:
             if each.up == up:
                 key = (each.seq, each.ack, each.payload, each.flags, each.ip_id, each.timestamp)
-                yield (ends, key), _Seen(each.at_ns, each.frame_bytes)
+                yield (ends, key), _Seen(each.at_ns, each.frame_bytes, stream.server[0])
     for datagram in timeline.datagrams:
         if datagram.up == up:
             ports = (datagram.client_port, datagram.server, datagram.server_port)
             begins = (datagram.ip_id, datagram.frame_bytes, datagram.beginning[:compared])
-            yield (ports, begins), _Seen(datagram.at_ns, datagram.frame_bytes)
+            yield (ports, begins), _Seen(datagram.at_ns, datagram.frame_bytes, datagram.server)

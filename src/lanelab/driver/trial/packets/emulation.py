@@ -46,7 +46,7 @@ def emulation_error(client: Timeline, server: Timeline, link: Link) -> Emulation
     if crossed_down is None or crossed_up is None:
         unknown = WayError(0, 0, 0, 0, 0, None, None, None)
         return EmulationError(unknown, unknown, None, None, varied, CUT)
-    down, up = _model(crossed_down, link.down), _model(crossed_up, link.up)
+    down, up = _model(crossed_down, link, up=False), _model(crossed_up, link, up=True)
     both = _errors_known(link.down, down) + _errors_known(link.up, up)
     why = [_unmodelled(each) for each in (link.down, link.up) if not is_modelled(each)]
     return EmulationError(
@@ -70,16 +70,26 @@ def _unmodelled(way: Direction) -> str:
     return f"{way.discipline} chooses which packet is next, which is not modelled"
 
 
-def _model(crossed: Crossing, way: Direction) -> _Modelled:
-    model = _Modelled([], [])
+def beyond_ns(link: Link | None, server: str, *, up: bool) -> int:
+    """Return by how much a packet of that address is longer on its way than others: it may be less, and below 0."""
+    if link is None or not link.distances:
+        return 0
+    at = link.to_address(server)
+    return (at.up.delay.ns - link.up.delay.ns) if up else (at.down.delay.ns - link.down.delay.ns)
+
+
+def _model(crossed: Crossing, link: Link, *, up: bool) -> _Modelled:
+    model, way = _Modelled([], []), link.up if up else link.down
+    beyond = {server: beyond_ns(link, server, up=up) for server in {each.server for each in crossed.passages}}
     queue, busy_until = deque[tuple[int, int]](), 0  # when each that waits will have been sent, its size; all of them
     held = 0
     for each in crossed.passages:
         while queue and queue[0][0] <= each.left_ns:
             held -= queue.popleft()[1]
+        delay_ns = way.delay.ns + beyond[each.server]
         full = _is_full(way, len(queue), held, FULL if way.queue_packets is not None else FULL_SHAPER)
         if each.arrived_ns is None:
-            if max(busy_until, each.left_ns) + way.delay.ns > crossed.until_ns - AT_THE_END_NS:
+            if max(busy_until, each.left_ns) + delay_ns > crossed.until_ns - AT_THE_END_NS:
                 continue
             model.lost += 1
             if full:
@@ -93,17 +103,17 @@ def _model(crossed: Crossing, way: Direction) -> _Modelled:
             queue.append((busy_until, each.size))
             held += each.size
         if each.arrived_ns is not None:
-            error = each.arrived_ns - busy_until - way.delay.ns
+            error = each.arrived_ns - busy_until - delay_ns
             model.errors_ns.append(error)
             if not waits and each.size <= SMALL_FRAME:
                 model.idle_ns.append(error)
     return model
 
 
-def queue_drops(crossed: Crossing, way: Direction) -> tuple[int, int, int]:
+def queue_drops(crossed: Crossing, link: Link, *, up: bool) -> tuple[int, int, int]:
     """Return how many packets of a direction there were, how many were lost, how many of these while the queue was
     full."""
-    model = _model(crossed, way)
+    model, way = _model(crossed, link, up=up), link.up if up else link.down
     known = len(model.errors_ns) + model.lost
     return known, model.lost, model.overflowed if is_modelled(way) else model.lost
 

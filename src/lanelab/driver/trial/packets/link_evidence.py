@@ -7,15 +7,16 @@ server's capture adds when those came out. Nothing here compares anything with w
 import itertools
 import statistics
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.link import Arrivals, LinkEvidence, Losses, RoundTrip, Windows
 from lanelab.driver.trial.packets.crossing import crossing
-from lanelab.driver.trial.packets.emulation import queue_drops
+from lanelab.driver.trial.packets.emulation import beyond_ns, queue_drops
 from lanelab.driver.trial.packets.losses import losses_down, losses_up
-from lanelab.driver.trial.packets.quic_timeline import round_trips
+from lanelab.driver.trial.packets.quic_timeline import RoundTripNs, round_trips
 from lanelab.driver.trial.packets.sequence import HALF, NUMBERS
 from lanelab.driver.trial.packets.timeline import ACK, FIN, SYN, Packet, Stream, Timeline
 
@@ -34,22 +35,23 @@ EARLY, LATE, LATE_NS = 0.9, 1.1, 4_000_000  # of a round trip: when the answer t
 def link_evidence(client: Timeline, server: Timeline | None, link: Link) -> LinkEvidence:
     """Read the evidence of a link. `server` is its capture, where there is one by the same clock. The link says how
     long its queue is, and whether it puts packets out of order."""
-    trips = [*_round_trips(client), *(trip for each in client.quic for trip in round_trips(each))]
-    rtt_ns = min((ns for ns, *_ in trips), default=0)
+    by_address = trips_by_address(client)
+    trips = [trip for each in by_address.values() for trip in each]
+    rtts = Rtts.of(by_address, link)
     everything = [packet for stream in client.streams for packet in stream.packets]
     both = [*everything, *(packet for each in client.quic for packet in each.stream.packets)]
     syns = [packet for packet in everything if packet.flags & SYN and packet.mss is not None]
     return LinkEvidence(
         round_trips=_quickest(trips),
-        down=_arrivals(client, up=False),
-        up=_arrivals(server, up=True) if server else None,
-        window_down=_windows(client.streams, rtt_ns, link, up=False),
-        window_up=_windows(client.streams, rtt_ns, link, up=True),
+        down=_arrivals(client, link, up=False),
+        up=_arrivals(server, link, up=True) if server else None,
+        window_down=_windows(client.streams, rtts, up=False),
+        window_up=_windows(client.streams, rtts, up=True),
         mss_down=_named(syns, up=False),
         mss_up=_named(syns, up=True),
         largest_down=max((packet.frame_bytes for packet in both if not packet.up), default=0),
         largest_up=max((packet.frame_bytes for packet in both if packet.up), default=0),
-        losses_down=_exactly(server, client, link, up=False) or losses_down(client, link, rtt_ns),
+        losses_down=_exactly(server, client, link, up=False) or losses_down(client, link, rtts.of_stream),
         losses_up=_exactly(client, server, link, up=True) or losses_up(client, link),
     )
 
@@ -61,7 +63,7 @@ def _exactly(sender: Timeline | None, receiver: Timeline | None, link: Link, *, 
     crossed = crossing(sender, receiver, up=up)
     if crossed is None:
         return None
-    visible, lost, overflowed = queue_drops(crossed, link.up if up else link.down)
+    visible, lost, overflowed = queue_drops(crossed, link, up=up)
     return Losses(visible, lost, overflowed)
 
 
@@ -72,29 +74,63 @@ def _named(syns: Sequence[Packet], *, up: bool) -> tuple[int, ...]:
 # --- round trips
 
 
-def _round_trips(client: Timeline) -> Iterator[tuple[int, int, int, bool]]:
-    """Yield (ns, bytes up, bytes down, whether it was a handshake) of packets that were sent once."""
+def trips_by_address(client: Timeline) -> dict[str, list[RoundTripNs]]:
+    """Return the round trips to each address of the server; none of them of a packet that was sent twice."""
+    trips: dict[str, list[RoundTripNs]] = {}
     for stream in client.streams:
-        waiting: dict[int, Packet] = {}  # by the number that acknowledges it
-        sent: set[int] = set()
-        for packet in stream.packets:
-            length = packet.payload + bool(packet.flags & SYN) + bool(packet.flags & FIN)
-            if packet.up and length:
-                end = (packet.seq + length) & NUMBERS
-                if end in sent:
-                    waiting.clear()  # an answer from now on may be to either
-                else:
-                    waiting[end] = packet
-                sent.add(end)
-            elif not packet.up and packet.flags & ACK:
-                request = waiting.pop(packet.ack, None)
-                if request is not None:
-                    shake = bool(request.flags & SYN)
-                    yield packet.at_ns - request.at_ns, request.frame_bytes, packet.frame_bytes, shake
-                waiting = {end: each for end, each in waiting.items() if (end - packet.ack) & NUMBERS < HALF}
+        trips.setdefault(stream.server[0], []).extend(_round_trips(stream))
+    for each in client.quic:
+        trips.setdefault(each.stream.server[0], []).extend(round_trips(each))
+    return trips
 
 
-def _quickest(trips: Sequence[tuple[int, int, int, bool]]) -> tuple[RoundTrip, ...]:
+@dataclass(frozen=True, slots=True)
+class Rtts:
+    """The quickest round trip to hosts of each distance, and what the link should have."""
+
+    link: Link
+    quickest: Mapping[int, int]  # by what the link should have, in ns
+
+    @classmethod
+    def of(cls, by_address: Mapping[str, Sequence[RoundTripNs]], link: Link) -> "Rtts":
+        quickest: dict[int, int] = {}
+        for address, trips in by_address.items():
+            wanted = link.to_address(address).rtt.ns
+            for ns, *_ in trips:
+                quickest[wanted] = min(ns, quickest.get(wanted, ns))
+        return cls(link, quickest)
+
+    def of_stream(self, stream: Stream) -> int:
+        """Return the quickest round trip to hosts as far as the stream's; 0: there is none."""
+        return self.quickest.get(self.wanted(stream), 0)
+
+    def wanted(self, stream: Stream) -> int:
+        return self.link.to_address(stream.server[0]).rtt.ns
+
+
+def _round_trips(stream: Stream) -> Iterator[RoundTripNs]:
+    """Yield those of packets that were sent once."""
+    waiting: dict[int, Packet] = {}  # by the number that acknowledges it
+    sent: set[int] = set()
+    for packet in stream.packets:
+        length = packet.payload + bool(packet.flags & SYN) + bool(packet.flags & FIN)
+        if packet.up and length:
+            end = (packet.seq + length) & NUMBERS
+            if end in sent:
+                waiting.clear()  # an answer from now on may be to either
+            else:
+                waiting[end] = packet
+            sent.add(end)
+        elif not packet.up and packet.flags & ACK:
+            request = waiting.pop(packet.ack, None)
+            if request is not None:
+                shake = bool(request.flags & SYN)
+                took = packet.at_ns - request.at_ns
+                yield took, request.frame_bytes, packet.frame_bytes, shake, request.at_ns
+            waiting = {end: each for end, each in waiting.items() if (end - packet.ack) & NUMBERS < HALF}
+
+
+def _quickest(trips: Sequence[RoundTripNs]) -> tuple[RoundTrip, ...]:
     kinds = (
         [trip for trip in trips if trip[3]],
         [trip for trip in trips if not trip[3] and trip[1] < SMALL_FRAME],
@@ -107,23 +143,29 @@ def _quickest(trips: Sequence[tuple[int, int, int, bool]]) -> tuple[RoundTrip, .
 # --- arrivals
 
 
-def frames_of(timeline: Timeline, *, up: bool) -> list[tuple[int, int]]:
-    """Return (ns, bytes) of all frames of a direction as they came, without copies that the link made."""
+def frames_of(timeline: Timeline, *, up: bool, link: Link | None = None) -> list[tuple[int, int]]:
+    """Return (ns, bytes) of all frames of a direction as they came, without copies that the link made. With a `link`
+    whose hosts are not equally far: as they would have come if they were, since what paces them is before that."""
     seen: set[tuple[object, ...]] = set()
     frames = []
     for stream in timeline.streams:
+        beyond = beyond_ns(link, stream.server[0], up=up)
         for packet in stream.packets:
             if packet.up == up:
                 key = (stream.client, packet.seq, packet.ack, packet.payload, packet.ip_id, packet.timestamp)
                 if packet.ip_id == 0 or key not in seen:
-                    frames.append((packet.at_ns, packet.frame_bytes))
+                    frames.append((packet.at_ns - beyond, packet.frame_bytes))
                 seen.add(key)
-    frames += [(each.at_ns, each.frame_bytes) for each in timeline.datagrams if each.up == up]
+    frames += [
+        (each.at_ns - beyond_ns(link, each.server, up=up), each.frame_bytes)
+        for each in timeline.datagrams
+        if each.up == up
+    ]
     return sorted(frames)
 
 
-def _arrivals(timeline: Timeline, *, up: bool) -> Arrivals:
-    frames = frames_of(timeline, up=up)
+def _arrivals(timeline: Timeline, link: Link, *, up: bool) -> Arrivals:
+    frames = frames_of(timeline, up=up, link=link)
     points, total = [], 0
     for at_ns, size in frames:
         total += size
@@ -190,11 +232,16 @@ def _spacing(frames: Sequence[tuple[int, int]]) -> Spacing:
 # --- initial windows
 
 
-def _windows(streams: Sequence[Stream], rtt_ns: int, link: Link, *, up: bool) -> Windows:
+def _windows(streams: Sequence[Stream], rtts: Rtts, *, up: bool) -> Windows:
     """Return bounds by all connections that began in the capture. On a starved machine every round trip of a load may
     have been late, and yet the sender heard of the others in time: so what is heard of may be by the link's own."""
-    hears_after = 0 if up else int(min(rtt_ns, link.rtt.ns) * EARLY)
-    known = [each for each in (_window(stream, rtt_ns, hears_after, up=up) for stream in streams) if each]
+
+    def of(stream: Stream) -> tuple[int, int | None] | None:
+        rtt_ns = rtts.of_stream(stream)
+        hears_after = 0 if up else int(min(rtt_ns, rtts.wanted(stream)) * EARLY)
+        return _window(stream, rtt_ns, hears_after, up=up)
+
+    known = [each for each in map(of, streams) if each]
     stopped = [most for _, most in known if most is not None]
     return Windows(max((least for least, _ in known), default=0), max(stopped, default=None), len(known))
 

@@ -11,7 +11,7 @@ A gap that is filled by a packet which was sent before the one that showed the g
 import itertools
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from lanelab.driver.base.units import NS_PER_S
@@ -43,7 +43,8 @@ class _Seen:
     gaps: list[_Gap] = field(default_factory=list)
 
 
-def losses_down(client: Timeline, link: Link, rtt_ns: int) -> Losses:
+def losses_down(client: Timeline, link: Link, rtt_ns: Callable[[Stream], int]) -> Losses:
+    """Count the losses of all connections. `rtt_ns`: of a connection."""
     visible = lost = overflowed = 0
     frames = sorted(
         (packet.number, packet.at_ns, packet.frame_bytes)
@@ -52,7 +53,7 @@ def losses_down(client: Timeline, link: Link, rtt_ns: int) -> Losses:
         if not packet.up
     )
     for stream in client.streams:
-        seen = _gaps(stream, rtt_ns)
+        seen = _gaps(stream, rtt_ns(stream))
         segment = max((packet.payload for packet in stream.packets if not packet.up), default=0)
         missing = [gap for gap in seen.gaps if not gap.overtaken]
         counts = [-(-gap.length // segment) for gap in missing]

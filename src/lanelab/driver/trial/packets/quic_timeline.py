@@ -20,7 +20,8 @@ LONGEST_ACKNOWLEDGEMENT = 100  # bytes of a datagram
 FLIGHT_NS = 5_000_000  # datagrams of one hello are sent so close together; one that is sent again comes much later
 KINDS_OF_STREAMS = 4  # the first are those of requests: begun by the client, in both directions
 
-RoundTripNs = tuple[int, int, int, bool]  # how long, bytes of the frames up and down, whether it was a handshake
+# How long, bytes of the frames up and down, whether it was a handshake, when the client sent it.
+RoundTripNs = tuple[int, int, int, bool, int]
 
 
 class Piece(NamedTuple):
@@ -119,7 +120,7 @@ def _handshake(datagrams: Sequence[Packet]) -> Iterator[RoundTripNs]:
     until = min(first.at_ns + FLIGHT_NS, answer.at_ns)
     hello = sum(each.frame_bytes for each in datagrams if each.up and each.at_ns <= until)
     up_bytes = first.frame_bytes if answer.frame_bytes <= LONGEST_ACKNOWLEDGEMENT else hello
-    yield answer.at_ns - first.at_ns, up_bytes, answer.frame_bytes, True
+    yield answer.at_ns - first.at_ns, up_bytes, answer.frame_bytes, True, first.at_ns
 
 
 def _acknowledged(packets: Sequence[QuicPacket]) -> Iterator[RoundTripNs]:
@@ -133,4 +134,5 @@ def _acknowledged(packets: Sequence[QuicPacket]) -> Iterator[RoundTripNs]:
         for number in newest:
             request_ns = sent.pop((space, number), None)
             if request_ns is not None:
-                yield packet.at_ns - request_ns.at_ns, request_ns.frame_bytes, packet.frame_bytes, space == Kind.INITIAL
+                took, begins = packet.at_ns - request_ns.at_ns, space == Kind.INITIAL
+                yield took, request_ns.frame_bytes, packet.frame_bytes, begins, request_ns.at_ns

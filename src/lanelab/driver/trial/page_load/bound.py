@@ -16,12 +16,15 @@ it looks, the quick case is taken:
 - An answer that is to wait (`answer_delay`) adds that, the page's own and the longest of the others; none in a repeat
   view, nor of what was recorded.
 - Where rates change, bytes pass as the trace lets them; a radio's waits are not counted.
+- Where hosts are not equally far, the page's own distance counts until it is there, and then the slowest of all hosts:
+  a connection to it, a request and its answer. Nobody connects to a host before the page has named it.
 - Bytes are those of answers that ended before the load event, in frames as full as they can be. Of each answer the
   least that client and server say is taken. What was lost, sent again or came later is not counted.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.units import NS_PER_S
@@ -51,22 +54,71 @@ COMPENSATION = max(ROUTER_LATENESS.values())  # the most that is taken off a del
 
 def physical_bound(link: Link, arm: Arm, record: TrialRecord | None = None) -> float:
     """Milliseconds that the load in this record cannot have been faster than; without a record, any cold load."""
-    moving, link = link, quickest(link)
     answers = loaded(record)
+    first, rest = _split(answers)
+    to_page = quickest(link.to_host(host(first)) if first else link.usual)
+    chains = _chains(link, to_page, arm, first, rest)
     evidence = record.page_load if record else None
     packets = evidence.packets.get("client") if evidence else None
     resolver = evidence.resolver if evidence else None
-    first, rest = _split(answers)
-    before = _trips_before_request(link, arm, resolver, first) + _longest_wait_ns(arm, [first] if first else [])
-    last = _shortest_ns(link.up) + _delay_ns(link.down)  # the answer's own frames are among the bytes
+    before = _trips_before_request(to_page, link.usual, arm, resolver, first)
+    before += _longest_wait_ns(arm, [first] if first else [])
     late_us = evidence.moving.played.worst_late_us if evidence and evidence.moving else MOST_LATE_US
-    whole = before + last + _passing_ns(moving, _frames(answer_bytes(answers, record), packets, link), before, late_us)
+
+    def with_answers(begun: int, up: int, down: int, carried: Sequence[Request]) -> int:
+        """Return when all of these are there; their own frames are among the bytes."""
+        size = _frames(answer_bytes(carried, record), packets, to_page)
+        return begun + up + down + _passing_ns(link.usual, size, begun, late_us)
+
+    # Any host's bytes may be the last.
+    last_ns = min(_delay_ns(each.down) for each in (to_page, *(chain.link for chain in chains)))
+    least = with_answers(before, _shortest_ns(to_page.up), last_ns, answers)
     if arm.start == "warm" or not rest:
-        return _milliseconds(whole if answers or arm.start != "warm" else 0)
+        return _milliseconds(least if answers or arm.start != "warm" else 0)
     # What the page names is asked for when the page is there: another round trip, which only the page can make use of.
-    needed = before + trip_ns(link)
-    later = needed + last + _passing_ns(moving, _frames(answer_bytes(rest, record), packets, link), needed, late_us)
-    return _milliseconds(max(whole, later, needed + _longest_wait_ns(arm, rest) + last))
+    needed = before + trip_ns(to_page)
+    entered = min(chain.before + _shortest_ns(chain.link.up) for chain in chains)
+    together = with_answers(needed, entered, last_ns, rest)
+    longest = max(
+        with_answers(needed + chain.before, _shortest_ns(chain.link.up), _delay_ns(chain.link.down), answered)
+        + (0 if answered else _longest_wait_ns(arm, chain.answers))
+        for chain in chains
+        for answered in (chain.answers, ())  # with all of their bytes, or with the longest that one had to wait
+    )
+    return _milliseconds(max(least, together, longest))
+
+
+class Chain(NamedTuple):
+    """One host of those that the page names, and what is asked of it."""
+
+    link: Link
+    answers: Sequence[Request]
+    before: int = 0  # ns until the first of them can be asked for, once the page is there
+
+
+def _chains(link: Link, to_page: Link, arm: Arm, page: Request | None, rest: Sequence[Request]) -> list[Chain]:
+    """Return what is asked of each host beside the page. Where hosts are equally far they may share connections, and
+    those may be there already; else each has an address, and so connections, of its own."""
+    if not link.distances:
+        return [Chain(to_page, rest)]
+    by_host: dict[str, list[Request]] = {}
+    for each in rest:
+        by_host.setdefault(host(each), []).append(each)
+    chains = []
+    for name, answers in by_host.items():
+        way = quickest(link.to_host(name))
+        open_already = page is not None and name == host(page)
+        chains.append(Chain(way, answers, 0 if open_already else _trips_to_open(arm, answers) * trip_ns(way)))
+    return chains
+
+
+def _trips_to_open(arm: Arm, answers: Sequence[Request]) -> int:
+    """Return how many round trips it takes until a host can be asked that nobody knew of before the page."""
+    quic = any(_over_quic(arm, each) for each in answers)
+    if quic and arm.early_data:
+        return 0
+    in_clear = arm.schemes == RECORDED and not all(each.url.startswith("https:") for each in answers)
+    return 1 + (arm.tls != "off" and not in_clear and not quic)
 
 
 def quickest(link: Link) -> Link:
@@ -125,16 +177,17 @@ def _delay_ns(way: Direction) -> int:
     return max(0, compensated(way.delay, COMPENSATION).ns - way.extra_delay.ns - 1000)
 
 
-def _trips_before_request(link: Link, arm: Arm, resolver: ResolverLog | None, first: Request | None) -> int:
-    """Return how long it takes until the first request can be sent."""
+def _trips_before_request(
+    link: Link, to_resolver: Link, arm: Arm, resolver: ResolverLog | None, first: Request | None
+) -> int:
+    """Return how long it takes until the first request can be sent. `link`: to the page's host."""
     if arm.start == "warm":
         return 0  # the connection, and the address, may be there from the visit before
     in_clear = arm.schemes == RECORDED and not (first and first.url.startswith("https:"))  # by the site's own addresses
     trips = 1 + (arm.tls != "off" and not in_clear and not _over_quic(arm, first))
     names = {query.name.rstrip(".").lower() for query in resolver.queries} if resolver else set()
-    if arm.dns == "resolver" and first is not None and host(first) in names:
-        trips += 1
-    return trips * trip_ns(link)
+    looked_up = arm.dns == "resolver" and first is not None and host(first) in names
+    return trips * trip_ns(link) + (trip_ns(quickest(to_resolver)) if looked_up else 0)
 
 
 def _longest_wait_ns(arm: Arm, answers: Sequence[Request]) -> int:

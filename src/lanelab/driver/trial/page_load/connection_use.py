@@ -172,7 +172,7 @@ class ConnectionUse:
     @property
     def _trip_us(self) -> int:
         """The shortest round trip; 0 where it is too short to tell anything from."""
-        trip = trip_ns(self.link) // 1000
+        trip = min(map(trip_ns, self.link.by_distance)) // 1000
         return trip if trip >= LEAST_TRIP_US else 0
 
     def _read_ahead(self) -> int:

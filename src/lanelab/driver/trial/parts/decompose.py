@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
+from lanelab.driver.base.units import Duration
 from lanelab.driver.bed.dead_addresses import is_dead
 from lanelab.driver.link import HEADER, Link
 from lanelab.driver.record.evidence.browser import BrowserEvidence, Request
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.evidence.parts import Part, Parts, Stretch
-from lanelab.driver.trial.packets.timeline import Datagram, Timeline
+from lanelab.driver.trial.packets.timeline import Datagram, Stream, Timeline
 from lanelab.driver.trial.parts.exchanges import MS, Exchange, clocks_apart, exchanges_of
 from lanelab.driver.trial.parts.intervals import Claim, Interval, Piece, common, divide, joined
 from lanelab.driver.trial.parts.quic_course import handshake_ns as quic_handshake_ns
@@ -219,11 +220,12 @@ def _stretch(piece: Piece, zero: int) -> Stretch:
 def _claims(loaded: Loaded, exchanges: Sequence[Exchange]) -> Iterator[Claim]:
     """Yield everything that was under way. While the link was idle, the connection that ended the idleness comes
     first."""
-    wire = _wire(loaded)
+    wires = _wires(loaded)
     by_stream = {
         id(stream): [each for each in exchanges if each.stream is stream] for stream in loaded.timeline.connections
     }
-    courses = _courses(loaded, by_stream, wire)
+    courses = _courses(loaded, by_stream, wires)
+    wire = next(iter(wires.values()))  # all have one bottleneck
     carried = busy(courses, wire, max(wire.frame_ns(loaded.link.mtu + HEADER) // 2, PAUSE))
     yield from (Claim(each.begin, each.end, DELIVERED if each.new else AGAIN) for each in carried)
     ended_by: dict[int, list[Interval]] = {}
@@ -231,7 +233,7 @@ def _claims(loaded: Loaded, exchanges: Sequence[Exchange]) -> Iterator[Claim]:
         gap = before.end if before else 0, after.begin
         ended_by.setdefault(after.course, []).append(gap)
     for number, course in enumerate(courses):
-        claims = list(_of_course(course, by_stream[id(course.stream)], wire))
+        claims = list(_of_course(course, by_stream[id(course.stream)], _wire_of(loaded, wires, course.stream)))
         yield from claims
         gaps = ended_by.get(number, [])
         for claim in claims:
@@ -245,14 +247,17 @@ def _claims(loaded: Loaded, exchanges: Sequence[Exchange]) -> Iterator[Claim]:
     yield from (Claim(*each, RANK[Part.MAIN_THREAD], MAIN_THREAD) for each in loaded.main_thread or ())
 
 
-def _courses(loaded: Loaded, by_stream: Mapping[int, Sequence[Exchange]], wire: Wire) -> list[Course]:
+def _courses(
+    loaded: Loaded, by_stream: Mapping[int, Sequence[Exchange]], wires: Mapping[Duration, Wire]
+) -> list[Course]:
     packets = loaded.evidence.packets.get("client")
     versions = {each.client_port: each.tls_version for each in packets.by_connection} if packets else {}
     courses = []
+
     for stream in loaded.timeline.streams:
         first_ns = min((each.sent for each in by_stream[id(stream)]), default=None)
-        courses.append(course_of(stream, wire, first_ns, versions.get(stream.client[1])))
-    return [*courses, *(quic_course(each, wire) for each in loaded.timeline.quic)]
+        courses.append(course_of(stream, _wire_of(loaded, wires, stream), first_ns, versions.get(stream.client[1])))
+    return [*courses, *(quic_course(each, _wire_of(loaded, wires, each.stream)) for each in loaded.timeline.quic)]
 
 
 def _of_course(course: Course, exchanges: Sequence[Exchange], wire: Wire) -> Iterator[Claim]:
@@ -267,12 +272,24 @@ def _of_course(course: Course, exchanges: Sequence[Exchange], wire: Wire) -> Ite
     yield from (Claim(each.sent, each.first, RANK[Part.WAIT]) for each in exchanges)
 
 
-def _wire(loaded: Loaded) -> Wire:
-    shakes = [*map(handshake_ns, loaded.timeline.streams), *map(quic_handshake_ns, loaded.timeline.quic)]
-    trips = [trip for trip in shakes if trip is not None]
+def _wire_of(loaded: Loaded, wires: Mapping[Duration, Wire], stream: Stream) -> Wire:
+    return wires[loaded.link.to_address(stream.server[0]).rtt]
+
+
+def _wires(loaded: Loaded) -> dict[Duration, Wire]:
+    """Return the link as hosts of each distance have it."""
+    shakes: dict[Duration, list[int]] = {each.rtt: [] for each in loaded.link.by_distance}
+    known = [(each, handshake_ns(each)) for each in loaded.timeline.streams]
+    known += [(each.stream, quic_handshake_ns(each)) for each in loaded.timeline.quic]
+    for stream, trip in known:
+        if trip is not None:
+            shakes[loaded.link.to_address(stream.server[0]).rtt].append(trip)
     rate = loaded.link.down.rate
-    rtt = min(trips, default=loaded.link.rtt.ns)
-    return Wire(rate.bps if rate else None, rtt, min(max(trips, default=rtt) - rtt, rtt))
+    wires = {}
+    for distance, trips in shakes.items():
+        rtt = min(trips, default=distance.ns)
+        wires[distance] = Wire(rate.bps if rate else None, rtt, min(max(trips, default=rtt) - rtt, rtt))
+    return wires
 
 
 def _stalls(course: Course, exchanges: Sequence[Exchange], wire: Wire) -> Iterator[Claim]:

@@ -55,7 +55,8 @@ class LinkVerdict:
             yield from self._mtu(seen)
             yield from self._windows(seen)
             return
-        yield from self._round_trip(seen)
+        if not self.link.distances:  # else the judge of distances has a look at each host
+            yield from self._round_trip(seen)
         yield from self._delays()
         yield from self._rates(seen)
         yield from self._queues()
@@ -77,7 +78,7 @@ class LinkVerdict:
     def _late(self, seen: LinkEvidence) -> Iterator[str]:
         if self.link.moves:
             return
-        shortest = self._least_surplus()
+        shortest = None if self.link.distances else self._least_surplus()
         if shortest is not None and self._late_us < shortest <= self._late_us * STARVED:
             yield f"the quickest of all round trips took {shortest / 1000:.1f} ms more than the link's"
         refused = self._refused(seen)
@@ -137,7 +138,7 @@ class LinkVerdict:
     def _surplus(self, trip: RoundTrip) -> float:
         """Return how much longer it took than the link takes for these two frames, in us."""
         down, up = self.link.down, self.link.up
-        return trip.us - self.link.rtt.ns / 1000 - _wire_us(up, trip.up_bytes) - _wire_us(down, trip.down_bytes)
+        return trip.us - self.link.rtt.ns / 1000 - wire_us(up, trip.up_bytes) - wire_us(down, trip.down_bytes)
 
     def _round_trip(self, seen: LinkEvidence) -> Iterator[Failure]:
         """Large requests tell the rate up from the delay: they are on the wire for longer."""
@@ -148,7 +149,7 @@ class LinkVerdict:
         large = next((trip for trip in trips if trip.up_bytes >= LARGE_FRAME), None)
         explained = 0.0
         if large and small and self._surplus(large) < min(-early, self._surplus(small) - early):
-            explained = _wire_us(self.link.up, small.up_bytes)
+            explained = wire_us(self.link.up, small.up_bytes)
             yield Failure(Reason.LINK_RATE, f"to the server, {self._too_short(large)} (rate {self.link.up.rate})")
         shortest = small if explained else next(iter(trips), None)
         if shortest and self._surplus(shortest) < -early - explained:
@@ -229,7 +230,7 @@ class LinkVerdict:
         error: WayError | None = getattr(self.evidence.emulation, name) if self.evidence.emulation else None
         if error is None or error.median_ms is None or error.packets < FEWEST_PACKETS or way.rate is None:
             return ""
-        unused = (error.lost - error.overflowed) * _wire_us(way, self.link.mtu + HEADER)  # if they were dropped before
+        unused = (error.lost - error.overflowed) * wire_us(way, self.link.mtu + HEADER)  # if they were dropped before
         may_be_us = EARLY_US + COMPENSATION.ns / 1000 + allowance_us(way, self.link.mtu) + unused
         early_ms = min(0.0, error.idle_ms or 0.0) - error.median_ms  # those that did not wait tell the delay's part
         if early_ms * 1000 <= may_be_us:
@@ -302,7 +303,7 @@ def _is_smaller(window: Windows, most: int) -> bool:
     return window.stopped is not None and window.least <= window.stopped < most
 
 
-def _wire_us(way: Direction, size: int) -> float:
+def wire_us(way: Direction, size: int) -> float:
     """Return how long a frame that does not wait is on the wire."""
     bps = wire_bps(way)
     return size * BITS * US_PER_S / bps if bps else 0.0

@@ -78,7 +78,8 @@ class Slow:
         if self.link.up.mean_loss or self.link.down.mean_loss or link.losses_down.lost or link.losses_up.lost:
             return []
         asked_us = max(map(self._asked_us, self.delays), default=0)
-        limit_ms = self.link.rtt.milliseconds + (PAUSE_US + self._on_the_way_us() + asked_us) / 1000
+        longest = max(each.rtt for each in self.link.by_distance)
+        limit_ms = longest.milliseconds + (PAUSE_US + self._on_the_way_us() + asked_us) / 1000
         waits = [each.to_ms - each.from_ms for each in parts.stretches if each.part == Part.WAIT]
         return [f"an answer paused for {wait:.0f} ms" for wait in waits if wait > limit_ms]
 
@@ -92,9 +93,10 @@ class Slow:
         sent: dict[int, list[int]] = {}
         for stream in self.timeline.streams if self.timeline else ():
             sent[stream.client[1]] = [packet.at_ns // 1000 for packet in stream.packets if packet.up and packet.payload]
-        way_us = self.link.up.delay.ns // 1000
+        ways_us = {name: self.link.to_host(name or "").up.delay.ns // 1000 for name in {line.host for line in lines}}
         lateness = []
         for line in lines:
+            way_us = ways_us[line.host]
             times = sent.get(int(line.remote.rpartition(":")[2]), [])
             place = bisect.bisect_right(times, line.began_us - way_us + PATIENCE_US // 10)
             if place:

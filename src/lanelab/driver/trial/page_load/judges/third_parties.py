@@ -73,7 +73,7 @@ class ThirdPartyVerdict:
         packets, arm = self.case.packets, self.case.arm
         if packets is None or arm.addresses == "shared":
             return
-        hosts_at = {address: host for host, address in addresses_of(arm, self.case.site).items()}
+        hosts_at = {address: host for host, address in addresses_of(arm, self.case.site, self.case.link).items()}
         ends: list[Connection | FlowSummary] = [*packets.by_connection, *packets.by_udp_flow]
         hosts = {hosts_at.get(each.server, "") for each in ends} & self.wanted.blocked_hosts
         if hosts:
