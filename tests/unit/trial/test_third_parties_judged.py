@@ -116,6 +116,11 @@ def never_asked(data: Data) -> None:
     del data["requests"][2]
 
 
+def nobody_asked(data: Data) -> None:
+    never_asked(data)
+    data["evidence"]["server"]["requests"].pop()
+
+
 def wait(ms: float) -> Change:
     return lambda data: data["requests"][2]["timings"].update(wait=ms)
 
@@ -149,6 +154,26 @@ def test_what_contradicts_it_is_a_reason(name: str, change: Change, says: str) -
     details = [each.detail for each in judged(name, change) if each.reason is Reason.THIRD_PARTIES]
     assert len(details) == 1
     assert says in details[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("blocked", never_asked),
+        ("dead", last_connection(server="10.10.2.2")),
+        ("slow", nobody_asked),
+        ("error", nobody_asked),
+    ],
+)
+def test_what_is_late_need_not_be_asked_for(name: str, change: Change) -> None:
+    arm, site, sound = SOUND[name]
+    late = replace(site, objects=(*site.objects[:2], replace(site.objects[2], late=True)))
+    for where, reasons in ((site, 1), (late, 0)):
+        data = sound()
+        change(data)
+        expected = Expected(arm, where, LINK, Tolerances(), {"capture": CaptureOptions()})
+        failures = judge(TrialRecord.from_json(data), expected)
+        assert [each.reason for each in failures].count(Reason.THIRD_PARTIES) == reasons
 
 
 def test_a_dead_host_needs_a_capture() -> None:

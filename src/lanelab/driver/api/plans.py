@@ -10,8 +10,9 @@ from lanelab.driver.api.claims_planned import claims_json
 from lanelab.driver.api.plan_words import order_of_round, spread_words, summary
 from lanelab.driver.base.amounts import size
 from lanelab.driver.base.coded import Json
-from lanelab.driver.base.errors import ArgumentError
+from lanelab.driver.base.errors import ArgumentError, InputError
 from lanelab.driver.base.paths import build_folder
+from lanelab.driver.base.settings.source import error_at_its_line
 from lanelab.driver.experiment.figure import KeptFigure
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.read import read_experiment
@@ -200,7 +201,10 @@ def plan(
 ) -> Plan:
     """Return the plan of an experiment file, on `workers` beds at once. Raises InputError."""
     experiment = read_experiment(Path(file), variant)
-    return plan_of(experiment if scale is None else over_scale(experiment, scale), workers=workers)
+    try:
+        return plan_of(experiment if scale is None else over_scale(experiment, scale), workers=workers)
+    except InputError as error:  # what only the sites can judge
+        raise error_at_its_line(error, experiment.text, str(file)) from error
 
 
 def plan_of(experiment: Experiment, *, workers: int | None = None) -> Plan:

@@ -1,12 +1,28 @@
 """What an experiment is expected to take, with the sites of the archive."""
 
+from collections.abc import Mapping
+
+from lanelab.driver.arm.arm import require_third_parties
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.estimate import Estimate, SiteLoad, estimate
 from lanelab.driver.run.loads import check_loads
+from lanelab.driver.run.served_sites import with_arm_named
 from lanelab.driver.site.load import load_site
+from lanelab.driver.site.site import Site
 
 
 def expected(experiment: Experiment) -> Estimate:
+    """Return the estimate. Raises InputError for what cannot be with these sites."""
     check_loads(experiment)
-    sites = {cell.site for cell in experiment.cells}
-    return estimate(experiment, {site: SiteLoad.of(load_site(site.partition("/")[0]).objects) for site in sites})
+    names = {cell.site for cell in experiment.cells}
+    sites = {name: load_site(name.partition("/")[0]) for name in names}
+    _require_third_parties(experiment, sites)
+    return estimate(experiment, {name: SiteLoad.of(site.objects) for name, site in sites.items()})
+
+
+def _require_third_parties(experiment: Experiment, sites: Mapping[str, Site]) -> None:
+    """A run asks again, of sites as they are prepared: `minify` gives them other objects."""
+    for cell in experiment.cells:
+        if cell.arm.minify == "off":
+            with with_arm_named(cell):
+                require_third_parties(cell.arm, sites[cell.site])

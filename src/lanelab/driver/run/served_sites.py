@@ -35,7 +35,7 @@ class ServedSites:
         for cell in experiment.cells:
             key = cell.site, cell.arm.variant
             if key not in sites:
-                with _of_arm(cell):
+                with with_arm_named(cell):
                     sites[key] = prepare(archived[cell.site], cell.arm.variant)
         if experiment.missing == MISSING_404:
             others = {name: named_hosts(site) for name, site in archived.items()}
@@ -43,7 +43,7 @@ class ServedSites:
                 key: replace(site, other_hosts=others[key[0]], answers_missing=True) for key, site in sites.items()
             }
         for cell in experiment.cells:
-            with _of_arm(cell):
+            with with_arm_named(cell):
                 pushed_paths(sites[cell.site, cell.arm.variant], cell.arm.push)
                 hints(sites[cell.site, cell.arm.variant], cell.arm.early_hints, "early_hints")
                 require_third_parties(cell.arm, sites[cell.site, cell.arm.variant])
@@ -72,7 +72,8 @@ class ServedSites:
 
 
 @contextlib.contextmanager
-def _of_arm(cell: Cell) -> Iterator[None]:
+def with_arm_named(cell: Cell) -> Iterator[None]:
+    """Name the arm in errors about one of its settings."""
     try:
         yield
     except InputError as error:

@@ -4,7 +4,7 @@ answers waited, and had their statuses. Pure.
 Each is asked of the browser, and of a witness beside it: the server's log, or the capture.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from lanelab.driver.arm.third_parties import ThirdParties
@@ -64,7 +64,7 @@ class ThirdPartyVerdict:
         others = [f"{target(each)} ({each.error or 'no error'})" for each in attempts if each.error not in BLOCKED]
         if others and not came:
             yield f"the browser does not say that it blocked {few(others)}"
-        if not attempts:
+        if not attempts and self._is_due(self._is_blocked):
             yield "nothing that is blocked was asked for"
         yield from self._packets_to_blocked()
 
@@ -97,8 +97,14 @@ class ThirdPartyVerdict:
         answered = [f"{each.server}:{each.server_port}" for each in tried if each.packets_down]
         if answered:
             yield f"packets came from {few(answered)}, where nobody is to be"
-        if not any(each.syn for each in tried):
+        if not any(each.syn for each in tried) and self._is_due(lambda url: _host(url) in hosts):
             yield f"the browser tried to reach none of {few(list(hosts))}"
+
+    def _is_due(self, named: Callable[[str], bool]) -> bool:
+        """Return whether each load has to ask for one of these: not where all are late, or may be in a cache."""
+        return self.case.arm.start != "warm" and any(
+            named(each.url) and not each.late for each in self.case.site.objects
+        )
 
     # --- what comes in another way
 
@@ -120,7 +126,7 @@ class ThirdPartyVerdict:
         ]  # fmt: skip
         if early:
             yield f"the browser waited too little: {few(early)}"
-        if not lines and self.case.arm.start != "warm":
+        if not lines and self._is_due(lambda url: url in delays):
             yield "the server's log has nothing that was to wait"
 
     def _was_waited_for(self, each: Request) -> bool:
@@ -140,7 +146,7 @@ class ThirdPartyVerdict:
         if wrong:
             yield f"the server answered {few(wrong)}"
         known = {_url(each) for each in self.served} | {target(each) for each in self.requests}
-        if not known & set(answers) and self.case.arm.start != "warm":
+        if not known & set(answers) and self._is_due(lambda url: url in answers):
             yield "nothing was asked for whose status is another"
 
 
