@@ -8,6 +8,7 @@ from unittest import mock
 import pytest
 
 from lanelab.analysis.results.claims.verdict import Verdict
+from lanelab.analysis.results.run_folder import read_run
 from lanelab.driver.base.clock import shifted, utc_now
 from lanelab.driver.base.errors import ChangedError, InputError, StoreError
 from lanelab.driver.lab import folder as lab_folder
@@ -112,7 +113,7 @@ def test_a_run_that_began_without_predictions_judges_none(described: Path, tmp_p
     shutil.move(folder.run, folder.path / "aside")
     fix(folder, ANSWERS)
     with pytest.raises(ChangedError, match="began without predictions"):
-        check_lab(folder, folder.path / "aside")
+        check_lab(folder, read_run(folder.path / "aside"))
 
 
 def test_a_moved_clock_is_noticed(ada: LabFolder) -> None:
@@ -149,11 +150,11 @@ def test_one_run_may_judge_a_class(ada: LabFolder, described: Path, tmp_path: Pa
     sheets = [sheet for folder in (ada, ben) if (sheet := folder.sheet())]
     text = stamped(ada.experiment.read_text(), 7, sheets)
     shared = store_lab_run(tmp_path / "shared", text, created_utc=shifted(utc_now(), 1))
-    assert [verdicts(check_lab(folder, shared))["faster"] for folder in (ada, ben)] == [
+    assert [verdicts(check_lab(folder, read_run(shared)))["faster"] for folder in (ada, ben)] == [
         Verdict.REPRODUCED,
         Verdict.NOT_REPRODUCED,
     ]
-    assert check_lab(ada, shared).doubts == ()
+    assert check_lab(ada, read_run(shared)).doubts == ()
 
 
 def test_another_seed_and_another_experiment_are_named(ada: LabFolder) -> None:

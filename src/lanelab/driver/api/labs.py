@@ -7,6 +7,7 @@ from pathlib import Path
 from lanelab.analysis.results.claims.words import MOODS
 from lanelab.analysis.results.layout.model import Column, Part, Section, Words, table, words
 from lanelab.analysis.results.report.atomic_files import write_whole
+from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.runs import find_run
 from lanelab.driver.api.result import Result
 from lanelab.driver.lab.class_sheet import ClassSheet, collect, csv_of, page_of
@@ -62,7 +63,7 @@ def fix_predictions(folder: Path, answers: Mapping[str, str] | None = None) -> t
 
 def judge_lab(folder: Path, run: str | None = None, language: str = ENGLISH) -> tuple[CheckedLab, Path]:
     """Judge what was predicted, and write the page that a student takes home."""
-    checked = check_lab(open_lab(folder), find_run(run) if run else None)
+    checked = check_lab(open_lab(folder), read_run(find_run(run)) if run else None)
     page = folder / TAKEN_HOME
     write_whole(page, take_home(checked, read_text(checked.lab, language)).encode())
     return checked, page

@@ -4,7 +4,6 @@ claims."""
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from lanelab.analysis.results.claims.judge import judge
 from lanelab.analysis.results.claims.verdict import Judged, Verdict
@@ -52,17 +51,17 @@ class CheckedLab:
         return self.run.meta.get(ID, "")
 
 
-def check_lab(folder: LabFolder, run_folder: Path | None = None) -> CheckedLab:
+def check_lab(folder: LabFolder, run: Run | None = None) -> CheckedLab:
     """Judge the predictions of a folder by its run, or by another one that knows them. InputError where something is
     not there yet, ChangedError where sheet and run do not belong together."""
     sheet = folder.sheet()
     if sheet is None:
         raise InputError(f"nothing was predicted in {folder.path}", "Fix predictions, then run: lanelab lab predict")
     _require_own(folder, sheet)
-    if run_folder is None and not folder.has_run():
+    if run is None and not folder.has_run():
         command = f"lanelab run {folder.experiment} --out {folder.run}"
         raise InputError(f"there is no run in {folder.path} yet", f"Run it: {command}")
-    run = read_run(run_folder or folder.run)
+    run = run or read_run(folder.run)
     _require_knows(run, sheet)
     lab = folder.lab()
     outcomes_of_run = outcomes(asked_of(lab, experiment_of(run)), sheet, run)

@@ -20,17 +20,28 @@ Behind = Callable[[list[str]], Html | None]  # what a page has behind a block of
 
 def rendered(markdown: str, *, links: str = "", behind: Behind | None = None) -> Html:
     """Return a text with its blocks. `links`: what an address of another lab begins with; "": such links are words."""
+    return _rendered(markdown, links) if behind is None else _with_behind(markdown, links, behind)
+
+
+@functools.lru_cache(maxsize=512)
+def _rendered(markdown: str, links: str) -> Html:
+    """Render once: a class asks for the same text again with each trial."""
+    return _with_behind(markdown, links, lambda _: None)
+
+
+def _with_behind(markdown: str, links: str, behind: Behind) -> Html:
     tokens = list[Token]()
     for token in _parser().parse(markdown):
         for child in token.children or ():
             _point(child, links)
         tokens.append(token)
         commands = [line for line in token.content.splitlines() if line.startswith(COMMAND)]
-        if token.type == "code_block" and commands and behind and (more := behind(commands)):
+        if token.type == "code_block" and commands and (more := behind(commands)):
             tokens.append(Token("html_block", "", 0, content=more))
     return _scrolled(_parser().renderer.render(_without_bare_links(tokens), _parser().options, {}))
 
 
+@functools.lru_cache(maxsize=512)
 def rendered_line(markdown: str) -> Html:
     """Return one sentence, without a paragraph around it."""
     tokens = _without_bare_links(_parser().parseInline(markdown))

@@ -50,7 +50,7 @@ def take_home(checked: CheckedLab, text: LabText) -> str:
         "footer",
         f"Run {checked.run_id}. sha256 of the predictions {sheet.digest}. Nothing here is loaded from elsewhere.",
     )
-    body = el("body", el("main", main), footer)
+    body = el("body", el("main", main, lang=text.language), footer)
     return document(f"{text.title}: {sheet.student}", body, images=True, style=STYLE)
 
 

@@ -18,10 +18,10 @@ from lanelab.driver.lab.description import DIRECTION, Lab, Question
 from lanelab.driver.lab.folder import LONGEST_NAME
 from lanelab.driver.lab.judging import CheckedLab
 from lanelab.driver.lab.markdown import rendered, rendered_line
-from lanelab.driver.lab.text import PREDICT, LabText
+from lanelab.driver.lab.text import ENGLISH, PREDICT, LabText
 from lanelab.driver.page.classroom import Student
 from lanelab.driver.page.documents import document
-from lanelab.driver.page.language import date, many, say, text, whole
+from lanelab.driver.page.language import date, in_english, many, say, text, whole
 from lanelab.driver.page.run_view import progress
 
 LATER = text("What comes out, the questions and the answers open here when the run has ended.")
@@ -95,7 +95,7 @@ def lab_page(content: LabText, students: Sequence[Student], state: RunState, *, 
     )
     main = [
         parts.title_and_lead(content, crumbs),
-        *parts.sections(content.background, "../"),
+        *_text(content, parts.sections(content.background, "../")),
         el(
             "section",
             el("h2", say("Begin")),
@@ -178,7 +178,7 @@ def student_page(
     who = el("p", say("{name}. This address is yours: come back to it.", name=student.name), class_="date")
     main: list[Html | None] = [
         el("div", parts.title_and_lead(content, crumbs), who, id="head"),
-        *parts.sections(content.background, "../../"),
+        *_text(content, parts.sections(content.background, "../../")),
         _predictions(lab, content, student, state, attempt),
         _run(content, student, state, may_run=may_run),
     ]
@@ -187,6 +187,11 @@ def student_page(
     else:
         main.append(el("section", el("p", say(LATER), class_="note"), id="verdicts"))
     return document(f"{content.title} - {student.name}", *main, up=3, changes="changes")
+
+
+def _text(content: LabText, sections: Sequence[Html]) -> list[Html | None]:
+    """Say of a text that is in English alone that it is."""
+    return [in_english(each) if content.language == ENGLISH else each for each in sections]
 
 
 # --- predictions
@@ -344,10 +349,9 @@ def _afterwards(lab: Lab, content: LabText, state: RunState, checked: CheckedLab
             take,
             id="verdicts",
         ),
-        *parts.sections(content.seen, "../../", behind),
+        *_text(content, parts.sections(content.seen, "../../", behind)),
         parts.questions_with_numbers(lab, content, outcomes, "../../", say),
-        *parts.sections(content.further, "../../"),
-        parts.answers(content, "../../"),
+        *_text(content, [*parts.sections(content.further, "../../"), parts.answers(content, "../../")]),
     ]
 
 
