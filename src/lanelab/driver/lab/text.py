@@ -1,4 +1,4 @@
-"""What a lab says: docs/labs/NAME.md, and in another language docs/labs/LANGUAGE/NAME.md.
+"""What a lab says: NAME.md beside its description, and in another language LANGUAGE/NAME.md.
 
 A text stands by itself, and can be read anywhere. So that a form can be made of it, its sections have an order: the
 background, the predictions, the run, whatever is to be seen, and at the end the questions, what goes further and the
