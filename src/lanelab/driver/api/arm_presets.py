@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from functools import cache
 
 from lanelab.driver.arm.arm import Arm
+from lanelab.driver.base.units import Duration
 from lanelab.driver.experiment.read import read_experiment
 from lanelab.driver.experiment.shipped import EXPERIMENTS, SUFFIX, shipped_names
 from lanelab.driver.record.metrics import PAGE_LOAD
 
 FIRST = "quickstart"
+TIMEOUT = Duration.parse("60s")
 
 
 @cache
@@ -21,7 +23,9 @@ def arm_presets() -> Mapping[str, Mapping[str, Arm]]:
     known = set[str]()
     for name in names:
         experiment = read_experiment(EXPERIMENTS / f"{name}{SUFFIX}")
-        if experiment.workload != PAGE_LOAD:
+        if (
+            experiment.workload != PAGE_LOAD or experiment.timeout != TIMEOUT
+        ):  # which they need: they do not stand alone
             continue
         new = {arm.name: arm for arm in experiment.arms if str(arm.settings()) not in known}
         known |= {str(arm.settings()) for arm in new.values()}

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from lanelab.driver.base.errors import LanelabError
-from lanelab.driver.page import bench_pages, entrance, lab_pages, race_view, run_pages
+from lanelab.driver.page import bench_pages, entrance, lab_pages, race_pages, race_view, run_pages
 from lanelab.driver.page.guard import Guard
 from lanelab.driver.page.language import say
 from lanelab.driver.page.pages import Pages
@@ -20,6 +20,7 @@ GROUPS = (
     entrance.routes,
     run_pages.routes,
     race_view.routes,
+    race_pages.routes,
     bench_pages.routes,
     lab_pages.routes,
 )

@@ -38,7 +38,10 @@
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (!event.submitter?.matches(".measure")) return show();
+    if (at.hasAttribute("data-busy")) return;
+    at.toggleAttribute("data-busy", true);
     const answer = await fetch("./", { method: "POST", body: new URLSearchParams(new FormData(form)) });
+    at.toggleAttribute("data-busy", answer.ok);
     place(await answer.text(), PARTS);
   });
   const news = new EventSource("changes");

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lanelab.driver.api.events import LinkTestBegun, TrialBegun, TrialEnded, read_event
+from lanelab.driver.api.events import LinkTestBegun, LinkTested, TrialBegun, TrialEnded, read_event
 from lanelab.driver.base import configuration
 from lanelab.driver.base.child_start import start_of
 from lanelab.driver.base.errors import InputError, LanelabError
@@ -19,12 +19,17 @@ from lanelab.driver.run.events import Event
 
 START = start_of("lanelab.driver.page.bench_process")
 BEGINS = text("The bed is being made.")
+PREPARES = text("Server and browser are being started.")
 TESTS = {
     "before": text("The link is measured before anything is loaded over it, which takes 3 to 5 s."),
     "after": text("The link is measured again, now that loads went over it."),
 }
 GONE = text(
     "The measuring process has ended; the terminal of the server may say why. The next measurement begins another."
+)
+NOT_AS_ASKED = text(
+    "The link is not what was asked for, so nothing was loaded over it: {why}. Measure again, best when this machine "
+    "is less busy."
 )
 LOADS = text("Round {round}: {arm} is loading.")
 TOOK = text("Round {round}: {arm} took {ms} ms.")
@@ -65,6 +70,7 @@ class Bench:
     is_busy: bool = False
     changed: int = 0  # grows with whatever is said
     start: Callable[[], "subprocess.Popen[str]"] = field(default_factory=lambda: begin_process)
+    _trouble: Sentence = NOTHING  # of the latest load
     _process: "subprocess.Popen[str] | None" = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -78,6 +84,7 @@ class Bench:
         with self._lock:
             if self.is_busy:
                 raise InputError("a measurement is under way", "Wait until it has ended: there is one bed")
+            self.at = Sentence(PREPARES)
             if self._process is None or self._process.poll() is not None:
                 self._process = self.start()
                 threading.Thread(target=self._listen, args=(self._process,), daemon=True).start()
@@ -110,24 +117,29 @@ class Bench:
             if "problem" in answer:
                 self._end(Sentence(str(answer["problem"])))
             elif "done" in answer:
-                self._end(NOTHING)
+                self._end(self._trouble)
             elif "rests" in answer:
                 self.at = NOTHING
             else:
-                heard = _heard(answer)
-                self.at = heard if heard.text else self.at
+                self._note(answer)
             self.changed += 1
+
+    def _note(self, answer: dict[str, object]) -> None:
+        """Say what happens. What becomes of the latest load is left at the end, where it is trouble."""
+        try:
+            event = read_event(answer)
+        except LanelabError:  # of another version's
+            return
+        sentence = sentence_of(event)
+        self.at = sentence if sentence.text else self.at
+        if isinstance(event, LinkTested):
+            self._trouble = NOTHING if event.passed else Sentence(NOT_AS_ASKED, {"why": event.failures})
+        elif isinstance(event, TrialEnded):
+            self._trouble = Sentence(event.words)
 
     def _end(self, problem: Sentence) -> None:
         self.is_busy, self.problem, self.at = False, problem, NOTHING
         self.measured += 1
-
-
-def _heard(answer: dict[str, object]) -> Sentence:
-    try:
-        return sentence_of(read_event(answer))
-    except LanelabError:  # of another version's
-        return NOTHING
 
 
 def begin_process() -> "subprocess.Popen[str]":

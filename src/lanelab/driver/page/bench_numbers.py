@@ -157,8 +157,13 @@ def _curve(
 
 
 def _is_of(arm: Arm, cell: Cell) -> bool:
-    """Return whether a cell is of an arm, whatever it is called there."""
-    return {key: value for key, value in cell.arm.settings.items() if key != "name"} == arm.settings()
+    """Return whether a cell is of an arm, whatever it is called there. An older run has no settings that came later."""
+    kept = {key: value for key, value in cell.arm.settings.items() if key != "name"}
+    later = arm.settings().keys() - kept.keys()
+    return {
+        **kept,
+        **{key: arm.settings()[key] for key in later},
+    } == arm.settings() and not later & arm.changed().keys()
 
 
 def _is_along(link: Mapping[str, str], along: str, cell: Cell) -> bool:

@@ -126,8 +126,12 @@ def _drawn(setup: Setup, experiment: Experiment, shelf: Shelf, every: Sequence[M
     runs = [run for curve in drawn if (dot := curve.dot_at(here)) for run in dot.runs]
     folder = shelf.names().get(runs[0]) if runs else None
     shell = el("pre", el("code", commands(folder)), tabindex=0) if folder else None
+    query = urlencode([("site", setup.site), *(("arm", arm) for arm in setup.arms), *setup.link.items()])
+    race = (
+        el("p", el("a", say("Let the two race at this setting"), href=f"../race/?{query}")) if setup.arms[1] else None
+    )
     return [
-        section_on_page("curve", say("Along: {dial}", dial=title), chart(drawn, dial, here, words), table, note),
+        section_on_page("curve", say("Along: {dial}", dial=title), chart(drawn, dial, here, words), table, note, race),
         section_on_page("commands", say("On a command line"), shell) if shell else None,
     ]
 

@@ -168,6 +168,18 @@ GERMAN: Mapping[str, str] = {
     "trial {n}": "Versuch {n}",
     "change": "Änderung",
     "All rounds": "Alle Runden",
+    "Two arms over one link. Their loads take turns on one bed, and each pair is played on one clock.":
+        "Zwei Arme über eine Leitung. Geladen wird abwechselnd auf einem Prüfstand, und jedes Paar läuft auf einer "
+        "Uhr.",
+    "Values have their units, as in experiment files: 100ms, 1.5mbit, 2%, and a queue of 50p, 64KiB or 1bdp. Below 6 "
+    "rounds a verdict is provisional.":
+        "Werte haben ihre Einheiten, wie in Experimentdateien: 100ms, 1.5mbit, 2% und eine Warteschlange von 50p, "
+        "64KiB oder 1bdp. Unter 6 Runden ist ein Urteil vorläufig.",
+    "Races before": "Rennen bisher",
+    "Begin the race": "Rennen beginnen",
+    "One against the other": "Einer gegen den anderen",
+    "This link may watch: whoever may run begins the races.":
+        "Mit diesem Link kann man zusehen. Rennen beginnt, wer laufen lassen darf.",
     # the link bench
     "Link bench": "Leitungs-Werkbank",
     "One link, as one likes": "Eine Leitung, wie man sie will",
@@ -208,6 +220,7 @@ GERMAN: Mapping[str, str] = {
     "a plan expects": "ein Plan erwartet",
     "measured here": "hier gemessen",
     "not yet": "noch nicht",
+    "Let the two race at this setting": "Die beiden mit dieser Einstellung gegeneinander laufen lassen",
     "{median} ms, n = {n}": "{median} ms, n = {n}",
     "{median} ms ({low} to {high}), n = {n}": "{median} ms ({low} bis {high}), n = {n}",
     "Measured over {link}: {loads}.": "Gemessen über {link}: {loads}.",
@@ -217,6 +230,7 @@ GERMAN: Mapping[str, str] = {
     "not passed": "nicht bestanden",
     "passed in {n} s": "bestanden in {n} s",
     "Links that were tested": "Geprüfte Leitungen",
+    "Server and browser are being started.": "Server und Browser werden gestartet.",
     "The bed is being made.": "Der Prüfstand wird aufgebaut.",
     "The link is measured before anything is loaded over it, which takes 3 to 5 s.":
         "Die Leitung wird gemessen, bevor etwas über sie geladen wird; das dauert 3 bis 5 s.",
@@ -225,6 +239,10 @@ GERMAN: Mapping[str, str] = {
     "The measuring process has ended; the terminal of the server may say why. The next measurement begins another.":
         "Der messende Prozess ist zu Ende; warum, steht vielleicht im Terminal des Servers. Die nächste Messung "
         "beginnt einen neuen.",
+    "The link is not what was asked for, so nothing was loaded over it: {why}. Measure again, best when this machine "
+    "is less busy.":
+        "Die Leitung ist nicht, was verlangt war, deshalb wurde nichts über sie geladen: {why}. Miss noch einmal, am "
+        "besten, wenn dieser Rechner weniger zu tun hat.",
     "Round {round}: {arm} is loading.": "Runde {round}: {arm} lädt.",
     "Round {round}: {arm} took {ms} ms.": "Runde {round}: {arm} brauchte {ms} ms.",
     # labs

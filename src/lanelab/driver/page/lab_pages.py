@@ -25,11 +25,12 @@ from lanelab.driver.page import class_view, lab_view
 from lanelab.driver.page.changes import ALIVE_EVERY_S, NEWS
 from lanelab.driver.page.classroom import Classroom, Student, run_name
 from lanelab.driver.page.form import Form
-from lanelab.driver.page.lab_queue import LabQueue, Wish, begin_run
+from lanelab.driver.page.lab_queue import LabQueue, Wish
 from lanelab.driver.page.lab_view import Attempt, RunState
 from lanelab.driver.page.language import say, tag, text
 from lanelab.driver.page.pages import Pages, may_run, posting, reading, see
 from lanelab.driver.page.refusal import Absent, Refusal
+from lanelab.driver.page.run_process import begin_run
 
 T = TypeVar("T")
 Signature = tuple[object, ...]
@@ -173,6 +174,7 @@ class LabRooms:
             return Wish(lab.name, student.key, accepts)
 
         self.queue.ask(await self.pages.beside(wish))
+        self.pages.bench.close()  # it keeps a bed, and runs that it may go on with
         if self._going is None or self._going.done():
             self._going = asyncio.create_task(self.queue.go_on())
         return see("./")

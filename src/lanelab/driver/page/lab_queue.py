@@ -2,32 +2,19 @@
 
 import asyncio
 import datetime
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from lanelab.analysis.results.run_folder import has_writer
 from lanelab.analysis.results.run_summary import is_run, run_folders
-from lanelab.driver.base import configuration
-from lanelab.driver.base.child_start import start_of
 from lanelab.driver.base.errors import LanelabError
-from lanelab.driver.base.paths import SOURCES
 from lanelab.driver.page.classroom import Classroom, Student
 from lanelab.driver.page.language import say
+from lanelab.driver.page.run_process import Process, last_words
 
 LOOKS_EVERY_S = 1.0
 MOST_WAITING = 100
-LAST = 400  # characters of what a run that did not begin has said last
-
-
-class Process(Protocol):
-    """A process that makes a run."""
-
-    def poll(self) -> int | None: ...
 
 
 Begin = Callable[[Path, Path, bool], Process]
@@ -102,32 +89,10 @@ class LabQueue:
 
     def _end(self, wish: Wish) -> None:
         if self._folder and not is_run(self._folder):
-            self.problems[wish] = f"{say('The run did not begin.')} {_last_words(self._folder)}"
+            self.problems[wish] = f"{say('The run did not begin.')} {last_words(self._folder)}"
         self._now = self._process = self._folder = None
         self.changed += 1
 
     def _is_measuring(self) -> bool:
         """Return whether something is measured here, whoever began it."""
         return any(has_writer(folder) for folder in run_folders(self.classroom.runs))
-
-
-def begin_run(experiment: Path, folder: Path, accepts_links: bool) -> Process:
-    """Run an experiment in a process that outlives the server, as a terminal would."""
-    with _log_of(folder).open("wb") as log:
-        return subprocess.Popen(
-            [sys.executable, "-I", "-c", start_of("lanelab.driver.cli.main"), str(SOURCES), "run", str(experiment),
-             "--out", str(folder), "--allow-missing", *(["--accept-links"] if accepts_links else [])],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-            env={**os.environ, **configuration.current().environment()}, start_new_session=True,
-        )  # fmt: skip
-
-
-def _log_of(folder: Path) -> Path:
-    return folder.parent / "labs" / f".{folder.name}.log"
-
-
-def _last_words(folder: Path) -> str:
-    try:
-        return _log_of(folder).read_text(errors="replace")[-LAST:].strip()
-    except OSError:
-        return ""

@@ -68,7 +68,7 @@ def library(runs: Mapping[str, RunSummary], wanted: Wanted, *, plain: bool = Fal
     table = _table(entries, wanted, plain=plain)
     if plain:
         return document(say("Runs"), head, table)
-    tools = el("p", el("a", say("Link bench"), href="bench/"))
+    tools = el("p", el("a", say("Race"), href="race/"), " · ", el("a", say("Link bench"), href="bench/"))
     if not runs:
         return document(say("Runs"), head, tools, table)
     compare = el("p", el("button", say("Compare the two that are ticked"), type="submit"))

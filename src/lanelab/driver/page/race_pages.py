@@ -1,0 +1,83 @@
+"""The addresses where a race is begun. Its run is one like any other: `lanelab run` makes it, and needs no server."""
+
+import asyncio
+import datetime
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from lanelab.analysis.results.run_folder import has_writer
+from lanelab.analysis.results.run_summary import is_run
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.page import bench_numbers
+from lanelab.driver.page.choices import Choice
+from lanelab.driver.page.form import Form
+from lanelab.driver.page.pages import Pages, may_run, posting, reading, see
+from lanelab.driver.page.race_form import NAME, USUAL, form_page, race_file
+from lanelab.driver.page.run_process import begin_run, last_words
+
+LOOKS_EVERY_S = 0.2
+FREE_WITHIN_S = 30.0  # for the bench to end its bed
+APART = "Wait until it has ended, or stop it: two would disturb each other"
+FILES = ".experiments"  # beside the runs: what they were begun with
+
+
+def routes(pages: Pages) -> list[Route]:
+    """Return the form, and where it is sent."""
+
+    def drawn(choice: Choice, request: Request, problem: str = "") -> str:
+        races = {name: run for name, run in pages.shelf.lines().items() if run.name == NAME and not run.problem}
+        return form_page(choice, races, may_run=may_run(request), problem=problem)
+
+    async def show(request: Request) -> Response:
+        query = request.query_params
+        choice = Choice.read({name: query.getlist(name) for name in query}, USUAL)
+        return await pages.page(lambda: drawn(choice, request))
+
+    async def begin(request: Request, form: Form) -> Response:
+        choice = Choice.read(form.fields, USUAL)
+        try:
+            text = await pages.beside(lambda: race_file(choice))
+            await _free(pages)
+            name = await _begun(pages.shelf.folder, text)
+        except InputError as error:
+            problem = str(error)
+            return HTMLResponse(await pages.beside(lambda: drawn(choice, request, problem)), 422)
+        return see(f"../runs/{name}/race/")
+
+    return [reading("/race/", show), posting("/race/", begin)]
+
+
+async def _free(pages: Pages) -> None:
+    """Let the bench give up its bed. Raises InputError where something else is measured: both would be disturbed."""
+    pages.bench.close()
+    until = asyncio.get_running_loop().time() + FREE_WITHIN_S
+    while busy := await pages.beside(lambda: _measuring(pages)):
+        if asyncio.get_running_loop().time() > until or not busy.endswith(f"-{bench_numbers.NAME}"):
+            raise InputError(f"the run {busy} goes on", APART)
+        await asyncio.sleep(LOOKS_EVERY_S)
+
+
+def _measuring(pages: Pages) -> str:
+    """Return the name of a run that is being made; "" where there is none."""
+    return next((name for name, folder in pages.shelf.names().items() if has_writer(folder)), "")
+
+
+async def _begun(runs: Path, text: str) -> str:
+    """Begin a run of this experiment, and return its name when it is there."""
+    name = f"{datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%S.%fZ}-{NAME}"
+    file = runs / FILES / f"{name}.yaml"
+    await asyncio.to_thread(_keep, file, text)
+    process = await asyncio.to_thread(begin_run, file, runs / name, False)
+    while not is_run(runs / name):
+        if process.poll() is not None:
+            raise InputError("the run did not begin", last_words(runs / name))
+        await asyncio.sleep(LOOKS_EVERY_S)
+    return name
+
+
+def _keep(file: Path, text: str) -> None:
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text)

@@ -1,0 +1,115 @@
+"""A race is begun from a form: an ordinary experiment of two cells, refused in the words of experiments."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lanelab.driver.page import race_pages
+from lanelab.driver.page.choices import checked
+from lanelab.driver.page.race_form import USUAL, race_file
+from tests.kit.made_run import Made, make_run
+from tests.kit.pages import Visitor, served
+
+FIELDS = {"site": ["dummy"], "arm": ["quickstart: HTTP", "protocols: SPDY/3.1"], "rtt": ["50ms"], "loss": ["1%"],
+          "rate_down": ["2mbit"], "rate_up": ["1mbit"], "queue": ["40p"], "rounds": ["3"]}  # fmt: skip
+
+
+class Process:
+    """A process that goes on, or has ended."""
+
+    def __init__(self, ended: int | None = None) -> None:
+        self._ended = ended
+
+    def poll(self) -> int | None:
+        return self._ended
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Experiments that were begun; each has a run at once."""
+    files: list[Path] = []
+
+    def begin(experiment: Path, folder: Path, _accepts_links: bool) -> Process:
+        files.append(experiment)
+        make_run(folder, Made(rounds=2))
+        return Process()
+
+    monkeypatch.setattr(race_pages, "begin_run", begin)
+    return files
+
+
+@pytest.fixture
+def owner(tmp_path: Path, begun: list[Path]) -> Iterator[Visitor]:
+    assert begun == []
+    (tmp_path / "runs").mkdir()
+    with served(tmp_path / "runs") as visitor:
+        visitor.enter(visitor.access.owner)
+        yield visitor
+
+
+def test_a_race_is_an_ordinary_experiment(owner: Visitor, begun: list[Path]) -> None:
+    answer = owner.post("/race/", FIELDS)
+    assert answer.status == 303
+    (file,) = begun
+    experiment = checked(file.read_text())
+    assert experiment.name == "race"
+    assert [cell.arm.name for cell in experiment.cells] == ["HTTP", "SPDY/3.1"]
+    assert experiment.repeat.trials == 3
+    link = experiment.links[0].link.to_mapping()
+    assert (link["rtt"], link["rate_down"], link["rate_up"], link["queue"]) == ("50ms", "2mbit", "1mbit", "40p")
+    assert "filmstrip" in file.read_text()
+    assert owner.ask(answer.headers["location"].removeprefix("..")).status == 200
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [({"rtt": ["50"]}, "rtt"), ({"loss": ["101%"]}, "loss"), ({"rate_down": [""], "rate_up": [""]}, "queue"),
+     ({"rounds": ["0"]}, "trials"), ({"rounds": ["<b>"]}, "trials"), ({"site": ["../x"]}, "there is no site"),
+     ({"arm": ["quickstart: HTTP"] * 2}, "two different arms"), ({"arm": ["quickstart: HTTP"]}, "two different arms"),
+     ({"arm": ["quickstart: HTTP", "x"]}, "there is no arm"), ({"rtt": ["1ms\nserver_directives: x"]}, "rtt")],
+)  # fmt: skip
+def test_what_cannot_be_begins_nothing(
+    owner: Visitor, begun: list[Path], fields: dict[str, list[str]], words: str
+) -> None:
+    answer = owner.post("/race/", {**FIELDS, **fields})
+    assert answer.status == 422
+    alert = answer.text.partition('role="alert"')[2].partition("</p>")[0]
+    assert words in alert
+    assert "form:" not in alert
+    assert begun == []
+
+
+def test_what_was_filled_in_is_kept(owner: Visitor) -> None:
+    page = owner.post("/race/", {**FIELDS, "loss": ["much"]}).text
+    assert 'value="50ms"' in page
+    assert 'value="much"' in page
+    assert '<option value="protocols: SPDY/3.1" selected>' in page
+
+
+def test_only_who_may_run_begins_and_looking_begins_nothing(owner: Visitor, begun: list[Path]) -> None:
+    assert "Begin the race" in owner.ask("/race/").text
+    watcher = Visitor(owner.port, owner.access)
+    watcher.enter(owner.access.watcher)
+    assert "Begin the race" not in watcher.ask("/race/").text
+    assert watcher.post("/race/", FIELDS).status == 403
+    assert owner.post("/race/", FIELDS, Sec_Fetch_Site="cross-site").status == 403
+    assert begun == []
+
+
+def test_a_run_that_does_not_begin_says_why(owner: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    def begin(_experiment: Path, folder: Path, _accepts_links: bool) -> Process:
+        log = folder.parent / ".logs" / f"{folder.name}.log"
+        log.parent.mkdir()
+        log.write_text("Chromium is not installed")
+        return Process(2)
+
+    monkeypatch.setattr(race_pages, "begin_run", begin)
+    answer = owner.post("/race/", FIELDS)
+    assert answer.status == 422
+    assert "Chromium is not installed" in answer.text
+    assert owner.ask("/").text.count("<tr>") == 1
+
+
+def test_the_usual_race_can_be_begun() -> None:
+    assert len(checked(race_file(USUAL)).cells) == 2
