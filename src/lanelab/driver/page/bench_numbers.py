@@ -157,19 +157,17 @@ def _curve(
 
 
 def _is_of(arm: Arm, cell: Cell) -> bool:
-    """Return whether a cell is of an arm, whatever it is called there. An older run has no settings that came later."""
+    """Return whether a cell is of an arm, whatever it is called there. A run of before has fewer settings."""
     kept = {key: value for key, value in cell.arm.settings.items() if key != "name"}
-    later = arm.settings().keys() - kept.keys()
-    return {
-        **kept,
-        **{key: arm.settings()[key] for key in later},
-    } == arm.settings() and not later & arm.changed().keys()
+    with suppress(InputError):
+        return Arm.parse(arm.name, kept) == arm
+    return False
 
 
 def _is_along(link: Mapping[str, str], along: str, cell: Cell) -> bool:
     """Return whether a link that was measured differs from this one in nothing but the dial."""
     with suppress(InputError):
-        return link_of(None, {**link, along: place(cell, along).text}).to_mapping() == dict(cell.link.settings)
+        return link_of(None, {**link, along: place(cell, along).text}) == link_of(None, cell.link.settings)
     return False
 
 
