@@ -16,8 +16,9 @@ from lanelab.driver.base.programs.install import prepare
 from lanelab.driver.base.settings.kinds import LARGEST_SEED, MOST_BEDS
 from lanelab.driver.base.settings.source import error_at_its_line
 from lanelab.driver.base.version import VERSION
+from lanelab.driver.experiment.keys import MOST_TRIALS
 from lanelab.driver.experiment.model import Experiment
-from lanelab.driver.experiment.read import over_beds, read_experiment
+from lanelab.driver.experiment.read import over_beds, over_trials, read_experiment
 from lanelab.driver.experiment.scale import over_scale
 from lanelab.driver.experiment.schedule.portions import require_portions
 from lanelab.driver.link import Link
@@ -41,6 +42,7 @@ def run(  # noqa: PLR0913 - each is an option
     on_event: Listener = unheard,
     stop: StopRequest | None = None,
     seed: int | None = None,
+    trials: int | None = None,
     beds: int | None = None,
     scale: float | None = None,
     variant: str | None = None,
@@ -51,11 +53,11 @@ def run(  # noqa: PLR0913 - each is an option
 ) -> Run:
     """Run an experiment to its end, and open the run.
 
-    experiment: its file, or one that was read. out: the run folder, new or empty; without it runs/DATE-NAME.
-    on_event: called with each event, in this thread or another one. stop: `stop.ask()` lets the run end after the trial
-    that is under way. seed, beds, scale, variant: instead of what the experiment says. reuse: a run, or a folder of
-    runs, whose trials are taken. bed: how beds are made. sweep: several beds at once. command: what the provenance
-    calls it.
+    experiment: its file, or one that was read. out: the run folder, new or empty; without it runs/DATE-NAME. on_event:
+    called with each event, in this thread or another one. stop: `stop.ask()` lets the run end after the trial that is
+    under way. seed, trials (of each cell), beds, scale, variant: instead of what the experiment says. reuse: a run, or
+    a folder of runs, whose trials are taken. bed: how beds are made. sweep: several beds at once. command: what the
+    provenance calls it.
 
     Raises InputError for what is wrong in the file or the arguments, before anything is made; Interrupted after a stop,
     RunInterrupted, which is a KeyboardInterrupt, after Ctrl-C; another LanelabError where it cannot go on. A run that
@@ -64,7 +66,7 @@ def run(  # noqa: PLR0913 - each is an option
     sweep.check(bed)
     reused = _runs_in(reuse)
     read = experiment if isinstance(experiment, Experiment) else read_experiment(Path(experiment), variant)
-    changed = _changed(read, beds, scale)
+    changed = _changed(read, trials, beds, scale)
     programs = ready(changed, bed, sweep)
     folder = Path(out) if out is not None else None
     placed = bed.placed(changed.workload, links_of(changed), on_event).to_json()
@@ -132,10 +134,12 @@ def links_of(experiment: Experiment) -> list[Link]:
     return [case.link for case in experiment.links]
 
 
-def _changed(experiment: Experiment, beds: int | None, scale: float | None) -> Experiment:
+def _changed(experiment: Experiment, trials: int | None, beds: int | None, scale: float | None) -> Experiment:
     """Return the experiment with what is asked for instead."""
     with argument("scale"):
         scaled = experiment if scale is None else over_scale(experiment, scale)
+    if trials is not None:
+        scaled = over_trials(scaled, whole(trials, "trials", 1, MOST_TRIALS))
     if beds is None:
         return scaled
     number = whole(beds, "beds", 1, MOST_BEDS)

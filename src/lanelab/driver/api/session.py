@@ -4,15 +4,18 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lanelab.analysis.statistics import KNOWN
 from lanelab.driver.api.beds import BedOptions
+from lanelab.driver.api.events_file import event_lines
+from lanelab.driver.api.run_now import live_events
 from lanelab.driver.api.sweeps import ONE_BED, SweepOptions, play_sweep
 from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import Interrupted, LanelabError, StoreError, interruption
 from lanelab.driver.base.version import VERSION
+from lanelab.driver.base.writing import writing
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.rounds import Schedule
 from lanelab.driver.record.metrics import PAGE_LOAD
@@ -63,6 +66,16 @@ def play(begun: BegunRun, programs: Programs, bed: BedOptions, means: Means) -> 
         if missing:
             tell(missing)
     return missing
+
+
+@contextmanager
+def _heard(begun: BegunRun, means: Means) -> Iterator[Means]:
+    """Yield the means with events in the run folder besides, for whoever watches the run while it goes on."""
+    path = live_events(begun.store.folder)
+    with writing(f"write events to {path}"):
+        path.parent.mkdir(exist_ok=True)
+    with event_lines(path, means.tell) as tell:
+        yield replace(means, tell=tell)
 
 
 def _begun(begun: BegunRun) -> RunBegun:

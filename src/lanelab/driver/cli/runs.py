@@ -12,6 +12,7 @@ from lanelab.driver.api.events_file import event_lines
 from lanelab.driver.api.opened_run import Run
 from lanelab.driver.api.run_experiment import resume
 from lanelab.driver.api.run_experiment import run as run_experiment
+from lanelab.driver.api.studies import MOST_TRIALS
 from lanelab.driver.api.sweeps import SweepOptions
 from lanelab.driver.base.errors import EXIT_INCOMPLETE, InputError
 from lanelab.driver.base.settings.kinds import LARGEST_SEED, MOST_BEDS
@@ -45,6 +46,12 @@ from lanelab.driver.cli.sweep_options import sweep_options
 )
 @click.option(
     "--scale", type=float, metavar="X", help="Of a load: so much of the users in so much of the time, for a look"
+)
+@click.option(
+    "--trials",
+    type=click.IntRange(1, MOST_TRIALS),
+    metavar="N",
+    help="Of each cell, instead of what the experiment says",
 )
 @click.option(
     "--beds",
@@ -82,6 +89,7 @@ def run(  # noqa: PLR0913 - an option each
     resumed: str | None,
     out: Path | None,
     seed: int | None,
+    trials: int | None,
     beds: int | None,
     scale: float | None,
     *,
@@ -119,9 +127,10 @@ def run(  # noqa: PLR0913 - an option each
     if (file is None) == (resumed is None):
         what = "name an experiment file, or with --resume the folder of a run to go on with, and not both"
         raise InputError(what, "Write: lanelab run FILE, or: lanelab run --resume DIR")
-    if resumed and (out or seed is not None or beds is not None or scale or variant or not options.may_go_on):
+    given = any(value is not None for value in (out, seed, trials, beds, scale, variant))
+    if resumed and (given or not options.may_go_on):
         what = "a run that goes on keeps its folder, its seed and how its beds are made"
-        refused = "--out, --seed, --beds, --scale, --variant, --substrate, --inventory, --router and --pin"
+        refused = "--out, --seed, --trials, --beds, --scale, --variant, --substrate, --inventory, --router and --pin"
         raise InputError(what, f"Leave {refused} out")
     with (
         watching(as_json=as_json, many_beds=sweep.is_asked_for) as shown,
@@ -145,6 +154,7 @@ def run(  # noqa: PLR0913 - an option each
                 on_event=tell,
                 stop=stop,
                 seed=seed,
+                trials=trials,
                 beds=beds,
                 scale=scale,
                 variant=variant,

@@ -44,12 +44,12 @@ class Guard:
 
     def _answer(self, request: Request) -> ASGIApp:
         """Return what answers: the application, a refusal, or the way to where who asks may be."""
-        access, asked, reads = self._access, str(request.scope["path"]), request.method in READING
+        access, address, reads = self._access, str(request.scope["path"]), request.method in READING
         if words := self._words_against(request):
             return _refused(request, words)
-        if asked.startswith(STATIC):
+        if address.startswith(STATIC):
             return self._app
-        place, slash, rest = asked[1:].partition("/")
+        place, slash, rest = address[1:].partition("/")
         role, path = access.at(place) if slash else None, slash + rest
         if role is None:
             return _refused(request, say(OUTSIDE))

@@ -43,8 +43,10 @@ def _asks(experiment: Experiment) -> Iterator[Ask]:
             yield Ask(SCRIPTS, f"the script {cell.link.load.script}")
 
 
-def require_allowed(experiment: Experiment, allowed: Collection[str], machine: str) -> None:
-    """Raises InputError for what the machine's owner does not allow."""
+def require_allowed(
+    experiment: Experiment, allowed: Collection[str], machine: str, command: str = "lanelab worker …"
+) -> None:
+    """Raises InputError for what the machine's owner does not allow, who would with this command."""
     refused = [ask for ask in asks_of(experiment) if ask.kind not in allowed]
     if not refused:
         return
@@ -52,4 +54,4 @@ def require_allowed(experiment: Experiment, allowed: Collection[str], machine: s
     more = f" and {len(refused) - SHOWN} more" if len(refused) > SHOWN else ""
     what = f"the experiment runs code of its author, which the owner of {machine} does not allow"
     where = "; ".join(ask.where for ask in refused[:SHOWN])
-    raise InputError(f"{what}: {where}{more}", f"The owner allows it with: lanelab worker … --allow {kinds}")
+    raise InputError(f"{what}: {where}{more}", f"The owner allows it with: {command} --allow {kinds}")

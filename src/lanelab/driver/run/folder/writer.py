@@ -1,0 +1,89 @@
+"""Who writes to a run folder: the process that holds its lock. It is asked to stop as its terminal would ask it.
+
+The number of a process may have gone to another one by the time that it is sent a signal. So the process is held by a
+handle first, then it is made sure of, and then the handle is used.
+"""
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+from lanelab.driver.base.errors import StoreError
+from lanelab.driver.run.folder.store import LOCK
+
+PROC = Path("/proc")
+IN_ORDER = (signal.SIGINT, signal.SIGTERM)  # either ends a run in order; a shell starts some programs deaf to the first
+
+
+def interrupt_writer(folder: Path) -> None:
+    """Send whoever writes to this run what Ctrl-C sends: the first one lets the trial that is under way finish, the
+    second one does not. Raises StoreError where nobody on this machine writes to it, or somebody who is not ours."""
+    with _held(_writer(folder)) as (handle, number):
+        _require_holder(folder, number)
+        with _asking(folder):
+            signal.pidfd_send_signal(handle, _heard(folder, number))
+
+
+def _writer(folder: Path) -> int:
+    """Return the process that has the lock, as the kernel lists it."""
+    with _asking(folder):
+        inode = (folder / LOCK).stat().st_ino
+        for line in (PROC / "locks").read_text().splitlines():
+            words = line.split()
+            if words[1:2] == ["FLOCK"] and "WRITE" in words and any(word.endswith(f":{inode}") for word in words):
+                return int(words[words.index("WRITE") + 1])
+    raise _nobody(folder)
+
+
+@contextlib.contextmanager
+def _held(number: int) -> Iterator[tuple[int, int]]:
+    """Yield a handle of that process, and its number."""
+    try:
+        handle = os.pidfd_open(number)
+    except OSError as error:
+        what = f"process {number}, which writes to the run, cannot be reached: {error.strerror}"
+        raise StoreError(what, "Stop it where it was started") from error
+    try:
+        yield handle, number
+    finally:
+        os.close(handle)
+
+
+def _require_holder(folder: Path, number: int) -> None:
+    """Raises StoreError unless the process has this very file open."""
+    with _asking(folder):
+        lock = (folder / LOCK).stat()
+        for entry in (PROC / str(number) / "fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                there = entry.stat()
+                if (there.st_dev, there.st_ino) == (lock.st_dev, lock.st_ino):
+                    return
+    raise _nobody(folder)
+
+
+def _heard(folder: Path, number: int) -> signal.Signals:
+    """Return the signal that the process would end the run in order for. One that it does not catch would kill it."""
+    with _asking(folder):
+        status = (PROC / str(number) / "status").read_text()
+    caught = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("SigCgt:"))
+    for each in IN_ORDER:
+        if caught >> (each - 1) & 1:
+            return each
+    raise StoreError(f"process {number}, which writes to the run, listens to no signal", "Stop it where it was started")
+
+
+@contextlib.contextmanager
+def _asking(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except (FileNotFoundError, ProcessLookupError):
+        raise _nobody(folder) from None
+    except PermissionError:
+        what = f"the run in {folder} is written by a process of another user"
+        raise StoreError(what, "Stop it where it was started") from None
+
+
+def _nobody(folder: Path) -> StoreError:
+    return StoreError(f"nobody on this machine writes to the run in {folder}", "It has ended, or runs elsewhere")
