@@ -84,11 +84,11 @@ class Visitor:
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[Visitor]:
+def served(folder: Path, allowed: frozenset[str] = frozenset()) -> Iterator[Visitor]:
     """Yield a visitor who has not come in yet."""
     with server.listening_socket(0) as bound:
         port = int(bound.getsockname()[1])
-        pages = Pages(Shelf(folder), Access(server.hosts(port), port))
+        pages = Pages(Shelf(folder), Access(server.hosts(port), port), allowed)
         with serving(server.Server(pages), bound):
             yield Visitor(port, pages.access)
 

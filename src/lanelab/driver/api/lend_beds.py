@@ -11,7 +11,7 @@ from lanelab.driver.run.sweep.address import address_of
 from lanelab.driver.run.sweep.permissions import KINDS
 from lanelab.driver.run.sweep.supervisor import Lent, Supervisor
 
-__all__ = ["KINDS", "Lent", "Supervisor", "lend", "permissions"]
+__all__ = ["KINDS", "Lent", "Supervisor", "allowed_kinds", "lend"]
 TlsFiles = tuple[Path | None, Path | None, Path | None]  # the authority, our certificate, its key
 
 
@@ -30,8 +30,10 @@ def lend(
     return Supervisor(where, lent, tell=on_event)
 
 
-def permissions(words: Sequence[str]) -> frozenset[str]:
-    """Return what experiments of others may do here. Raises InputError for what is none of KINDS."""
+def allowed_kinds(texts: Sequence[str]) -> frozenset[str]:
+    """Return what experiments of others may do here, from what an owner wrote, with commas or several times. Raises
+    InputError for what is none of KINDS."""
+    words = [word.strip() for text in texts for word in text.split(",")]
     for word in words:
         if word not in KINDS:
             there_are = f"There are: {', '.join(KINDS)}"

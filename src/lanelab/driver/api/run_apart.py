@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lanelab.driver.api.beds import BedOptions
-from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.base.paths import build_folder
 from lanelab.driver.base.writing import writing
@@ -23,7 +22,7 @@ from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.read import read_experiment
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.writer import interrupt_writer
-from lanelab.driver.run.start import read_back
+from lanelab.driver.run.start import free_folder, read_back
 from lanelab.driver.run.sweep.permissions import require_allowed
 from lanelab.driver.run.sweep.processors import other_beds_here
 from lanelab.driver.site.load import site_names
@@ -57,13 +56,15 @@ class Apart:
 
 
 def begin_apart(
-    file: Path, folder: Path, allowed: Collection[str], *, trials: int | None = None, seed: int | None = None
+    file: Path, runs: Path, allowed: Collection[str], *, trials: int | None = None, seed: int | None = None
 ) -> Apart:
-    """Begin a run of the experiment in this file, in a new folder. Raises InputError for what is wrong in the file, for
-    code in it that is not allowed, and while something is measured on this machine."""
-    _require_allowed(read_experiment(file), allowed)
+    """Begin a run of the experiment in this file, in a new folder among the runs. Raises InputError for what is wrong
+    in the file and for code in it that is not allowed, StoreError while something is measured on this machine."""
+    experiment = read_experiment(file)
+    _require_allowed(experiment, allowed)
     given = {"--trials": trials, "--seed": seed}
     options = [f"{name}={value}" for name, value in given.items() if value is not None]
+    folder = free_folder(runs, experiment.name)
     return _start([*options, f"--out={folder}", "--", str(file)], folder)
 
 
@@ -111,9 +112,8 @@ def _machine() -> Iterator[int]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise StoreError("a run that was begun here goes on, or is about to", BUSY_REMEDY) from None
-        if others := other_beds_here():
-            beds = counted(others, "bed is", "beds are")
-            raise StoreError(f"{beds} in use on this machine", BUSY_REMEDY)
+        if other_beds_here():
+            raise StoreError("a bed is in use on this machine", BUSY_REMEDY)
         yield lock
     finally:
         os.close(lock)

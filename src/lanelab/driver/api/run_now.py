@@ -12,7 +12,9 @@ from lanelab.driver.api.read_events import read_event
 from lanelab.driver.api.sweep_progress import SweepProgress
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.run.events import (
+    BedAwaited,
     BedReplaced,
+    BedUp,
     Event,
     LinkTestBegun,
     LinkTested,
@@ -88,6 +90,8 @@ class RunNow:
                 self.is_stopping = True
             case LinkTested():
                 self.tests[event.link], self.line = event, event.words
+            case BedUp() | BedReplaced() | BedAwaited() | RunBegun():
+                self.line = event.words
         if isinstance(event, _ENDS):
             self.under_way = ""
         if isinstance(event, (*_ENDS, RoundEnded, Stopping)):

@@ -51,17 +51,17 @@ def play(begun: BegunRun, programs: Programs, bed: BedOptions, means: Means) -> 
 
     Raises Interrupted where it was asked to stop, RunInterrupted after Ctrl-C, and any other LanelabError where it
     cannot go on. Every trial that was finished is stored."""
-    tell, sweep = means.tell, means.sweep
     if warning := bed.kind.warning(bed.given):
-        tell(Notice(warning))
+        means.tell(Notice(warning))
     for words in own_sites_told(begun.experiment.sites):
-        tell(Notice(f"mind: {words}"))
-    with session(begun, programs, bed, means):
+        means.tell(Notice(f"mind: {words}"))
+    with _heard(begun, means) as heard, session(begun, programs, bed, heard):
+        tell = heard.tell
         tell(_begun(begun))
-        if sweep.is_asked_for:
-            play_sweep(sweep, begun, bed, means.reused, tell, means.stop)
+        if means.sweep.is_asked_for:
+            play_sweep(means.sweep, begun, bed, means.reused, tell, means.stop)
         else:
-            _play_one_bed(begun, programs, bed, means)
+            _play_one_bed(begun, programs, bed, heard)
         missing = trials_missing(begun.experiment, begun.store.history(), begun.store.reasons(), begun.store.folder)
         if missing:
             tell(missing)

@@ -10,7 +10,7 @@ from types import FrameType
 import click
 
 from lanelab.driver.api.events import Event
-from lanelab.driver.api.lend_beds import KINDS, Lent, Supervisor, lend, permissions
+from lanelab.driver.api.lend_beds import KINDS, Lent, Supervisor, allowed_kinds, lend
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.settings.kinds import MOST_BEDS
 from lanelab.driver.cli.bed_options import router_option
@@ -62,9 +62,7 @@ def worker(  # noqa: PLR0913 - an option each
       lanelab worker invitation.json --beds 4 --machine rack2
       lanelab worker tls://10.0.0.5:8786 --tls-ca ca.pem --tls-cert me.pem --tls-key me.key
     """
-
-    words = [word.strip() for text in allowed for word in text.split(",")]
-    lent = Lent(beds, machine, permissions(words), router)
+    lent = Lent(beds, machine, allowed_kinds(allowed), router)
     supervisor = lend(scheduler, lent, (tls_ca, tls_cert, tls_key), insecure=insecure, on_event=_tell)
     with _stopping(supervisor), supervisor:
         note(f"lending {counted(beds, 'bed')} to {supervisor.address}. Ctrl-C ends it")

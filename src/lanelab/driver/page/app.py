@@ -9,9 +9,10 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from lanelab.driver.base.errors import LanelabError
-from lanelab.driver.page import bench_pages, entrance, lab_pages, race_pages, race_view, run_pages
+from lanelab.driver.page import bench_pages, control_pages, entrance, lab_pages, race_pages, race_view, run_pages
 from lanelab.driver.page.guard import Guard
 from lanelab.driver.page.language import say
+from lanelab.driver.page.pacer import Pacer
 from lanelab.driver.page.pages import Pages
 from lanelab.driver.page.preference import Languages
 from lanelab.driver.page.refusal import Absent, Refusal, refusal_page
@@ -19,6 +20,7 @@ from lanelab.driver.page.refusal import Absent, Refusal, refusal_page
 GROUPS = (
     entrance.routes,
     run_pages.routes,
+    control_pages.routes,
     race_view.routes,
     race_pages.routes,
     bench_pages.routes,
@@ -41,4 +43,5 @@ REFUSALS = dict.fromkeys((HTTPException, Refusal, LanelabError), _refused)
 def application(pages: Pages) -> ASGIApp:
     """Return the pages, behind their guard."""
     routes = [route for group in GROUPS for route in group(pages)]
-    return Languages(Guard(Starlette(routes=routes, exception_handlers=REFUSALS), pages.access))
+    drawing = Pacer(Starlette(routes=routes, exception_handlers=REFUSALS), pages.moments)
+    return Languages(Guard(drawing, pages.access))

@@ -57,8 +57,8 @@ class Wanted:
         return all(word in text for word in self.words.lower().split()) and self.state in ("", run.state)
 
 
-def library(runs: Mapping[str, RunSummary], wanted: Wanted, *, plain: bool = False) -> str:
-    """Return the page. plain: without forms, for a web server that only has files."""
+def library(runs: Mapping[str, RunSummary], wanted: Wanted, *, plain: bool = False, begins: bool = False) -> str:
+    """Return the page. plain: without forms, for a web server that only has files. begins: for who may begin a run."""
     _, by, descending = ORDERS[wanted.order]
     entries = sorted(filter(wanted.takes, runs.items()), key=by, reverse=descending)  # type: ignore[arg-type]
     labs = None if plain else (" · ", el("a", say("Labs"), href="labs/"))
@@ -68,7 +68,8 @@ def library(runs: Mapping[str, RunSummary], wanted: Wanted, *, plain: bool = Fal
     table = _table(entries, wanted, plain=plain)
     if plain:
         return document(say("Runs"), head, table)
-    tools = el("p", el("a", say("Race"), href="race/"), " · ", el("a", say("Link bench"), href="bench/"))
+    begin = [" · ", el("a", say("Begin a run"), href="begin/")] if begins else None
+    tools = el("p", el("a", say("Race"), href="race/"), " · ", el("a", say("Link bench"), href="bench/"), begin)
     if not runs:
         return document(say("Runs"), head, tools, table)
     compare = el("p", el("button", say("Compare the two that are ticked"), type="submit"))

@@ -22,6 +22,7 @@
         else if (!stays) { if (old) old.replaceWith(part); else if (before) before.after(part); else main.append(part); part.dispatchEvent(new Event("placed", { bubbles: true })); }
         before = document.getElementById(part.id);
       }
+      for (const old of [...main.children]) if (old.id && !page.getElementById(old.id)) old.remove();
       if (!page.querySelector("main[data-changes]")) news.close();
     } catch { lost.hidden = false; }
     under_way = false;
@@ -29,6 +30,7 @@
   };
   const news = new EventSource(main.dataset.changes);
   news.addEventListener("changed", place);
+  news.addEventListener("now", event => { const line = document.querySelector("#now-line"); if (line) line.textContent = event.data; });
   news.addEventListener("error", () => { lost.hidden = news.readyState === EventSource.OPEN; });
   news.addEventListener("open", () => { if (!lost.hidden) place(); });
 })();

@@ -16,11 +16,13 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from lanelab.driver.api.opened_run import Run
+from lanelab.driver.api.run_apart import Apart
 from lanelab.driver.api.trial import Trial
 from lanelab.driver.page.access import Access, Role
 from lanelab.driver.page.bench import Bench
 from lanelab.driver.page.form import Form, read_form
 from lanelab.driver.page.guard import role_of
+from lanelab.driver.page.moments import Moments
 from lanelab.driver.page.priority import drawers
 from lanelab.driver.page.refusal import Absent
 from lanelab.driver.page.shelf import Shelf
@@ -37,9 +39,15 @@ class Pages:
 
     shelf: Shelf
     access: Access
+    allowed: frozenset[str] = frozenset()  # of what runs code of an experiment's author: who owns the server says so
     ending: bool = False
     bench: Bench = field(default_factory=Bench)
+    moments: Moments = field(init=False)
+    begun: dict[str, Apart] = field(default_factory=dict)  # the runs that were begun from here, by the name of each
     _drawers: Executor = field(default_factory=drawers)
+
+    def __post_init__(self) -> None:
+        self.moments = Moments(self.shelf.folder)
 
     async def page(self, show: Callable[[], str]) -> Response:
         """Draw a page."""

@@ -1,6 +1,7 @@
 """What is drawn runs only where no other process wants the processor: a load on this machine may not wait for a page.
 But whoever reads a run holds a lock that its writer waits for, and is done with it at once: that has threads of its
-own, since none comes back from where only idle processors run it."""
+own, since none comes back from where only idle processors run it. What such a thread starts, a thread or a program, is
+like any other."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -21,4 +22,4 @@ def readers() -> ThreadPoolExecutor:
 
 def _yield_processors() -> None:
     with suppress(AttributeError, OSError):  # other systems than Linux have no such class
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))  # of this thread
+        os.sched_setscheduler(0, os.SCHED_IDLE | os.SCHED_RESET_ON_FORK, os.sched_param(0))  # of this thread

@@ -11,7 +11,8 @@ from lanelab.driver.page.changes import changes
 from lanelab.driver.page.documents import message
 from lanelab.driver.page.language import say
 from lanelab.driver.page.library import Wanted, library
-from lanelab.driver.page.pages import Pages, reading, see, whole_number
+from lanelab.driver.page.now_view import Controls
+from lanelab.driver.page.pages import Pages, may_run, reading, see, whole_number
 from lanelab.driver.page.refusal import Absent
 from lanelab.driver.page.trial_view import trial_page
 
@@ -21,10 +22,10 @@ def routes(pages: Pages) -> list[Route]:
 
     async def show_library(request: Request) -> Response:
         wanted = Wanted.read(request.query_params)
-        return await pages.page(lambda: library(pages.shelf.lines(), wanted))
+        return await pages.page(lambda: library(pages.shelf.lines(), wanted, begins=may_run(request)))
 
     async def run(request: Request) -> Response:
-        return await pages.page(lambda: run_view.run_page(pages.run(request).data))
+        return await pages.page(lambda: _run(pages, request))
 
     async def report(request: Request) -> Response:
         return await pages.page(lambda: run_view.report_page(pages.run(request).data))
@@ -47,7 +48,7 @@ def routes(pages: Pages) -> list[Route]:
         path = (await pages.beside(pages.shelf.names)).get(request.path_params["run"])
         if path is None or request.method != "GET":
             raise Absent
-        return StreamingResponse(changes(path, lambda: pages.ending), media_type="text/event-stream")
+        return StreamingResponse(changes(path, pages.moments, lambda: pages.ending), media_type="text/event-stream")
 
     return [
         reading("/", show_library),
@@ -59,6 +60,12 @@ def routes(pages: Pages) -> list[Route]:
         reading("/runs/{run}/trials/{trial}/", trial),
         reading("/runs/{run}/trials/{trial}/files/{name}", file),
     ]
+
+
+def _run(pages: Pages, request: Request) -> str:
+    data = pages.run(request).data
+    controls = Controls(pages.moments.now(data.folder), may_run(request), "~" in request.path_params["run"])
+    return run_view.run_page(data, controls)
 
 
 def _file(pages: Pages, request: Request) -> Response:

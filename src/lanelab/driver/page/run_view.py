@@ -20,6 +20,7 @@ from lanelab.analysis.results.sections.load import load_section
 from lanelab.analysis.results.sections.seen import Seen
 from lanelab.driver.page.documents import document
 from lanelab.driver.page.language import in_english, many, number_words, say, text
+from lanelab.driver.page.now_view import Controls, now_section
 from lanelab.driver.run.folder.format import EXPERIMENT
 
 SECTIONS = (claims_section, cells_section, load_section, comparisons_section, failures_section)
@@ -28,9 +29,9 @@ ON_A_PAGE = 500
 COLUMNS = (text("trial"), text("round"), text("site"), text("link"), text("arm"), text("outcome"), text("flags"))
 
 
-def run_page(run: Run, *, plain: bool = False) -> str:
-    """Return the page of a run; one that goes on is loaded again when there is news. plain: without its trials, which
-    have pages only while lanelab serves them."""
+def run_page(run: Run, controls: Controls | None = None, *, plain: bool = False) -> str:
+    """Return the page of a run; one that goes on is loaded again when there is news. `controls`: what it does now, and
+    what a reader may do about it. plain: without its trials, which have pages only while lanelab serves them."""
     seen = Seen(run)
     begin = head(seen)
     trials = (
@@ -40,6 +41,7 @@ def run_page(run: Run, *, plain: bool = False) -> str:
     links = el("p", el("a", say("Report"), href="report/"), trials, race)
     parts = [
         el("div", in_english(head_on_page(begin)), id="head"),
+        now_section(run, controls) if controls else None,
         el("div", progress(run), [in_english(each) for each in parts_on_page([tiles(seen)])], links, id="tiles"),
         *(in_english(on_page(section)) if (section := section_of(seen)) else None for section_of in SECTIONS),
         None

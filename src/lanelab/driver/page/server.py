@@ -31,9 +31,9 @@ class Address:
         return f"http://127.0.0.1:{self.port}/{self.access.link(Role.RUN)}"
 
 
-def serve(folder: Path, port: int, listening: Callable[[Address], None]) -> None:
+def serve(folder: Path, port: int, listening: Callable[[Address], None], allowed: frozenset[str] = frozenset()) -> None:
     """Serve the runs of this folder until SIGINT or SIGTERM. `listening` is called with the address at the beginning,
-    and again whenever the link has been used."""
+    and again whenever the link has been used. `allowed`: which code of their authors experiments may run."""
     require_folder(folder)
     with listening_socket(port) as bound:
         number = int(bound.getsockname()[1])
@@ -42,7 +42,7 @@ def serve(folder: Path, port: int, listening: Callable[[Address], None]) -> None
         access.used = lambda: listening(address)
         shelf = Shelf(folder)
         shelf.begin()
-        pages = Pages(shelf, access)
+        pages = Pages(shelf, access, allowed)
         server = Server(pages)
         listening(address)
         asyncio.run(server.serve([bound]))

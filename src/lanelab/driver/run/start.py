@@ -178,16 +178,21 @@ def _repeat(experiment: Experiment) -> dict[str, object]:
 
 
 def _new_folder(name: str) -> Path:
-    """Make runs/DATE-NAME; numbered where two runs begin within a second."""
-    stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
-    for number in itertools.count(1):
-        folder = run_format.RUNS / (f"{stamp}-{name}" if number == 1 else f"{stamp}-{name}-{number}")
+    """Make runs/DATE-NAME."""
+    while True:
+        folder = free_folder(run_format.RUNS, name)
         try:
             folder.mkdir(parents=True)
-        except FileExistsError:
+        except FileExistsError:  # of a run that has begun in the same moment
             continue
         except OSError as error:
             what = f"cannot make the run folder {folder}: {error.strerror}"
             raise StoreError(what, "Go to a folder that you may write to, or name one: --out DIR") from error
         return folder
-    raise AssertionError  # count() has no end
+
+
+def free_folder(runs: Path, name: str) -> Path:
+    """Return a folder that is not there yet, DATE-NAME; numbered where two runs begin within a second."""
+    stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
+    names = (f"{stamp}-{name}" if number == 1 else f"{stamp}-{name}-{number}" for number in itertools.count(1))
+    return next(runs / each for each in names if not (runs / each).exists())

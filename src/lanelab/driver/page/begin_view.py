@@ -1,0 +1,74 @@
+"""The form with which a run is begun, and what is seen until it has."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from lanelab.analysis.results.layout.markup import Html, el
+from lanelab.driver.api.plans import Plan
+from lanelab.driver.api.run_apart import Apart
+from lanelab.driver.api.studies import MOST_TRIALS
+from lanelab.driver.base.settings.kinds import LARGEST_SEED
+from lanelab.driver.page.documents import document
+from lanelab.driver.page.language import in_english, say, whole
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What was chosen and typed so far. `problem`: why it is not begun, in the words of the command line."""
+
+    experiment: str = ""
+    typed: Mapping[str, str] = field(default_factory=dict)
+    plan: Plan | None = None
+    problem: str = ""
+
+
+def begin_page(names: Collection[str], wish: Wish) -> str:
+    """Return the page on which a run is begun."""
+    options = [el("option", name, value=name, selected=name == wish.experiment) for name in names]
+    choice = el(
+        "form",
+        el("label", say("Experiment"), el("select", options, name="experiment")),
+        el("button", say("Show"), type="submit"),
+        class_="filter",
+    )
+    problem = in_english(el("p", wish.problem, role="alert", class_="bad")) if wish.problem else None
+    head = el("header", el("h1", say("Begin a run")))
+    return document(say("Begin a run"), head, choice, problem, *(_planned(wish, wish.plan) if wish.plan else []), up=1)
+
+
+def _planned(wish: Wish, plan: Plan) -> list[Html | None]:
+    lines = [*plan.words(), *(f"mind: {warning}" for warning in plan.warnings)]
+    form = el(
+        "form",
+        el("input", type="hidden", name="experiment", value=wish.experiment),
+        _number(wish, "trials", say("Trials of each cell, instead of what it says"), 1, MOST_TRIALS),
+        _number(wish, "seed", say("Seed of the order"), 0, LARGEST_SEED),
+        el("button", say("Begin"), type="submit"),
+        method="post",
+        action="./",
+        class_="filter",
+    )
+    return [
+        el("h2", wish.experiment),
+        in_english(el("p", plan.experiment.description)) if plan.experiment.description else None,
+        in_english(el("pre", "\n".join(lines), tabindex=0)),
+        form,
+        el("p", say("It goes on when this page is closed, and when the server ends."), class_="muted"),
+    ]
+
+
+def _number(wish: Wish, name: str, words: str, least: int, most: int) -> Html:
+    """Return a field of a whole number, which may be left empty. The server judges what is typed, in its own words."""
+    range_words = say("{least} to {most}, or nothing", least=whole(least), most=whole(most))
+    value = wish.typed.get(name, "")
+    return el("label", f"{words} ({range_words})", el("input", name=name, value=value, inputmode="numeric"))
+
+
+def waiting_page(name: str, apart: Apart) -> str:
+    """Return what is seen of a run that has no folder yet, or none any more."""
+    ended = apart.status is not None
+    title = say("It did not begin") if ended else say("It is about to begin")
+    head = el("header", el("p", name, class_="eyebrow"), el("h1", title))
+    words = say("This is what it said.") if ended else say("Programs are made ready. This page follows.")
+    again = el("p", el("a", say("Begin a run"), href="../../begin/")) if ended else None
+    return document(title, head, el("p", words), in_english(el("pre", apart.said(), tabindex=0)), again, up=2)

@@ -1,0 +1,146 @@
+"""What is done to runs from the page: they are begun, stopped, and gone on with. The server is the owner of none: each
+is a process of its own, and is stopped as its terminal would stop it."""
+
+import time
+from http import HTTPStatus
+from pathlib import Path
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from lanelab.driver.api.arguments import whole
+from lanelab.driver.api.plans import plan
+from lanelab.driver.api.run_apart import Apart, begin_apart, interrupt_writer, resume_apart
+from lanelab.driver.api.studies import MOST_TRIALS
+from lanelab.driver.base.errors import InputError, LanelabError
+from lanelab.driver.base.settings.kinds import LARGEST_SEED
+from lanelab.driver.page.begin_view import Wish, begin_page, waiting_page
+from lanelab.driver.page.documents import message
+from lanelab.driver.page.experiments import experiments
+from lanelab.driver.page.form import Form
+from lanelab.driver.page.language import say
+from lanelab.driver.page.now_view import AFTER_THIS_TRIAL, AT_ONCE
+from lanelab.driver.page.pages import Pages, may_run, posting, reading, see
+from lanelab.driver.page.refusal import Absent, Refusal
+
+ANOTHER_AFTER_S = 5.0  # a second press of the button within it is the same wish
+DONE = (0, 3)  # how a run ends that came to its end
+
+
+def routes(pages: Pages) -> list[Route]:
+    """Return the addresses of what is done."""
+    asked: dict[Path, float] = {}  # runs that were asked to stop from here, and when
+
+    async def show(request: Request) -> Response:
+        if not may_run(request):
+            raise Refusal(HTTPStatus.FORBIDDEN, say("Not here"), say("This link may watch, and change nothing."))
+        name = request.query_params.get("experiment", "")
+        return await pages.page(lambda: begin_page(*_planned(pages, name)))
+
+    async def begin(_request: Request, form: Form) -> Response:
+        return await pages.beside(lambda: _begin(pages, form))
+
+    async def begun(request: Request) -> Response:
+        return await pages.beside(lambda: _begun(pages, request.path_params["name"]))
+
+    async def resume(request: Request, _form: Form) -> Response:
+        return await pages.beside(lambda: _resume(pages, request))
+
+    async def stop(request: Request, form: Form) -> Response:
+        return await pages.beside(lambda: _stop(pages, request, form.one("how"), asked))
+
+    return [
+        reading("/begin/", show),
+        posting("/begin/", begin),
+        reading("/begun/{name}/", begun),
+        posting("/runs/{run}/resume", resume),
+        posting("/runs/{run}/stop", stop),
+    ]
+
+
+def _planned(pages: Pages, name: str, problem: str = "", **typed: str) -> tuple[list[str], Wish]:
+    """Return the names of all experiments, and what one of them would do."""
+    files = experiments(pages.shelf.folder, Path.cwd())
+    if not name:
+        return list(files), Wish()
+    if name not in files:
+        raise Absent
+    try:
+        return list(files), Wish(name, typed, plan(files[name]), problem)
+    except LanelabError as error:
+        return list(files), Wish(name, typed, None, problem or str(error))
+
+
+def _begin(pages: Pages, form: Form) -> Response:
+    name, typed = form.one("experiment"), {each: form.one(each).strip() for each in ("trials", "seed")}
+    files = experiments(pages.shelf.folder, Path.cwd())
+    if name not in files:
+        raise Absent
+    try:
+        trials = _whole(typed["trials"], "trials", 1, MOST_TRIALS)
+        seed = _whole(typed["seed"], "seed", 0, LARGEST_SEED)
+        apart = begin_apart(files[name], pages.shelf.folder, pages.allowed, trials=trials, seed=seed)
+    except LanelabError as error:
+        page = begin_page(*_planned(pages, name, str(error), **typed))
+        return HTMLResponse(page, _status(error))
+    return _follow(pages, apart)
+
+
+def _whole(text: str, name: str, least: int, most: int) -> int | None:
+    if not text:
+        return None
+    is_number = text.isascii() and text.isdecimal() and len(text) <= len(str(most))
+    return whole(int(text) if is_number else text, name, least, most)
+
+
+def _status(error: LanelabError) -> int:
+    return HTTPStatus.BAD_REQUEST if isinstance(error, InputError) else HTTPStatus.CONFLICT
+
+
+def _follow(pages: Pages, apart: Apart) -> Response:
+    name = apart.folder.name
+    pages.begun[name] = apart
+    return see(f"../begun/{quote(name)}/")
+
+
+def _begun(pages: Pages, name: str) -> Response:
+    """Show a run that was begun here until it is there: then it has its page."""
+    apart = pages.begun.get(name)
+    if apart is None:
+        raise Absent
+    address = next((each for each, path in pages.shelf.names().items() if path == apart.folder), "")
+    is_there = pages.moments.goes_on(apart.folder) if apart.status is None else apart.status in DONE
+    if address and is_there:
+        return see(f"../../runs/{quote(address)}/")
+    refresh = {"Refresh": "1"} if apart.status is None else {}
+    return HTMLResponse(waiting_page(name, apart), headers=refresh)
+
+
+def _resume(pages: Pages, request: Request) -> Response:
+    run = pages.run(request).data
+    try:
+        apart = resume_apart(run.folder, run.meta, pages.allowed)
+    except LanelabError as error:
+        raise Refusal(_status(error), say("It does not go on"), str(error)) from error
+    pages.begun[run.folder.name] = apart
+    return see(f"../../begun/{quote(run.folder.name)}/")
+
+
+def _stop(pages: Pages, request: Request, how: str, asked: dict[Path, float]) -> Response:
+    """Ask a run to stop, once. What stops it at once is a second wish, and not the same one again."""
+    folder = pages.run(request).data.folder
+    is_stopping = pages.moments.now(folder).is_stopping or time.monotonic() - asked.get(folder, -1e9) < ANOTHER_AFTER_S
+    if how not in (AFTER_THIS_TRIAL, AT_ONCE):
+        raise Refusal(HTTPStatus.BAD_REQUEST, say("It does not stop"), say("Nobody stops a run like that."))
+    if how == AT_ONCE or not is_stopping:
+        try:
+            interrupt_writer(folder)
+        except LanelabError as error:
+            raise Refusal(_status(error), say("It does not stop"), str(error)) from error
+        asked[folder] = time.monotonic()
+    at_once = how == AT_ONCE and is_stopping
+    words = say("It stops at once.") if at_once else say("What is under way is finished first.")
+    page = message(say("The run was asked to stop"), words, path=request.url.path)
+    return HTMLResponse(page, headers={"Refresh": "2; url=./"})

@@ -1,0 +1,36 @@
+"""The experiments that can be begun from the page: lanelab's own, and files beside the runs and where lanelab serve was
+started. A name in a form is looked up among them. No path is made of it."""
+
+import re
+from pathlib import Path
+
+from lanelab.driver.api.shipped_names import EXPERIMENTS, STUDY_FILE, shipped_names
+
+FOLDER = "experiments"  # beside the runs
+_IS_EXPERIMENT = re.compile(r"^sites\s*:", re.MULTILINE)
+LARGEST = 1_000_000  # bytes
+
+
+def experiments(runs: Path, here: Path) -> dict[str, Path]:
+    """Return the file of each by its name: the user's own first, then lanelab's."""
+    own = {f"{FOLDER}/{file.name}": file for file in _files(runs.absolute().parent / FOLDER)}
+    own |= {file.name: file for file in _files(here)}
+    return own | {name: EXPERIMENTS / f"{name}.yaml" for name in shipped_names() if not _is_of_study(name)}
+
+
+def _files(folder: Path) -> list[Path]:
+    if not folder.is_dir() or folder.resolve() == EXPERIMENTS.resolve():
+        return []
+    return sorted(file for file in folder.glob("*.yaml") if file.is_file() and _is_experiment(file))
+
+
+def _is_experiment(file: Path) -> bool:
+    try:
+        with file.open("rb") as text:
+            return bool(_IS_EXPERIMENT.search(text.read(LARGEST).decode(errors="replace")))
+    except OSError:
+        return False
+
+
+def _is_of_study(name: str) -> bool:
+    return (EXPERIMENTS / name).with_name(STUDY_FILE).is_file()

@@ -1,0 +1,342 @@
+"""Runs are begun, stopped and gone on with from the page: by whom, with what, and whatever becomes of the server."""
+
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+import lanelab
+from lanelab.driver.api import run_apart
+from lanelab.driver.api.run_now import live_events
+from lanelab.driver.base.errors import StoreError
+from lanelab.driver.page import now_view
+from lanelab.driver.page.access import Role
+from lanelab.driver.page.experiments import experiments
+from lanelab.driver.run.events import RunBegun, Stopping
+from lanelab.driver.run.folder.writer import interrupt_writer
+from tests.kit.changed_run import changing
+from tests.kit.pages import Answer, Visitor, served
+from tests.kit.played_run import played_program
+from tests.kit.wait import wait_until
+
+SMALL = "sites: dummy\nlinks: {rtt: 20ms, rate: 10mbit}\narms: {HTTP: {}}\ntrials: 2\n"
+CODE = SMALL.replace("HTTP: {}", "HTTP: {server_directives: [Timeout 5]}")
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with runs, and a program in the place of ours; what it has begun ends with the test."""
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "small.yaml").write_text(SMALL)
+    (tmp_path / "code.yaml").write_text(CODE)
+    (tmp_path / "wrong.yaml").write_text(SMALL.replace("20ms", "20parsec"))
+    (tmp_path / "inventory.yaml").write_text("all: {hosts: {}}\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(run_apart, "PROGRAM", played_program(tmp_path))
+    monkeypatch.setattr(run_apart, "build_folder", lambda: tmp_path / "build")
+    monkeypatch.setattr(run_apart, "other_beds_here", lambda: 0)
+    begun: list[subprocess.Popen[bytes]] = []
+    popen = subprocess.Popen
+
+    def start(*words: object, **options: object) -> subprocess.Popen[bytes]:
+        begun.append(popen(*words, **options))  # type: ignore[call-overload]
+        return begun[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    yield tmp_path
+    for process in begun:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def owner(place: Path) -> Iterator[Visitor]:
+    with served(place / "runs") as visitor:
+        visitor.enter(visitor.access.owner)
+        yield visitor
+
+
+def post(visitor: Visitor, path: str, **fields: str) -> Answer:
+    return visitor.ask(path, "POST", urlencode(fields), Sec_Fetch_Site="same-origin",
+                       Content_Type="application/x-www-form-urlencoded")  # fmt: skip
+
+
+def begin(visitor: Visitor, experiment: str = "experiments/small.yaml", trials: str = "", seed: str = "") -> Answer:
+    return post(visitor, "/begin/", experiment=experiment, trials=trials, seed=seed)
+
+
+def begun(visitor: Visitor, place: Path) -> Path:
+    """Begin a run, and wait until it is there."""
+    answer = begin(visitor)
+    assert answer.status == 303
+    path = answer.headers["location"].removeprefix("..")
+    wait_until(lambda: visitor.ask(path).status == 303, 20)
+    return place / "runs" / path.split("/")[2]
+
+
+def test_a_run_is_begun_and_has_its_page(owner: Visitor, place: Path) -> None:
+    text = owner.ask("/begin/?experiment=experiments/small.yaml").text
+    assert "1 cell x 2 trials = 2 trials" in text
+    answer = begin(owner, trials="3", seed="7")
+    path = answer.headers["location"].removeprefix("..")
+    wait_until(lambda: owner.ask(path).status == 303, 20)
+    run = owner.ask(path).headers["location"].removeprefix("../..")
+    assert "Stop after this trial" in owner.ask(run).text
+    said = (place / "build" / "begun" / f"{path.split('/')[2]}.log").read_text()
+    assert "--trials=3 --seed=7" in said
+    assert f"--out={place / 'runs'}" in said
+    assert said.strip().endswith(f"-- {place / 'experiments' / 'small.yaml'}")
+
+
+def test_a_second_one_is_refused_while_the_first_goes_on(owner: Visitor, place: Path) -> None:
+    begun(owner, place)
+    answer = begin(owner)
+    assert answer.status == 409
+    assert "two at once disturb each other" in answer.text
+
+
+def test_nothing_is_begun_while_a_bed_is_used(owner: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_apart, "other_beds_here", lambda: 1)
+    assert "a bed is in use" in begin(owner).text
+
+
+@pytest.mark.parametrize(
+    ("trials", "seed", "words"),
+    [("0", "", "trials: 0 cannot be used. Write a whole number from 1 to"), ("x", "", "trials: &#39;x&#39; cannot"),
+     ("1e3", "", "trials:"), ("9" * 99, "", "trials:"), ("", "-1", "seed:"), ("", "4294967296", "seed:"),
+     ("--out=/etc", "", "trials:"), ("", "٣", "seed:")],
+)  # fmt: skip
+def test_what_is_typed_is_judged_in_the_words_of_the_command_line(
+    owner: Visitor, trials: str, seed: str, words: str
+) -> None:
+    answer = begin(owner, trials=trials, seed=seed)
+    assert answer.status == 400
+    assert words in answer.text.replace("&#x27;", "&#39;")
+
+
+def test_a_mistake_in_a_file_names_its_line_and_its_key(owner: Visitor, place: Path) -> None:
+    for answer in (begin(owner, "wrong.yaml"), owner.ask("/begin/?experiment=wrong.yaml")):
+        assert f"{place / 'wrong.yaml'}:2: links.rtt" in answer.text
+        assert "parsec" in answer.text
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../secret", "/etc/passwd", "experiments/../code.yaml", "experiments/small.yaml/", "experiments//small.yaml",
+     "small.yaml\x00", "--help", "", "runs/x/experiment.yaml", "inventory.yaml", "quickstart.yaml", "./code.yaml"],
+)  # fmt: skip
+def test_a_name_is_looked_up_and_never_a_path(owner: Visitor, place: Path, name: str) -> None:
+    assert begin(owner, name).status == 404
+    assert not list((place / "runs").iterdir())
+
+
+def test_the_experiments_are_lanelabs_own_and_those_beside_the_runs(place: Path) -> None:
+    names = experiments(place / "runs", place)
+    assert list(names)[:3] == ["experiments/small.yaml", "code.yaml", "wrong.yaml"]
+    assert {"quickstart", "labs/1-slow-start"} <= names.keys()
+    assert not any("2012" in name and "/" in name for name in names), "a figure is run with its study"
+
+
+@pytest.mark.parametrize("allowed", [frozenset[str](), frozenset({"flags", "scripts"})])
+def test_code_of_its_author_is_refused(place: Path, allowed: frozenset[str]) -> None:
+    with served(place / "runs", allowed) as visitor:
+        visitor.enter(visitor.access.owner)
+        answer = begin(visitor, "code.yaml")
+        assert answer.status == 400
+        assert "server_directives of the arm HTTP: Timeout 5" in answer.text
+        assert "lanelab serve --allow directives" in answer.text
+
+
+def test_code_is_run_where_the_owner_allows_it(place: Path) -> None:
+    with served(place / "runs", frozenset({"directives"})) as visitor:
+        visitor.enter(visitor.access.owner)
+        assert begin(visitor, "code.yaml").status == 303
+
+
+def test_who_watches_begins_and_stops_nothing(place: Path) -> None:
+    shutil.copytree(lanelab.sample_run().folder, place / "runs" / "sample")
+    with served(place / "runs") as watcher:
+        watcher.enter(watcher.access.watcher)
+        assert begin(watcher).status == 403
+        assert watcher.ask("/begin/").status == 403
+        for path in ("/runs/sample/stop", "/runs/sample/resume"):
+            assert post(watcher, path, how="trial").status == 403
+        assert "begin/" not in watcher.ask("/").text
+        assert "<form" not in watcher.ask("/runs/sample/").text
+
+
+@pytest.mark.parametrize("path", ["/begin/", "/runs/sample/stop", "/runs/sample/resume"])
+def test_neither_another_page_nor_an_address_does_anything(owner: Visitor, place: Path, path: str) -> None:
+    shutil.copytree(lanelab.sample_run().folder, place / "runs" / "sample")
+    body = urlencode({"experiment": "experiments/small.yaml", "trials": "", "seed": "", "how": "trial"})
+    kind = "application/x-www-form-urlencoded"
+    for headers in (
+        {"Sec_Fetch_Site": "cross-site"},
+        {"Sec_Fetch_Site": "same-site"},
+        {"Origin": "http://127.0.0.1:1"},
+    ):
+        assert owner.ask(path, "POST", body, Content_Type=kind, **headers).status == 403
+    assert owner.ask(f"{path}?{body}").status in (200, 405)
+    assert owner.ask_outside(path, "POST", body, Content_Type=kind, Sec_Fetch_Site="same-origin").status == 403
+    assert [each.name for each in (place / "runs").iterdir()] == ["sample"]
+
+
+# --- it is stopped
+
+
+def log_of(place: Path, run: Path) -> str:
+    return (place / "build" / "begun" / f"{run.name}.log").read_text()
+
+
+def test_it_is_stopped_once_and_at_once_only_after_that(owner: Visitor, place: Path) -> None:
+    run = begun(owner, place)
+    stop = f"/runs/{run.name}/stop"
+    for _ in range(3):  # who presses twice has one wish
+        assert post(owner, stop, how=now_view.AFTER_THIS_TRIAL).status == 200
+    wait_until(lambda: "interrupted" in log_of(place, run), 10)
+    assert log_of(place, run).count("interrupted") == 1
+    assert "at once" in post(owner, stop, how=now_view.AT_ONCE).text
+    wait_until(lambda: log_of(place, run).count("interrupted") == 2, 10)
+    assert post(owner, stop, how="kill").status == 400
+    assert post(owner, stop).status == 400
+
+
+def test_a_run_that_says_that_it_stops_is_not_asked_again(owner: Visitor, place: Path) -> None:
+    run = begun(owner, place)
+    live_events(run).parent.mkdir()
+    told = (RunBegun(str(run), 1, 8, 0, 2, "page_load"), Stopping())
+    live_events(run).write_text("".join(f"{json.dumps(event.to_json())}\n" for event in told))
+    wait_until(lambda: "Stop at once" in owner.ask(f"/runs/{run.name}/").text, 10)
+    post(owner, f"/runs/{run.name}/stop", how=now_view.AFTER_THIS_TRIAL)
+    time.sleep(0.3)
+    assert "interrupted" not in log_of(place, run)
+
+
+def test_a_run_without_a_writer_cannot_be_stopped(owner: Visitor, place: Path) -> None:
+    shutil.copytree(lanelab.sample_run().folder, place / "runs" / "sample")
+    (place / "runs" / "sample" / "in-use").touch()
+    answer = post(owner, "/runs/sample/stop", how="trial")
+    assert answer.status == 409
+    assert "nobody on this machine writes" in answer.text
+
+
+def test_who_would_be_killed_by_it_is_not_asked(tmp_path: Path) -> None:
+    (tmp_path / "in-use").touch()
+    deaf = subprocess.Popen(["flock", str(tmp_path / "in-use"), "sleep", "60"], start_new_session=True)
+    try:
+        wait_until(lambda: (tmp_path / "in-use").name in locks_of(tmp_path), 10)
+        with pytest.raises(StoreError, match="listens to no signal"):
+            interrupt_writer(tmp_path)
+        assert deaf.poll() is None
+    finally:
+        os.killpg(deaf.pid, signal.SIGKILL)
+        deaf.wait()
+
+
+def locks_of(folder: Path) -> str:
+    with (folder / "in-use").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return "in-use"
+    return ""
+
+
+def test_a_process_that_only_has_the_number_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "in-use").touch()
+    other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    inode = (tmp_path / "in-use").stat().st_ino
+    proc = tmp_path / "proc"
+    proc.mkdir()
+    (proc / "locks").write_text(f"1: FLOCK  ADVISORY  WRITE {other.pid} 00:1:{inode} 0 EOF\n")
+    (proc / str(other.pid)).symlink_to(f"/proc/{other.pid}")
+    monkeypatch.setattr("lanelab.driver.run.folder.writer.PROC", proc)
+    try:
+        with pytest.raises(StoreError, match="nobody on this machine"):
+            interrupt_writer(tmp_path)
+        time.sleep(0.2)
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()
+
+
+# --- it goes on
+
+
+def stop_process(run: Path) -> None:
+    """End the process that has the run's lock."""
+    inode = (run / "in-use").stat().st_ino
+    lines = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
+    os.kill(next(int(words[4]) for words in lines if words[5].endswith(f":{inode}")), signal.SIGTERM)
+
+
+def test_a_run_that_was_stopped_goes_on(owner: Visitor, place: Path) -> None:
+    run = begun(owner, place)
+    stop_process(run)
+    wait_until(lambda: "Go on with this run" in owner.ask(f"/runs/{run.name}/").text, 20)
+    answer = post(owner, f"/runs/{run.name}/resume")
+    assert answer.status == 303, answer.text
+    wait_until(lambda: f"--resume={run}" in log_of(place, run), 10)
+    wait_until(lambda: owner.ask(answer.headers["location"].removeprefix("../..")).status == 303, 10)
+
+
+def test_a_run_on_other_machines_goes_on_in_a_terminal(owner: Visitor, place: Path) -> None:
+    folder = place / "runs" / "sample"
+    shutil.copytree(lanelab.sample_run().folder, folder)
+    with changing(folder) as database:
+        bed = json.dumps({"router": "auto", "pinned": {}, "substrate": "ssh", "inventory": "hosts.yml"})
+        database.execute("UPDATE meta SET value = ? WHERE key = 'bed'", (bed,))
+    answer = post(owner, "/runs/sample/resume")
+    assert answer.status == 400
+    assert "lanelab run --resume" in answer.text
+
+
+# --- whatever becomes of the server
+
+SERVER = """
+import sys, time
+from pathlib import Path
+from lanelab.driver.api import run_apart
+run_apart.PROGRAM, runs, build = tuple(sys.argv[3:]), Path(sys.argv[1]), Path(sys.argv[2])
+run_apart.build_folder, run_apart.other_beds_here = lambda: build, lambda: 0
+apart = run_apart.begin_apart(Path("experiments/small.yaml"), runs, ())
+print(apart.process.pid, flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_server_that_is_killed_ends_no_run(owner: Visitor, place: Path) -> None:
+    words = [sys.executable, "-c", SERVER, str(place / "runs"), str(place / "build"), *run_apart.PROGRAM]
+    server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert server.stdout
+    number = int(server.stdout.readline())
+    server.stdout.close()
+    os.killpg(server.pid, signal.SIGKILL)
+    server.wait()
+    try:
+        assert os.getsid(number) == number, "a session of its own: no terminal's end reaches it"
+        wait_until(lambda: any((place / "runs").glob("*/in-use")), 20)
+        assert begin(owner).status == 409, "the machine is still taken"
+        (run,) = (place / "runs").iterdir()
+        wait_until(lambda: "Stop after this trial" in owner.ask(f"/runs/{run.name}/").text, 20)
+        assert post(owner, f"/runs/{run.name}/stop", how="trial").status == 200
+        wait_until(lambda: "interrupted" in log_of(place, run), 10)
+    finally:
+        os.kill(number, signal.SIGKILL)
+    wait_until(lambda: begin(owner).status == 303, 10)
+
+
+def test_roles_are_told_apart_by_their_place(owner: Visitor) -> None:
+    owner.role = Role.WATCH
+    assert begin(owner).status == 403
