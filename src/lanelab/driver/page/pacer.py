@@ -77,7 +77,8 @@ def _copy(message: Message) -> Message:
 
 
 def _is_page(message: Message) -> bool:
-    """Return whether an answer begins that is a page, and what was asked for."""
+    """Return whether an answer begins that is a page, what was asked for, and nothing of one browser alone."""
     if message["type"] != "http.response.start" or message["status"] != 200:
         return False
-    return Headers(raw=message["headers"]).get("content-type", "").startswith("text/html")
+    headers = Headers(raw=message["headers"])
+    return headers.get("content-type", "").startswith("text/html") and "set-cookie" not in headers
