@@ -13,7 +13,7 @@ LONGEST_MS = 60_000  # that an arm can ask for
 
 @dataclass(frozen=True, slots=True)
 class Waited:
-    """What is known of one answer, in ms."""
+    """Says what is known of one answer, in ms."""
 
     host: str
     wait: float | None  # None: the file does not say it

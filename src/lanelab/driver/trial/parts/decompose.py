@@ -145,7 +145,7 @@ def decompose(loaded: Loaded, *, one_at_a_time: bool = False) -> Decomposed:
     whole = _whole(browser)
     if isinstance(whole, str):
         return _absent(whole)
-    loaded, in_vain = _without_dead(loaded, zero)
+    loaded, in_vain = _without_dead(loaded, zero, whole[1])
     streams = loaded.timeline.connections
     if not streams:
         return _absent("the capture has no connection")
@@ -161,16 +161,18 @@ def decompose(loaded: Loaded, *, one_at_a_time: bool = False) -> Decomposed:
     return Decomposed(parts, {**_sums(parts), **lags(exchanges, one_at_a_time=one_at_a_time)})
 
 
-def _without_dead(loaded: Loaded, zero: int) -> tuple[Loaded, list[Claim]]:
+def _without_dead(loaded: Loaded, zero: int, end: int) -> tuple[Loaded, list[Claim]]:
     """Return the load without connections to hosts that are not to answer, and the times in which the browser tried to
-    open them for requests that it gave up: no packet was lost there."""
+    open them for requests that it gave up: no packet was lost there. Firefox does not tell when it gave up: there it is
+    until the load's `end`."""
     timeline = loaded.timeline
     dead = [stream for stream in timeline.streams if is_dead(stream.server[0])]
     if not dead:
         return loaded, []
     first = min(packet.at_ns for stream in dead for packet in stream.packets)
-    ended = [each.ended_ms for each in loaded.requests if each.status is None and each.error and each.ended_ms]
-    claims = [Claim(first, zero + round(at * MS), RANK[Part.CONNECT], IN_VAIN) for at in ended]
+    given_up = [each.ended_ms for each in loaded.requests if each.status is None and each.error]
+    ends = [end if at is None else zero + round(at * MS) for at in given_up]
+    claims = [Claim(first, until, RANK[Part.CONNECT], IN_VAIN) for until in ends]
     alive = [stream for stream in timeline.streams if not is_dead(stream.server[0])]
     return replace(loaded, timeline=replace(timeline, streams=alive)), claims
 
