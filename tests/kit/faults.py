@@ -14,6 +14,7 @@ from tests.kit.bench import Bench, Wanted
 from tests.kit.stopping import stop_beside
 
 LINK = {"rate": "10mbit", "rtt": "40ms", "queue": "1000p"}
+ADVERTISING = "third-parties"
 SERVER_FOLDER = "/run/lanelab-trials/server"
 PAGE = PROJECT / "docs" / "reference" / "faults.md"
 TABLE = "| what is broken | found as | by |\n| --- | --- | --- |\n"
@@ -238,6 +239,15 @@ ARM_FAULTS = (
           arm={"pipelining": 4, "connections_per_host": 2}, made_arm={"pipelining": 1}),
     Fault("another version of SPDY", ("protocol-fallback",), "gateway's log, server's log, capture",
           arm={"protocol": "spdy/3.1"}, made_arm={"protocol": "spdy/2"}),
+    Fault("a blocked host that is fetched", ("third-parties",), "browser, server's log",
+          arm={"block": "*.ads.test"}, made_arm={"block": ()}, site=ADVERTISING),
+    Fault("a dead host that answers", ("third-parties",), "browser, server's log, capture",
+          arm={"unreachable": "tag.ads.test"}, made_arm={"unreachable": ()}, site=ADVERTISING),
+    Fault("an answer that waits too little", ("third-parties",), "browser, server's log",
+          arm={"answer_delay": {"tag.ads.test": "300ms"}}, made_arm={"answer_delay": {"tag.ads.test": "100ms"}},
+          site=ADVERTISING, quick=True),
+    Fault("an answer with another status", ("third-parties",), "browser, server's log",
+          arm={"answer": {"tag.ads.test": 503}}, made_arm={"answer": {"tag.ads.test": 500}}, site=ADVERTISING),
 )  # fmt: skip
 
 CONTENT_FAULTS = (
