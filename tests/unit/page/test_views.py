@@ -11,12 +11,14 @@ from pathlib import Path
 from urllib.parse import urlencode, urljoin, urlsplit
 
 import pytest
+import yaml
 from click.testing import CliRunner
 
 import lanelab
 from lanelab.analysis.results.numbers import shown
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.main import lanelab as command
+from lanelab.driver.page.block_view import lines_of
 from lanelab.driver.page.export import export_pages
 from lanelab.driver.page.run_view import trial_table
 from lanelab.driver.page.shelf import Shelf
@@ -140,7 +142,7 @@ def test_a_trial_has_its_requests_with_their_headers(owner: Visitor) -> None:
     part = text[text.index('id="headers"') :]
     for words in ("/mobile.css", "content-length", "accept-encoding", "first contentful paint"):
         assert words in (part if words != "first contentful paint" else text)
-    assert part.count("<details") == 19
+    assert part.count('class="request-headers"') == 19
 
 
 class Markup(HTMLParser):
@@ -276,3 +278,29 @@ def test_any_name_of_a_run_has_an_address_and_commands_that_are_its_own(tmp_path
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     result = CliRunner().invoke(command, ["serve", str(tmp_path / "none")])
     assert "there is no folder" in str(result.exception)
+
+
+def test_a_trial_has_the_lines_that_block_a_host_in_a_new_arm(owner: Visitor) -> None:
+    text = owner.ask(FIRST).text
+    part = text[text.index('id="block"') :]
+    codes = [html.unescape(code) for code in re.findall(r"<code>(arms:.*?)</code>", part, re.DOTALL)]
+    arm = lanelab.sample_run().trial(1).arm
+    written = yaml.safe_load(lanelab.sample_run().data.experiment)["arms"][arm]
+    assert codes
+    for code in codes:
+        ((name, settings),) = yaml.safe_load(code)["arms"].items()
+        assert name == f"{arm}, {settings['block'][0]} blocked"
+        assert {key: value for key, value in settings.items() if key != "block"} == written
+        assert settings["block"][0] not in lanelab.sample_run().trial(1).record().requests[0].url
+
+
+@pytest.mark.parametrize("experiment", ["", "[", "arms: [a]", "arms: {}", "arms: {a: null}", "5"])
+def test_an_arm_that_is_written_in_another_way_is_named_all_the_same(experiment: str) -> None:
+    assert yaml.safe_load(lines_of(experiment, "a", "ads.test")) == {
+        "arms": {"a, ads.test blocked": {"block": ["ads.test"]}}
+    }
+
+
+def test_a_host_is_added_to_those_that_are_blocked_already() -> None:
+    lines = yaml.safe_load(lines_of("arms: {a: {tls: '1.3', block: cdn.test}}", "a", "ads.test"))
+    assert lines["arms"]["a, ads.test blocked"] == {"tls": "1.3", "block": ["cdn.test", "ads.test"]}

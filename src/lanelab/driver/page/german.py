@@ -153,6 +153,11 @@ GERMAN: Mapping[str, str] = {
     "Against another arm": "Gegen einen anderen Arm",
     "Explain": "Erklären",
     # requests
+    "Block a host in a new arm": "Einen Host in einem neuen Arm sperren",
+    "The lines for the experiment file. A run with both arms shows what the host costs.":
+        "Die Zeilen für die Experimentdatei. Ein Lauf mit beiden Armen zeigt, was der Host kostet.",
+    "{n} request": "{n} Anfrage",
+    "{n} requests": "{n} Anfragen",
     "Requests and their headers": "Anfragen und ihre Header",
     "no answer": "keine Antwort",
     "Request": "Anfrage",

@@ -10,6 +10,7 @@ from lanelab.analysis.results.load_view import CAPTURE
 from lanelab.analysis.results.report.loads import drawn_trial, filmstrips, packets_figure, trial_drawing
 from lanelab.driver.api.opened_run import Run
 from lanelab.driver.api.trial import Trial
+from lanelab.driver.page.block_view import block_section
 from lanelab.driver.page.documents import document
 from lanelab.driver.page.explanation import explanation, others_of
 from lanelab.driver.page.language import in_english, say, text
@@ -26,7 +27,7 @@ FOR = {
 def trial_page(run: Run, trial: Trial, against: str = "") -> str:
     """Return the page of a trial. Where nothing was loaded it has numbers and reasons alone. `against`: the arm that
     its own is explained against."""
-    drawn = drawn_trial(run.data, trial.data)
+    drawn, record = drawn_trial(run.data, trial.data), trial.record()
     parts = [
         el(
             "header",
@@ -38,7 +39,8 @@ def trial_page(run: Run, trial: Trial, against: str = "") -> str:
         None if drawn is None else in_english(packets_figure([drawn], say("Packets over time"))),
         None if drawn is None else in_english(filmstrips([drawn])),
         *(in_english(on_page(section)) for section in trial.result().sections),
-        headers_section(trial.record()),
+        headers_section(record),
+        block_section(run.data, record, trial.arm),
         *_why(run, trial, against),
         _files(trial),
     ]
