@@ -62,6 +62,8 @@ def failures_of(bed: OpenBed) -> list[str]:
         {"rtt": "40ms", "rate": "10mbit", "loss": "1%"},
         {"rtt": "100ms", "jitter": "5ms", "jitter_distribution": "pareto"},
         {"rtt": "40ms", "rate": "10mbit", "reorder": "5%", "duplicate": "2%"},
+        {"rtt": "10ms", "rate": "10mbit", "distances": "{a.test: 20ms, b.test: 200ms, default: 80ms}"},
+        {"distances": ", ".join(f"h{number}.test {20 + 5 * number}ms" for number in range(20))},
     ],
     ids=lambda settings: ",".join(f"{key}={value}" for key, value in settings.items()),
 )

@@ -5,6 +5,7 @@ import os
 import shutil
 import stat
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.collect.importers.importer import Imported
 from lanelab.driver.collect.importers.registry import IMPORTERS, import_from, importer_of
 from lanelab.driver.collect.importers.think_times import Waited, think_times
+from lanelab.driver.collect.measured_distances import measured_distances
 from lanelab.driver.site.archive.limits import Limits
 from tests.kit import recordings
 from tests.kit.handles import LanelabCommand
@@ -105,6 +107,28 @@ def test_a_har_file_says_how_long_servers_thought(tmp_path: Path) -> None:
         "https://a.test/x.gif": 5,
         "https://a.test/beacon": None,
     }
+
+
+def test_a_har_file_says_how_far_hosts_were(tmp_path: Path) -> None:
+    """As long as TCP took to open, at its quickest; TLS is a part of that in HAR."""
+    data: Any = recordings.har()
+    for entry in data["log"]["entries"]:
+        entry["timings"] = {"wait": 41, "connect": 100, "ssl": 60}
+    data["log"]["entries"][1]["timings"] = {"wait": 41, "connect": 35.4, "ssl": -1}
+    (tmp_path / "x.har").write_text(json.dumps(data))
+    assert measured_distances(read(tmp_path / "x.har").exchanges) == (("a.test", "35ms"),)
+
+
+def test_a_host_of_which_nobody_knows_it_is_as_far_as_half_of_the_others(tmp_path: Path) -> None:
+    data: Any = recordings.har()
+    (tmp_path / "x.har").write_text(json.dumps(data))
+    one = read(tmp_path / "x.har").exchanges[0]
+    measured = [("near.test", 0.2), ("far.test", 180.0), ("far.test", 171.6), ("mid.test", 40.0), ("new.test", None)]
+    exchanges = [replace(one, url=f"http://{host}/", connect_ms=ms) for host, ms in measured]
+    assert measured_distances(exchanges) == (
+        ("near.test", "1ms"), ("far.test", "172ms"), ("mid.test", "40ms"), ("default", "40ms"),
+    )  # fmt: skip
+    assert measured_distances([replace(each, connect_ms=None) for each in exchanges]) == ()
 
 
 def test_without_connections_the_quickest_answer_is_a_round_trip() -> None:

@@ -13,7 +13,7 @@ from lanelab.driver.collect.recording.netlog import NetlogError, lines_of, read
 
 TYPES = {
     "SSL_SOCKET_BYTES_SENT": 1, "SSL_SOCKET_BYTES_RECEIVED": 2, "SOCKET_BYTES_SENT": 3, "SOCKET_BYTES_RECEIVED": 4,
-    "REQUEST_ALIVE": 5, "URL_REQUEST_START_JOB": 6, "SOMETHING_ELSE": 7,
+    "REQUEST_ALIVE": 5, "URL_REQUEST_START_JOB": 6, "SOMETHING_ELSE": 7, "TCP_CONNECT": 8,
 }  # fmt: skip
 CONSTANTS = {
     "logEventTypes": TYPES, "logSourceType": {"SOCKET": 10, "URL_REQUEST": 1}, "timeTickOffset": 1_700_000_000_000,
@@ -66,6 +66,20 @@ def test_pieces_are_joined() -> None:
     (exchange,) = found(log(PLAIN)).exchanges
     assert (exchange.url, exchange.status, exchange.body) == ("http://a.test/x", 200, b"hi")
     assert exchange.at_utc == "2023-11-14T22:13:20.101Z"
+
+
+def test_opening_a_connection_tells_how_far_the_host_is() -> None:
+    opening = [event("TCP_CONNECT", 20, 60, BEGIN), event("TCP_CONNECT", 20, 85, END)]
+    assert [each.connect_ms for each in found(log(*opening, *PLAIN)).exchanges] == [25.0]
+    assert [each.connect_ms for each in found(log(*opening[:1], *PLAIN)).exchanges] == [None]
+    failed = [opening[0], event("TCP_CONNECT", 20, 85, END, net_error=-102)]
+    assert [each.connect_ms for each in found(log(*failed, *PLAIN)).exchanges] == [None]
+    assert [each.connect_ms for each in found(log(*PLAIN)).exchanges] == [None]
+
+
+def test_a_browser_that_does_not_log_it_is_read_all_the_same() -> None:
+    text = log(*PLAIN).replace('"TCP_CONNECT": 8', '"ANOTHER": 8')
+    assert [each.connect_ms for each in found(text).exchanges] == [None]
 
 
 def test_what_was_decrypted_counts() -> None:

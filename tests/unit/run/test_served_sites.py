@@ -15,6 +15,7 @@ from tests.kit.records import OBJECTS, SITE
         replace(SITE, date="2012-08-01"),
         replace(SITE, user_agent="Another/1.0"),
         replace(SITE, viewport=(320, 480)),
+        replace(SITE, distances=(("a.test", "20ms"),)),
         replace(SITE, entry_scheme="https"),
         replace(SITE, unanswered=("dead.test/ad.js",)),
         replace(SITE, other_hosts=("c.test",)),

@@ -54,6 +54,7 @@ SAME_TRIALS = {
     "the order and the seed": ("trials: 5", "trials: 5\norder: random\nseed: 3"),
     "another cell": ("rtt: 20ms}", "rtt: [20ms, 50ms]}"),
     "a value that is the default": ("protocol: h2,", "protocol: h2, keepalive: true, server: apache,"),
+    "one distance for all, said or not": ("rtt: 20ms}", "rtt: 20ms, distances: none}"),
     "how it is written": ("rate: 10mbit", "rate: 10000kbit"),
 }
 

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.base.paths import sites_folder
 from lanelab.driver.base.settings.kinds import near_miss
+from lanelab.driver.collect.measured_distances import measured_distances
 from lanelab.driver.collect.page_scope import reached
 from lanelab.driver.site.archive.addresses import NotServedError, address_of
 from lanelab.driver.site.archive.limits import OF_LANELAB
@@ -196,6 +197,7 @@ def _manifest(objects: Objects, entry: SiteObject, facts: Facts, left_out: Seque
         late=_unique(each.url for each in objects_of_site if each.late),
         unanswered=_unique(each for each in facts.unanswered if each.isprintable()),
         think=_think(objects.exchanges),
+        distances=measured_distances(objects.exchanges),
         left_out=_few(left_out),
         composition=composition_of(objects_of_site),
     )

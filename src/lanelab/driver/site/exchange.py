@@ -20,4 +20,5 @@ class Exchange:
     protocol: str  # http/1.0, http/1.1, h2, spdy/3.1, …
     at_utc: str  # ISO 8601
     late: bool = False  # asked for after the load event
+    connect_ms: float | None = None  # how long opening its connection took, TCP alone; None: nobody measured
     think_ms: int | None = None  # how long the server took for it beyond a round trip; None: nobody measured

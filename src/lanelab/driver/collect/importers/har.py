@@ -52,11 +52,13 @@ def read(source: Source) -> Imported:
     exchanges, left_out, unanswered = [], [], []
     fallback = changed_utc(source.path)
     entries = list(_dicts(log.get("entries")))
-    thinks = think_times([_waited(entry) for entry in entries])
-    for number, (entry, think_ms) in enumerate(zip(entries, thinks, strict=True), 1):
+    waits = [_waited(entry) for entry in entries]
+    measured = zip(entries, waits, think_times(waits), strict=True)
+    for number, (entry, waited, think_ms) in enumerate(measured, 1):
         url = _text(_dict(entry.get("request")).get("url"))
         try:
-            exchanges.append(replace(_exchange(entry, url, pages, fallback), think_ms=think_ms))
+            exchange = _exchange(entry, url, pages, fallback)
+            exchanges.append(replace(exchange, think_ms=think_ms, connect_ms=waited.connect))
         except _LeftOutError as why:
             left_out.append(f"{shown(url) or f'entry {number}'}: {why}")
         except _UnansweredError:

@@ -62,6 +62,7 @@ class _LoggedMessage:
     message: Message
     url: str
     time_ms: float
+    connect_ms: float | None  # of its connection
 
 
 def recorded(log: Netlog, loaded_ms: float | None) -> Recorded:
@@ -110,7 +111,7 @@ def _logged_messages(connection: Connection) -> Iterator[_LoggedMessage]:
     messages = http2.messages if sent.startswith(http2.PREFACE[:5]) else http1.messages
     for each in messages(sent, received):
         scheme = each.scheme or ("https" if connection.tls else "http")
-        yield _LoggedMessage(each, _url(each, scheme), connection.sent.time_ms(each.offset))
+        yield _LoggedMessage(each, _url(each, scheme), connection.sent.time_ms(each.offset), connection.connect_ms)
 
 
 def _url(message: Message, scheme: str) -> str:
@@ -181,4 +182,5 @@ def _exchange(each: _LoggedMessage, answer: Answer, epoch_ms: float, loaded_ms: 
         protocol=answer.protocol,
         at_utc=at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         late=loaded_ms is not None and each.time_ms > loaded_ms,
+        connect_ms=each.connect_ms,
     )

@@ -28,6 +28,7 @@ WANTED = (
     "REQUEST_ALIVE",
     "URL_REQUEST_START_JOB",
 )
+CONNECT = "TCP_CONNECT"  # without it nobody knows how far hosts were, and everything else is as it was
 # The browser opens connections of these kinds for pages. Others are its resolver's, or its tools'.
 STREAM_SOURCE = "SOCKET"
 REQUEST_SOURCE = "URL_REQUEST"
@@ -105,6 +106,7 @@ class Connection:
     tls: bool = False
     sent: Direction = field(default_factory=Direction)
     received: Direction = field(default_factory=Direction)
+    connect_ms: float | None = None  # how long TCP took to open it; None: the log does not say
 
 
 @dataclass(slots=True)
@@ -185,6 +187,7 @@ class _Reading:
         types, sources = constants["logEventTypes"], constants["logSourceType"]
         try:
             self.names: dict[int, str] = {types[name]: name for name in WANTED}
+            self.names |= {types[CONNECT]: CONNECT} if CONNECT in types else {}
             self._stream, self._request = sources[STREAM_SOURCE], sources[REQUEST_SOURCE]
         except KeyError as error:
             what = f"the browser's log of its network lacks {error}"
@@ -198,6 +201,8 @@ class _Reading:
         self._plain: dict[int, Connection] = {}
         self._encrypted: dict[int, Connection] = {}
         self._hops: dict[int, list[BegunRequest]] = {}
+        self._began_ms: dict[int, float] = {}  # when opening a connection began
+        self._connect_ms: dict[int, float] = {}
 
     def take(self, event: Event) -> None:
         """Take a line. A broken one is passed over: it must not cost the others."""
@@ -209,10 +214,18 @@ class _Reading:
                 return
             if kind == self._request:
                 self._take_request(name, source, int(event.get("phase", 0)), time_ms, parameters)
+            elif kind == self._stream and name == CONNECT:
+                self._take_connect(source, int(event.get("phase", 0)), time_ms, parameters)
             elif kind == self._stream and "bytes" in parameters:
                 self._take_bytes(name, source, time_ms, base64.b64decode(parameters["bytes"], validate=True))
         except (KeyError, TypeError, ValueError, OverflowError, binascii.Error):
             return
+
+    def _take_connect(self, source: int, phase: int, time_ms: float, parameters: Parameters) -> None:
+        if phase == BEGIN:
+            self._began_ms[source] = time_ms
+        elif source in self._began_ms and not parameters.get("net_error"):
+            self._connect_ms[source] = time_ms - self._began_ms[source]
 
     def _take_bytes(self, name: str, source: int, time_ms: float, data: bytes) -> None:
         table = self._plain if name.startswith("SSL_") else self._encrypted
@@ -245,6 +258,8 @@ class _Reading:
             hops[-1].error = int(parameters.get("net_error", 0)) or hops[-1].error
 
     def finish(self, *, whole: bool) -> Netlog:
+        for source, connection in (*self._plain.items(), *self._encrypted.items()):
+            connection.connect_ms = self._connect_ms.get(source)
         connections = [each for each in (*self._plain.values(), *self._encrypted.values()) if each.sent.length]
         connections.sort(key=lambda each: each.sent.times_ms[0])
         requests = sorted((hop for hops in self._hops.values() for hop in hops), key=lambda hop: hop.began_ms)
