@@ -14,6 +14,7 @@ from lanelab.driver.site.load import load_site, read_site_manifest, site_folder,
 from lanelab.driver.site.manifest import MANIFEST
 from lanelab.driver.site.own_sites import own_sites_told
 from lanelab.driver.site.site import Site as LoadedSite
+from lanelab.driver.site.site import site_of
 
 if TYPE_CHECKING:
     from lanelab.driver.api.described_site import DescribedSite
@@ -111,6 +112,6 @@ def _require_unused(name: str) -> None:
     from lanelab.analysis.results.runs import list_runs
 
     for line in list_runs():
-        if line.state == "running" and name in {cell.site.partition("/")[0] for cell in read_run(line.folder).cells}:
+        if line.state == "running" and name in {site_of(cell.site) for cell in read_run(line.folder).cells}:
             what = f"the run {line.folder} is using the site {name}"
             raise InputError(what, "Wait for its end, or stop it")

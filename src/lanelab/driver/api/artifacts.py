@@ -32,6 +32,7 @@ from lanelab.driver.run.study.artifact import (
     stage_run,
 )
 from lanelab.driver.site.load import read_site_manifest
+from lanelab.driver.site.site import site_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def _files(read: ReadStudyRun, staged: Path, archive: str, *, captures: bool) ->
     copied = read_study_run(staged)
     judged = judge_study(copied)
     write_page(copied, judged)
-    names = sorted({target.partition("/")[0] for target in digests})
+    names = sorted({site_of(target) for target in digests})
     sites = {inside: path for name in names for inside, path in site_files(name).items()}
     facts = ArtifactAbout(ARTIFACT_FORMAT, about.study.name, about.variant, about.lanelab, digests, captures)
     files: dict[str, Content] = {

@@ -1,7 +1,7 @@
 """How faithful the replay of a site is: it is loaded at full speed over each protocol, and compared."""
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict
@@ -19,13 +19,14 @@ from lanelab.driver.base.paths import build_folder, sites_folder
 from lanelab.driver.base.version import VERSION
 from lanelab.driver.collect.fidelity.experiment import Wish, experiment_text, wished
 from lanelab.driver.collect.fidelity.manifest_notes import keep
-from lanelab.driver.collect.fidelity.verify import Verified, verified
+from lanelab.driver.collect.fidelity.verify import Verified, VerifiedAs, verified
 from lanelab.driver.experiment.read import parse_experiment
 from lanelab.driver.run import start
 from lanelab.driver.run.events import Listener, unheard
 from lanelab.driver.run.runner import StopRequest
+from lanelab.driver.site.digest import digest_of
 from lanelab.driver.site.fidelity import Fidelity
-from lanelab.driver.site.load import read_site_manifest, site_folder, site_names
+from lanelab.driver.site.load import load_site, read_site_manifest, site_folder, site_names
 from lanelab.driver.site.manifest import MANIFEST, read_manifest
 from lanelab.driver.site.site import Site
 
@@ -99,8 +100,10 @@ def verify_site(  # noqa: PLR0913 - each is an option
     folder = out or _new_folder(name)
     # Nothing is timed here, so a link that is slower than it should be on a busy machine does no harm.
     accepting = replace(bed, accept_links=True)
-    site = _play(name, wish, folder / RUN, accepting, Means(on_event, stop or StopRequest(), command=command))
-    outcome = verified(folder / RUN, site, archived, wish, manifest.sha256)
+    pages = _play(name, wish, folder / RUN, accepting, Means(on_event, stop or StopRequest(), command=command))
+    whole = load_site(name)
+    verified_as = VerifiedAs(whole.url(whole.entry_scheme), digest_of(whole.objects), manifest.sha256)
+    outcome = verified(folder / RUN, pages, archived, wish, verified_as)
     lists = outcome.differences
     page = write_fidelity(folder, name, manifest.title, outcome.fidelity, outcome.recorded, _pictures(outcome), lists)
     sections = (fidelity_section(outcome.fidelity.protocols),)
@@ -112,14 +115,14 @@ def _new_folder(name: str) -> Path:
     return build_folder() / "verify" / f"{stamp}-{name}"
 
 
-def _play(name: str, wish: Wish, run: Path, bed: BedOptions, means: Means) -> Site:
-    """Make the run; gives the site that it loaded."""
+def _play(name: str, wish: Wish, run: Path, bed: BedOptions, means: Means) -> Mapping[str, Site]:
+    """Make the run; gives the pages that it loaded."""
     text = experiment_text(name, read_site_manifest(name), wish)
     experiment = parse_experiment(text, "the experiment that verifies", site_names())
     programs = ready(experiment, bed)
     begun = start.begin(experiment, VERSION, run, None, bed.to_json())
     play_to_end(begun, bed, means, programs)
-    return begun.sites.archived[name]
+    return begun.sites.archived
 
 
 def _pictures(outcome: Verified) -> list[ComparedPicture]:

@@ -29,11 +29,12 @@ from lanelab.driver.site.archive.write_warc import write_warc
 from lanelab.driver.site.composition import composition_of
 from lanelab.driver.site.exchange import Exchange
 from lanelab.driver.site.load import require_unused
-from lanelab.driver.site.manifest import MANIFEST, Manifest, parse_manifest
-from lanelab.driver.site.site import SiteObject, StoredObject
+from lanelab.driver.site.manifest import MANIFEST, PAGE_NAME, Manifest, parse_manifest
+from lanelab.driver.site.site import SiteObject, SitePage, StoredObject
 
 ARCHIVE = "archive.warc.gz"
 MAKING = ".making"  # the end of a folder's name that is not finished
+HOME = "home"  # the entry, where it has no other name
 HTML = ("text/html", "application/xhtml+xml")
 MOST_WORDS = 1_000  # entries of a list in the manifest that people read
 LONGEST_WORD = 300
@@ -57,9 +58,20 @@ class Facts:
     synthetic: bool = False
     unanswered: tuple[str, ...] = ()  # host and path
     left_out: tuple[str, ...] = ()  # words
+    pages: tuple["PageOf", ...] = ()  # where it is to have several
     of_one_load: bool = (
         True  # False: some of it may be of other pages, and what the page does not name is taken for late
     )
+
+
+@dataclass(frozen=True, slots=True)
+class PageOf:
+    """A page that the site is to have."""
+
+    name: str
+    url: str  # with or without scheme
+    asked: frozenset[str] = frozenset()  # host and path of what a load of it asked for before its load event
+    is_whole: bool = False  # that is all it needs; else what HTML and CSS name as well: that load had a cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +110,12 @@ def add_site(
     exchanges, secrets = (tuple(exchanges), ()) if keep_secrets else without_secrets(exchanges)
     objects = objects_of(exchanges)
     entry = _entry(objects, facts.entry, facts.likely_entry)
-    if not facts.of_one_load:
+    pages = _pages(objects, facts)
+    if pages:
+        objects = _with_late(objects, frozenset(url for page in pages for url in page.needs), never_else=True)
+    elif not facts.of_one_load:
         objects = _with_late(objects, reached(objects.exchanges, entry.url))
-    manifest = _manifest(objects, entry, facts, (*facts.left_out, *objects.left_out, *secrets))
+    manifest = _manifest(objects, entry, pages, facts, (*facts.left_out, *objects.left_out, *secrets))
     try:
         archive_folder.mkdir(parents=True, exist_ok=True)
         _sweep(archive_folder)
@@ -170,15 +185,61 @@ def _entry(objects: Objects, wanted: str | None, likely: str | None) -> SiteObje
     return min(entries, key=lambda each: bool(mark) and each.scheme != address.scheme)
 
 
-def _with_late(objects: Objects, of_the_page: frozenset[str]) -> Objects:
+def _pages(objects: Objects, facts: Facts) -> tuple[SitePage, ...]:
+    """Return the pages with what each needs, in the order of the recording."""
+    pages = []
+    for each in facts.pages:
+        with _named(each.name):
+            url = _entry(objects, each.url, None).url
+        needs = each.asked if each.is_whole else each.asked | reached(objects.exchanges, url)
+        others = _unique(one.object.url for one in objects.stored if one.object.url in needs and one.object.url != url)
+        pages.append(SitePage(each.name, url, (url, *others)))
+    return tuple(pages)
+
+
+@contextlib.contextmanager
+def _named(page: str) -> Iterator[None]:
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"the page {page}: {error.what}", error.remedy, key="--page") from error
+
+
+def read_pages(texts: Iterable[str]) -> dict[str, str]:
+    """Read NAME=URL of each page. Raises InputError."""
+    pages: dict[str, str] = {}
+    for text in texts:
+        name, mark, url = text.partition("=")
+        if not mark or not url or not PAGE_NAME.fullmatch(name):
+            raise InputError(f"{text!r} is no page", "Write NAME=URL, like article=example.org/a", key="--page")
+        if name in pages or url in pages.values():
+            raise InputError(f"{text!r} is there twice", "Leave one of them out", key="--page")
+        pages[name] = url
+    return pages
+
+
+def with_home(entry: str, pages: Mapping[str, str]) -> dict[str, str]:
+    """Return the pages with the entry, which is `home` where none of them is it."""
+    if not pages or entry in pages.values():
+        return dict(pages)
+    if HOME in pages:
+        raise InputError(f"{HOME} is the page {entry}", "Give the other page another name", key="--page")
+    return {HOME: entry, **pages}
+
+
+def _with_late(objects: Objects, needed: frozenset[str], *, never_else: bool = False) -> Objects:
+    """Take for late what is not needed. `never_else`: nothing that is needed is late, whatever the recording says."""
     stored = (
-        each if each.object.url in of_the_page else StoredObject(with_changes(each.object, late=True), each.body)
+        StoredObject(with_changes(each.object, late=late), each.body)
         for each in objects.stored
+        for late in [each.object.url not in needed or (each.object.late and not never_else)]
     )
     return with_changes(objects, stored=tuple(stored))
 
 
-def _manifest(objects: Objects, entry: SiteObject, facts: Facts, left_out: Sequence[str]) -> Manifest:
+def _manifest(
+    objects: Objects, entry: SiteObject, pages: tuple[SitePage, ...], facts: Facts, left_out: Sequence[str]
+) -> Manifest:
     objects_of_site = [each.object for each in objects.stored]
     page = f"{entry.scheme}://{entry.url}"
     exchange = next(each for each in objects.exchanges if address_of(each.url).url == page and each.method == "GET")
@@ -188,6 +249,7 @@ def _manifest(objects: Objects, entry: SiteObject, facts: Facts, left_out: Seque
         source=_line(facts.source) or "unknown",
         entry=entry.url,
         entry_scheme=entry.scheme,
+        pages=pages,
         date=facts.date or exchange.at_utc,
         user_agent=user_agent,
         viewport=facts.viewport,

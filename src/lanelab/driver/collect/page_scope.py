@@ -6,7 +6,7 @@ from urllib.parse import urljoin, urlsplit
 
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.collect.page_links import links_of
-from lanelab.driver.site.archive.addresses import NotServedError, address_of
+from lanelab.driver.site.archive.addresses import host_and_path
 from lanelab.driver.site.archive.http_text import values_of
 from lanelab.driver.site.archive.media_types import media_type
 from lanelab.driver.site.coding import CODINGS, decode
@@ -21,7 +21,7 @@ def reached(exchanges: Iterable[Exchange], entry: str) -> frozenset[str]:
     name."""
     by_url: dict[str, list[Exchange]] = {}
     for each in exchanges:
-        if (url := _host_and_path(each.url)) and each.method == "GET":
+        if (url := host_and_path(each.url)) and each.method == "GET":
             by_url.setdefault(url, []).append(each)
     addresses: set[str] = set()
     waiting = [entry]
@@ -36,7 +36,7 @@ def reached(exchanges: Iterable[Exchange], entry: str) -> frozenset[str]:
 
 def _next(by_url: Mapping[str, list[Exchange]], url: str) -> list[str]:
     links = (link for each in by_url[url] for link in links_in(each, always=True))
-    return [there for link in links if (there := _host_and_path(link))]
+    return [there for link in links if (there := host_and_path(link))]
 
 
 def links_in(exchange: Exchange, *, always: bool = False) -> list[str]:
@@ -55,11 +55,3 @@ def links_in(exchange: Exchange, *, always: bool = False) -> list[str]:
     except (InputError, LookupError):
         return []  # nothing of it can be read; a browser says so as well
     return links_of(media_type(content_type, urlsplit(exchange.url).path, plain), text, exchange.url, always=always)
-
-
-def _host_and_path(url: str) -> str | None:
-    try:
-        address = address_of(url)
-    except NotServedError:
-        return None
-    return address.host + address.path

@@ -10,6 +10,7 @@ from lanelab.driver.experiment.keys import CELL
 from lanelab.driver.experiment.links import RequestedLink, find_link, name_links, read_links, refuse_repeated
 from lanelab.driver.experiment.model import Cell, LinkCase
 from lanelab.driver.link import Link
+from lanelab.driver.site.site import PAGE_MARK
 
 MOST_CELLS = 10_000
 
@@ -41,6 +42,24 @@ class ObjectsOf(Collection[str]):
 
     def __iter__(self) -> Iterator[str]:
         return (f"{site}/PATH" for site in self._sites)
+
+    def __len__(self) -> int:
+        return len(self._sites)
+
+
+class SitesWithPages(Collection[str]):
+    """The sites that can be loaded: their names alone, and SITE@PAGE. Whether a site has the page is known when its
+    manifest is read."""
+
+    def __init__(self, sites: Collection[str]) -> None:
+        self._sites = sites
+
+    def __contains__(self, name: object) -> bool:
+        site, mark, page = str(name).partition(PAGE_MARK)
+        return site in self._sites and (bool(page) or not mark)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sites)
 
     def __len__(self) -> int:
         return len(self._sites)

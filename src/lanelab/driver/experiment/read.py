@@ -16,7 +16,7 @@ from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.source import Written, read_yaml
 from lanelab.driver.base.units import Duration
-from lanelab.driver.experiment.cells import Combined, ObjectsOf, combine
+from lanelab.driver.experiment.cells import Combined, ObjectsOf, SitesWithPages, combine
 from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.experiment.claims import About, read_claims, refuse_sequential
 from lanelab.driver.experiment.compare import default_pairs, read_pairs
@@ -231,7 +231,9 @@ def _require_patience(entries: Mapping[str, Written], arms: Sequence[Arm], timeo
 
 def _known_sites(sites: Collection[str], workload: str, loads: Sequence[LoadCase]) -> Collection[str]:
     """What may be asked for: pages, or what servers are asked for."""
-    if workload == PAGE_LOAD or any(case.settings.script == PAGE for case in loads):
+    if workload == PAGE_LOAD:
+        return SitesWithPages(sites)
+    if any(case.settings.script == PAGE for case in loads):
         return sites
     return ObjectsOf(sites, pages=workload == LOAD)
 

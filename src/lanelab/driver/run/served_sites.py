@@ -95,6 +95,7 @@ def site_digest(site: Site) -> str:
             sorted(f"{each.method} {each.url}" for each in site.objects if each.late),
             *([sorted(site.think)] if site.think else []),
             *([site.distances] if site.distances else []),  # of others the digest is as it was before there were any
+            *([each.to_json() for each in site.pages],) * bool(site.pages),
         ]
     )
     return hashlib.sha256(text.encode()).hexdigest()

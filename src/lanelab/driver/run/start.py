@@ -89,12 +89,12 @@ def _served(experiment: Experiment) -> ServedSites:
 
 
 def load_target(name: str) -> Site:
-    """Return a site; of `site/path`, which a server under load is asked for, the site with that object as its entry,
-    and of `site/*` with all that its host has."""
+    """Return a site, of one with several pages what its entry needs; of `site/path`, which a server under load is asked
+    for, the site with that object as its entry, and of `site/*` with all that its host has."""
     site_name, slash, path = name.partition("/")
     site = load_site(site_name)
     if not slash:
-        return site
+        return site.of_page(site.entry_page) if site.entry_page else site
     paths = [each.path for each in site.objects if each.host == site.entry_host]
     if slash + path not in (*paths, ALL):
         near = near_miss(slash + path, paths)

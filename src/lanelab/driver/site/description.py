@@ -9,7 +9,7 @@ from lanelab.driver.site.composition import Composition, composition_of
 from lanelab.driver.site.facts import kind_of
 from lanelab.driver.site.fidelity import Fidelity
 from lanelab.driver.site.manifest import Manifest
-from lanelab.driver.site.site import Site
+from lanelab.driver.site.site import Site, SitePage
 
 PLAIN = "none"
 
@@ -19,6 +19,14 @@ class Origin(Coded):
     scheme: str
     host: str
     objects: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageDescription(Coded):
+    name: str
+    url: str
+    objects: int  # that it needs
     bytes: int
 
 
@@ -47,6 +55,7 @@ class SiteDescription(Coded):
     left_out: tuple[str, ...]
     fidelity: Fidelity | None
     fidelity_is_stale: bool
+    pages: tuple[PageDescription, ...]  # where it has several
 
 
 def describe(site: Site, manifest: Manifest, digest: str) -> SiteDescription:
@@ -76,7 +85,13 @@ def describe(site: Site, manifest: Manifest, digest: str) -> SiteDescription:
         left_out=manifest.left_out,
         fidelity=manifest.fidelity,
         fidelity_is_stale=manifest.fidelity is not None and manifest.fidelity.digest != digest,
+        pages=tuple(_page(site, each) for each in site.pages),
     )
+
+
+def _page(site: Site, page: SitePage) -> PageDescription:
+    needed = [each.size for each in site.objects if each.url in page.needs]
+    return PageDescription(page.name, f"{site.scheme_of(page.url)}://{page.url}", len(needed), sum(needed))
 
 
 def _counted(words: Iterable[str]) -> dict[str, int]:

@@ -6,10 +6,10 @@ from lanelab.driver.base.coded import Coded
 from lanelab.driver.site.composition import Composition, composition_of
 from lanelab.driver.site.digest import digest_of
 from lanelab.driver.site.fidelity import sentence_of
-from lanelab.driver.site.load import read_site_manifest
+from lanelab.driver.site.load import load_site, read_site_manifest
 from lanelab.driver.site.manifest import Manifest
 from lanelab.driver.site.own_sites import IN_PLACE, is_in_place_of_shipped
-from lanelab.driver.site.site import Site
+from lanelab.driver.site.site import Site, site_of
 from lanelab.driver.site.site_notes import AboutSite
 
 
@@ -70,12 +70,14 @@ def _known_digest(manifest: Manifest) -> str | None:
 
 def about(site: Site) -> AboutSite:
     """Return what a run notes of a site of the archive."""
-    manifest, digest = read_site_manifest(site.name), digest_of(site.objects)
-    facts = facts_of(site.name, manifest)
-    current = manifest.fidelity is not None and manifest.fidelity.digest == digest
+    name = site_of(site.name)
+    manifest, digest = read_site_manifest(name), digest_of(site.objects)
+    facts = facts_of(name, manifest)
+    whole = digest_of(load_site(name).objects) if manifest.pages else digest  # a site is verified as a whole
+    current = manifest.fidelity is not None and manifest.fidelity.digest == whole
     return AboutSite(
         title=manifest.title,
-        source=f"{manifest.source} ({IN_PLACE})" if is_in_place_of_shipped(site.name) else manifest.source,
+        source=f"{manifest.source} ({IN_PLACE})" if is_in_place_of_shipped(name) else manifest.source,
         kind=facts.kind,
         synthetic=facts.synthetic,
         date=manifest.date,
@@ -84,7 +86,7 @@ def about(site: Site) -> AboutSite:
         origins=len(site.hosts),
         composition=composition_of(site.objects),
         digest=digest,
-        fidelity=sentence_of(manifest.fidelity, digest),
+        fidelity=sentence_of(manifest.fidelity, whole),
         score=facts.score if current else None,
         scripts_seed=site.scripts_seed,
     )

@@ -10,19 +10,20 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from lanelab.driver.base.errors import BedError, InputError, RecordError
 from lanelab.driver.base.paths import build_folder, site_archives
+from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.site import bodies, content, fetch, generate
 from lanelab.driver.site.archive import make as archive_maker
 from lanelab.driver.site.content import CACHE
 from lanelab.driver.site.digest import digest_of
 from lanelab.driver.site.manifest import MANIFEST, Manifest, read_manifest
-from lanelab.driver.site.site import Site, SiteObject, StoredObject
+from lanelab.driver.site.site import PAGE_MARK, Site, SiteObject, SitePage, StoredObject
 
 Maker = Callable[[Path, Manifest], Iterable[StoredObject]]
 # By the key of the manifest that says where the objects are from.
@@ -79,8 +80,24 @@ def read_site_manifest(name: str, archive: Path | None = None) -> Manifest:
 
 
 def load_site(name: str, archive: Path | None = None) -> Site:
-    """Return the site, ready to be served. Makes its bodies where they are not there; refuses what is not the
-    manifest's."""
+    """Return the site, ready to be served; of SITE@PAGE what that page needs. Makes its bodies where they are not
+    there; refuses what is not the manifest's."""
+    base, mark, page = name.partition(PAGE_MARK)
+    whole = _load_whole(base, archive)
+    return replace(whole.of_page(page_named(whole.name, whole.pages, page)), name=name) if mark else whole
+
+
+def page_named(site: str, pages: Sequence[SitePage], name: str) -> SitePage:
+    """Return the page of a site. Raises InputError where there is none."""
+    for each in pages:
+        if each.name == name:
+            return each
+    names = [each.name for each in pages]
+    known = f"Its pages are {', '.join(names)}" if names else "It has one page: name the site alone"
+    raise InputError(f"the site {site} has no page {name!r}", near_miss(name, names) + known, key="sites")
+
+
+def _load_whole(name: str, archive: Path | None) -> Site:
     place = site_folder(name, archive)
     manifest = read_manifest(place / MANIFEST)
     folder = _folder_in_cache(name, place, manifest)
@@ -107,7 +124,18 @@ def load_site(name: str, archive: Path | None = None) -> Site:
         distances=manifest.distances,
         unanswered=manifest.unanswered,
         think=tuple(manifest.think.items()),
+        pages=_require_pages(place, manifest, objects),
     )
+
+
+def _require_pages(place: Path, manifest: Manifest, objects: Iterable[SiteObject]) -> tuple[SitePage, ...]:
+    """Return the pages. Raises InputError where one needs what the site does not have."""
+    known = {each.url for each in objects}
+    for page in manifest.pages:
+        if absent := [url for url in page.needs if url not in known]:
+            what = f"{place / MANIFEST}: the page {page.name} needs {absent[0]}, which the site does not have"
+            raise InputError(what, (near_miss(absent[0], known) or "Correct its list").strip(), key="pages")
+    return manifest.pages
 
 
 def objects_of(folder: Path, manifest: Manifest) -> Iterable[StoredObject]:

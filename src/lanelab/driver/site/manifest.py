@@ -18,7 +18,7 @@ from lanelab.driver.base.units import Duration
 from lanelab.driver.site.composition import Composition, Part
 from lanelab.driver.site.fidelity import Fidelity
 from lanelab.driver.site.hosts import HOST
-from lanelab.driver.site.site import SiteObject, hosts_of
+from lanelab.driver.site.site import SiteObject, SitePage, hosts_of
 
 MANIFEST = "site.yaml"
 INDEX = "index.html"
@@ -53,6 +53,7 @@ def _path(value: object, key: str) -> str:
 
 _HOST = _text("host", HOST, "HOST")
 
+PAGE_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
 _FILE = r"[a-z0-9][a-z0-9._-]*"
 _URL = _text("host and path", metavar="HOST/PATH")
 _SHA256 = _text("sha256", "[0-9a-f]{64}", "HEX")
@@ -81,6 +82,8 @@ SITE = Table(
         Setting("source", _text("source"), "", "where it is from", "made by a recipe", required=True),
         Setting("entry", _URL, "", "the page that is loaded; with `https://` where it was recorded so",
                 "example.test/index.html", required=True),
+        Setting("pages", None, "", "where it has several: each page by its name, with a list of its address and what "
+                "else it needs when it is loaded alone with an empty cache", "{home: [example.test/index.html]}"),
         Setting("date", Kind("UTC", "date", _date), "",
                 "when it was recorded, in UTC", "2026-11-22T10:00:00Z"),
         Setting("user_agent", _text("user agent", r"[ -~]+"), "", "the browser's name while it was recorded",
@@ -138,6 +141,7 @@ class Manifest:
     entry: str  # host and path
     objects: tuple[SiteObject, ...] = ()  # where the manifest lists them
     generate: str | None = None
+    pages: tuple[SitePage, ...] = ()
     entry_scheme: str = "http"
     date: str | None = None
     user_agent: str | None = None
@@ -188,6 +192,8 @@ class Manifest:
                 value = [{key: getattr(each, key) for key in OBJECT.by_name} for each in value]
             if setting.name == "think" and value:
                 value = {url: f"{ms}ms" for url, ms in value.items()}
+            if setting.name == "pages":
+                value = {each.name: list(each.needs) for each in value}
             if setting.name == "composition" and value:
                 value = {name: part.to_json() for name, part in value.items()}
             if setting.name == "fidelity" and value:
@@ -220,6 +226,7 @@ def parse_manifest(text: str, source: str) -> Manifest:
     entries = SITE.entries(root)
     values = SITE.values_of(entries)
     values["fetch"] = entries["fetch"].plain() if "fetch" in entries else None
+    values["pages"] = _pages(entries["pages"]) if "pages" in entries else ()
     values["composition"] = _composition(entries["composition"]) if "composition" in entries else None
     values["fidelity"] = _fidelity(entries["fidelity"]) if "fidelity" in entries else None
     for name in ("late", "unanswered", "left_out"):
@@ -230,6 +237,8 @@ def parse_manifest(text: str, source: str) -> Manifest:
     if mark and scheme not in ("http", "https"):
         raise entries["entry"].error(f"{scheme!r} is no scheme of a page", "Write http or https, or leave it out")
     values |= {"entry": rest, "entry_scheme": scheme} if mark else {}
+    if values["pages"] and values["entry"] not in {each.url for each in values["pages"]}:
+        raise entries["pages"].error(f"the entry {values['entry']!r} is none of them", "List what it needs, too")
     _require_one_maker(root, entries)
     values["objects"] = _objects(entries, values["entry"]) if "objects" in entries else ()
     return Manifest(**values)
@@ -270,6 +279,18 @@ def _distances(written: Written) -> tuple[tuple[str, str], ...]:
                 raise entry.error("a round trip of zero cannot be had", "Write 1ms or more")
         trips.append((host, entry.text().strip()))
     return tuple(trips)
+
+
+def _pages(written: Written) -> tuple[SitePage, ...]:
+    pages: list[SitePage] = []
+    for name, each in written.entries().items():
+        if not PAGE_NAME.fullmatch(name):
+            raise each.error(f"{name!r} cannot name a page", "Write a to z, 0 to 9 and '-', like article-2")
+        needs = tuple(dict.fromkeys(_URL.parse(text, name) for text in each.texts()))
+        if same := next((other.name for other in pages if other.url == needs[0]), None):
+            raise each.error(f"it is the page {same}", "Leave one of them out")
+        pages.append(SitePage(name, needs[0], needs))
+    return tuple(pages)
 
 
 def _composition(written: Written) -> Composition:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from lanelab.driver.base.configuration import SITES
 from lanelab.driver.site.load import site_folder
 from lanelab.driver.site.manifest import MANIFEST
+from lanelab.driver.site.site import site_of
 
 IN_PLACE = "the user's own, in place of the one that lanelab brings"
 
@@ -18,5 +19,5 @@ def is_in_place_of_shipped(name: str) -> bool:
 
 def own_sites_told(names: Iterable[str]) -> list[str]:
     """Return a sentence for each of those sites. A name may have a path behind it, as that of a load's target."""
-    sites = dict.fromkeys(name.partition("/")[0] for name in names)
+    sites = dict.fromkeys(site_of(name) for name in names)
     return [f"the site {name} is {site_folder(name)}, {IN_PLACE}" for name in sites if is_in_place_of_shipped(name)]

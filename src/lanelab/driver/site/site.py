@@ -3,13 +3,14 @@
 import datetime
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lanelab.driver.base.coded import Coded
 
 Headers = tuple[tuple[str, str], ...]
 
+PAGE_MARK = "@"  # in SITE@PAGE: one page of a site
 CONTENT_TYPE, CONTENT_ENCODING = "content-type", "content-encoding"
 
 
@@ -58,6 +59,15 @@ class StoredObject:
 
 
 @dataclass(frozen=True, slots=True)
+class SitePage(Coded):
+    """One page of a site that has several: what it needs when it is loaded alone with an empty cache."""
+
+    name: str
+    url: str  # host and path
+    needs: tuple[str, ...]  # host and path of each object, its own among them
+
+
+@dataclass(frozen=True, slots=True)
 class Site(Coded):
     """A website that can be served: its bodies are there, and they are what the objects say."""
 
@@ -77,6 +87,7 @@ class Site(Coded):
     answers_missing: bool = False  # with 404 what it does not have, and a trial may ask for it
     think: tuple[tuple[str, int], ...] = ()  # host and path, and ms that its server thought when it was recorded
     variant: str = ""  # how it was prepared for an arm; empty: as it is archived
+    pages: tuple[SitePage, ...] = ()  # empty: it has the entry alone
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -98,7 +109,29 @@ class Site(Coded):
     @property
     def scripts_seed(self) -> int:
         """Of the random numbers that its scripts get, where these are repeatable."""
-        return zlib.crc32(self.name.encode())
+        return zlib.crc32(site_of(self.name).encode())
+
+    @property
+    def entry_page(self) -> SitePage | None:
+        """Return the page that is the entry, where the site has several."""
+        return next((each for each in self.pages if each.url == self.entry_host + self.entry_path), None)
+
+    def of_page(self, page: SitePage) -> "Site":
+        """Return what a load of that page alone may ask for, with that page as the entry: what it needs, and what is
+        late whoever asks."""
+        needs = frozenset(page.needs)
+        objects = tuple(
+            replace(each, late=False) if each.url in needs else each
+            for each in self.objects
+            if each.url in needs or each.late
+        )
+        host, slash, path = page.url.partition("/")
+        scheme = self.entry_scheme if page == self.entry_page else self.scheme_of(page.url)
+        return replace(self, entry_host=host, entry_path=slash + path, entry_scheme=scheme, objects=objects, pages=())
+
+    def scheme_of(self, url: str) -> str:
+        """Return the scheme of a page. Of one with both, http leads to the other."""
+        return max((each.scheme for each in self.objects if each.url == url), default=self.entry_scheme)
 
     def url(self, scheme: str) -> str:
         return f"{scheme}://{self.entry_host}{self.entry_path}"
@@ -106,6 +139,11 @@ class Site(Coded):
     def file(self, each: SiteObject) -> Path:
         """Return where its body is, as it is stored."""
         return self.content / each.sha256
+
+
+def site_of(target: str) -> str:
+    """Return the site of what an experiment names: it itself, SITE@PAGE, or the SITE/PATH of a load."""
+    return target.partition("/")[0].partition(PAGE_MARK)[0]
 
 
 def hosts_of(entry_host: str, objects: Iterable[SiteObject]) -> tuple[str, ...]:

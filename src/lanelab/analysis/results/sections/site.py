@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from lanelab.analysis.results.layout.model import Column, Part, Section, Words, table
-from lanelab.driver.site.description import SiteDescription
+from lanelab.driver.site.description import PageDescription, SiteDescription
 from lanelab.driver.site.fidelity import ProtocolFidelity, percent, sentence_of
 from lanelab.driver.site.minify.effects import Effect
 from lanelab.driver.site.minify.report import MinifyReport, TypeChange
@@ -32,6 +32,12 @@ EFFECTS = (
     Column[Effect]("before", lambda each: f"{each.bytes_before:,}", number=True),
     Column[Effect]("after", lambda each: f"{each.bytes_after:,}", number=True),
 )
+PAGES = (
+    Column[PageDescription]("page", lambda each: each.name),
+    Column[PageDescription]("address", lambda each: each.url),
+    Column[PageDescription]("needs", lambda each: f"{each.objects:,}", number=True),
+    Column[PageDescription]("bytes", lambda each: f"{each.bytes:,}", number=True),
+)
 TYPES = (
     Column[TypeChange]("", lambda each: each.type),
     Column[TypeChange]("objects", lambda each: f"{each.before.objects:,}", number=True),
@@ -53,6 +59,7 @@ def site_section(site: SiteDescription) -> Section:
         table(FACTS, _facts(site)),
         table(_counts("type"), types),
         table(_counts("origin"), origins),
+        *((table(PAGES, site.pages),) if site.pages else ()),
         *_addresses("late: asked for after the load event, or not in each load", site.late),
         *_addresses("unanswered when it was recorded", site.unanswered),
         *_addresses("left out", site.left_out),

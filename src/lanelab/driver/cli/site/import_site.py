@@ -15,6 +15,7 @@ MOST_SHOWN = 10  # words on what was left out that are printed; the manifest has
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--name", required=True, metavar="NAME", help="What the site is to be called: a to z, 0 to 9 and '-'")
 @click.option("--entry", metavar="URL", help="The page that is loaded; without it the first page of the recording")
+@click.option("--page", "pages", metavar="NAME=URL", multiple=True, help="A page of the site, where it has several")
 @click.option("--host", metavar="HOST", help="Who serves files that name no host; without it NAME.test")
 @click.option("--title", metavar="TEXT", help="What the site is, for lists and reports")
 @click.option("--licence", metavar="TEXT", help="What one may do with the content")
@@ -25,6 +26,7 @@ def import_site(  # noqa: PLR0913 - each is an option
     *,
     name: str,
     entry: str | None,
+    pages: tuple[str, ...],
     host: str | None,
     title: str | None,
     licence: str | None,
@@ -38,7 +40,7 @@ def import_site(  # noqa: PLR0913 - each is an option
     damaged records.
     """
     site = add_imported(
-        path, name, entry=entry, host=host, title=title, licence=licence,
+        path, name, entry=entry, pages=pages, host=host, title=title, licence=licence,
         keep_secrets=keep_secrets, replace=replace, tell=note,
     )  # fmt: skip
     tell(site)
@@ -54,3 +56,5 @@ def tell(site: NewSite) -> None:
     parts = site.manifest.composition or {}
     size = sum(part.bytes for part in parts.values())
     click.echo(f"{site.folder.name}: {site.objects:,} objects with {size:,} bytes, entry {site.manifest.entry}")
+    for page in site.manifest.pages:
+        click.echo(f"  {site.folder.name}@{page.name}: {page.url} needs {len(page.needs):,} of them")

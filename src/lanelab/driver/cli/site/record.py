@@ -20,6 +20,7 @@ STATUS_OF_SIGNAL = 128
 @click.command("record", epilog=f"Devices: {', '.join(each.name for each in DEVICES)}")
 @click.argument("url")
 @click.option("--name", required=True, metavar="NAME", help="What the site is to be called: a to z, 0 to 9 and '-'")
+@click.option("--page", "pages", metavar="NAME=URL", multiple=True, help="A further page of the site, by this name")
 @click.option("--device", metavar="NAME", default="desktop", show_default=True, help="A well-known device to pass for")
 @click.option("--user-agent", metavar="TEXT", help="What the browser says it is; without it as the device does")
 @click.option("--viewport", metavar="WxH", help="Size of the page's view; without it the device's")
@@ -40,6 +41,7 @@ def record_site(  # noqa: PLR0913 - each is an option
     url: str,
     *,
     name: str,
+    pages: tuple[str, ...],
     device: str,
     user_agent: str | None,
     viewport: str | None,
@@ -52,13 +54,16 @@ def record_site(  # noqa: PLR0913 - each is an option
 ) -> None:
     """Load the page at URL in Chromium and make a site of all that its servers answered, byte by byte.
 
+    With --page the site has several pages: each is loaded in a browser of its own, and URL is the page `home` unless
+    one of them is it.
+
     Goes out by this machine's own network. The browser has a new profile: no cookie, no cache, nobody is logged in.
     What cannot be kept is named: WebSockets, answers that were cut short, other ports than 80 and 443.
     """
     with _ended_by_signals():
         site = add_recorded(
-            url, name, device=device, user_agent=user_agent, viewport=viewport, scroll=scroll, wait=wait_s, title=title,
-            licence=licence, keep_secrets=keep_secrets, replace=replace, tell=note,
+            url, name, pages=pages, device=device, user_agent=user_agent, viewport=viewport, scroll=scroll,
+            wait=wait_s, title=title, licence=licence, keep_secrets=keep_secrets, replace=replace, tell=note,
         )  # fmt: skip
     tell(site)
 

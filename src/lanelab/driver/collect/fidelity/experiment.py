@@ -9,6 +9,7 @@ from lanelab.driver.arm.servers.server import judged_by_capture
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.site.manifest import Manifest
+from lanelab.driver.site.site import PAGE_MARK
 
 PROTOCOLS = ("http/1.1", "h2", "h3", "spdy/3.1")
 ANY = 1_000_000
@@ -47,7 +48,7 @@ def experiment_text(name: str, manifest: Manifest, wish: Wish) -> str:
     data = {
         "name": "verify",
         "description": f"Is the replay of {name} faithful?",
-        "sites": [name],
+        "sites": [f"{name}{PAGE_MARK}{page.name}" for page in manifest.pages] or [name],
         "links": {},
         "defaults": {"server": wish.server, "start": "fresh-context"},
         "arms": arms,

@@ -14,7 +14,9 @@ from lanelab.driver.run.folder.digests import require_unchanged
 from lanelab.driver.run.folder.trial_records import whole_record
 from lanelab.driver.trial.recorders.screenshot import FILE as PICTURE
 
-TRIALS = "SELECT trial, name, round, record FROM trials JOIN cells USING (cell) JOIN arms USING (arm) ORDER BY trial"
+TRIALS = (
+    "SELECT trial, site, name, round, record FROM trials JOIN cells USING (cell) JOIN arms USING (arm) ORDER BY trial"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,7 @@ class KeptLoad:
     """One load of a run."""
 
     trial: int
+    site: str  # or one of its pages
     protocol: str  # the arm's name
     round: int
     record: TrialRecord
@@ -35,18 +38,18 @@ class KeptLoad:
             return None
 
 
-def read_loads(run: Path) -> dict[str, list[KeptLoad]]:
-    """Read the loads by protocol: of each round the last load that shows something, else the last. Raises StoreError,
-    RecordError."""
-    chosen: dict[tuple[str, int], KeptLoad] = {}
+def read_loads(run: Path) -> dict[tuple[str, str], list[KeptLoad]]:
+    """Read the loads by site and protocol: of each round the last load that shows something, else the last. Raises
+    StoreError, RecordError."""
+    chosen: dict[tuple[str, str, int], KeptLoad] = {}
     for load in _all(run):
-        before = chosen.get((load.protocol, load.round))
+        before = chosen.get((load.site, load.protocol, load.round))
         if before is None or problem_of(load.record) is None or problem_of(before.record) is not None:
-            chosen[load.protocol, load.round] = load
-    by_protocol: dict[str, list[KeptLoad]] = {}
+            chosen[load.site, load.protocol, load.round] = load
+    loads: dict[tuple[str, str], list[KeptLoad]] = {}
     for load in chosen.values():
-        by_protocol.setdefault(load.protocol, []).append(load)
-    return by_protocol
+        loads.setdefault((load.site, load.protocol), []).append(load)
+    return loads
 
 
 def _all(run: Path) -> Iterator[KeptLoad]:
@@ -54,8 +57,9 @@ def _all(run: Path) -> Iterator[KeptLoad]:
     try:
         with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
             require_unchanged(database, run)
-            for trial, protocol, number, text in database.execute(TRIALS).fetchall():
+            for trial, site, protocol, number, text in database.execute(TRIALS).fetchall():
                 record = whole_record(database, trial, text)
-                yield KeptLoad(trial, protocol, number, record, run / run_format.ARTIFACTS / f"{trial:06d}")
+                folder = run / run_format.ARTIFACTS / f"{trial:06d}"
+                yield KeptLoad(trial, site, protocol, number, record, folder)
     except (sqlite3.Error, ValueError) as error:
         raise StoreError(f"the run in {run} cannot be read: {error}", "Verify the site again") from error

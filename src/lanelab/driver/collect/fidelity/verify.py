@@ -1,7 +1,7 @@
 """What a run of the verifying experiment shows: the fidelity, and the pictures to look at."""
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,9 +14,8 @@ from lanelab.driver.base.version import VERSION
 from lanelab.driver.collect.fidelity.experiment import Wish
 from lanelab.driver.collect.fidelity.measure import Loads, differences_of, fidelity_of, least
 from lanelab.driver.collect.fidelity.read import KeptLoad, read_loads
-from lanelab.driver.site.digest import digest_of
 from lanelab.driver.site.fidelity import Fidelity
-from lanelab.driver.site.site import Site
+from lanelab.driver.site.site import PAGE_MARK, Site
 from lanelab.driver.trial.recorders.screenshot import FILE as PICTURE
 
 SEEN = 24  # of 255, in one of the colours: less than that nobody sees, and fonts are drawn so differently
@@ -80,33 +79,39 @@ class Verified:
     differences: tuple[tuple[str, tuple[str, ...]], ...]  # of each protocol: words on what is inexact, missing or extra
 
 
-def verified(run: Path, site: Site, folder: Path, wish: Wish, archive: str | None) -> Verified:
-    """Verify a site. `run` is the folder of the run, `folder` that of the archived site, `archive` the sha256 of its
-    recording."""
+@dataclass(frozen=True, slots=True)
+class VerifiedAs:
+    """The site that a verification is of."""
+
+    entry: str  # address of the page that was recorded with a picture
+    digest: str  # of all its objects
+    archive: str | None  # sha256 of its recording
+
+
+def verified(run: Path, pages: Mapping[str, Site], folder: Path, wish: Wish, verified_as: VerifiedAs) -> Verified:
+    """Verify a site. `run` is the folder of the run, `pages` what it loaded by name, `folder` that of the archived
+    site."""
     loads = read_loads(run)
-    recorded = _recorded_picture(folder)
     protocols, shown, differences = [], [], []
-    for protocol in wish.protocols:
-        kept = loads.get(protocol, [])
-        pictures = [(picture, compare(recorded, picture) if recorded else None) for picture in _pictures(kept)]
-        compared = [each for _, each in pictures if each]
-        protocols.append(
-            fidelity_of(
-                Loads(
-                    protocol=protocol,
-                    records=[each.record for each in kept],
-                    pictures=[each.share for each in compared],
-                    has_picture=recorded is not None,
-                    not_reproduced=SERVERS[wish.server].not_reproduced(site),
-                ),
-                wish.loads,
-                site,
+    for name, page in pages.items():
+        is_entry = page.url(page.entry_scheme) == verified_as.entry
+        recorded = _recorded_picture(folder) if is_entry else None
+        for protocol in wish.protocols:
+            kept = loads.get((name, protocol), [])
+            label = f"{name.partition(PAGE_MARK)[2]} {protocol}".strip()
+            pictures = [(picture, compare(recorded, picture) if recorded else None) for picture in _pictures(kept)]
+            of_page = Loads(
+                protocol=label,
+                records=[each.record for each in kept],
+                pictures=[each.share for _, each in pictures if each],
+                has_picture=recorded is not None,
+                not_reproduced=SERVERS[wish.server].not_reproduced(page),
             )
-        )
-        differences.append((protocol, differences_of((each.record for each in kept), site)))
-        if pictures:
-            picture, worst = max(pictures, key=lambda pair: pair[1].share if pair[1] else 0.0)
-            shown.append(Shown(protocol, picture, worst))
+            protocols.append(fidelity_of(of_page, wish.loads, page))
+            differences.append((label, differences_of((each.record for each in kept), page)))
+            if pictures:
+                picture, worst = max(pictures, key=lambda pair: pair[1].share if pair[1] else 0.0)
+                shown.append(Shown(label, picture, worst))
     records = [each.record for kept in loads.values() for each in kept]
     evidence = [record.page_load for record in records if record.page_load]
     fidelity = Fidelity(
@@ -115,11 +120,11 @@ def verified(run: Path, site: Site, folder: Path, wish: Wish, archive: str | Non
         lanelab=VERSION,
         browser=_one(each.browser.facts.product for each in evidence if each.browser),
         server=_one(each.server.program.partition(" ")[0] for each in evidence if each.server),
-        digest=digest_of(site.objects),
+        digest=verified_as.digest,
         protocols=tuple(protocols),
-        archive=archive,
+        archive=verified_as.archive,
     )
-    return Verified(fidelity, recorded, tuple(shown), tuple(differences))
+    return Verified(fidelity, _recorded_picture(folder), tuple(shown), tuple(differences))
 
 
 def _one(words: Iterable[str]) -> str:

@@ -13,7 +13,7 @@ from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.collect.importers.importer import Imported, Importer, Source, changed_utc, read_file, start_of
 from lanelab.driver.collect.importers.think_times import Waited, think_times
-from lanelab.driver.site.archive.addresses import NotServedError, address_of
+from lanelab.driver.site.archive.addresses import host_and_path
 from lanelab.driver.site.archive.dates import utc_of
 from lanelab.driver.site.archive.read_warc import shown
 from lanelab.driver.site.exchange import Exchange
@@ -62,19 +62,33 @@ def read(source: Source) -> Imported:
         except _LeftOutError as why:
             left_out.append(f"{shown(url) or f'entry {number}'}: {why}")
         except _UnansweredError:
-            unanswered += _host_and_path(url)
+            unanswered.append(host_and_path(url))
     if not exchanges:
         first = f": {left_out[0]}" if left_out else ""
         remedy = "Save the file with contents ('Save all as HAR with content')"
         raise InputError(f"{source.path} has no answer with its body{first}", remedy)
     title = next((text for page in _dicts(log.get("pages")) if (text := _text(page.get("title")))), None)
     known = {each.url for each in exchanges}
-    hosts_unanswered = tuple(dict.fromkeys(unanswered))
+    hosts_unanswered = tuple(dict.fromkeys(filter(None, unanswered)))
     doubtful = _without_page(log, title or "", known)
     entry_url = title if title in known else None
     return Imported(
-        tuple(exchanges), tuple(left_out), entry_url, title, hosts_unanswered, doubtful, of_one_load=bool(pages)
-    )
+        tuple(exchanges), tuple(left_out), entry_url, title, hosts_unanswered, doubtful, _loads(log, pages),
+        of_one_load=bool(pages),
+    )  # fmt: skip
+
+
+def _loads(log: JsonObject, pages: Mapping[str, _Page]) -> dict[str, frozenset[str]]:
+    """Return by a page's address what its load asked for by its load event, as host and path. A page's first entry is
+    it itself."""
+    addresses: dict[str, str] = {}
+    asked: dict[str, set[str | None]] = {}
+    for entry in _dicts(log.get("entries")):
+        url, page = _text(_dict(entry.get("request")).get("url")), _text(entry.get("pageref"))
+        address = addresses.setdefault(page, url)
+        if page in pages and not _late(_text(entry.get("startedDateTime")), pages[page]):
+            asked.setdefault(address, set()).add(host_and_path(url))
+    return {address: frozenset(filter(None, urls)) for address, urls in asked.items()}
 
 
 def _without_page(log: JsonObject, title: str, known: Collection[str]) -> tuple[str, ...]:
@@ -198,14 +212,6 @@ def _late(begun: str, page: _Page | None) -> bool:
 def _instant(text: str) -> datetime.datetime | None:
     known = utc_of(text)
     return datetime.datetime.fromisoformat(known) if known else None
-
-
-def _host_and_path(url: str) -> list[str]:
-    try:
-        address = address_of(url)
-    except NotServedError:
-        return []
-    return [address.host + address.path]
 
 
 def _dicts(value: object) -> Iterator[JsonObject]:

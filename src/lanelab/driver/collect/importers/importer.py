@@ -2,8 +2,8 @@
 
 import datetime
 import stat
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lanelab.driver.base.errors import InputError
@@ -29,6 +29,7 @@ class Imported:
     title: str | None = None
     unanswered: tuple[str, ...] = ()  # host and path
     doubtful: tuple[str, ...] = ()  # words on what is used although it may not be what was recorded
+    loads: Mapping[str, frozenset[str]] = field(default_factory=dict)  # of a page's address: what its load asked for
     of_one_load: bool = False  # whether it is what one load of its page asked for, and says what was late
 
 

@@ -17,6 +17,7 @@ from lanelab.driver.run.study.archive import file_digest, unpack
 from lanelab.driver.run.study.artifact import ABOUT, ARTIFACT_FORMAT, RUN, SITES, ArtifactAbout
 from lanelab.driver.site.load import site_folder, site_names
 from lanelab.driver.site.manifest import MANIFEST, read_manifest
+from lanelab.driver.site.site import site_of
 
 UNPACKED, CHOSEN, HERE, PAGE, ARCHIVE_DIGEST = "artifact", "sites", "run", "check.md", "archive.sha256"
 _SITE = re.compile(r"[a-z0-9][a-z0-9._-]*")
@@ -42,7 +43,7 @@ class Unpacked:
 
     @property
     def sites(self) -> list[str]:
-        return sorted({target.partition("/")[0] for target in self.about.sites})
+        return sorted({site_of(target) for target in self.about.sites})
 
 
 def opened(archive: Path, folder: Path) -> Unpacked:
@@ -77,7 +78,7 @@ def _about(archive: Path, inner: Path) -> ArtifactAbout:
         raise ArtifactError(f"{archive}: {ABOUT} cannot be read", _OTHER) from error
     except RecordError as error:
         raise ArtifactError(f"{archive}: {ABOUT} is not as its format says: {error.what}", _OTHER) from error
-    for name in (about.study, *(target.partition("/")[0] for target in about.sites)):
+    for name in (about.study, *(site_of(target) for target in about.sites)):
         if not _SITE.fullmatch(name):
             raise ArtifactError(f"{archive}: {ABOUT} has {name[:60]!r}, which is no name", _OTHER)
     return about
@@ -119,7 +120,7 @@ def _is_here(unpacked: Unpacked, name: str) -> bool:
     """Return whether this machine's archive of sites has the very same site."""
     if name not in site_names():
         return False
-    targets = [target for target in unpacked.about.sites if target.partition("/")[0] == name]
+    targets = [target for target in unpacked.about.sites if site_of(target) == name]
     try:
         return all(site_digest(load_target(target)) == unpacked.about.sites[target] for target in targets)
     except LanelabError:  # a local site that is broken, or has not that object, is another one

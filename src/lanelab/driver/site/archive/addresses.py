@@ -54,6 +54,15 @@ def address_of(url: str) -> Address:
     return Address(scheme, host, _path(parts.path, parts.query, has_query="?" in url.partition("#")[0]))
 
 
+def host_and_path(url: str) -> str | None:
+    """Return the address as a manifest names it; None: no site has it."""
+    try:
+        address = address_of(url)
+    except NotServedError:
+        return None
+    return address.host + address.path
+
+
 def require_host(host: str) -> None:
     """Refuse a name that the bed may not answer for. What means this machine, or an address, would lead past the bed's
     names."""

@@ -15,7 +15,7 @@ from lanelab.driver.run.start import load_target, read_back
 from lanelab.driver.run.sweep.messages import SAME, Assignment, SiteDone, cells_digest
 from lanelab.driver.run.sweep.permissions import require_allowed
 from lanelab.driver.run.sweep.worker.site_cache import SiteCache
-from lanelab.driver.site.site import Site
+from lanelab.driver.site.site import Site, site_of
 
 
 @dataclass
@@ -50,7 +50,7 @@ def take(order: Assignment, folder: Path, allowed: Collection[str], machine: str
     """Read what the controller sends. Raises InputError for what this worker cannot or may not do. `folder`: for the
     run's files, and for sites on their way."""
     path = _write(order.files, folder / "given")
-    names = {name.partition("/")[0] for name in order.sites}
+    names = {site_of(name) for name in order.sites}
     experiment = read_back(path, order.meta, names)
     if cells_digest(experiment.cells) != order.cells:
         what = f"lanelab {version.VERSION} on {machine} reads other cells from the experiment than {order.lanelab} does"
