@@ -73,8 +73,8 @@ def test_each_page_has_what_it_needs_and_the_late_ones_besides() -> None:
 
 @pytest.mark.usefixtures("archive")
 def test_what_a_load_with_an_empty_cache_asked_for_is_all_that_a_page_needs() -> None:
-    asked = frozenset({"w.test/", "w.test/hero.png"})
-    add([PageOf("home", f"{HOST}/", asked, is_whole=True), ARTICLE])
+    targets = frozenset({"w.test/", "w.test/hero.png"})
+    add([PageOf("home", f"{HOST}/", targets, is_whole=True), ARTICLE])
     assert due(load_site("wiki@home")) == {"/", "/hero.png"}
 
 

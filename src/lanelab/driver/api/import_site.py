@@ -40,7 +40,7 @@ def import_site(  # noqa: PLR0913 - each is an option
         licence=licence,
         unanswered=imported.unanswered,
         left_out=imported.left_out,
-        pages=tuple(PageOf(page, url, _asked(imported, url)) for page, url in named.items()),
+        pages=tuple(PageOf(page, url, _targets_of(imported, url)) for page, url in named.items()),
         of_one_load=imported.of_one_load,
     )
     for words in imported.doubtful[:MOST_SHOWN]:
@@ -50,10 +50,10 @@ def import_site(  # noqa: PLR0913 - each is an option
     return add_site(name, imported.exchanges, facts, replace=replace, keep_secrets=keep_secrets)
 
 
-def _asked(imported: Imported, url: str) -> frozenset[str]:
+def _targets_of(imported: Imported, url: str) -> frozenset[str]:
     """Return what the recording's own load of that page asked for, where it tells of one."""
     _, mark, _ = url.partition("://")
     return next(
-        (asked for page, asked in imported.loads.items() if url == (page if mark else page.partition("://")[2])),
+        (targets for page, targets in imported.loads.items() if url == (page if mark else page.partition("://")[2])),
         frozenset(),
     )

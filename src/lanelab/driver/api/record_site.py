@@ -87,8 +87,8 @@ def _tell_doubts(recordings: Iterable[Recording], device: str, shown_as: Device,
 def _page(name: str, recording: Recording) -> PageOf:
     """Return the page with what its load asked for by its load event."""
     in_time = (each.url for each in recording.exchanges if not each.late)
-    asked = frozenset(filter(None, map(host_and_path, in_time)))
-    return PageOf(name, recording.url, asked, is_whole=True)
+    targets = frozenset(filter(None, map(host_and_path, in_time)))
+    return PageOf(name, recording.url, targets, is_whole=True)
 
 
 def _all(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:

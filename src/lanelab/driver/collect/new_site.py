@@ -70,7 +70,7 @@ class PageOf:
 
     name: str
     url: str  # with or without scheme
-    asked: frozenset[str] = frozenset()  # host and path of what a load of it asked for before its load event
+    targets: frozenset[str] = frozenset()  # host and path of what a load of it asked for before its load event
     is_whole: bool = False  # that is all it needs; else what HTML and CSS name as well: that load had a cache
 
 
@@ -191,7 +191,7 @@ def _pages(objects: Objects, facts: Facts) -> tuple[SitePage, ...]:
     for each in facts.pages:
         with _named(each.name):
             url = _entry(objects, each.url, None).url
-        needs = each.asked if each.is_whole else each.asked | reached(objects.exchanges, url)
+        needs = each.targets if each.is_whole else each.targets | reached(objects.exchanges, url)
         others = _unique(one.object.url for one in objects.stored if one.object.url in needs and one.object.url != url)
         pages.append(SitePage(each.name, url, (url, *others)))
     return tuple(pages)

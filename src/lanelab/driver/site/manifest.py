@@ -2,7 +2,7 @@
 
 import datetime
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -184,23 +184,23 @@ class Manifest:
             value = getattr(self, setting.name)
             if setting.name == "entry" and self.entry_scheme == "https":
                 value = f"https://{self.entry}"
-            if setting.name == "distances":
-                value = dict(value)
-            if setting.name == "viewport" and value:
-                value = "{}x{}".format(*value)
-            if setting.name == "objects":
-                value = [{key: getattr(each, key) for key in OBJECT.by_name} for each in value]
-            if setting.name == "think" and value:
-                value = {url: f"{ms}ms" for url, ms in value.items()}
-            if setting.name == "pages":
-                value = {each.name: list(each.needs) for each in value}
-            if setting.name == "composition" and value:
-                value = {name: part.to_json() for name, part in value.items()}
-            if setting.name == "fidelity" and value:
-                value = value.to_json()
+            if setting.name in _WRITTEN and value:
+                value = _WRITTEN[setting.name](value)
             if value or (setting.required and value is not None):
                 data[setting.name] = list(value) if isinstance(value, tuple) else value
         return yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=10_000)
+
+
+# How values are written that are not written as they are.
+_WRITTEN: Mapping[str, Callable[[Any], Plain]] = {
+    "viewport": lambda size: f"{size[0]}x{size[1]}",
+    "objects": lambda objects: [{key: getattr(each, key) for key in OBJECT.by_name} for each in objects],
+    "pages": lambda pages: {each.name: list(each.needs) for each in pages},
+    "distances": dict,
+    "think": lambda times: {url: f"{ms}ms" for url, ms in times.items()},
+    "composition": lambda parts: {name: part.to_json() for name, part in parts.items()},
+    "fidelity": lambda fidelity: fidelity.to_json(),
+}
 
 
 def file_of(each: SiteObject) -> str:

@@ -127,7 +127,12 @@ class Site(Coded):
         )
         host, slash, path = page.url.partition("/")
         scheme = self.entry_scheme if page == self.entry_page else self.scheme_of(page.url)
-        return replace(self, entry_host=host, entry_path=slash + path, entry_scheme=scheme, objects=objects, pages=())
+        hosts = {host, *(each.host for each in objects)}
+        return replace(
+            self, entry_host=host, entry_path=slash + path, entry_scheme=scheme, objects=objects, pages=(),
+            distances=tuple(each for each in self.distances if _is_of_any(each[0], hosts)),
+            think=tuple(each for each in self.think if each[0] in {one.url for one in objects}),
+        )  # fmt: skip
 
     def scheme_of(self, url: str) -> str:
         """Return the scheme of a page. Of one with both, http leads to the other."""
@@ -139,6 +144,13 @@ class Site(Coded):
     def file(self, each: SiteObject) -> Path:
         """Return where its body is, as it is stored."""
         return self.content / each.sha256
+
+
+def _is_of_any(pattern: str, hosts: Iterable[str]) -> bool:
+    """Return whether a line of distances is about one of these hosts: its name, `*.` with its end, or `default`."""
+    return pattern == "default" or any(
+        host == pattern or (pattern.startswith("*.") and host.endswith(pattern[1:])) for host in hosts
+    )
 
 
 def site_of(target: str) -> str:

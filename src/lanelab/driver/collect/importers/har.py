@@ -82,13 +82,13 @@ def _loads(log: JsonObject, pages: Mapping[str, _Page]) -> dict[str, frozenset[s
     """Return by a page's address what its load asked for by its load event, as host and path. A page's first entry is
     it itself."""
     addresses: dict[str, str] = {}
-    asked: dict[str, set[str | None]] = {}
+    targets: dict[str, set[str | None]] = {}
     for entry in _dicts(log.get("entries")):
         url, page = _text(_dict(entry.get("request")).get("url")), _text(entry.get("pageref"))
         address = addresses.setdefault(page, url)
         if page in pages and not _late(_text(entry.get("startedDateTime")), pages[page]):
-            asked.setdefault(address, set()).add(host_and_path(url))
-    return {address: frozenset(filter(None, urls)) for address, urls in asked.items()}
+            targets.setdefault(address, set()).add(host_and_path(url))
+    return {address: frozenset(filter(None, urls)) for address, urls in targets.items()}
 
 
 def _without_page(log: JsonObject, title: str, known: Collection[str]) -> tuple[str, ...]:
