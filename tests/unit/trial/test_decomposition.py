@@ -5,6 +5,8 @@ from itertools import pairwise
 
 import pytest
 
+from lanelab.driver.bed.addresses import distance_network
+from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.browser import BrowserEvidence
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.evidence.parts import Part, Parts
@@ -274,3 +276,27 @@ def test_a_host_that_does_not_answer_is_a_connection_that_is_being_opened(tells:
     assert measures[Part.RECOVERY.measure] == plain[Part.RECOVERY.measure] == 0
     assert measures[Part.CONNECT.measure] - plain[Part.CONNECT.measure] == pytest.approx(4000, abs=50)
     assert measures[Part.IDLE.measure] < plain[Part.IDLE.measure] + 50
+
+
+# --- hosts that are not equally far
+
+FAR_PAGE = replace(PAGE, rtt_ms=200, sizes=(14_000, 120_000), lost=frozenset({(0, 40)}))
+NEAR_AND_FAR = Link.parse({"rate": "10mbit", "distances": "{near.test: 20ms, far.test: 200ms, default: 50ms}"})
+EQUALLY_FAR = Link.parse({"rate": "10mbit", "rtt": "20ms"})
+
+
+def beside_a_near_host(link: Link) -> Parts:
+    """A page at 200 ms of which a packet is lost, and a connection to a host at 20 ms that was opened meanwhile."""
+    far = load(FAR_PAGE)
+    near = load(replace(FAR_PAGE, rtt_ms=20)).timeline.streams[0]
+    streams = [Stream(each.client, (str(distance_network(1)[1]), 80), each.packets) for each in far.timeline.streams]
+    opened = Stream((CLIENT, 50_000), (str(distance_network(0)[1]), 80), near.packets[:2])
+    return decompose(replace(far, timeline=replace(far.timeline, streams=[*streams, opened]), link=link)).parts
+
+
+def test_a_loss_is_known_by_the_round_trip_of_its_own_connection() -> None:
+    """A round trip after the others of its flight: by that of a near host it would be a time-out."""
+    details = [each.detail for each in beside_a_near_host(NEAR_AND_FAR).stretches if each.part is Part.RECOVERY]
+    assert details == ["port 40000: a lost packet was sent again after duplicate acknowledgements"]
+    wrong = [each.detail for each in beside_a_near_host(EQUALLY_FAR).stretches if each.part is Part.RECOVERY]
+    assert wrong == ["port 40000: retransmission time-out: a packet came 212 ms late"]

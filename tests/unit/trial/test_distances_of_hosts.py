@@ -6,15 +6,23 @@ from itertools import pairwise
 
 import pytest
 
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.base.units import Duration
 from lanelab.driver.bed.addresses import origin_addresses
 from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.link import LinkEvidence
 from lanelab.driver.record.reasons import Reason
+from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.packets.emulation import emulation_error
 from lanelab.driver.trial.packets.link_evidence import frames_of, link_evidence, trips_by_address
 from lanelab.driver.trial.packets.timeline import Timeline
-from lanelab.driver.trial.page_load.judges.distances import Distances
+from lanelab.driver.trial.page_load.expectation import Expected
+from lanelab.driver.trial.page_load.judges.distances import JUDGE, Distances
+from lanelab.driver.trial.page_load.judges.judge import Case
 from lanelab.driver.trial.page_load.judges.link import LinkVerdict
+from lanelab.driver.trial.tolerances import Tolerances
+from tests.kit.asked_trials import MACHINE
+from tests.kit.records import SITE, record, request
 from tests.kit.simulated_link import MS, Load
 from tests.unit.trial.test_link_verdict import TRIAL
 
@@ -160,3 +168,40 @@ def test_what_is_late_on_a_starved_machine_is_said_all_the_same() -> None:
     assert "cdn.test" in late
     far = load(link(), link("{cdn.test: 90ms, far.test: 200ms, default: 80ms}"), apart_ns=300 * MS)
     assert "cdn.test" in wrong(far, punctual=False)[0]
+
+
+# --- as a judge among the others
+
+
+def failures_of_hosts(one: Load | None, asked_link: Link, *urls: str) -> list[str]:
+    """Return what the judge says of a trial that asked for these, by this capture."""
+    data = record(ARM)
+    data["requests"] = [request(url, number, ARM) for number, url in enumerate(urls)]
+    trial = TrialRecord.from_json(data | {"recordings": {"machine": MACHINE.to_json()}})
+    assert trial.page_load is not None
+    expected = Expected(ARM, SITE, asked_link, Tolerances(), {})
+    case = Case(trial, trial.page_load, expected, lambda: one.client if one else None)
+    return [f"{each.reason.value}: {each.detail}" for each in JUDGE.failures(case)]
+
+
+ARM = Arm.parse("one address each", {"addresses": "per-origin"})
+OF_SITE = Link.parse({**BASE, "distances": "{a.test: 30ms, b.test: 60ms, default: 80ms}"})
+ITS_ADDRESSES = tuple(origin_addresses(SITE.hosts, "per-origin", OF_SITE.distance_to).values())
+
+
+def test_each_host_that_answered_needs_its_distance_in_the_capture() -> None:
+    whole = Load(OF_SITE, servers=(*ITS_ADDRESSES, ITS_ADDRESSES[0])[:3])
+    assert failures_of_hosts(whole, OF_SITE, "a.test/", "b.test/x") == []
+    nearer = Load(OF_SITE, servers=(*ITS_ADDRESSES, ITS_ADDRESSES[0])[:3], made=OF_SITE.at(Duration.parse("30ms")))
+    (told,) = failures_of_hosts(nearer, OF_SITE, "a.test/", "b.test/x")
+    assert told.startswith("link-rtt: b.test answered")
+    one_host = Load(OF_SITE, servers=(ITS_ADDRESSES[0],) * 3)
+    assert failures_of_hosts(one_host, OF_SITE, "a.test/") == []
+    (lacks,) = failures_of_hosts(one_host, OF_SITE, "a.test/", "b.test/x")
+    assert lacks.startswith("link-rtt: nothing in the capture tells how far b.test")
+
+
+def test_without_a_capture_the_trial_fails() -> None:
+    (told,) = failures_of_hosts(None, OF_SITE, "a.test/")
+    assert told == "link-rtt: there is no whole capture of the client that would tell how far hosts were"
+    assert failures_of_hosts(None, OF_SITE.usual, "a.test/") == []  # hosts that are equally far need none here

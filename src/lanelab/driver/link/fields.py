@@ -33,8 +33,8 @@ SETTINGS = Table((
             aliases=("delay", "latency")),
     Setting("delay", DURATION, "", "one-way delay", "40ms", sides=DIRECTIONS, both_sides=False, aliases=("rtt",),
             default_words="half of `rtt`, or what the other leaves of it"),
-    Setting("distances", DISTANCES, NO_DISTANCES, "whole round trips to hosts of the site that are not `rtt` away "
-            "([distances](#distances)); needs arms with `addresses: per-origin`", DISTANCES_EXAMPLE,
+    Setting("distances", DISTANCES, NO_DISTANCES, "whole round trips to hosts of the site that are not `rtt` "
+            "away; needs arms with `addresses: per-origin`", DISTANCES_EXAMPLE,
             aliases=("distance", "rtts")),
     Setting("rate", RATE, "unlimited", "rate of the bottleneck", "1.5mbit", sides=DIRECTIONS,
             aliases=("bandwidth", "speed")),
