@@ -38,7 +38,7 @@ def test_every_reason_that_is_judged_has_a_case() -> None:
     own |= {Reason.TCP_OPTIONS}  # test_tcp_options.py
     own |= {Reason.COALESCING_IGNORED, Reason.CONNECTIONS_EXCEEDED}  # test_wire.py
     own |= {Reason.PIPELINING_IGNORED, Reason.RESUMPTION_IGNORED}
-    own |= {Reason.LINK_QUEUE}
+    own |= {Reason.LINK_QUEUE, Reason.THIRD_PARTIES}  # test_link_verdict.py, test_third_parties_judged.py
     own |= {Reason.EARLY_DATA_IGNORED, Reason.DEVICE_IGNORED}
     own |= {Reason.STREAM_SETTINGS, Reason.PUSH_MISSING, Reason.PUSH_UNASKED, Reason.HINTS_IGNORED}
     own |= {Reason.GENERATOR_FAILED, Reason.GENERATOR_LIMITED, Reason.STOPPED}
