@@ -10,6 +10,7 @@ import pytest
 from lanelab.driver.lab import description
 from lanelab.driver.page import lab_pages
 from lanelab.driver.page.access import Role
+from tests.kit.axe import axe_script, violations
 from tests.kit.made_lab import NAME, TEXT
 from tests.kit.pages import Visitor, served
 from tests.kit.reader import Reader, reader
@@ -62,6 +63,18 @@ def teacher(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Visitor
         yield visitor
 
 
+@pytest.fixture
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return axe_script(tmp_path_factory.mktemp("axe"))
+
+
+def shuts_nobody_out(page: Reader, axe: str) -> None:
+    for width in (390, 1280):
+        page.size(width)
+        assert page.run("return document.documentElement.scrollWidth") <= width
+        assert violations(page, axe) == []
+
+
 def student(teacher: Visitor) -> Visitor:
     """Whoever has the link that may watch."""
     return Visitor(teacher.port, teacher.access, role=Role.WATCH)
@@ -93,7 +106,7 @@ def predicts(page: Reader, **answers: str) -> None:
     submit(page, "form.predictions")
 
 
-def test_two_students_predict_and_one_run_judges_both(teacher: Visitor, tmp_path: Path) -> None:
+def test_two_students_predict_and_one_run_judges_both(teacher: Visitor, tmp_path: Path, axe: str) -> None:
     with reader() as ada, reader() as ben, reader() as front:
         begins(front, teacher.link(), teacher)
         watcher = student(teacher)
@@ -101,6 +114,7 @@ def test_two_students_predict_and_one_run_judges_both(teacher: Visitor, tmp_path
         begins(ben, watcher.link(), watcher)
         assert ada.texts("#class") == [], "a class is the teacher's"
         addresses = [enters(ada, "Ada"), enters(ben, "<b>Ben</b>")]
+        shuts_nobody_out(ada, axe)
         predicts(ada, load="soon", faster="lower")
         wait_until(lambda: "One answer cannot be read" in ada.texts("#predictions")[0], 10)
         assert "'soon' is no number" in ada.texts("#p-load-error")[0]
@@ -115,6 +129,7 @@ def test_two_students_predict_and_one_run_judges_both(teacher: Visitor, tmp_path
         predicts(ben, load="10", faster="higher", share="0")
         wait_until(lambda: "sha256" in ben.texts("#predictions")[0], 10)
         assert "a secret second" not in ben.texts("main")[0]
+        shuts_nobody_out(ben, axe)
         front.go(teacher.url(f"labs/{NAME}/"))
         assert "2 of 2 are ready" in front.texts("#class")[0]
         front.run("document.querySelector('#class [name=accept]').click()")  # this machine may have other work
@@ -126,23 +141,28 @@ def test_two_students_predict_and_one_run_judges_both(teacher: Visitor, tmp_path
             "of a machine that became slower values are not tested"
         )
         assert verdicts[0][3] == "not tested"
+        shuts_nobody_out(ada, axe)
         for page in (ada, ben):
             assert "Your numbers" in page.texts("#questions")[0]
             assert page.texts("#answers details") != []
             assert page.complaints() == []
         front.go(teacher.url(f"labs/{NAME}/class/"))
+        shuts_nobody_out(front, axe)
         assert "2 predictions from 10 ms to 1,500 ms" in front.run(
             "return document.querySelector('svg title').textContent"
         )
-        assert front.complaints() == []
-        home = str(ada.run(FETCH, addresses[0] + "take-home"))
-        (tmp_path / "lab.html").write_text(home)
-        front.open(tmp_path / "lab.html", width=390)
-        assert "a secret second" in front.run("return document.body.textContent")
-        assert front.run("return document.documentElement.scrollWidth") <= 390
         assert front.complaints() == []
         front.go(teacher.url())
         table = str(front.run(FETCH, teacher.url(f"labs/{NAME}/class/class.csv"))).lstrip("\ufeff")
         rows = list(csv.DictReader(io.StringIO(table)))
         assert {row["student"] for row in rows} == {"Ada", "<b>Ben</b>"}
         assert {row["verdict"] for row in rows if row["prediction"] == "faster"} == {"reproduced", "not reproduced"}
+        (tmp_path / "lab.html").write_text(str(ada.run(FETCH, addresses[0] + "take-home")))
+        is_readable_at_home(front, tmp_path / "lab.html")
+
+
+def is_readable_at_home(page: Reader, file: Path) -> None:
+    page.open(file, width=390)
+    assert "a secret second" in page.run("return document.body.textContent")
+    assert page.run("return document.documentElement.scrollWidth") <= 390
+    assert page.complaints() == []

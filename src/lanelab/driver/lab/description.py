@@ -1,6 +1,7 @@
 """What a lab asks, and by what of its run an answer is judged: docs/labs/NAME.yaml, read strictly. The questions
 themselves stand in the lab's text, once for each language."""
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -129,6 +130,12 @@ def read_lab(name: str, folder: Path | None = None) -> Lab:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot be read: {error}", EXAMPLE, key=str(path)) from error
+    return _read(name, path, text)
+
+
+@functools.lru_cache(maxsize=32)
+def _read(name: str, path: Path, text: str) -> Lab:
+    """Read a description once: a class of thirty begins at the same moment."""
     root = read_yaml(text, str(path), EXAMPLE)
     entries = LAB.entries(root)
     with entries["experiment"].placed({}):

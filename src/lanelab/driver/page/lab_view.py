@@ -190,7 +190,7 @@ def student_page(
 
 
 def _text(content: LabText, sections: Sequence[Html]) -> list[Html | None]:
-    """Say of a text that is in English alone that it is."""
+    """Mark a text that is in English alone."""
     return [in_english(each) if content.language == ENGLISH else each for each in sections]
 
 
