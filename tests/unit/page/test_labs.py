@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from lanelab.driver.base.clock import shifted, utc_now
+from lanelab.driver.base.errors import StoreError
 from lanelab.driver.lab import description
 from lanelab.driver.page import lab_pages, lab_queue
 from lanelab.driver.page.access import Role
 from lanelab.driver.page.classroom import Classroom
+from lanelab.driver.page.lab_pages import LabRooms
 from lanelab.driver.page.lab_queue import LabQueue, Wish
 from tests.kit.made_lab import NAME, make_lab, store_lab_run
 from tests.kit.pages import Answer, Visitor, served
@@ -21,21 +23,28 @@ HOSTILE = "<script>alert(1)</script>"
 
 @dataclass
 class Began:
-    """Processes that a test ends."""
+    """Runs that a test begins and ends."""
 
     runs: Path
-    ended: bool = False
+    status: int | None = None
     wanted: list[tuple[Path, Path]] = field(default_factory=list)
     accepts: list[bool] = field(default_factory=list)
+    busy: str = ""
 
-    def __call__(self, experiment: Path, folder: Path, accepts_links: bool) -> "Began":
-        self.wanted.append((experiment, folder))
+    def __call__(self, experiment: Path, accepts_links: bool) -> "Began":
+        if self.busy:
+            raise StoreError(self.busy)
+        self.wanted.append((experiment, self.runs / f"run-{len(self.wanted)}"))
         self.accepts.append(accepts_links)
-        self.ended = False
+        self.status = None
         return self
 
-    def poll(self) -> int | None:
-        return 0 if self.ended else None
+    @property
+    def folder(self) -> Path:
+        return self.wanted[-1][1]
+
+    def said(self) -> str:
+        return "no bed"
 
 
 @pytest.fixture
@@ -51,7 +60,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def began(runs: Path, monkeypatch: pytest.MonkeyPatch) -> Began:
     began = Began(runs)
-    monkeypatch.setattr(lab_pages, "begin_run", began)
+    monkeypatch.setattr(LabRooms, "_begin", lambda _, experiment, accepts: began(experiment, accepts))
     monkeypatch.setattr(lab_queue, "LOOKS_EVERY_S", 0.01)
     return began
 
@@ -88,7 +97,7 @@ def finished(began: Began) -> None:
     wait_until(lambda: began.wanted, 10)
     experiment, folder = began.wanted[-1]
     store_lab_run(folder, experiment.read_text(), created_utc=shifted(utc_now(), 1))
-    began.ended = True
+    began.status = 0
 
 
 def test_whoever_watches_predicts_and_does_nothing_else(watcher: Visitor, began: Began) -> None:
@@ -203,22 +212,24 @@ def test_runs_wait_for_one_another(runs: Path, began: Began) -> None:
     finished(began)
     queue.step()
     assert len(began.wanted) == 2
-    began.ended = True
+    began.status = 0
     queue.step()
-    assert "did not begin" in queue.problems[wishes[1]]
+    assert queue.problems[wishes[1]] == "The run did not begin. no bed"
 
 
-def test_what_others_measure_here_is_waited_for(runs: Path, began: Began, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_others_measure_here_is_waited_for(runs: Path, began: Began) -> None:
     room = Classroom(runs)
     key = room.enrol(NAME, "Ada", "en")
     student = room.student(NAME, key)
     assert student
     lab_pages.fix(student.folder, {"load": "900"})
     queue = LabQueue(room, began)
-    queue.ask(Wish(NAME, key))
-    monkeypatch.setattr(LabQueue, "_is_measuring", lambda _: True)
+    wish = Wish(NAME, key)
+    queue.ask(wish)
+    began.busy = "a bed is in use on this machine"
     queue.step()
-    assert began.wanted == []
-    monkeypatch.setattr(LabQueue, "_is_measuring", lambda _: False)
+    assert (queue.place(wish), queue.awaits, began.wanted) == (1, began.busy, [])
+    began.busy = ""
     queue.step()
-    assert len(began.wanted) == 1
+    assert (queue.place(wish), queue.awaits, len(began.wanted)) == (1, "", 1)
+    assert student.folder.run.is_symlink()

@@ -56,7 +56,13 @@ class Apart:
 
 
 def begin_apart(
-    file: Path, runs: Path, allowed: Collection[str], *, trials: int | None = None, seed: int | None = None
+    file: Path,
+    runs: Path,
+    allowed: Collection[str],
+    *,
+    trials: int | None = None,
+    seed: int | None = None,
+    accept_links: bool = False,
 ) -> Apart:
     """Begin a run of the experiment in this file, in a new folder among the runs. Raises InputError for what is wrong
     in the file and for code in it that is not allowed, StoreError while something is measured on this machine."""
@@ -64,6 +70,7 @@ def begin_apart(
     _require_allowed(experiment, allowed)
     given = {"--trials": trials, "--seed": seed}
     options = [f"{name}={value}" for name, value in given.items() if value is not None]
+    options += ["--accept-links"] if accept_links else []
     folder = free_folder(runs, experiment.name)
     return _start([*options, f"--out={folder}", "--", str(file)], folder)
 

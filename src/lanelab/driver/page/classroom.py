@@ -14,6 +14,7 @@ from lanelab.driver.lab.sheet import Sheet, stamped
 from lanelab.driver.lab.text import read_text
 
 FOLDER = "labs"  # among the runs
+BEGUN = ".begun"  # where the experiment is that was begun last
 MOST_STUDENTS = 400  # of one lab
 SECRET_BYTES = 6
 _KEY = re.compile(r"[a-z0-9-]{1,40}\.[0-9a-f]{12}")
@@ -79,20 +80,22 @@ class Classroom:
         """Return those who have predicted, and have no run."""
         return [one for one in self.students(lab) if one.sheet and not one.folder.has_run()]
 
-    def experiment_of(self, lab: str, students: list[Student], run: Path) -> Path:
-        """Write the experiment of a run that judges all of these, and lead their folders to the run."""
+    def experiment_of(self, lab: str, students: list[Student]) -> Path:
+        """Write the experiment of a run that judges all of these."""
         sheets = [one.sheet for one in students if one.sheet]
         if not sheets:
             raise InputError("nobody has predicted", "Predict first")
         seed = sheets[0].seed  # of one student it is the student's own, of a class that of the first one
-        path = self.of(lab) / f".{run.name}" / f"{lab}.yaml"
+        path = self.of(lab) / BEGUN / f"{lab}.yaml"
         write_whole(path, stamped(read_lab(lab).experiment.text, seed, sheets).encode())
+        return path
+
+    def lead(self, students: list[Student], run: Path) -> None:
+        """Lead the folders of these to their run."""
         for one in students:
             link = one.folder.run
-            if link.is_symlink():
-                link.unlink()
+            link.unlink(missing_ok=True)
             link.symlink_to(Path("../../..") / run.name)
-        return path
 
 
 def run_name(student: Student) -> str:

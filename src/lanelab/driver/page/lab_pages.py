@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import lru_cache
+from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
@@ -13,6 +14,7 @@ from starlette.routing import Route
 
 from lanelab.analysis.results.run_folder import changed_ns, has_writer
 from lanelab.driver.api.labs import LabLine, labs
+from lanelab.driver.api.run_apart import begin_apart
 from lanelab.driver.base.errors import InputError, LanelabError
 from lanelab.driver.lab.answers import read_answer
 from lanelab.driver.lab.class_sheet import collect, csv_of
@@ -25,12 +27,11 @@ from lanelab.driver.page import class_view, lab_view
 from lanelab.driver.page.changes import ALIVE_EVERY_S, NEWS
 from lanelab.driver.page.classroom import Classroom, Student, run_name
 from lanelab.driver.page.form import Form
-from lanelab.driver.page.lab_queue import LabQueue, Wish
+from lanelab.driver.page.lab_queue import Begun, LabQueue, Wish
 from lanelab.driver.page.lab_view import Attempt, RunState
 from lanelab.driver.page.language import say, tag, text
 from lanelab.driver.page.pages import Pages, may_run, posting, reading, see
 from lanelab.driver.page.refusal import Absent, Refusal
-from lanelab.driver.page.run_process import begin_run
 
 T = TypeVar("T")
 Signature = tuple[object, ...]
@@ -66,7 +67,7 @@ class LabRooms:
 
     def __init__(self, pages: Pages) -> None:
         self.pages, self.classroom = pages, Classroom(pages.shelf.folder)
-        self.queue = LabQueue(self.classroom, begin_run)
+        self.queue = LabQueue(self.classroom, self._begin)
         self._going: asyncio.Task[None] | None = None
         self._seen: dict[str, tuple[float, Signature]] = {}  # by lab: when it was looked at, and what there was
 
@@ -129,7 +130,7 @@ class LabRooms:
         name = request.path_params["lab"]
         if name not in lab_names() or request.method != "GET":
             raise Absent
-        stream = _news(lambda: self._looked(name), lambda: self.pages.ending)
+        stream = _news(lambda: self._looked(name), self.pages)
         return StreamingResponse(stream, media_type="text/event-stream")
 
     # --- to do
@@ -174,10 +175,16 @@ class LabRooms:
             return Wish(lab.name, student.key, accepts)
 
         self.queue.ask(await self.pages.beside(wish))
-        self.pages.bench.close()  # it keeps a bed, and runs that it may go on with
         if self._going is None or self._going.done():
             self._going = asyncio.create_task(self.queue.go_on())
         return see("./")
+
+    def _begin(self, experiment: Path, accepts_links: bool) -> Begun:
+        pages = self.pages
+        pages.bench.close()  # it keeps a bed, and runs that it may go on with
+        apart = begin_apart(experiment, pages.shelf.folder, pages.allowed, accept_links=accepts_links)
+        pages.begun[apart.folder.name] = apart
+        return apart
 
     # --- of one student
 
@@ -208,7 +215,8 @@ class LabRooms:
             ready = student is None or student.sheet
             place = self.queue.place(wish) or (self.queue.place(everybody) if ready else 0)
         problem = self.queue.problems.get(wish, "") or self.queue.problems.get(everybody, "")
-        return RunState(place, name if run else "", run.data if run else None, "" if name or place else problem)
+        awaits = self.queue.awaits if place == 1 else ""
+        return RunState(place, name if run else "", run.data if run else None, "" if name or place else problem, awaits)
 
     async def _looked(self, lab: str) -> Signature:
         """Look once for all who watch: thirty pages of a class are open at the same time."""
@@ -229,13 +237,14 @@ class LabRooms:
         return self.queue.changed, len(folders), sheets, seen
 
 
-async def _news(look: Callable[[], Awaitable[Signature]], is_ending: Callable[[], bool]) -> AsyncIterator[bytes]:
-    """Yield an event for each change, until the server ends."""
+async def _news(look: Callable[[], Awaitable[Signature]], pages: Pages) -> AsyncIterator[bytes]:
+    """Yield an event for each change, until the server ends; none while a trial is under way."""
     last, silent_s = await look(), 0.0
     yield b": watching\n\n"
-    while not is_ending():
+    while not pages.ending:
         await asyncio.sleep(LOOKS_EVERY_S)
-        now, silent_s = await look(), silent_s + LOOKS_EVERY_S
+        now = await look() if pages.moments.is_quiet else last
+        silent_s += LOOKS_EVERY_S
         if now != last:
             last, silent_s = now, 0.0
             yield NEWS

@@ -1,23 +1,34 @@
 """Runs of labs, one after the other: only one may measure on this machine at a time."""
 
 import asyncio
-import datetime
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
-from lanelab.analysis.results.run_folder import has_writer
-from lanelab.analysis.results.run_summary import is_run, run_folders
-from lanelab.driver.base.errors import LanelabError
+from lanelab.analysis.results.run_summary import is_run
+from lanelab.driver.base.errors import LanelabError, StoreError
 from lanelab.driver.page.classroom import Classroom, Student
 from lanelab.driver.page.language import say
-from lanelab.driver.page.run_process import Process, last_words
 
 LOOKS_EVERY_S = 1.0
 MOST_WAITING = 100
+LAST = 400  # characters of what a run that did not begin has said last
 
 
-Begin = Callable[[Path, Path, bool], Process]
+class Begun(Protocol):
+    """A run that was begun as a process of its own."""
+
+    @property
+    def folder(self) -> Path: ...
+
+    @property
+    def status(self) -> int | None: ...
+
+    def said(self) -> str: ...
+
+
+Begin = Callable[[Path, bool], Begun]  # an experiment, and whether it goes on where the link is not what it should be
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +49,14 @@ class LabQueue:
     begin: Begin
     waiting: list[Wish] = field(default_factory=list)
     problems: dict[Wish, str] = field(default_factory=dict)
+    awaits: str = ""  # what the first one waits for
     changed: int = 0
-    _now: Wish | None = None
-    _process: Process | None = None
-    _folder: Path | None = None
+    _now: tuple[Wish, Begun] | None = None
 
     def ask(self, wish: Wish) -> None:
         """Put a run at the end. One that is there already keeps its place."""
-        if wish in (*self.waiting, self._now) or len(self.waiting) >= MOST_WAITING:
+        is_there = wish in self.waiting or bool(self._now and self._now[0] == wish)
+        if is_there or len(self.waiting) >= MOST_WAITING:
             return
         self.problems.pop(wish, None)
         self.waiting.append(wish)
@@ -53,7 +64,7 @@ class LabQueue:
 
     def place(self, wish: Wish) -> int:
         """Return its place, the first is 1; 0 for one that does not wait. One that is about to begin waits."""
-        if wish == self._now and not (self._folder and is_run(self._folder)):
+        if self._now and wish == self._now[0] and not is_run(self._now[1].folder):
             return 1
         return self.waiting.index(wish) + 1 + (self._now is not None) if wish in self.waiting else 0
 
@@ -65,34 +76,32 @@ class LabQueue:
 
     def step(self) -> None:
         """Begin the next run where none is measured."""
-        if self._now and self._process and self._process.poll() is not None:
-            self._end(self._now)
-        if self._now or not self.waiting or self._is_measuring():
+        if self._now and self._now[1].status is not None:
+            self._end(*self._now)
+        if self._now or not self.waiting:
             return
-        wish = self.waiting.pop(0)
+        wish = self.waiting[0]
         try:
             self._begin(wish)
-        except (LanelabError, OSError) as error:
-            self.problems[wish], self._now = str(error), None
+        except StoreError as error:  # something else is measured here
+            self.changed += self.awaits != str(error)
+            self.awaits = str(error)
+            return
+        except LanelabError as error:
+            self.problems[wish] = str(error)
+        self.awaits = ""
+        self.waiting.remove(wish)
         self.changed += 1
 
     def _begin(self, wish: Wish) -> None:
-        students = self._students(wish)
-        stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%S%fZ")
-        folder = self.classroom.runs / f"{stamp}-{wish.lab}"
-        experiment = self.classroom.experiment_of(wish.lab, students, folder)
-        self._process, self._folder, self._now = self.begin(experiment, folder, wish.accepts_links), folder, wish
-
-    def _students(self, wish: Wish) -> list[Student]:
         ready = self.classroom.waiting(wish.lab)
-        return [one for one in ready if wish.key in ("", one.key)]
+        students: list[Student] = [one for one in ready if wish.key in ("", one.key)]
+        begun = self.begin(self.classroom.experiment_of(wish.lab, students), wish.accepts_links)
+        self.classroom.lead(students, begun.folder)
+        self._now = wish, begun
 
-    def _end(self, wish: Wish) -> None:
-        if self._folder and not is_run(self._folder):
-            self.problems[wish] = f"{say('The run did not begin.')} {last_words(self._folder)}"
-        self._now = self._process = self._folder = None
+    def _end(self, wish: Wish, begun: Begun) -> None:
+        if not is_run(begun.folder):
+            self.problems[wish] = f"{say('The run did not begin.')} {begun.said()[-LAST:].strip()}"
+        self._now = None
         self.changed += 1
-
-    def _is_measuring(self) -> bool:
-        """Return whether something is measured here, whoever began it."""
-        return any(has_writer(folder) for folder in run_folders(self.classroom.runs))

@@ -44,6 +44,7 @@ class RunState:
     name: str = ""
     run: Run | None = None
     problem: str = ""
+    awaits: str = ""  # what the first in the queue waits for
 
     @property
     def goes_on(self) -> bool:
@@ -303,7 +304,9 @@ def _run_words(state: RunState, root: str) -> Html | None:
         return el("p", state.problem, class_="bad", role="alert")
     if state.place:
         ahead = state.place - 1
-        first = say("It begins as soon as nothing else is measured here.")
+        first = say("It begins as soon as nothing else is measured here.") + (
+            f" ({state.awaits})" if state.awaits else ""
+        )
         words = many(ahead, "One run is before it.", "{n} runs are before it.") if ahead else first
         return el("p", say("Place {place} in the queue.", place=whole(state.place)), " ", words, role="status")
     run = state.run
