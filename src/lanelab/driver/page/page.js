@@ -14,6 +14,7 @@
       lost.hidden = answer.ok;
       if (!answer.ok) { news.close(); return; }
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const ids = new Set([...page.querySelectorAll("[id]")].map((each) => each.id));  // before they are moved here
       let before = null;
       for (const part of page.querySelectorAll("main > [id]")) {
         const old = document.getElementById(part.id);
@@ -22,7 +23,7 @@
         else if (!stays) { if (old) old.replaceWith(part); else if (before) before.after(part); else main.append(part); part.dispatchEvent(new Event("placed", { bubbles: true })); }
         before = document.getElementById(part.id);
       }
-      for (const old of [...main.children]) if (old.id && !page.getElementById(old.id)) old.remove();
+      for (const old of [...main.children]) if (old.id && !ids.has(old.id)) old.remove();
       if (!page.querySelector("main[data-changes]")) news.close();
     } catch { lost.hidden = false; }
     under_way = false;
