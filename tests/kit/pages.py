@@ -14,6 +14,7 @@ import uvicorn
 
 from lanelab.driver.page import server
 from lanelab.driver.page.access import Access, Role
+from lanelab.driver.page.listen import Place
 from lanelab.driver.page.pages import Pages
 from lanelab.driver.page.shelf import Shelf
 
@@ -84,12 +85,12 @@ class Visitor:
 
 
 @contextmanager
-def served(folder: Path, allowed: frozenset[str] = frozenset()) -> Iterator[Visitor]:
+def served(folder: Path, allowed: frozenset[str] = frozenset(), place: Place = server.HERE) -> Iterator[Visitor]:
     """Yield a visitor who has not come in yet."""
-    with server.listening_socket(0) as bound:
+    with place.socket(0) as bound:
         port = int(bound.getsockname()[1])
-        pages = Pages(Shelf(folder), Access(server.hosts(port), port), allowed)
-        with serving(server.Server(pages), bound):
+        pages = Pages(Shelf(folder), server.access_at(place, port), allowed)
+        with serving(server.Server(pages, place), bound):
             yield Visitor(port, pages.access)
 
 

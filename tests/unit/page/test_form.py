@@ -29,7 +29,7 @@ async def deed(_request: Request, sent: Form) -> Response:
 def port() -> Iterator[int]:
     application = Starlette(routes=[posting("/do", deed)], exception_handlers=app.REFUSALS)
     config = uvicorn.Config(application, log_level="error", lifespan="off")
-    with server.listening_socket(0) as bound, serving(uvicorn.Server(config), bound):
+    with server.HERE.socket(0) as bound, serving(uvicorn.Server(config), bound):
         yield int(bound.getsockname()[1])
 
 

@@ -31,7 +31,7 @@ DONE = (0, 3)  # how a run ends that came to its end
 
 def routes(pages: Pages) -> list[Route]:
     """Return the addresses of what is done."""
-    asked: dict[Path, float] = {}  # runs that were asked to stop from here, and when
+    stops: dict[Path, float] = {}  # runs that were asked to stop from here, and when
 
     async def show(request: Request) -> Response:
         if not may_run(request):
@@ -49,7 +49,7 @@ def routes(pages: Pages) -> list[Route]:
         return await pages.beside(lambda: _resume(pages, request))
 
     async def stop(request: Request, form: Form) -> Response:
-        return await pages.beside(lambda: _stop(pages, request, form.one("how"), asked))
+        return await pages.beside(lambda: _stop(pages, request, form.one("how"), stops))
 
     return [
         reading("/begin/", show),
@@ -128,10 +128,10 @@ def _resume(pages: Pages, request: Request) -> Response:
     return see(f"../../begun/{quote(run.folder.name)}/")
 
 
-def _stop(pages: Pages, request: Request, how: str, asked: dict[Path, float]) -> Response:
+def _stop(pages: Pages, request: Request, how: str, stops: dict[Path, float]) -> Response:
     """Ask a run to stop, once. What stops it at once is a second wish, and not the same one again."""
     folder = pages.run(request).data.folder
-    is_stopping = pages.moments.now(folder).is_stopping or time.monotonic() - asked.get(folder, -1e9) < ANOTHER_AFTER_S
+    is_stopping = pages.moments.now(folder).is_stopping or time.monotonic() - stops.get(folder, -1e9) < ANOTHER_AFTER_S
     if how not in (AFTER_THIS_TRIAL, AT_ONCE):
         raise Refusal(HTTPStatus.BAD_REQUEST, say("It does not stop"), say("Nobody stops a run like that."))
     if how == AT_ONCE or not is_stopping:
@@ -139,7 +139,7 @@ def _stop(pages: Pages, request: Request, how: str, asked: dict[Path, float]) ->
             interrupt_writer(folder)
         except LanelabError as error:
             raise Refusal(_status(error), say("It does not stop"), str(error)) from error
-        asked[folder] = time.monotonic()
+        stops[folder] = time.monotonic()
     at_once = how == AT_ONCE and is_stopping
     words = say("It stops at once.") if at_once else say("What is under way is finished first.")
     page = message(say("The run was asked to stop"), words, path=request.url.path)

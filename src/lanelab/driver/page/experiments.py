@@ -13,9 +13,9 @@ LARGEST = 1_000_000  # bytes
 
 def experiments(runs: Path, here: Path) -> dict[str, Path]:
     """Return the file of each by its name: the user's own first, then lanelab's."""
-    own = {f"{FOLDER}/{file.name}": file for file in _files(runs.absolute().parent / FOLDER)}
-    own |= {file.name: file for file in _files(here)}
-    return own | {name: EXPERIMENTS / f"{name}.yaml" for name in shipped_names() if not _is_of_study(name)}
+    files = {f"{FOLDER}/{file.name}": file for file in _files(runs.absolute().parent / FOLDER)}
+    files |= {file.name: file for file in _files(here)}
+    return files | {name: EXPERIMENTS / f"{name}.yaml" for name in shipped_names() if not _is_of_study(name)}
 
 
 def _files(folder: Path) -> list[Path]:

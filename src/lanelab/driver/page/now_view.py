@@ -68,5 +68,5 @@ def _how_far(now: RunNow, progress: Progress) -> Html:
 def _stop(now: RunNow) -> Html:
     words, how = (say("Stop at once"), AT_ONCE) if now.is_stopping else (say("Stop after this trial"), AFTER_THIS_TRIAL)
     field = el("input", type="hidden", name="how", value=how)
-    asked = el("p", say("It was asked to stop: what is under way is finished first.")) if now.is_stopping else None
-    return el("form", asked, field, el("button", words, type="submit"), method="post", action="stop")
+    notice = el("p", say("It was asked to stop: what is under way is finished first.")) if now.is_stopping else None
+    return el("form", notice, field, el("button", words, type="submit"), method="post", action="stop")

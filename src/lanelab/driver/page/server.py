@@ -9,13 +9,14 @@ from pathlib import Path
 import uvicorn
 
 from lanelab.analysis.results.run_summary import require_folder
-from lanelab.driver.base.errors import InputError
 from lanelab.driver.page.access import Access, Role
 from lanelab.driver.page.app import application
+from lanelab.driver.page.listen import Place
 from lanelab.driver.page.pages import Pages
+from lanelab.driver.page.patience import PatientProtocol
 from lanelab.driver.page.shelf import Shelf
 
-LOCAL = ("127.0.0.1", "localhost")
+HERE = Place()
 ENDS_WITHIN_S = 2
 MOST_CONNECTIONS = 300  # at the same time: a class of thirty has some each
 
@@ -26,32 +27,46 @@ class Address:
 
     port: int
     access: Access
+    place: Place = HERE
 
-    def link(self) -> str:
-        return f"http://127.0.0.1:{self.port}/{self.access.link(Role.RUN)}"
+    def link(self, role: Role = Role.RUN) -> str:
+        return f"{self.place.url(self.port)}/{self.access.link(role)}"
 
 
-def serve(folder: Path, port: int, listening: Callable[[Address], None], allowed: frozenset[str] = frozenset()) -> None:
+def serve(
+    folder: Path,
+    port: int,
+    listening: Callable[[Address], None],
+    allowed: frozenset[str] = frozenset(),
+    place: Place = HERE,
+) -> None:
     """Serve the runs of this folder until SIGINT or SIGTERM. `listening` is called with the address at the beginning,
-    and again whenever the link has been used. `allowed`: which code of their authors experiments may run."""
+    and again whenever the link has been used. `allowed`: which code of their authors experiments may run. `place`:
+    where it is served; only on this machine, unless something else is given."""
     require_folder(folder)
-    with listening_socket(port) as bound:
+    with place.socket(port) as bound:
         number = int(bound.getsockname()[1])
-        access = Access(hosts(number), number)
-        address = Address(number, access)
+        access = access_at(place, number)
+        address = Address(number, access, place)
         access.used = lambda: listening(address)
         shelf = Shelf(folder)
         shelf.begin()
         pages = Pages(shelf, access, allowed)
-        server = Server(pages)
+        server = Server(pages, place)
         listening(address)
         asyncio.run(server.serve([bound]))
+
+
+def access_at(place: Place, port: int) -> Access:
+    """Return who gets in at a place: nobody yet."""
+    return Access(place.hosts(port), port, place.scheme)
 
 
 class Server(uvicorn.Server):
     """Ends the streams of those who watch, too: they would hold it up."""
 
-    def __init__(self, pages: Pages) -> None:
+    def __init__(self, pages: Pages, place: Place = HERE) -> None:
+        certificate, key = place.files or (None, None)
         config = uvicorn.Config(
             application(pages),
             log_level="error",
@@ -60,6 +75,10 @@ class Server(uvicorn.Server):
             server_header=False,
             limit_concurrency=MOST_CONNECTIONS,
             timeout_graceful_shutdown=ENDS_WITHIN_S,
+            http=PatientProtocol,
+            proxy_headers=False,  # nobody stands between: what says so is not believed
+            ssl_certfile=certificate,
+            ssl_keyfile=key,
         )
         super().__init__(config)
         self._pages = pages
@@ -68,21 +87,3 @@ class Server(uvicorn.Server):
         self._pages.ending = True
         self._pages.bench.close()
         await super().shutdown(sockets)
-
-
-def hosts(port: int) -> frozenset[str]:
-    """Return what a browser of this machine may call the server."""
-    return frozenset(f"{name}:{port}" for name in LOCAL)
-
-
-def listening_socket(port: int) -> socket.socket:
-    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        bound.bind((LOCAL[0], port))
-        bound.listen()  # from here on browsers wait, and are not turned away
-    except OSError as error:
-        bound.close()
-        what = f"cannot listen on port {port}: {error.strerror}"
-        raise InputError(what, "Name another one, or leave --port out: a free one is taken") from error
-    return bound

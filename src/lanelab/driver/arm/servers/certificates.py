@@ -7,6 +7,7 @@ the same key, whatever names it is for.
 import base64
 import datetime
 import hashlib
+import ipaddress
 import os
 import threading
 from collections.abc import Sequence
@@ -126,7 +127,7 @@ class Authority:
         identifier = x509.SubjectKeyIdentifier.from_public_key(self._key.public_key())
         return (
             _builder(subject, self._certificate.subject, key)
-            .add_extension(x509.SubjectAlternativeName([x509.DNSName(name) for name in names]), critical=False)
+            .add_extension(x509.SubjectAlternativeName([_alternative(name) for name in names]), critical=False)
             .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
             .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
             .add_extension(x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(identifier), critical=False)
@@ -138,6 +139,14 @@ def spki_sha256_b64(key: _Key) -> str:
     """Return a public key as Chromium's list of accepted ones has it."""
     der = key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     return base64.b64encode(hashlib.sha256(der).digest()).decode()
+
+
+def _alternative(name: str) -> x509.GeneralName:
+    """Return a name, or an address, as certificates have it."""
+    try:
+        return x509.IPAddress(ipaddress.ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)
 
 
 def _load_key(path: Path) -> _Key:
