@@ -12,6 +12,8 @@ from selenium.webdriver.common.action_chains import ActionChains
 
 from lanelab.driver.base.programs.find_program import find
 
+SCRIPT_S = 180  # a script that looks at all of a large page takes long on a busy machine
+
 
 class Reader:
     """One page in one window."""
@@ -118,6 +120,7 @@ def reader() -> Iterator[Reader]:
     for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
         options.add_argument(flag)
     browser = Chrome(options=options, service=ChromeService(str(find("chromedriver"))))
+    browser.set_script_timeout(SCRIPT_S)
     try:
         yield Reader(browser)
     finally:
