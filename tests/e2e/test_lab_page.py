@@ -123,7 +123,7 @@ def test_two_students_predict_and_one_run_judges_both(teacher: Visitor, tmp_path
         wait_until(lambda: "sha256" in ada.texts("#predictions")[0], 10)
         assert "Wait for the teacher" in ada.texts("#run")[0]
         assert ada.texts("#run form") == [], "a watcher begins no run"
-        wait_until(lambda: "1 of 2 are ready" in front.texts("#class")[0], 10, "the teacher's page follows")
+        wait_until(lambda: "1 of 2 are ready" in front.texts("#class")[0], 10, lambda: "the teacher's page follows")
         front.go(teacher.url(f"labs/{NAME}/class/"))
         assert "Results are hidden" in front.texts("main")[0]
         predicts(ben, load="10", faster="higher", share="0")

@@ -9,6 +9,7 @@ import pytest
 from lanelab.driver.base.clock import shifted, utc_now
 from lanelab.driver.base.errors import StoreError
 from lanelab.driver.lab import description
+from lanelab.driver.lab.folder import fix
 from lanelab.driver.page import lab_pages, lab_queue
 from lanelab.driver.page.access import Role
 from lanelab.driver.page.classroom import Classroom
@@ -200,7 +201,7 @@ def test_runs_wait_for_one_another(runs: Path, began: Began) -> None:
         key = room.enrol(NAME, name, "en")
         student = room.student(NAME, key)
         assert student
-        lab_pages.fix(student.folder, {"load": "900"})
+        fix(student.folder, {"load": "900"})
         wishes.append(Wish(NAME, key))
         queue.ask(wishes[-1])
         queue.ask(wishes[-1])
@@ -222,7 +223,7 @@ def test_what_others_measure_here_is_waited_for(runs: Path, began: Began) -> Non
     key = room.enrol(NAME, "Ada", "en")
     student = room.student(NAME, key)
     assert student
-    lab_pages.fix(student.folder, {"load": "900"})
+    fix(student.folder, {"load": "900"})
     queue = LabQueue(room, began)
     wish = Wish(NAME, key)
     queue.ask(wish)

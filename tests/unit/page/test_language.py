@@ -145,3 +145,10 @@ def test_a_link_with_a_secret_is_in_no_address_of_another_language(owner: Visito
     text = owner.ask("/enter?token=used&lang=de").text
     assert "Dieser Link gilt nicht mehr" in text
     assert "token=" not in text
+
+
+def test_labs_are_in_the_language_of_the_page(owner: Visitor) -> None:
+    text = owner.ask("/labs/?lang=de").text
+    assert "Labor 3: Head-of-Line-Blocking" in text
+    assert "Lab 3: head-of-line blocking" in owner.ask("/labs/?lang=en").text
+    assert "Bandbreite-Verzögerungs-Produkt" in owner.ask("/labs/1-slow-start/?lang=de").text

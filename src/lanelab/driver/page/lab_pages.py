@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -44,7 +45,7 @@ def routes(pages: Pages) -> list[Route]:
     rooms = LabRooms(pages)
 
     async def all_labs(_request: Request) -> Response:
-        return await pages.page(lambda: lab_view.labs_page(_lines()))
+        return await pages.page(lambda: lab_view.labs_page(_lines(tag())))
 
     return [
         reading("/labs/", all_labs),
@@ -303,6 +304,6 @@ def _text(name: str, language: str) -> LabText:
     return read_text(_lab(name), language)
 
 
-@lru_cache(maxsize=1)
-def _lines() -> tuple[LabLine, ...]:
-    return tuple(labs())
+@lru_cache
+def _lines(language: str) -> tuple[LabLine, ...]:
+    return tuple(replace(line, title=_text(line.name, language).title) for line in labs())
