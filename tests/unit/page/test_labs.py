@@ -44,8 +44,11 @@ class Began:
     def folder(self) -> Path:
         return self.wanted[-1][1]
 
-    def said(self) -> str:
-        return "no bed"
+    @property
+    def log(self) -> Path:
+        log = self.runs / "log"
+        log.write_text("no bed\n")
+        return log
 
 
 @pytest.fixture

@@ -25,7 +25,8 @@ class Begun(Protocol):
     @property
     def status(self) -> int | None: ...
 
-    def said(self) -> str: ...
+    @property
+    def log(self) -> Path: ...
 
 
 Begin = Callable[[Path, bool], Begun]  # an experiment, and whether it goes on where the link is not what it should be
@@ -102,6 +103,13 @@ class LabQueue:
 
     def _end(self, wish: Wish, begun: Begun) -> None:
         if not is_run(begun.folder):
-            self.problems[wish] = f"{say('The run did not begin.')} {begun.said()[-LAST:].strip()}"
+            self.problems[wish] = f"{say('The run did not begin.')} {_last_words(begun.log)}"
         self._now = None
         self.changed += 1
+
+
+def _last_words(log: Path) -> str:
+    try:
+        return log.read_text(errors="replace")[-LAST:].strip()
+    except OSError:
+        return ""
