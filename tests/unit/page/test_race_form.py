@@ -1,10 +1,14 @@
 """A race is begun from a form: an ordinary experiment of two cells, refused in the words of experiments."""
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
+from unittest.mock import Mock
 
 import pytest
 
+from lanelab.driver.api.run_apart import Apart
 from lanelab.driver.page import race_pages
 from lanelab.driver.page.choices import checked
 from lanelab.driver.page.race_form import USUAL, race_file
@@ -15,14 +19,11 @@ FIELDS = {"site": ["dummy"], "arm": ["quickstart: HTTP", "protocols: SPDY/3.1"],
           "rate_down": ["2mbit"], "rate_up": ["1mbit"], "queue": ["40p"], "rounds": ["3"]}  # fmt: skip
 
 
-class Process:
-    """A process that goes on, or has ended."""
-
-    def __init__(self, ended: int | None = None) -> None:
-        self._ended = ended
-
-    def poll(self) -> int | None:
-        return self._ended
+def ended_process(status: int | None) -> "subprocess.Popen[bytes]":
+    """A process that has ended so; None: that goes on."""
+    process = Mock(spec=subprocess.Popen)
+    process.poll.return_value = status
+    return cast("subprocess.Popen[bytes]", process)
 
 
 @pytest.fixture
@@ -30,12 +31,12 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Experiments that were begun; each has a run at once."""
     files: list[Path] = []
 
-    def begin(experiment: Path, folder: Path, _accepts_links: bool) -> Process:
+    def begin(experiment: Path, runs: Path, _allowed: object, *, accept_links: bool) -> Apart:
         files.append(experiment)
-        make_run(folder, Made(rounds=2))
-        return Process()
+        assert not accept_links
+        return Apart(make_run(runs / "a-race", Made(rounds=2)), experiment, ended_process(None))
 
-    monkeypatch.setattr(race_pages, "begin_run", begin)
+    monkeypatch.setattr(race_pages, "begin_apart", begin)
     return files
 
 
@@ -98,13 +99,13 @@ def test_only_who_may_run_begins_and_looking_begins_nothing(owner: Visitor, begu
 
 
 def test_a_run_that_does_not_begin_says_why(owner: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
-    def begin(_experiment: Path, folder: Path, _accepts_links: bool) -> Process:
-        log = folder.parent / ".logs" / f"{folder.name}.log"
-        log.parent.mkdir()
+    def begin(experiment: Path, runs: Path, _allowed: object, *, accept_links: bool) -> Apart:
+        assert not accept_links
+        log = experiment.with_suffix(".log")
         log.write_text("Chromium is not installed")
-        return Process(2)
+        return Apart(runs / "none", log, ended_process(2))
 
-    monkeypatch.setattr(race_pages, "begin_run", begin)
+    monkeypatch.setattr(race_pages, "begin_apart", begin)
     answer = owner.post("/race/", FIELDS)
     assert answer.status == 422
     assert "Chromium is not installed" in answer.text

@@ -6,14 +6,14 @@ link that has been tested on this bed already. A run ends as any other that was 
 
 from collections.abc import Sequence
 from contextlib import ExitStack, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 
 from lanelab.analysis.statistics import KNOWN
 from lanelab.driver.api.beds import BedOptions
 from lanelab.driver.api.run_experiment import links_of, ready
-from lanelab.driver.api.session import Means, session
+from lanelab.driver.api.session import Means, heard, session
 from lanelab.driver.base.errors import BedError, BedLost, InputError, Interrupted
 from lanelab.driver.base.version import VERSION
 from lanelab.driver.experiment.model import Experiment
@@ -89,7 +89,7 @@ class LinkBench:
         self._tell, self._options, self._command = tell, options, command
         self._stack = ExitStack()
         self._bed: Bed | None = None
-        self._settings: dict[str, Setting] = {}  # by the text of the experiment
+        self._settings: dict[tuple[str, bool], Setting] = {}  # by the text of the experiment, and what it accepts
         self._now: Setting | None = None
 
     def __enter__(self) -> "LinkBench":
@@ -101,10 +101,12 @@ class LinkBench:
         with self._stack, suppress(BedError):
             self.measure_again()
 
-    def measure(self, experiment: Experiment, folder: Path, rounds: int) -> Path:
+    def measure(self, experiment: Experiment, folder: Path, rounds: int, *, accept_links: bool = False) -> Path:
         """Measure an experiment of one link for so many rounds more, and return its run's folder: this one, where it
-        has none yet. Raises InputError where it has all its trials, or cannot be."""
-        setting = self._settings.get(experiment.text) or self._begin(experiment, folder)
+        has none yet. Raises InputError where it has all its trials, or cannot be. accept_links: go on where the link
+        fails its self-test, which the run then tells of."""
+        key = experiment.text, accept_links
+        setting = self._settings.get(key) or self._begin(experiment, folder, accept_links=accept_links)
         agenda = SomeRounds(setting.schedule, rounds)
         if agenda.is_empty:
             what = f"this setting has its {experiment.repeat.max} rounds"
@@ -122,11 +124,12 @@ class LinkBench:
                 setting.runner.current.measure_links_again()
                 setting.is_measured_again = True
 
-    def _begin(self, experiment: Experiment, folder: Path) -> Setting:
+    def _begin(self, experiment: Experiment, folder: Path, *, accept_links: bool) -> Setting:
         links = links_of(experiment)
         if len(links) != 1:
             raise InputError(f"a bench has one link at a time, and here are {len(links)}", "Write one", key="links")
-        options = self._options.placed(experiment.workload, links)
+        placed = self._options.placed(experiment.workload, links)
+        options = replace(placed, accept_links=accept_links)
         programs = ready(experiment, options)
         if self._bed is None:
             self._bed = self._stack.enter_context(options.opened())
@@ -135,7 +138,7 @@ class LinkBench:
             setting = self._opened(begun, links[0], programs, options, stack)
             setting.session = stack.pop_all()
         self._stack.push(setting.session)
-        self._settings[experiment.text] = setting
+        self._settings[experiment.text, accept_links] = setting
         return setting
 
     def _opened(
@@ -147,9 +150,10 @@ class LinkBench:
             raise BedLost("the bed is gone")
         stack.callback(begun.store.close)
         stack.enter_context(suppress(Interrupted))
+        means = stack.enter_context(heard(begun, means))
         stack.enter_context(session(begun, programs, options, means))
         schedule = Schedule(begun.experiment, int(begun.store.meta("seed")), KNOWN, {})
-        runner = stack.enter_context(Runner(begun, lambda: nullcontext(bed), self._tell, means.stop, programs))
+        runner = stack.enter_context(Runner(begun, lambda: nullcontext(bed), means.tell, means.stop, programs))
         setting = Setting(begun.store.folder, link, schedule, runner, stack)
         stack.callback(self._leave, setting)
         return setting

@@ -55,13 +55,13 @@ def play(begun: BegunRun, programs: Programs, bed: BedOptions, means: Means) -> 
         means.tell(Notice(warning))
     for words in own_sites_told(begun.experiment.sites):
         means.tell(Notice(f"mind: {words}"))
-    with _heard(begun, means) as heard, session(begun, programs, bed, heard):
-        tell = heard.tell
+    with heard(begun, means) as public, session(begun, programs, bed, public):
+        tell = public.tell
         tell(_begun(begun))
         if means.sweep.is_asked_for:
             play_sweep(means.sweep, begun, bed, means.reused, tell, means.stop)
         else:
-            _play_one_bed(begun, programs, bed, heard)
+            _play_one_bed(begun, programs, bed, public)
         missing = trials_missing(begun.experiment, begun.store.history(), begun.store.reasons(), begun.store.folder)
         if missing:
             tell(missing)
@@ -69,7 +69,7 @@ def play(begun: BegunRun, programs: Programs, bed: BedOptions, means: Means) -> 
 
 
 @contextmanager
-def _heard(begun: BegunRun, means: Means) -> Iterator[Means]:
+def heard(begun: BegunRun, means: Means) -> Iterator[Means]:
     """Yield the means with events in the run folder besides, for whoever watches the run while it goes on."""
     path = live_events(begun.store.folder)
     with writing(f"write events to {path}"):

@@ -79,8 +79,9 @@ class Bench:
         """Return whether a bed is kept."""
         return self._process is not None and self._process.poll() is None
 
-    def measure(self, experiment: str, folder: Path, rounds: int) -> None:
-        """Begin to measure. Raises InputError where something is under way."""
+    def measure(self, experiment: str, folder: Path, rounds: int, *, accept_links: bool = False) -> None:
+        """Begin to measure. Raises InputError where something is under way. accept_links: also where the link fails its
+        self-test."""
         with self._lock:
             if self.is_busy:
                 raise InputError("a measurement is under way", "Wait until it has ended: there is one bed")
@@ -91,7 +92,7 @@ class Bench:
                 self.at = Sentence(BEGINS)
             self.is_busy, self.problem = True, NOTHING
             self.changed += 1
-            request = {"experiment": experiment, "folder": str(folder), "rounds": rounds}
+            request = {"experiment": experiment, "folder": str(folder), "rounds": rounds, "accept": accept_links}
             if self._process.stdin is not None:
                 self._process.stdin.write(f"{json.dumps(request)}\n")
                 self._process.stdin.flush()

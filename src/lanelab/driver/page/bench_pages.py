@@ -29,6 +29,7 @@ def routes(pages: Pages) -> list[Route]:
     async def show(request: Request) -> Response:
         query = request.query_params
         setup = Setup.read({name: query.getlist(name) for name in query})
+        await pages.moments.wait()  # its page is not kept for others: it says what the bench is at
         return await pages.page(lambda: drawn(setup, request))
 
     async def measure(request: Request, form: Form) -> Response:
@@ -52,7 +53,7 @@ def _begin(pages: Pages, bench: Bench, setup: Setup) -> None:
     text, _here = setup.text(), setup.here
     checked(text)
     _require_quiet(pages)
-    bench.measure(text, pages.shelf.folder / _folder_name(), setup.more)
+    bench.measure(text, pages.shelf.folder / _folder_name(), setup.more, accept_links=setup.accept)
 
 
 def _require_quiet(pages: Pages) -> None:

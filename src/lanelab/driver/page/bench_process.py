@@ -51,7 +51,9 @@ def _answer(bench: LinkBench, line: str) -> bool:
     """Measure, and say how it ended. Whether the bed can do more."""
     request = json.loads(line)
     try:
-        folder = bench.measure(checked(request["experiment"]), Path(request["folder"]), request["rounds"])
+        folder = bench.measure(
+            checked(request["experiment"]), Path(request["folder"]), request["rounds"], accept_links=request["accept"]
+        )
     except LanelabError as error:
         _say({"problem": str(error)})
         return not isinstance(error, BedError)

@@ -13,7 +13,7 @@ from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.page.bench import Bench
 from lanelab.driver.page.bench_chart import chart, ms, summary_words
 from lanelab.driver.page.bench_numbers import DIALS, NAME, Curve, Dot, Measured, Results, curves
-from lanelab.driver.page.choices import Choice, arm_field, checked, refusal, site_field
+from lanelab.driver.page.choices import Choice, accept_field, arm_field, checked, refusal, site_field
 from lanelab.driver.page.documents import document
 from lanelab.driver.page.language import number_words, say, text
 from lanelab.driver.page.run_view import commands
@@ -42,6 +42,7 @@ class Setup:
     values: Mapping[str, str]
     along: str
     rounds: str
+    accept: bool = False
 
     @classmethod
     def read(cls, fields: Mapping[str, Sequence[str]]) -> "Setup":
@@ -52,7 +53,12 @@ class Setup:
         along = one("along", "rtt")
         values = {name: one(name, dial.usual) for name, dial in DIALS.items()}
         return cls(
-            one("site", "dummy"), (arms[0], arms[1]), values, along if along in DIALS else "rtt", one("rounds", "1")
+            one("site", "dummy"),
+            (arms[0], arms[1]),
+            values,
+            along if along in DIALS else "rtt",
+            one("rounds", "1"),
+            bool(fields.get("accept")),
         )
 
     @property
@@ -74,7 +80,8 @@ class Setup:
     @property
     def query(self) -> str:
         pairs = [("site", self.site), *(("arm", arm) for arm in self.arms), *self.values.items()]
-        return urlencode([*pairs, ("along", self.along), ("rounds", self.rounds)])
+        accept = [("accept", "1")] if self.accept else []
+        return urlencode([*pairs, ("along", self.along), ("rounds", self.rounds), *accept])
 
     def text(self) -> str:
         """Return the experiment of this setting. Raises InputError where an arm is none."""
@@ -183,6 +190,7 @@ def _form(setup: Setup, *, may_run: bool) -> Html:
            el("label", say("Curve along"), el("select", along, name="along")), class_="filter"),
         el("div", [_dial(name, value) for name, value in setup.values.items()], class_="dials"),
         el("div", el("button", say("Show"), type="submit"), measure, class_="filter"),
+        accept_field(setup.accept) if may_run else None,
         id="bench", action="./",
     )  # fmt: skip
 

@@ -105,6 +105,13 @@ def _arm_option(experiment: str, name: str, chosen: str) -> Html:
     return el("option", name, value=value, selected=value == chosen)
 
 
+def accept_field(accept: bool = False) -> Html:
+    """Return a box for a machine that has other work: without it, such a link is refused."""
+    words = say("Go on where the link is not what was asked for: on a busy machine. All outputs then say so.")
+    box = el("input", type="checkbox", name="accept", value="1", checked=accept)
+    return el("p", el("label", box, " ", words))
+
+
 def refusal(words: str) -> Html | None:
     """Return why nothing was begun."""
     return el("p", words, role="alert", class_="bad") if words else None

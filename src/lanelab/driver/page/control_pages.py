@@ -81,6 +81,7 @@ def _begin(pages: Pages, form: Form) -> Response:
     try:
         trials = _whole(typed["trials"], "trials", 1, MOST_TRIALS)
         seed = _whole(typed["seed"], "seed", 0, LARGEST_SEED)
+        pages.bench.close()  # which keeps a bed: it ends when nothing is measured on it
         apart = begin_apart(files[name], pages.shelf.folder, pages.allowed, trials=trials, seed=seed)
     except LanelabError as error:
         page = begin_page(*_planned(pages, name, str(error), **typed))

@@ -19,6 +19,7 @@ from lanelab.driver.lab.folder import LONGEST_NAME
 from lanelab.driver.lab.judging import CheckedLab
 from lanelab.driver.lab.markdown import rendered, rendered_line
 from lanelab.driver.lab.text import ENGLISH, PREDICT, LabText
+from lanelab.driver.page.choices import accept_field
 from lanelab.driver.page.classroom import Student
 from lanelab.driver.page.documents import document
 from lanelab.driver.page.language import date, in_english, many, say, text, whole
@@ -128,7 +129,7 @@ def _class(students: Sequence[Student], state: RunState) -> Html:
                 all=whole(len(students)),
             ),
         ),
-        _accept(),
+        accept_field(),
         el(
             "button",
             say("Begin one run for all who are ready"),
@@ -148,12 +149,6 @@ def _class(students: Sequence[Student], state: RunState) -> Html:
         el("p", el("a", say("What the class predicted, and what came out"), href="class/")),
         id="class",
     )
-
-
-def _accept() -> Html:
-    """Return a box for a machine that has other work: without it, such a run waits."""
-    words = say("Go on where the link is not what was asked for: on a busy machine. All outputs then say so.")
-    return el("p", el("label", el("input", type="checkbox", name="accept", value="1"), " ", words))
 
 
 def _where(student: Student) -> str:
@@ -283,7 +278,7 @@ def _run(content: LabText, student: Student, state: RunState, *, may_run: bool) 
             el(
                 "form",
                 el("p", say("Your run is made with your predictions and your own seed.")),
-                _accept(),
+                accept_field(),
                 el("button", say("Begin my run"), type="submit"),
                 method="post",
                 action="begin",

@@ -13,7 +13,7 @@ from lanelab.driver.page.guard import OPEN, ROLE
 from lanelab.driver.page.language import tag
 from lanelab.driver.page.moments import Moments, Stamp
 
-AT_ONCE = (*OPEN, "/begun/")  # what takes nothing to draw
+AT_ONCE = (*OPEN, "/begun/", "/bench/")  # what takes nothing to draw, or waits by itself
 STREAM = "/changes"
 MOST_KEPT, LARGEST_KEPT = 50, 4_000_000  # pages, bytes of one
 

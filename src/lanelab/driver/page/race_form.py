@@ -8,7 +8,7 @@ from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.layout.page import section_on_page
 from lanelab.analysis.results.run_summary import RunSummary
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.page.choices import LINK, Choice, arm_field, checked, refusal, site_field
+from lanelab.driver.page.choices import LINK, Choice, accept_field, arm_field, checked, refusal, site_field
 from lanelab.driver.page.documents import document
 from lanelab.driver.page.language import date, say, text
 
@@ -58,6 +58,7 @@ def _form(choice: Choice) -> Html:
            class_="filter"),
         el("div", link, el("label", say("Rounds"), rounds), class_="filter"),
         el("p", say(NOTE), class_="note"),
+        accept_field(),
         el("button", say("Begin the race"), type="submit"),
         method="post", action="./", id="race-form",
     )  # fmt: skip

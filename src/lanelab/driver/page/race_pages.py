@@ -10,13 +10,13 @@ from starlette.routing import Route
 
 from lanelab.analysis.results.run_folder import has_writer
 from lanelab.analysis.results.run_summary import is_run
-from lanelab.driver.base.errors import InputError
+from lanelab.driver.api.run_apart import begin_apart
+from lanelab.driver.base.errors import InputError, LanelabError
 from lanelab.driver.page import bench_numbers
 from lanelab.driver.page.choices import Choice
 from lanelab.driver.page.form import Form
 from lanelab.driver.page.pages import Pages, may_run, posting, reading, see
 from lanelab.driver.page.race_form import NAME, USUAL, form_page, race_file
-from lanelab.driver.page.run_process import begin_run, last_words
 
 LOOKS_EVERY_S = 0.2
 FREE_WITHIN_S = 30.0  # for the bench to end its bed
@@ -41,8 +41,8 @@ def routes(pages: Pages) -> list[Route]:
         try:
             text = await pages.beside(lambda: race_file(choice))
             await _free(pages)
-            name = await _begun(pages.shelf.folder, text)
-        except InputError as error:
+            name = await _begun(pages, text, accept_links=bool(form.some("accept")))
+        except LanelabError as error:
             problem = str(error)
             return HTMLResponse(await pages.beside(lambda: drawn(choice, request, problem)), 422)
         return see(f"../runs/{name}/race/")
@@ -65,15 +65,17 @@ def _measuring(pages: Pages) -> str:
     return next((name for name, folder in pages.shelf.names().items() if has_writer(folder)), "")
 
 
-async def _begun(runs: Path, text: str) -> str:
+async def _begun(pages: Pages, text: str, *, accept_links: bool) -> str:
     """Begin a run of this experiment, and return its name when it is there."""
-    name = f"{datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%S.%fZ}-{NAME}"
-    file = runs / FILES / f"{name}.yaml"
-    await asyncio.to_thread(_keep, file, text)
-    process = await asyncio.to_thread(begin_run, file, runs / name, False)
-    while not is_run(runs / name):
-        if process.poll() is not None:
-            raise InputError("the run did not begin", last_words(runs / name))
+    runs = pages.shelf.folder
+    file = runs / FILES / f"{datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%S.%fZ}-{NAME}.yaml"
+    await pages.beside(lambda: _keep(file, text))
+    apart = await pages.beside(lambda: begin_apart(file, runs, pages.allowed, accept_links=accept_links))
+    name = apart.folder.name
+    pages.begun[name] = apart
+    while not is_run(apart.folder):
+        if apart.status is not None:
+            raise InputError("the run did not begin", apart.said().strip())
         await asyncio.sleep(LOOKS_EVERY_S)
     return name
 
