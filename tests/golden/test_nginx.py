@@ -116,7 +116,7 @@ PROXY = names(ProxySettings) - {"proxy", "proxy_protocol"}  # its own business
 def test_every_setting_of_the_server_is_in_a_file() -> None:
     written = {key for file in FILES for key in settings_of(file)}
     browser = names(BrowserSettings) | {"browser"} | {"h3_discovery", "early_data"}
-    content = {"minify", "preload", "fetchpriority", "early_hints"}
+    content = {"minify", "preload", "fetchpriority", "early_hints", "block", "unreachable", "answer_delay", "answer"}
     common = {"dns", "addresses"}
     gateway = {
         "via",
