@@ -23,7 +23,7 @@ STARTS_WITHIN_S = 10
 SCREENS = (
     "", "runs/sample/", "runs/sample/report/", "runs/sample/trials/", "runs/sample/trials/3/", "runs/sample/trials/10/",
     "runs/sample/race/", "compare/?run=sample&cell=2&run=other&cell=5", "compare/?run=sample&cell=4&run=sample&cell=5",
-    "bench/", "labs/", "labs/4-tls-round-trips/", "nothing",
+    "bench/", "begin/", "race/", "labs/", "labs/4-tls-round-trips/", "nothing",
 )  # fmt: skip
 
 
