@@ -48,7 +48,7 @@ class Apart:
         """Return how it has ended, as a shell has it; None while it goes on."""
         return self.process.poll()
 
-    def said(self) -> str:
+    def words(self) -> str:
         """Return what it has said so far, as its terminal would show it."""
         with contextlib.suppress(OSError):
             return self.log.read_text(errors="replace")[-MOST_OF_A_LOG:]
@@ -95,11 +95,11 @@ def _start(words: list[str], folder: Path) -> Apart:
     log = build_folder() / LOGS / f"{folder.name}.log"
     with _machine() as lock, writing(f"begin a run apart, with its words in {log}"):
         log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("wb") as said:
+        with log.open("wb") as output:
             process = subprocess.Popen(
                 [*PROGRAM, *words],
                 stdin=subprocess.DEVNULL,
-                stdout=said,
+                stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
                 pass_fds=(lock,),

@@ -40,7 +40,7 @@ def live_events(folder: Path) -> Path:
 
 @dataclass
 class RunNow:
-    """What the events of a session say so far."""
+    """The state of a session, as its events say it so far."""
 
     progress: Progress | None = None  # None: nothing is known
     sweep: SweepProgress | None = None  # of several beds at once

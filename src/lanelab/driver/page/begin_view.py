@@ -14,7 +14,7 @@ from lanelab.driver.page.language import in_english, say, whole
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What was chosen and typed so far. `problem`: why it is not begun, in the words of the command line."""
+    """A choice, and what is typed so far. `problem`: why it is not begun, in the words of the command line."""
 
     experiment: str = ""
     typed: Mapping[str, str] = field(default_factory=dict)
@@ -71,4 +71,4 @@ def waiting_page(name: str, apart: Apart) -> str:
     head = el("header", el("p", name, class_="eyebrow"), el("h1", title))
     words = say("This is what it said.") if ended else say("Programs are made ready. This page follows.")
     again = el("p", el("a", say("Begin a run"), href="../../begin/")) if ended else None
-    return document(title, head, el("p", words), in_english(el("pre", apart.said(), tabindex=0)), again, up=2)
+    return document(title, head, el("p", words), in_english(el("pre", apart.words(), tabindex=0)), again, up=2)

@@ -40,12 +40,14 @@ def routes(pages: Pages) -> list[Route]:
         return await pages.page(lambda: begin_page(*_planned(pages, name)))
 
     async def begin(_request: Request, form: Form) -> Response:
+        pages.bench.close()  # its bed is one that is in use
         return await pages.beside(lambda: _begin(pages, form))
 
     async def begun(request: Request) -> Response:
         return await pages.beside(lambda: _begun(pages, request.path_params["name"]))
 
     async def resume(request: Request, _form: Form) -> Response:
+        pages.bench.close()
         return await pages.beside(lambda: _resume(pages, request))
 
     async def stop(request: Request, form: Form) -> Response:

@@ -38,11 +38,12 @@ def now_section(run: Run, controls: Controls) -> Html | None:
 
 def _running(controls: Controls) -> list[Html | None]:
     now = controls.now
+    known = {test.words for test in now.tests.values()}
     tests = [el("li", test.words, class_=None if test.passed else "bad") for test in now.tests.values()]
     troubles = [el("li", words, class_="warn") for words in now.troubles]
     return [
         _how_far(now, now.progress) if now.progress else el("p", say("This run tells nothing of what it does now.")),
-        in_english(el("p", now.line, id="now-line")),
+        in_english(el("p", "" if now.line in known else now.line, id="now-line")),
         in_english(el("ul", tests, class_="plain")) if tests else None,
         el("h3", say("What went wrong lately")) if troubles else None,
         in_english(el("ul", troubles, class_="plain")) if troubles else None,

@@ -75,7 +75,7 @@ async def _begun(pages: Pages, text: str, *, accept_links: bool) -> str:
     pages.begun[name] = apart
     while not is_run(apart.folder):
         if apart.status is not None:
-            raise InputError("the run did not begin", apart.said().strip())
+            raise InputError("the run did not begin", apart.words().strip())
         await asyncio.sleep(LOOKS_EVERY_S)
     return name
 
