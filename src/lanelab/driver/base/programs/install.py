@@ -83,7 +83,7 @@ def remedy(missing: Sequence[Program]) -> str:
     if nowhere := [program for program in without_package if not program.variable]:
         parts.append(f"{family()} has no package for {_names(nowhere)}")
     if by_hand := [program for program in without_package if program.variable]:
-        variables = " and ".join(f"{program.variable} to {program.name}" for program in by_hand)
+        variables = " and ".join(f"{program.variable} to {program.name}'s path" for program in by_hand)
         parts.append(
             f"{family()} has {' and '.join(program.name for program in by_hand)} only as a snap, which does not run "
             f"inside a bed. Install another build by hand ({_other_builds(by_hand)}). Where lanelab does not find it, "

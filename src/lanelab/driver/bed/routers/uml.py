@@ -55,9 +55,9 @@ def installed() -> str | None:
     if platform.machine() != "x86_64":
         return f"the UML kernel is an x86-64 program and this machine is {platform.machine()}"
     if find("linux.uml") is None:
-        return "the program 'linux.uml' is not installed (package user-mode-linux)"
+        return "the program 'linux.uml' is not installed (Debian's package user-mode-linux)"
     if not (MODULES_ROOT.is_dir() and any(MODULES_ROOT.glob("*/modules.dep"))):
-        return f"there are no modules in {MODULES_ROOT} (package user-mode-linux)"
+        return f"there are no modules in {MODULES_ROOT} (Debian's package user-mode-linux)"
     return None
 
 

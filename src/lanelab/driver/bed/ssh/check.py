@@ -163,5 +163,7 @@ def why_no_uml(facts: MachineReport) -> str:
     if facts["architecture"] != "x86_64":
         return f"that is an x86-64 program and this machine is {facts['architecture']}"
     return (
-        "" if facts["programs"].get(UML) and facts["uml_modules"] else "it is not installed (package user-mode-linux)"
+        ""
+        if facts["programs"].get(UML) and facts["uml_modules"]
+        else "it is not installed (Debian's package user-mode-linux)"
     )
