@@ -60,7 +60,7 @@ def verdict_table(text: LabText, outcomes: Sequence[Outcome], say: Say = _in_eng
             el("td", one.measured or "-", data_title=titles[2], class_="number"),
             el("td", one.interval or "-", data_title=titles[3], class_="number"),
             el("td", el("b", say(str(one.verdict))), data_title=titles[4], class_=MOODS[one.verdict]),
-            el("td", one.words, data_title=titles[5]),
+            el("td", one.words, data_title=titles[5], lang="en"),  # as claims are explained
         )
         rows.append(el("tr", cells))
     return scroll(el("table", head, el("tbody", rows), class_="predictions"))
