@@ -31,6 +31,7 @@ def _site() -> Schema:
         "objects": _list(reference("object")),
         "fetch": reference("fetch"),
         **dict.fromkeys(("late", "unanswered", "left_out"), lines),
+        "pages": {"type": "object", "minProperties": 1, "additionalProperties": lines},
         "composition": {"type": "object", "additionalProperties": types.of(Part)},
         "fidelity": types.of(Fidelity),
     }

@@ -1,6 +1,7 @@
 """What a run folder holds, as objects: a run, its cells and their trials. Knows nothing of how they are stored."""
 
 import datetime
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -259,6 +260,11 @@ class Run:
     def primary(self) -> Metric:
         """The metric that the trials are for."""
         return primary_of(self.workload)
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """Return the names of the steps of its journey; of none where trials load one page."""
+        return tuple(json.loads(self.meta.get(run_format.JOURNEY, "[]")))
 
     @property
     def scale(self) -> float:

@@ -6,6 +6,7 @@ from lanelab.analysis.results.layout.model import Column, Part, Section, table, 
 from lanelab.analysis.results.model import Trial
 from lanelab.analysis.results.numbers import milliseconds, shown, size
 from lanelab.driver.record.evidence.browser import Request
+from lanelab.driver.record.evidence.journey import StepEvidence
 from lanelab.driver.record.metrics import METRICS
 from lanelab.driver.record.record import TrialRecord
 
@@ -34,6 +35,8 @@ def _parts(trial: Trial, record: TrialRecord, artifacts: Sequence[tuple[str, int
         yield text_table(("", "measured", "unit"), others, ("measured",))
     yield from words((f"failed: {each.reason}: {each.detail}" for each in record.failures), "warn")
     yield from words((f"flagged: {each.name}: {each.detail}" for each in trial.flags), "warn")
+    if record.steps:
+        yield table(STEPS, enumerate(record.steps, 1))
     if record.requests:
         yield table(REQUESTS, enumerate(record.requests, 1))
         settings = trial.cell.arm.settings
@@ -52,6 +55,17 @@ def _on_link(each: Requested) -> tuple[str | None, int | None]:
     return wire.protocol or None, wire.connection
 
 
+STEPS: Sequence[Column[tuple[int, StepEvidence]]] = (
+    Column("step", lambda each: f"{each[0]}. {each[1].name}"),
+    Column("address", lambda each: each[1].page),
+    Column("thought ms", lambda each: f"{each[1].thought_ms:.0f}", number=True),
+    Column("load ms", lambda each: milliseconds(each[1].times.plt_ms or 0.0), number=True),
+    Column(
+        "FCP ms", lambda each: None if each[1].times.fcp_ms is None else milliseconds(each[1].times.fcp_ms), number=True
+    ),
+    Column("requests", lambda each: each[1].requests, number=True),
+    Column("in the capture from", lambda each: f"{each[1].clock.asked / 1_000_000:.6f}", number=True),
+)
 REQUESTS: Sequence[Column[Requested]] = (
     Column("#", lambda each: each[0], number=True),
     Column("from ms", lambda each: f"{each[1].started_ms:.1f}", number=True),

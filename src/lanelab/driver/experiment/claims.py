@@ -28,7 +28,7 @@ from lanelab.driver.experiment.keys import (
     read_name,
 )
 from lanelab.driver.experiment.model import Cell, dimension_of
-from lanelab.driver.record.metrics import NEEDS, PRIMARY, Metric, metrics_of
+from lanelab.driver.record.metrics import NEEDS, PRIMARY, Metric, metrics_of, metrics_of_steps
 from lanelab.driver.trial.recorders.registry import RECORDERS
 
 
@@ -188,7 +188,8 @@ def _metric_or_place(where: Written, parts: Mapping[str, Written], about: About)
 def _metric(written: Written | None, about: About) -> Metric:
     """One that trials of this experiment will have."""
     metrics = metrics_of(about.workload)
-    known = {metric.key: metric for metric in metrics}
+    steps = {step.name: None for cell in about.cells for step in cell.journey}
+    known = {metric.key: metric for metric in (*metrics, *metrics_of_steps(steps))}
     if written is None:
         return next(metric for metric in metrics if metric.name == PRIMARY[about.workload])
     metric = known[_one_of(written, list(known), "metric", of=f" of a {about.workload}")]

@@ -14,7 +14,7 @@ from lanelab.driver.experiment.links import canonical, varying_cases
 from lanelab.driver.experiment.model import Cell, dimension_of, shows
 from lanelab.driver.experiment.published import read_published
 from lanelab.driver.record.load_series import SERIES
-from lanelab.driver.record.metrics import PAGE_LOAD, metric_named, metrics_of, primary_of
+from lanelab.driver.record.metrics import PAGE_LOAD, metric_named, metrics_of, metrics_of_steps, primary_of
 
 PLAIN = ("arm", "site", "link")
 OF_ONE_METRIC = {
@@ -42,11 +42,14 @@ def _read(
     plain = FIGURE.values_of(entries)
     y = plain["y"] or primary_of(workload).key
     course = read_course(where, entries, plain, workload, cells)
-    keys = [*(metric.key for metric in metrics_of(workload)), CHANGE]
+    steps = {step.name: None for cell in cells for step in cell.journey}
+    keys = [*(metric.key for metric in metrics_of(workload)), CHANGE, *(each.key for each in metrics_of_steps(steps))]
     if y in SERIES and y not in keys and not course:
         raise entries["y"].error(f"{y} is a series", f"Write kind: {COURSE} too")
     if y not in keys and not course:
-        raise entries["y"].error(f"trials of a {workload} have no {y}", f"Write one of {', '.join(keys)}")
+        raise entries["y"].error(
+            f"trials of a {workload} have no {y}", f"{near_miss(y, keys)}Write one of {', '.join(keys)}"
+        )
     kind = plain["kind"] or ""
     _refuse_what_does_not_go_together(entries, kind, y, workload)
     only = read_only(entries["only"], cells) if "only" in entries else ()

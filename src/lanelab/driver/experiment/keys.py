@@ -54,6 +54,16 @@ def _interval(value: object, key: str) -> Ratio:
     return ratio
 
 
+def with_steps(kind: Kind) -> Kind:
+    """Return the kind with metrics of steps of a journey."""
+
+    def parse(value: object, key: str) -> object:
+        return value if isinstance(value, str) and metrics.OF_STEP in value else kind.parse(value, key)
+
+    return Kind(kind.metavar, kind.written, parse, {"anyOf": [kind.schema, dict(OF_STEP_SCHEMA)]})
+
+
+OF_STEP_SCHEMA = {"type": "string", "pattern": "^[a-z0-9_]+@[a-z0-9-]+$"}
 TRIALS = count("TRIALS", "trials", 1, MOST_TRIALS)
 BEDS = count("BEDS", "beds", 1, MOST_BEDS)
 # fmt: off
@@ -80,6 +90,11 @@ EXPERIMENT = Table((
     Setting("compare", None, "", "which arms are compared with which", "[{of: h2, to: http}]",
         "a list of [pairs](#compare), or a mapping like `{h2: http}`",
         "every arm with the first"),
+    Setting("pages", None, "", "the pages that each trial loads one after the other in one browser session: a "
+        "[journey](journeys.md)", "[home, article, {back: true}]", "a list of names of the site's pages, or of "
+        "[keys](journeys.md#steps)", "the entry alone"),
+    Setting("think", DURATION, "", "with `pages`: the time between the end of a load and the next step", "2s",
+        "a time, `1s` or more", "`5s`"),
     Setting("trials", TRIALS, "5", "how many trials each cell gets", "3", default_words="`5`, unless `until` is given"),
     Setting("until", None, "", "go on until results are known well enough, instead of `trials`",
         "{ci: 2%, max: 30}",
@@ -116,6 +131,12 @@ UNTIL = Table((
     Setting("max", TRIALS, "30", "the most trials of a cell", "50"),
     Setting("min", TRIALS, "8", "the fewest, after which the first look is taken", "10"),
 ))
+STEP = Table((
+    Setting("page", PROSE, "", "the page that is loaded, by its name in the site", "article", default_words="none"),
+    Setting("back", FLAG, "false", "go back to the page before by the browser's own way back", "true"),
+    Setting("think", DURATION, "5s", "the time since the load before, instead of the experiment's `think`", "2s",
+        "a time, `1s` or more", "the experiment's"),
+))
 COMPARE = Table((
     Setting("of", None, "", "arms that are compared", "[h2, spdy]", "a name or a list", required=True),
     Setting("to", None, "", "arms that they are compared with", "http", "a name or a list", required=True),
@@ -141,9 +162,10 @@ FIGURE = Table((
     Setting("x", None, "", "what it is drawn over", "rtt", "`arm`, `site`, `link` or a setting of the link; with "
         "`kind: series` `time` or `users`",
         "the link setting that varies most, else `arm`"),
-    Setting("y", choice("METRIC", *METRICS, CHANGE, *(each for each in SERIES if each not in METRICS)), "",
+    Setting("y", with_steps(choice("METRIC", *METRICS, CHANGE, *(each for each in SERIES if each not in METRICS))), "",
         "what is drawn, the median of each cell; `change`: how much each arm changes the load time, [round by "
-        "round](#figures)", "fcp", "a [metric](metrics.md), `change`, or a [series](metrics.md#series)",
+        "round](#figures)", "fcp", "a [metric](metrics.md), of a [journey](journeys.md) METRIC@STEP, `change`, or a "
+        "[series](metrics.md#series)",
         default_words="`plt`; with `workload: load` `requests_per_s`"),
     Setting("series", None, "", "what has a colour of its own; in a `heatmap` a row of its own", "arm",
         "as `x`, or `none`", "`arm`, when there are several"),
@@ -256,6 +278,7 @@ SECTIONS: Mapping[str, Table] = {
     "experiment": EXPERIMENT,
     "workload": WORKLOAD,
     "users": LOAD_USERS,
+    "step": STEP,
     "until": UNTIL,
     "compare": COMPARE,
     "tolerances": TOLERANCES,

@@ -15,6 +15,7 @@ from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.experiment.dimensions import value_of
 from lanelab.driver.experiment.figure import Figure
 from lanelab.driver.link import Link
+from lanelab.driver.trial.journey import Journey
 from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.tolerances import Tolerances
 
@@ -43,6 +44,7 @@ class Cell:
     site: str
     link: LinkCase
     arm: Arm
+    journey: Journey = ()  # empty: one page is loaded
 
     _id: str = field(
         default="", init=False, compare=False, repr=False
@@ -62,7 +64,8 @@ class Cell:
         """Return what identifies it, beside its site: the settings of link and arm that are not the default ones, and
         the load. So a setting that lanelab gets later changes no identifier."""
         load = {"load": self.link.load.to_json()} if self.link.load else {}
-        return {"link": self.link.link.changed(), "arm": self.arm.changed(), **load}
+        journey = {"journey": [step.to_json() for step in self.journey]} if self.journey else {}
+        return {"link": self.link.link.changed(), "arm": self.arm.changed(), **load, **journey}
 
     @property
     def label(self) -> str:
@@ -132,4 +135,5 @@ class Experiment:
     retries: int
     timeout: Duration
     recorders: Mapping[str, Coded]  # options of each recorder that is on, by its name
+    journey: Journey = ()  # that each trial makes; empty: it loads one page
     scale: float = 1.0  # of users and times of loads, against what the file says

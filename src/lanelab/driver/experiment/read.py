@@ -21,6 +21,7 @@ from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.experiment.claims import About, read_claims, refuse_sequential
 from lanelab.driver.experiment.compare import default_pairs, read_pairs
 from lanelab.driver.experiment.figures import default_figures, read_figures
+from lanelab.driver.experiment.journeys import USUAL_THINK, read_journey, refuse_what_is_of_one_load
 from lanelab.driver.experiment.keys import EXPERIMENT, TOLERANCES, UNTIL, read_name
 from lanelab.driver.experiment.load_keys import (
     LoadCase,
@@ -96,6 +97,9 @@ def _parse(
     refuse_links = _refuse_direct if workload == PAGE_LOAD else _refuse_moving
     refuse_links(entries, combined.links)
     combined = combined.with_cells(over_loads(combined.cells, loads)) if loads else combined
+    journey = read_journey(entries, plain["think"] or USUAL_THINK, workload)
+    if journey:
+        combined = combined.with_cells(tuple(replace(cell, journey=journey) for cell in combined.cells))
     _refuse_one_address(entries, combined.cells, workload)
     pairs = _read_pairs(entries, combined, plain["order"], repeat)
     if "figures" in entries:
@@ -109,6 +113,8 @@ def _parse(
         _refuse_recorders_of_others(entries, arms, recorders)
         _require_capture(entries, arms, recorders)
         _require_patience(entries, arms, plain["timeout"])
+    if journey:
+        refuse_what_is_of_one_load(entries, arms, combined.sites, recorders)
     claims = _read_claims(entries, About(combined.cells, workload, recorders), plain["order"])
     return Experiment(
         name=plain["name"] or _stem(source, root),
@@ -133,6 +139,7 @@ def _parse(
         retries=plain["retries"],
         timeout=_read_timeout(entries, plain["timeout"], loads),
         recorders=recorders,
+        journey=journey,
     )
 
 

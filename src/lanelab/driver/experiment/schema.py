@@ -17,7 +17,7 @@ from lanelab.driver.base.settings.schemas import Schema, one_or_many, properties
 from lanelab.driver.base.settings.schemas import schema_text as text_of
 from lanelab.driver.experiment.dimensions import DIMENSIONS
 from lanelab.driver.experiment.figures import PLAIN
-from lanelab.driver.experiment.keys import CLAIM_SECTIONS, METRICS, SECTIONS
+from lanelab.driver.experiment.keys import CLAIM_SECTIONS, METRICS, OF_STEP_SCHEMA, SECTIONS
 from lanelab.driver.experiment.load_tables import LOAD_STAGE, LONG_DURATION, WORKLOAD
 from lanelab.driver.experiment.traces import mapping_keys
 from lanelab.driver.link import SETTINGS
@@ -30,6 +30,7 @@ from lanelab.driver.trial.recorders.registry import RECORDERS
 SCHEMA_FILE = PROJECT / "experiments" / "experiment.schema.json"
 REFERENCE = PROJECT / "docs" / "reference" / "experiment.md"
 CLAIMS_REFERENCE = PROJECT / "docs" / "reference" / "claims.md"
+JOURNEYS_REFERENCE = PROJECT / "docs" / "reference" / "journeys.md"
 _TEXT: Schema = {"type": "string"}
 _VALUE: Schema = {"type": ["string", "number", "boolean"]}
 
@@ -51,7 +52,7 @@ def _kinds() -> dict[str, Schema]:
         "percent": dict(PERCENT.schema),
         "rate": dict(RATE.schema),
         "profile": {"enum": list(PROFILES)},
-        "metric": {"enum": list(METRICS)},
+        "metric": {"anyOf": [{"enum": list(METRICS)}, dict(OF_STEP_SCHEMA)]},
         "series": {"enum": list(SERIES)},
         "axis": {"enum": ["none", *PLAIN, *DIMENSIONS]},
         **{f"link_{key.setting.name}": _of_setting(name) for name, key in SETTINGS.items() if mapping_keys(name)},
@@ -72,7 +73,7 @@ def _whole() -> Schema:
             "arm": _object(properties(ARM)),
             **{
                 name: _object(_section(name))
-                for name in ("cell", "figure", "variant", "tolerances", "workload", "users", *_with_keys())
+                for name in ("cell", "figure", "step", "variant", "tolerances", "workload", "users", *_with_keys())
             },
             "published": {
                 **_object(_section("published")),
@@ -90,7 +91,8 @@ def _claims() -> dict[str, Schema]:
     text: Schema = {"type": ["string", "number"]}
     numbers: Schema = {"enum": [name for name, key in DIMENSIONS.items() if key.setting.numeric]}
     parts: dict[str, Schema] = {**dict.fromkeys(("of", "to", "at", "change_of", "value_of"), text), "over": numbers}
-    parts["metric"], parts["series"] = {"enum": list(METRICS)}, {"enum": list(SERIES)}
+    parts["metric"] = {"anyOf": [{"enum": list(METRICS)}, dict(OF_STEP_SCHEMA)]}
+    parts["series"] = {"enum": list(SERIES)}
     time: Schema = {"type": ["string", "number"]}
     one_place: Schema = {**_object({"users": {"type": "integer", "minimum": 1}, "time": time}), "minProperties": 1}
     parts["at"] = {"anyOf": [text, {**one_place, "maxProperties": 1}]}
@@ -200,6 +202,7 @@ def _shapes_of_experiment() -> dict[str, Schema]:
         "arms": _some({"anyOf": [reference("arm"), {"type": "null"}]}),
         "defaults": reference("arm"),
         "cells": one_or_many(reference("cell")),
+        "pages": {"type": "array", "minItems": 2, "items": {"anyOf": [_TEXT, reference("step")]}},
         "until": reference("until"),
         "compare": {"anyOf": [compared, _some(one_or_many(_TEXT))]},
         "tolerances": reference("tolerances"),
@@ -257,7 +260,8 @@ def schema_text() -> str:
 def reference_tables() -> dict[Path, dict[str, str]]:
     """Return every generated table, by the page that has it."""
     return {
-        REFERENCE: {"arm": ARM.markdown(), **{name: table.markdown() for name, table in SECTIONS.items()}},
+        REFERENCE: {"arm": ARM.markdown(), **{name: SECTIONS[name].markdown() for name in SECTIONS if name != "step"}},
+        JOURNEYS_REFERENCE: {"step": SECTIONS["step"].markdown()},
         CLAIMS_REFERENCE: {name: table.markdown() for name, table in CLAIM_SECTIONS.items()},
     }
 

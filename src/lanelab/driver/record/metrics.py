@@ -5,8 +5,8 @@ words and a unit, or a number that is worked out from the record. To add a metri
 """
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # tables of metrics are read without the types of all evidence
@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # tables of metrics are read without the types of all evidenc
 PAGE_LOAD, LOAD = "page_load", "load"
 ANY = (PAGE_LOAD, LOAD)
 MILLISECONDS = "_ms"
+OF_STEP = "@"  # in METRIC@STEP: of one step of a journey
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,8 @@ class Metric:
     @property
     def key(self) -> str:
         """Return what experiment files call it."""
-        return self.name.removesuffix(MILLISECONDS)
+        name, mark, step = self.name.partition(OF_STEP)
+        return name.removesuffix(MILLISECONDS) + mark + step
 
     @property
     def heading(self) -> str:
@@ -215,6 +217,28 @@ METRICS: tuple[Metric, ...] = (
     Metric("throttled_s", "time for which a limit stopped programs", "s", ANY),
 )
 # fmt: on
+# What steps of a journey have, as METRIC@STEP: docs/reference/journeys.md. The last two have no whole trial's number.
+STEP_METRICS: tuple[Metric, ...] = (
+    *(
+        metric
+        for metric in METRICS
+        if metric.name
+        in (
+            "plt_ms",
+            "plt_navigation_ms",
+            "ttfb_ms",
+            "dcl_ms",
+            "first_paint_ms",
+            "fcp_ms",
+            "lcp_ms",
+            "bound_ms",
+            "requests",
+            "connections_opened",
+        )
+    ),
+    Metric("connections_reused", "connections of earlier steps that carried a request", whole=True),
+    Metric("from_cache", "requests that the browser's cache answered", whole=True),
+)
 _OF_SERVER_SERIES = ("workers_busy_most", "workers_full_s", "pages_full_s", "starvation_gap_s", "server_memory_used")
 OF_VITALS = ("cls", "lcp_settled_ms", "long_task_count", "long_task_ms", "tbt_ms", "inp_ms")
 # The setting of an experiment without which no trial has the metric. Those that are not here are the workload's own.
@@ -257,8 +281,26 @@ def primary_of(workload: str) -> Metric:
 
 
 def metric_named(name: str) -> Metric | None:
-    """Return the metric of this name or key."""
-    return next((metric for metric in METRICS if name in (metric.name, metric.key)), None)
+    """Return the metric of this name or key, also that of a step of a journey."""
+    base, mark, step = name.partition(OF_STEP)
+    known = next((metric for metric in (STEP_METRICS if mark else METRICS) if base in (metric.name, metric.key)), None)
+    return metric_of_step(known, step) if known and mark else known
+
+
+def metrics_of_steps(steps: Iterable[str]) -> list[Metric]:
+    """Return the metrics that trials with these steps may have of each."""
+    return [metric_of_step(metric, step) for step in steps for metric in STEP_METRICS]
+
+
+def of_step(name: str, step: str) -> str:
+    """Return the name of a measure of a step."""
+    return f"{name}{OF_STEP}{step}"
+
+
+def metric_of_step(metric: Metric, step: str) -> Metric:
+    """Return the metric of one step: always a measure of the record."""
+    name, words = of_step(metric.name, step), f"{metric.words}, step {step}"
+    return replace(metric, name=name, words=words, workloads=(PAGE_LOAD,), column="", censored="", of=None)
 
 
 def metrics_of(workload: str) -> list[Metric]:

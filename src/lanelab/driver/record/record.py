@@ -11,6 +11,7 @@ from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.evidence.cross import CrossEvidence
+from lanelab.driver.record.evidence.journey import JourneyEvidence, StepEvidence
 from lanelab.driver.record.evidence.load import LoadEvidence
 from lanelab.driver.record.evidence.machine import MachineEvidence
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
@@ -28,6 +29,7 @@ EVIDENCE: dict[str, type[Coded]] = {
 # The type of what a recorder knows, by the recorder's name. Most recorders leave files and measures alone.
 RECORDINGS: dict[str, type[Coded]] = {
     "cross": CrossEvidence,  # of links with cross traffic: no recorder that a user names
+    "journey": JourneyEvidence,  # likewise, of trials that load several pages
     "machine": MachineEvidence,
     "server_series": ServerSeriesEvidence,
     "trace": TraceEvidence,
@@ -82,6 +84,12 @@ class TrialRecord(Coded):
         """Return what the link's cross traffic did; None where it has none."""
         recorded = self.recordings.get("cross")
         return recorded if isinstance(recorded, CrossEvidence) else None
+
+    @property
+    def steps(self) -> tuple[StepEvidence, ...]:
+        """Return the steps of a journey; none where one page was loaded."""
+        recorded = self.recordings.get("journey")
+        return recorded.steps if isinstance(recorded, JourneyEvidence) else ()
 
     @property
     def trace(self) -> TraceEvidence | None:

@@ -7,7 +7,7 @@ from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.estimate import Estimate, SiteLoad, estimate
 from lanelab.driver.run.loads import check_loads
 from lanelab.driver.run.served_sites import with_arm_named
-from lanelab.driver.run.start import load_target
+from lanelab.driver.run.start import load_for
 from lanelab.driver.site.site import Site
 
 
@@ -15,7 +15,7 @@ def expected(experiment: Experiment) -> Estimate:
     """Return the estimate. Raises InputError for what cannot be with these sites."""
     check_loads(experiment)
     names = {cell.site for cell in experiment.cells}
-    sites = {name: load_target(name) for name in names}
+    sites = {name: load_for(experiment, name) for name in names}
     _require_third_parties(experiment, sites)
     return estimate(experiment, {name: SiteLoad.of(site.objects) for name, site in sites.items()})
 

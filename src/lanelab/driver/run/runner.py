@@ -31,6 +31,7 @@ from lanelab.driver.run.folder.store import Stored
 from lanelab.driver.run.open_beds import Beds, OpenBed
 from lanelab.driver.run.start import AUTHORITY, BegunRun
 from lanelab.driver.run.trial_keys import AskedKeys
+from lanelab.driver.trial.journey import journey_options, time_limit_s
 from lanelab.driver.trial.registry import WORKLOADS
 from lanelab.driver.trial.spec import TrialSpec
 from lanelab.driver.trial.workload import TrialContext
@@ -172,7 +173,7 @@ class Runner:
             self._tell(TrialBegun(planned.cell.site, planned.cell.link.label, planned.cell.arm.name, planned.round))
             if self._may_prepare_ahead(following):
                 bed.expect_trial(self._spec(following.cell, self._store.folder, self._seed_of(following)))
-            data = bed.run_trial(self._experiment.timeout.seconds)
+            data = bed.run_trial(time_limit_s(self._experiment.timeout.seconds, planned.cell.journey))
         except BedError as error:
             if not self.current.was_there:  # nothing was lost, and no trial is to blame
                 raise
@@ -182,7 +183,7 @@ class Runner:
         self._prepare_ahead(following)
         case = planned.cell
         site, link = self._sites.site(case), self._sites.link(case)
-        context = TrialContext(case.arm, site, link, self._experiment, prepared.folder, case.link.load)
+        context = TrialContext(case.arm, site, link, self._experiment, prepared.folder, case.link.load, case.journey)
         record = self._workload.finish(data, context)
         self._add(planned, prepared, record, started)
         if any(failure.reason is Reason.STOPPED for failure in record.failures):
@@ -301,7 +302,7 @@ class Runner:
             folder=folder,
             authority=self._store.folder / AUTHORITY,
             workload=self._workload.name,
-            options=load.to_json() if load else {},
+            options=load.to_json() if load else journey_options(cell.journey),
             seed=seed,
             built=self._programs.paths,
         )

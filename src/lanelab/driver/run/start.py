@@ -24,6 +24,7 @@ from lanelab.driver.run.served_sites import ServedSites
 from lanelab.driver.site.facts import about
 from lanelab.driver.site.load import load_site, site_names
 from lanelab.driver.site.site import Site
+from lanelab.driver.trial.journey import pages_of
 from lanelab.driver.trial.server_load.targets import ALL
 
 AUTHORITY = "authority"
@@ -85,7 +86,16 @@ def digests_now(folder: Path, meta: Mapping[str, str]) -> dict[str, str]:
 
 
 def _served(experiment: Experiment) -> ServedSites:
-    return ServedSites.of(experiment, {name: load_target(name) for name in experiment.sites})
+    return ServedSites.of(experiment, {name: load_for(experiment, name) for name in experiment.sites})
+
+
+def load_for(experiment: Experiment, name: str) -> Site:
+    """Return what an experiment loads of a site: for a journey the whole, with the first step's page as its entry.
+    Raises InputError where it lacks a page."""
+    if not experiment.journey:
+        return load_target(name)
+    site = load_site(name)
+    return site.beginning_at(pages_of(experiment.journey, site)[0])
 
 
 def load_target(name: str) -> Site:
@@ -148,6 +158,7 @@ def _meta(experiment: Experiment, sites: ServedSites, version: str, seed: int) -
         run_format.VARIANT: experiment.variant,
         run_format.SCALE: repr(experiment.scale).removesuffix(".0"),  # all digits: identifiers of cells follow from it
         run_format.CLAIMS: json.dumps([claim.to_json() for claim in experiment.claims]),
+        **({run_format.JOURNEY: json.dumps([step.name for step in experiment.journey])} if experiment.journey else {}),
         run_format.CLAIMS_DIGEST: digest_of(experiment.claims),
         "figures": json.dumps([figure.to_json() for figure in experiment.figures]),
         "plan": json.dumps(_plan(experiment)),

@@ -125,14 +125,19 @@ class Site(Coded):
             for each in self.objects
             if each.url in needs or each.late
         )
-        host, slash, path = page.url.partition("/")
-        scheme = self.entry_scheme if page == self.entry_page else self.scheme_of(page.url)
-        hosts = {host, *(each.host for each in objects)}
+        site = self.beginning_at(page)
+        hosts = {site.entry_host, *(each.host for each in objects)}
         return replace(
-            self, entry_host=host, entry_path=slash + path, entry_scheme=scheme, objects=objects, pages=(),
+            site, objects=objects, pages=(),
             distances=tuple(each for each in self.distances if _is_of_any(each[0], hosts)),
             think=tuple(each for each in self.think if each[0] in {one.url for one in objects}),
         )  # fmt: skip
+
+    def beginning_at(self, page: SitePage) -> "Site":
+        """Return the whole site with that page as its entry."""
+        host, slash, path = page.url.partition("/")
+        scheme = self.entry_scheme if page == self.entry_page else self.scheme_of(page.url)
+        return replace(self, entry_host=host, entry_path=slash + path, entry_scheme=scheme)
 
     def scheme_of(self, url: str) -> str:
         """Return the scheme of a page. Of one with both, http leads to the other."""

@@ -17,6 +17,7 @@ from lanelab.driver.record.evidence.moving import Played
 from lanelab.driver.record.reasons import Failure
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
+from lanelab.driver.trial.journey import Journey
 from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.serving import Serving
 from lanelab.driver.trial.spec import TrialSpec
@@ -45,6 +46,7 @@ class TrialContext:
     experiment: TrialRules
     folder: Path  # of its artifacts
     load: LoadSettings | None = None  # where a server is put under load
+    journey: Journey = ()  # where several pages are loaded
 
 
 class Mover(Protocol):

@@ -27,9 +27,11 @@ from lanelab.analysis.results.sections.load import load_section
 from lanelab.analysis.results.sections.machines import machines_section
 from lanelab.analysis.results.sections.provenance import experiment_section, provenance_section, reading_section
 from lanelab.analysis.results.sections.seen import Seen
+from lanelab.analysis.results.sections.steps import steps_section
 
 SECTIONS: Sequence[Callable[[Seen], Section | None]] = (
     cells_section,
+    steps_section,
     claims_section,
     comparisons_section,
     beds_section,

@@ -25,6 +25,7 @@ from lanelab.driver.arm.browsers.vitals import Vitals, VitalsAsked
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.record.evidence.browser import BrowserEvidence, Request
+from lanelab.driver.record.evidence.journey import StepEvidence
 from lanelab.driver.record.reasons import Failure
 
 if TYPE_CHECKING:
@@ -56,6 +57,16 @@ class Surroundings:
 
 
 @dataclass(frozen=True, slots=True)
+class Leg:
+    """One navigation of a journey."""
+
+    name: str
+    url: str
+    back: bool  # by the browser's way back, which leads to that address
+    think_s: float  # from the end of the load before it; of the first without a meaning
+
+
+@dataclass(frozen=True, slots=True)
 class PageRecord(Coded):
     """The record that a browser gives of one load."""
 
@@ -63,6 +74,7 @@ class PageRecord(Coded):
     requests: tuple[Request, ...]
     failures: tuple[Failure, ...]
     marks: Mapping[str, float]  # where the time went, in s
+    steps: tuple[StepEvidence, ...] = ()  # of a journey
 
 
 FLAGS_KEY = "browser_flags"  # the setting
@@ -127,6 +139,10 @@ class Page(ABC):
     @abstractmethod
     def load(self, url: str, timeout_s: float) -> None:
         """Go to the address and wait for the load event. Never raises BrowserError: `record` has the failure."""
+
+    def travel(self, legs: Sequence[Leg], timeout_s: float) -> None:  # noqa: ARG002 - for those that can
+        """Load one page after the other, each within that time, as `load` does."""
+        raise InputError("this browser makes no journeys", "Write browser: chromium, or one page", key="pages")
 
     @abstractmethod
     def record(self) -> PageRecord:

@@ -134,6 +134,7 @@ def _estimate_cell(experiment: Experiment, cell: Cell, load: SiteLoad) -> CellEs
         return CellEstimate(cell, load_s, load_s + LOAD_OVERHEAD_S + settle_s, points, load)
     expected_s = expected_plt(load, cell.link.link, cell.arm) + held_up_s(cell.arm)
     plt_s = min(expected_s, experiment.timeout.seconds)
+    settle_s += sum(step.think.seconds for step in cell.journey[1:])
     trial_s = plt_s + OVERHEAD_S[cell.arm.start] + settle_s
     recorded = sum(RECORDERS[name].disk_bytes(options, load) for name, options in experiment.recorders.items())
     disk = recorded + load.objects * (RECORD_BYTES + HAR_BYTES)

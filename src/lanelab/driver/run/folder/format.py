@@ -24,6 +24,7 @@ VARIANT = "variant"  # of the experiment; "" where it has none
 SCALE = "scale"  # of loads, against what the experiment says; 1 where it is run as it stands
 CLAIMS = "claims"  # JSON, a list of lanelab.driver.experiment.claim.Claim, as they were before the first trial
 CLAIMS_DIGEST = "claims_sha256"  # of these claims: shows whether they were changed since
+JOURNEY = "journey"  # JSON, names of the steps; only where trials make a journey
 ABOUT_SITES = "about_sites"  # JSON, lanelab.driver.site.site_notes.AboutSite by name
 
 SCHEMA = """

@@ -89,7 +89,10 @@ def _checked(written: WrittenStudy, folder: Path) -> StudyFolder:
 
 def parse_figure(figure: StudyFigure, text: str, folder: Path, variant: str) -> Experiment:
     """Return the experiment of a figure in one variant; "" where the study has none."""
-    return parse_experiment(text, str(folder / figure.file), site_names(), variant or None)
+    experiment = parse_experiment(text, str(folder / figure.file), site_names(), variant or None)
+    if experiment.journey:
+        raise InputError("studies have no journeys", "Run the experiment alone", key=str(folder / figure.file))
+    return experiment
 
 
 def find_study(name: str) -> Path:

@@ -11,18 +11,20 @@ from contextlib import suppress
 from dataclasses import replace
 
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.arm.browsers.browser import NETLOG, Browser, Repeatable, Surroundings
+from lanelab.driver.arm.browsers.browser import NETLOG, Browser, PageRecord, Repeatable, Surroundings
 from lanelab.driver.arm.browsers.failures import BrowserError
 from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.arm.browsers.registry import BROWSERS
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.arm.third_parties import ThirdParties
 from lanelab.driver.base.clock import utc_now
+from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import BedError, InputError, LanelabError, StoreError
 from lanelab.driver.bed.addresses import CLIENT, SERVER
 from lanelab.driver.bed.node import NODE_NAMES
 from lanelab.driver.bed.remote import cross
 from lanelab.driver.record.evidence.capture import RouterCounts
+from lanelab.driver.record.evidence.journey import JourneyEvidence
 from lanelab.driver.record.evidence.moving import MovingEvidence
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.evidence.server import ResolverLog
@@ -30,6 +32,7 @@ from lanelab.driver.record.evidence.settings import SettingsEvidence
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
+from lanelab.driver.trial.journey import legs_of, steps_from_json
 from lanelab.driver.trial.page_load.current_load import UnderWay
 from lanelab.driver.trial.page_load.gateways import CERTIFICATE, KEYS, Gateways, addresses, drop_gateway, end_gateway
 from lanelab.driver.trial.page_load.node_settings import HostReader, ReadBack, RouterReader
@@ -227,7 +230,7 @@ class PageLoadOnBed(BedSide):
             marks={**(loaded.marks if loaded else {}), **{name: round(value, 4) for name, value in marks.items()}},
             evidence=evidence,
             flags=tuple(flag for one in recordings.values() for flag in one.flags),
-            recordings={name: one.evidence for name, one in recordings.items() if one.evidence},
+            recordings={name: one.evidence for name, one in recordings.items() if one.evidence} | _journey(loaded),
         )
 
     def _begin_expected(self) -> None:
@@ -251,7 +254,10 @@ class PageLoadOnBed(BedSide):
             player = self._place.player()
             if player:
                 player.begin()
-        trial.page.load(trial.url, trial.spec.timeout_s)
+        if journey := steps_from_json(trial.spec.options):
+            trial.page.travel(legs_of(journey, trial.spec.site, trial.scheme), trial.spec.timeout_s)
+        else:
+            trial.page.load(trial.url, trial.spec.timeout_s)
         with trial.failing(Reason.LINK_TRACE):
             if player:
                 trial.played = player.end()
@@ -318,6 +324,10 @@ class PageLoadOnBed(BedSide):
         leaf = serving.certificate(spec)
         around = replace(around, without_h2=_must_not_offer_h2(arm))
         return replace(around, trusted=(leaf.spki_sha256_b64,), authority=authority, keys=True) if leaf else around
+
+
+def _journey(loaded: PageRecord | None) -> dict[str, Coded]:
+    return {"journey": JourneyEvidence(loaded.steps)} if loaded and loaded.steps else {}
 
 
 def _without(addresses: Mapping[str, str], blocked: Collection[str]) -> dict[str, str]:

@@ -40,9 +40,13 @@ class UnderWay:
     failures: list[Failure] = field(default_factory=list)
 
     @property
+    def scheme(self) -> str | None:
+        """Return that of all pages; None: as they were recorded."""
+        return None if self.spec.arm.schemes == RECORDED else self.spec.arm.page_scheme
+
+    @property
     def url(self) -> str:
-        site, arm = self.spec.site, self.spec.arm
-        return site.url(site.entry_scheme if arm.schemes == RECORDED else arm.page_scheme)
+        return self.spec.site.url(self.scheme or self.spec.site.entry_scheme)
 
     @contextlib.contextmanager
     def failing(self, reason: Reason) -> Iterator[None]:

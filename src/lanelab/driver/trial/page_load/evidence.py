@@ -34,6 +34,15 @@ def missing(record: TrialRecord, expected: Expected) -> list[str]:
     return list(_Pieces(record, record.page_load, expected).missing())
 
 
+def _of_load(browser: BrowserEvidence) -> Iterator[str]:
+    """Yield what is not there of one page load. Steps of a journey have pieces of their own."""
+    if not browser.navigation:
+        yield "evidence.browser.navigation"
+    times = browser.times
+    read = {"plt_navigation_ms": times.plt_navigation_ms, "ttfb_ms": times.ttfb_ms, "dcl_ms": times.dcl_ms}
+    yield from (f"evidence.browser.times.{name}" for name, value in read.items() if value is None)
+
+
 @dataclass(frozen=True, slots=True)
 class _Pieces:
     record: TrialRecord
@@ -69,14 +78,11 @@ class _Pieces:
         if browser is None:
             yield "evidence.browser"
             return
-        if not browser.navigation:
-            yield "evidence.browser.navigation"
+        if not self.expected.journey:
+            yield from _of_load(browser)
         if browser.facts.user_agent is None:
             yield "evidence.browser.facts.user_agent"
         yield from device_missing(self.expected.arm, browser)
-        times = browser.times
-        read = {"plt_navigation_ms": times.plt_navigation_ms, "ttfb_ms": times.ttfb_ms, "dcl_ms": times.dcl_ms}
-        yield from (f"evidence.browser.times.{name}" for name, value in read.items() if value is None)
         moments = browser.clock.to_json() if browser.clock else {"": None}
         yield from (f"evidence.browser.clock.{name}".rstrip(".") for name, value in moments.items() if value is None)
         if not self.record.requests and self._cold:

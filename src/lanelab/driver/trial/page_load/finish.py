@@ -17,7 +17,7 @@ from lanelab.driver.base.writing import writing
 from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.evidence.parts import Parts
-from lanelab.driver.record.metrics import PAGE_LOAD
+from lanelab.driver.record.metrics import PAGE_LOAD, of_step
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.packets.clear_text import read_clear_text
@@ -26,6 +26,7 @@ from lanelab.driver.trial.page_load.bound import physical_bound
 from lanelab.driver.trial.page_load.captures import CLIENT, Captures
 from lanelab.driver.trial.page_load.expectation import Expected
 from lanelab.driver.trial.page_load.gateways import KEYS
+from lanelab.driver.trial.page_load.journey import step_measures
 from lanelab.driver.trial.page_load.judges.judge import Case
 from lanelab.driver.trial.page_load.judges.registry import flags, judge
 from lanelab.driver.trial.page_load.link_reading import link_measures, with_link
@@ -45,6 +46,8 @@ def with_parts(record: TrialRecord, context: TrialContext, captures: Captures) -
     evidence = record.page_load
     if evidence is None or evidence.browser is None or evidence.browser.times.plt_ms is None:
         return record
+    if context.journey:
+        return replace(record, evidence=replace(evidence, parts=Parts((), OF_ONE_LOAD)))
     timeline, arm = captures.clients_or_why(evidence.packets), context.arm
     if isinstance(timeline, str):
         return replace(record, evidence=replace(evidence, parts=Parts((), timeline)))
@@ -63,6 +66,7 @@ def _main_thread(record: TrialRecord) -> list[Interval] | None:
     return [(zero + round(begin * MS), zero + round(end * MS)) for begin, end in record.trace.main_thread]
 
 
+OF_ONE_LOAD = "it is a journey, and parts are those of one page load"
 PACKED = ("access.log", "gateway.jsonl")  # and what recorders say
 
 
@@ -73,6 +77,12 @@ class Work:
     record: TrialRecord  # with the evidence of a page load
     context: TrialContext
     captures: Captures
+
+    @property
+    def expected(self) -> Expected:
+        """Return what the trial was asked to be."""
+        context, rules = self.context, self.context.experiment
+        return Expected(context.arm, context.site, context.link, rules.tolerances, rules.recorders, context.journey)
 
     @property
     def evidence(self) -> PageLoadEvidence:
@@ -179,8 +189,17 @@ def _measures(work: Work) -> Work:
     times = evidence.browser.times.to_json() if evidence.browser else {}
     known = {name: value for name, value in times.items() if value is not None} | link_measures(evidence, link)
     known |= stream_measures(evidence.gateway)
-    known["bound_ms"] = physical_bound(link, work.context.arm, work.record)
+    known |= _of_steps(work) if work.context.journey else {}
+    known["bound_ms"] = known.get("bound_ms", 0.0) or physical_bound(link, work.context.arm, work.record)
     return work.with_record(replace(work.record, measures={**work.record.measures, **known}))
+
+
+def _of_steps(work: Work) -> dict[str, float]:
+    """Return the numbers of steps; a journey cannot be faster than all of them together."""
+    journey = work.context.journey
+    measures = step_measures(work.record, work.expected, journey)
+    together = sum(measures.get(of_step("bound_ms", step.name), 0.0) for step in journey)
+    return {**measures, "bound_ms": round(together, 3)}
 
 
 def _parts(work: Work) -> Work:
@@ -190,9 +209,7 @@ def _parts(work: Work) -> Work:
 
 def _verdict(work: Work) -> Work:
     """Return what speaks against it."""
-    packets, experiment = work.evidence.packets, work.context.experiment
-    context = work.context
-    expected = Expected(context.arm, context.site, context.link, experiment.tolerances, experiment.recorders)
+    packets, expected = work.evidence.packets, work.expected
     timeline = lambda: work.captures.timeline(CLIENT) if CLIENT in packets else None  # noqa: E731
     failures = tuple(judge(work.record, expected, timeline))
     doubts = flags(Case(work.record, work.evidence, expected, timeline))

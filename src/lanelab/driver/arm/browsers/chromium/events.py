@@ -46,6 +46,22 @@ def requests(log: Iterable[Entry], target: str | None = None) -> tuple[Request, 
         raise RecordError(f"in the browser's log, {key} is missing in {method}", key=f"{method}.{key}") from error
 
 
+def requests_of_steps(logs: Sequence[Sequence[Entry]], target: str | None = None) -> tuple[tuple[Request, ...], ...]:
+    """Return the requests of each step of a journey, by what was logged until the next one began. Times are from the
+    start of the journey's first request. What ends in a later step stays with the one that asked."""
+    reading, method = Reading(), "its end"
+    try:
+        for log in logs:
+            reading.next_step()
+            for method, parameters in messages(log, target):
+                reading.take(method, parameters)
+        listed, steps = reading.finish(), reading.steps
+    except KeyError as error:
+        key = error.args[0]
+        raise RecordError(f"in the browser's log, {key} is missing in {method}", key=f"{method}.{key}") from error
+    return tuple(tuple(each for each, of in zip(listed, steps, strict=True) if of == step) for step in range(len(logs)))
+
+
 def first_request_us(log: Iterable[Entry], target: str | None = None) -> int | None:
     """Return when the first request began, in microseconds since 1970 by the browser's clock; None: there was none."""
     asking = (entry for entry in log if "Network.requestWillBeSent" in entry["message"])
@@ -77,6 +93,12 @@ def document_error(requests: Sequence[Request]) -> str | None:
         if request.error or not 300 <= (request.status or 0) < 400 or request.status == 304:
             return request.error
     return None
+
+
+def was_restored(log: Iterable[Entry]) -> bool:
+    """Return whether the browser showed a page as it was left, without loading it."""
+    shown = (entry for entry in log if "Page.frameNavigated" in entry["message"])
+    return any(parameters.get("type") == "BackForwardCacheRestore" for _, parameters in messages(shown))
 
 
 def crashed(log: Iterable[Entry], target: str | None = None) -> bool:
@@ -124,7 +146,8 @@ class Reading:
         self._sent: dict[str, list[ExtraInfo]] = {}
         self._got: dict[str, list[ExtraInfo]] = {}
         self._early: dict[str, tuple[str, ...]] = {}  # by request id
-        self._load: float | None = None
+        self._loads: list[float | None] = [None]  # of each step
+        self.steps: list[int] = []  # of each request, in their order
         self._takers: Mapping[str, Callable[[Any], None]] = {
             "Network.requestWillBeSent": self._begin,
             "Network.requestWillBeSentExtraInfo": self._sent_extra,
@@ -137,6 +160,11 @@ class Reading:
             "Network.loadingFailed": self._failed,
             "Page.loadEventFired": self._loaded,
         }
+
+    def next_step(self) -> None:
+        """Take what begins from here on as the next step of a journey."""
+        if self.steps or self._loads != [None]:
+            self._loads.append(None)
 
     def take(self, method: str, parameters: Any) -> None:  # noqa: ANN401 - as the method has it
         taker = self._takers.get(method)
@@ -154,6 +182,7 @@ class Reading:
         exchange = Exchange(event)
         self._open[exchange.id] = exchange
         self._all.append(exchange)
+        self.steps.append(len(self._loads) - 1)
 
     def _sent_extra(self, event: ExtraInfo) -> None:
         self._sent.setdefault(event["requestId"], []).append(event)
@@ -196,8 +225,8 @@ class Reading:
             exchange.error = event.get("blockedReason") or event.get("errorText") or "failed"
 
     def _loaded(self, event: Moment) -> None:
-        if self._all and self._load is None:  # that of about:blank comes before any request
-            self._load = event["timestamp"]
+        if self._all and self._loads[-1] is None:  # that of about:blank comes before any request
+            self._loads[-1] = event["timestamp"]
 
     def finish(self) -> tuple[Request, ...]:
         if not self._all:
@@ -212,7 +241,8 @@ class Reading:
             exchange.early_links = self._early.get(exchange.id)
         mark_joined(self._all)
         start = min(exchange.started for exchange in self._all)
-        return with_tls(mark_reused([describe(exchange, start, self._load) for exchange in self._all]))
+        steps = zip(self._all, self.steps, strict=True)
+        return with_tls(mark_reused([describe(exchange, start, self._loads[step]) for exchange, step in steps]))
 
 
 def with_tls(requests: Iterable[Request]) -> tuple[Request, ...]:

@@ -4,9 +4,10 @@ import base64
 import re
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from lanelab.driver.arm.browsers.browser import PageRecord
+from lanelab.driver.arm.browsers.browser import Leg, PageRecord
 from lanelab.driver.arm.browsers.chromium import events, flags
 from lanelab.driver.arm.browsers.chromium.chromedriver import Session
 from lanelab.driver.arm.browsers.chromium.chromium import Chromium
@@ -21,13 +22,23 @@ from lanelab.driver.arm.browsers.measures import measures_script
 from lanelab.driver.base.errors import NodeError, RecordError
 from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.bed.node import Node
-from lanelab.driver.record.evidence.browser import BrowserEvidence, BrowserFacts, ConsoleLine, Request, Slowdown
+from lanelab.driver.record.evidence.browser import (
+    BrowserEvidence,
+    BrowserFacts,
+    ConsoleLine,
+    LoadClock,
+    PageTimes,
+    Request,
+    Slowdown,
+)
+from lanelab.driver.record.evidence.journey import StepEvidence
 from lanelab.driver.record.reasons import Failure, Reason
 
 MEASURES = measures_script("arguments[arguments.length - 1]")
 NETLOG_WITHIN_S = 5.0
 AFTER_FAILURE_S = 3.0
 SCRIPT_WITHIN_S = 5.0
+READ_LOG_S = 0.3  # before a step of a journey its log is read, which takes no longer
 CONSOLE_URL = re.compile(r"([a-z]+://\S+) ")
 
 
@@ -50,6 +61,10 @@ class ChromiumPage(LedPage):
         self.has_netlog = False
         self.repeating: Repeating | None = None
         self.slowdown = 1.0  # that the arm asks for
+        self._leg: Leg | None = None  # of a journey, that is under way or was the last
+        self._thought_s, self._ended_at = 0.0, 0.0
+        self._steps: list[StepEvidence] = []
+        self._logs: list[Sequence[Entry]] = []  # of each step
 
     def begin(self) -> None:
         self._keys_before = len(self._keys_file())
@@ -61,13 +76,63 @@ class ChromiumPage(LedPage):
         self._session.limit(timeout_s)
 
     def _go(self, url: str, timeout_s: float) -> None:  # noqa: ARG002 - the session has been limited
-        self._session.get(url)
+        if self._leg and self._leg.back:
+            self._session.back()
+        else:
+            self._session.get(url)
 
     def _after_load(self) -> None:
         if self._failures:
             self._session.unlimit(AFTER_FAILURE_S)
         else:
             self._session.unlimit()
+
+    def travel(self, legs: Sequence[Leg], timeout_s: float) -> None:
+        for number, leg in enumerate(legs):
+            thought_s = self._think(leg) if number else 0.0
+            if self._failures:
+                break
+            self._leg, self._thought_s = leg, thought_s
+            self.load(leg.url, timeout_s)
+            self._ended_at = time.monotonic()
+        if self._failures and self._leg:
+            first, *others = self._failures
+            self._failures[:] = [replace(first, detail=f"step {self._leg.name}: {first.detail}"), *others]
+
+    def _think(self, leg: Leg) -> float:
+        """Wait as a user does who reads, and read meanwhile what the page and the browser know of their load. Return
+        how long that took."""
+        with noted_in(self._failures):
+            self._measure()
+            remaining_s = self._ended_at + leg.think_s - scaled(READ_LOG_S) - time.monotonic()
+            time.sleep(max(0.0, remaining_s))
+            self._note_step(self._session.log("performance"))
+            self._measures = None
+        time.sleep(max(0.0, self._ended_at + leg.think_s - time.monotonic()))
+        return time.monotonic() - self._ended_at
+
+    def _note_step(self, log: Sequence[Entry]) -> None:
+        """Keep what is known of the step that has ended."""
+        if self._leg is None or self._plt_ms is None:
+            return
+        self._logs.append(log)
+        measures = self._measures
+        restored = self._leg.back and events.was_restored(log)
+        asked_us, requested_us = self._asked_us or 0, events.first_request_us(log, self._target)
+        navigation_us = round(measures["origin"] * 1000) if measures and not restored else None
+        times = times_of(None if restored else measures, self._plt_ms, cached=True)
+        self._steps.append(
+            StepEvidence(
+                name=self._leg.name,
+                page=self._leg.url,
+                back=self._leg.back,
+                thought_ms=round(self._thought_s * 1000, 3),
+                times=times,
+                clock=LoadClock(asked_us, navigation_us, requested_us),
+                navigation=None if restored else navigation_of(measures),
+                requests=0,  # known when the whole log is read
+            )
+        )
 
     def record(self) -> PageRecord:
         started, failures = time.monotonic(), self._failures
@@ -77,17 +142,18 @@ class ChromiumPage(LedPage):
         requests, console, measures = self._collect(failures)
         slowdown = self._slowdown(failures)
         self.failed = bool(failures)
+        times = times_of(measures, None if failures else self._plt_ms)
         evidence = BrowserEvidence(
             facts=self._evidence_facts(measures),
-            times=times_of(measures, None if failures else self._plt_ms),
+            times=_together(self._steps) if self._leg and not failures else times,
             navigation=navigation_of(measures),
             console=tuple(_console(entry) for entry in console),
-            clock=self._clock(measures),
+            clock=self._steps[0].clock if self._steps else self._clock(measures),
             view=view_of(measures),
             slowdown=slowdown,
             sockets=self._sockets,
         )
-        return PageRecord(evidence, requests, tuple(failures), self._marks(started))
+        return PageRecord(evidence, requests, tuple(failures), self._marks(started), tuple(self._steps))
 
     def screenshot(self, target: Path) -> None:
         try:
@@ -127,9 +193,9 @@ class ChromiumPage(LedPage):
             failures.append(Failure(Reason.BROWSER_CRASHED, "the page's process crashed"))
         requests: tuple[Request, ...] = ()
         try:
-            requests = events.requests(log, self._target)
+            requests = self._requests(log, failures)
             self._first_request_us = events.first_request_us(log, self._target)
-            self._sockets = events.sockets(log, self._target)
+            self._sockets = events.sockets([entry for each in self._logs for entry in each] or log, self._target)
         except RecordError as unread:
             failures.append(Failure(Reason.EVIDENCE_MISSING, str(unread)))
         error = events.document_error(requests)
@@ -139,6 +205,22 @@ class ChromiumPage(LedPage):
             with noted_in(failures):
                 self._measure()
         return requests, console, None if failures else self._measures
+
+    def _requests(self, log: Sequence[Entry], failures: list[Failure]) -> tuple[Request, ...]:
+        """Return those of the load; of a journey those of all steps, whose counts are noted."""
+        if self._leg is None:
+            return events.requests(log, self._target)
+        if not failures:
+            with noted_in(failures):
+                self._measure()
+        if failures:
+            self._logs.append(log)  # of a step that failed nothing else is kept
+            by_step = events.requests_of_steps(self._logs, self._target)
+            return tuple(request for each in by_step for request in each)
+        self._note_step(log)
+        by_step = events.requests_of_steps(self._logs, self._target)
+        self._steps = [replace(step, requests=len(each)) for step, each in zip(self._steps, by_step, strict=True)]
+        return tuple(request for each in by_step for request in each)
 
     def _read_measures(self) -> object:
         return self._session.execute_async_script(MEASURES)
@@ -154,6 +236,12 @@ class ChromiumPage(LedPage):
         with noted_in(failures):
             measured.append(measure_slowdown(self._session))
         return measured[0] if measured else None
+
+
+def _together(steps: Sequence[StepEvidence]) -> PageTimes:
+    """Return the times of a journey: its load times together. It has no paints of its own."""
+    whole = sum(step.times.plt_ms or 0.0 for step in steps)
+    return PageTimes(round(whole, 3), None, None, None, None, None, None)
 
 
 def _console(entry: Entry) -> ConsoleLine:

@@ -11,7 +11,7 @@ from lanelab.driver.base.writing import writing
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.served_sites import ServedSites, site_digest
-from lanelab.driver.run.start import load_target, read_back
+from lanelab.driver.run.start import load_for, read_back
 from lanelab.driver.run.sweep.messages import SAME, Assignment, SiteDone, cells_digest
 from lanelab.driver.run.sweep.permissions import require_allowed
 from lanelab.driver.run.sweep.worker.site_cache import SiteCache
@@ -58,7 +58,7 @@ def take(order: Assignment, folder: Path, allowed: Collection[str], machine: str
     require_allowed(experiment, allowed, machine)
     assigned = Assigned(order, experiment, SiteCache(folder / "arriving"))
     for name in experiment.sites:
-        site = _site_here(name, order.sites, assigned.cache)
+        site = _site_here(name, experiment, order.sites, assigned.cache)
         if site:
             assigned.sites[name] = site
     return assigned
@@ -80,13 +80,13 @@ def _write(files: Mapping[str, str], folder: Path) -> Path:
     return folder / run_format.EXPERIMENT
 
 
-def _site_here(name: str, digests: Mapping[str, str], cache: SiteCache) -> Site | None:
+def _site_here(name: str, experiment: Experiment, digests: Mapping[str, str], cache: SiteCache) -> Site | None:
     """Return the site with the content that the controller's has: of this machine's own archive, or sent by some
     controller before."""
     if name not in digests:
         raise InputError(f"the controller does not say what the site {name} is", SAME)
     try:
-        local = load_target(name)
+        local = load_for(experiment, name)
         if site_digest(local) == digests[name]:
             return local
     except LanelabError:  # not there, or not to be made here

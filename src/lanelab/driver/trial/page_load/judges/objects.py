@@ -56,6 +56,7 @@ class Objects:
     site: Site
     tolerances: Tolerances
     third_parties: ThirdParties = NOTHING
+    held: frozenset[RequestKey] = frozenset()  # what the browser may have of earlier steps of a journey
 
     def failures(self) -> Iterator[Failure]:
         faults = self.faults()
@@ -80,14 +81,15 @@ class Objects:
                 continue  # as the arm asks; third_parties.py looks at these
             why = next((why for request in requests if (why := self._unlike_all(request, wanted))), None)
             due = len({_answer(each) for each in wanted if _is_due(each)})
-            lacking = self._lacking(requests, due)
+            lacking = self._lacking(requests, due, may_be_had=self.warm or key in self.held)
             stood_for = min(excused[path_of(url)], lacking)
             excused[path_of(url)] -= stood_for
             if why:
                 faults.broken[key] = why
             elif lacking > stood_for:
                 faults.missing[key] = self._how_missing(requests, due)
-            if any(each.status != NOT_MODIFIED for each in wanted) and self._cached(requests):
+            may_be_had = self.warm or key in self.held
+            if any(each.status != NOT_MODIFIED for each in wanted) and not may_be_had and self._cached(requests):
                 faults.cached.append(key)
         return faults
 
@@ -151,10 +153,10 @@ class Objects:
         errors = [each.error for each in carried if each.url == target(request) and each.error]
         return f": {errors[0]}" if errors and request.status == BAD_GATEWAY else ""
 
-    def _lacking(self, requests: list[Request], due: int) -> int:
+    def _lacking(self, requests: list[Request], due: int, *, may_be_had: bool) -> int:
         """Return how many of the objects did not come in time. A repeated view may do without asking: what is in the
         browser's memory makes no request."""
-        if self.warm:
+        if may_be_had:
             due = min(due, len(requests), 1)
         return max(due - sum(self._in_time(request) for request in requests), 0)
 
@@ -180,7 +182,7 @@ class Objects:
 
     def _cached(self, requests: list[Request]) -> bool:
         """Return whether an object came from a cache that is older than the trial: it was never fetched in it."""
-        if self.warm or not requests:
+        if not requests:
             return False
         if any(request.status == NOT_MODIFIED for request in requests):
             return True

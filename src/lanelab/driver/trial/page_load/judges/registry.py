@@ -7,6 +7,7 @@ from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.packets.timeline import Timeline
 from lanelab.driver.trial.page_load.evidence import missing
 from lanelab.driver.trial.page_load.expectation import Expected
+from lanelab.driver.trial.page_load.journey import JourneyVerdict
 from lanelab.driver.trial.page_load.judges import (
     bound,
     capture,
@@ -56,6 +57,7 @@ JUDGES: tuple[Judge, ...] = (
     moving.JUDGE,
     cross.JUDGE,
 )
+OF_ONE_LOAD = (router.JUDGE, hints.JUDGE, objects.JUDGE, bound.JUDGE)  # a journey's steps are judged one by one
 NO_LOAD = {  # after these there was no page load whose requests could be judged
     *(Reason.NAVIGATION_FAILED, Reason.BROWSER_CRASHED, Reason.BROWSER_FAILED, Reason.SERVER_FAILED),
     *(Reason.GATEWAY_FAILED, Reason.BED_LOST, Reason.LINK_OUT_OF_TOLERANCE),
@@ -89,6 +91,8 @@ def _failures(case: Case) -> Iterator[Failure]:
     yield from _of(Needs.TRIAL, case)
     if reasons & NO_LOAD:
         return
+    if case.expected.journey:
+        yield from JourneyVerdict(case.record, case.expected, case.expected.journey).failures()
     if case.plt_ms is None and Reason.TIMEOUT not in reasons:
         yield Failure(Reason.NAVIGATION_FAILED, "there is no page load time, and no reason for that")
         return
@@ -97,5 +101,5 @@ def _failures(case: Case) -> Iterator[Failure]:
 
 def _of(needs: Needs, case: Case) -> Iterator[Failure]:
     for each in JUDGES:
-        if each.needs is needs:
+        if each.needs is needs and not (case.expected.journey and each in OF_ONE_LOAD):
             yield from each.failures(case)
