@@ -16,8 +16,8 @@ AGAIN_AFTER_S = 3.0  # as browsers do
 class Crowd:
     """It counts the pages that its viewers were given."""
 
-    def __init__(self, host: str, cookie: str, run: str) -> None:
-        self._host, self._headers, self._run = host, {"Cookie": cookie}, run
+    def __init__(self, host: str, place: str, cookie: str, run: str) -> None:
+        self._host, self._place, self._headers, self._run = host, place, {"Cookie": cookie}, run
         self._lock = threading.Lock()
         self.views = 0
 
@@ -33,7 +33,7 @@ class Crowd:
 
     def _see(self) -> None:
         connection = HTTPConnection(self._host, timeout=WAITS_S)
-        connection.request("GET", f"/runs/{self._run}/", headers=self._headers)
+        connection.request("GET", f"{self._place}/runs/{self._run}/", headers=self._headers)
         answer = connection.getresponse()
         answer.read()
         connection.close()
@@ -43,9 +43,9 @@ class Crowd:
 
     def _listen(self) -> None:
         connection = HTTPConnection(self._host, timeout=WAITS_S)
-        connection.request("GET", f"/runs/{self._run}/changes", headers=self._headers)
+        connection.request("GET", f"{self._place}/runs/{self._run}/changes", headers=self._headers)
         for line in connection.getresponse():
-            if line.startswith(b"data:"):
+            if line.startswith(b"event: changed"):
                 self._see()
         connection.close()
 
@@ -59,7 +59,7 @@ def main() -> None:
     connection = HTTPConnection(address.netloc, timeout=WAITS_S)
     connection.request("GET", f"{address.path}?{address.query}")
     cookie = connection.getresponse().headers["Set-Cookie"].partition(";")[0]
-    crowd = Crowd(address.netloc, cookie, run)
+    crowd = Crowd(address.netloc, address.path.removesuffix("/enter"), cookie, run)
 
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # before there are threads: one of them would get it
     for _ in range(int(many)):

@@ -180,9 +180,8 @@ def _of_flags(run: Run, watching: Watching) -> Figure:
         of_half[1] += not trial.ok
         of_half[2] += bool(trial.flags)
     words = [f"{trials} trials, {failed} failed, {flagged} flagged" for trials, failed, flagged in counts.values()]
-    no_more = counts[True][2] <= counts[False][2] and counts[True][1] <= counts[False][1]
     every = tuple(float(count) for count in itertools.chain(*counts.values()))
-    return Figure("not watched; watched", "; ".join(words), "no more", no_more, every)
+    return Figure("not watched; watched", "; ".join(words), "", None, every)
 
 
 def _of_views(views: int, viewers: int, seconds: float) -> Figure:

@@ -89,10 +89,6 @@ class Access:
         return headers.get("origin") == f"{self.scheme}://{headers.get('host', '').lower()}"
 
 
-def _place() -> str:
-    return secrets.token_urlsafe(PLACE_BYTES)
-
-
 def _same(one: str, other: str) -> bool:
     """Compare in a time that does not say how much is right."""
     return secrets.compare_digest(one.encode(errors="surrogateescape"), other.encode())

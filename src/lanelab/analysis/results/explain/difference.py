@@ -206,8 +206,8 @@ def _third_parties(difference: Difference) -> Iterator[str]:
     base, other = (each.cell.arm for each in (difference.base, difference.other))
     for arm, against in ((other, base), (base, other)):
         others = list(third_parties.sentences(against.settings))
-        own = [each for each in third_parties.sentences(arm.settings) if each not in others]
-        yield from (f"{arm.name}: {each[0].lower()}{each[1:]}" for each in own)
+        only = [each for each in third_parties.sentences(arm.settings) if each not in others]
+        yield from (f"{arm.name}: {each[0].lower()}{each[1:]}" for each in only)
 
 
 def _connections(difference: Difference) -> Iterator[str]:
