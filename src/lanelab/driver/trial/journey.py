@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from lanelab.driver.arm.browsers.browser import Leg
 from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.units import Duration
 from lanelab.driver.site.load import page_named
 from lanelab.driver.site.site import Site, SitePage
@@ -47,7 +48,10 @@ def time_limit_s(load_s: float, journey: Journey) -> float:
 
 def pages_of(journey: Journey, site: Site) -> tuple[SitePage, ...]:
     """Return the page of each step. Raises InputError where the site does not have one."""
-    return tuple(page_named(site.name, site.pages, step.page) for step in journey)
+    try:
+        return tuple(page_named(site.name, site.pages, step.page) for step in journey)
+    except InputError as error:
+        raise InputError(error.what, error.remedy, key="pages") from error
 
 
 def legs_of(journey: Journey, site: Site, scheme: str | None) -> Sequence[Leg]:
