@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Barrier
 from urllib.parse import urlencode
 
 import pytest
@@ -21,6 +22,7 @@ from lanelab.driver.base.errors import StoreError
 from lanelab.driver.page import now_view
 from lanelab.driver.page.access import Role
 from lanelab.driver.page.experiments import experiments
+from lanelab.driver.page.priority import THREADS, drawers, ordinary
 from lanelab.driver.run.events import RunBegun, Stopping
 from lanelab.driver.run.folder.writer import interrupt_writer
 from tests.kit.changed_run import changing
@@ -96,6 +98,22 @@ def test_a_run_is_begun_and_has_its_page(owner: Visitor, place: Path) -> None:
     assert "--trials=3 --seed=7" in said
     assert f"--out={place / 'runs'}" in said
     assert said.strip().endswith(f"-- {place / 'experiments' / 'small.yaml'}")
+
+
+def test_what_draws_yields_to_all_others_and_what_measures_to_none(owner: Visitor, place: Path) -> None:
+    assert drawers().submit(os.sched_getscheduler, 0).result() == os.SCHED_IDLE
+    assert os.sched_getscheduler(writer(begun(owner, place))) == os.SCHED_OTHER
+
+
+def test_threads_for_what_others_wait_for_are_there_before_one_that_yields_asks() -> None:
+    pool, together = ordinary(), Barrier(THREADS)
+
+    def kind() -> int:
+        together.wait(10)
+        return os.sched_getscheduler(0)
+
+    asked = drawers().submit(lambda: [pool.submit(kind) for _ in range(THREADS)]).result()
+    assert [each.result() for each in asked] == [os.SCHED_OTHER] * THREADS
 
 
 def test_a_second_one_is_refused_while_the_first_goes_on(owner: Visitor, place: Path) -> None:
@@ -276,9 +294,13 @@ def test_a_process_that_only_has_the_number_is_not_asked(tmp_path: Path, monkeyp
 
 def stop_process(run: Path) -> None:
     """End the process that has the run's lock."""
+    os.kill(writer(run), signal.SIGTERM)
+
+
+def writer(run: Path) -> int:
     inode = (run / "in-use").stat().st_ino
     lines = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
-    os.kill(next(int(words[4]) for words in lines if words[5].endswith(f":{inode}")), signal.SIGTERM)
+    return next(int(words[4]) for words in lines if words[5].endswith(f":{inode}"))
 
 
 def test_a_run_that_was_stopped_goes_on(owner: Visitor, place: Path) -> None:
@@ -288,6 +310,7 @@ def test_a_run_that_was_stopped_goes_on(owner: Visitor, place: Path) -> None:
     answer = post(owner, f"/runs/{run.name}/resume")
     assert answer.status == 303, answer.text
     wait_until(lambda: f"--resume={run}" in log_of(place, run), 10)
+    assert os.sched_getscheduler(writer(run)) == os.SCHED_OTHER
     wait_until(lambda: owner.ask(answer.headers["location"].removeprefix("../..")).status == 303, 10)
 
 

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from lanelab.driver.api.arguments import whole
 from lanelab.driver.api.plans import plan
-from lanelab.driver.api.run_apart import Apart, begin_apart, interrupt_writer, resume_apart
+from lanelab.driver.api.run_apart import begin_apart, interrupt_writer, resume_apart
 from lanelab.driver.api.studies import MOST_TRIALS
 from lanelab.driver.base.errors import InputError, LanelabError
 from lanelab.driver.base.settings.kinds import LARGEST_SEED
@@ -84,11 +84,12 @@ def _begin(pages: Pages, form: Form) -> Response:
         trials = _whole(typed["trials"], "trials", 1, MOST_TRIALS)
         seed = _whole(typed["seed"], "seed", 0, LARGEST_SEED)
         pages.bench.close()  # which keeps a bed: it ends when nothing is measured on it
-        apart = begin_apart(files[name], pages.shelf.folder, pages.allowed, trials=trials, seed=seed)
+        runs, allowed = pages.shelf.folder, pages.allowed
+        apart = pages.begin(lambda: begin_apart(files[name], runs, allowed, trials=trials, seed=seed))
     except LanelabError as error:
         page = begin_page(*_planned(pages, name, str(error), **typed))
         return HTMLResponse(page, _status(error))
-    return _follow(pages, apart)
+    return see(f"../begun/{quote(apart.folder.name)}/")
 
 
 def _whole(text: str, name: str, least: int, most: int) -> int | None:
@@ -100,12 +101,6 @@ def _whole(text: str, name: str, least: int, most: int) -> int | None:
 
 def _status(error: LanelabError) -> int:
     return HTTPStatus.BAD_REQUEST if isinstance(error, InputError) else HTTPStatus.CONFLICT
-
-
-def _follow(pages: Pages, apart: Apart) -> Response:
-    name = apart.folder.name
-    pages.begun[name] = apart
-    return see(f"../begun/{quote(name)}/")
 
 
 def _begun(pages: Pages, name: str) -> Response:
@@ -124,10 +119,9 @@ def _begun(pages: Pages, name: str) -> Response:
 def _resume(pages: Pages, request: Request) -> Response:
     run = pages.run(request).data
     try:
-        apart = resume_apart(run.folder, run.meta, pages.allowed)
+        pages.begin(lambda: resume_apart(run.folder, run.meta, pages.allowed))
     except LanelabError as error:
         raise Refusal(_status(error), say("It does not go on"), str(error)) from error
-    pages.begun[run.folder.name] = apart
     return see(f"../../begun/{quote(run.folder.name)}/")
 
 

@@ -183,9 +183,8 @@ class LabRooms:
     def _begin(self, experiment: Path, accepts_links: bool) -> Begun:
         pages = self.pages
         pages.bench.close()  # it keeps a bed, and runs that it may go on with
-        apart = begin_apart(experiment, pages.shelf.folder, pages.allowed, accept_links=accepts_links)
-        pages.begun[apart.folder.name] = apart
-        return apart
+        runs, allowed = pages.shelf.folder, pages.allowed
+        return pages.begin(lambda: begin_apart(experiment, runs, allowed, accept_links=accepts_links))
 
     # --- of one student
 

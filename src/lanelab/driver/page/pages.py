@@ -23,7 +23,7 @@ from lanelab.driver.page.bench import Bench
 from lanelab.driver.page.form import Form, read_form
 from lanelab.driver.page.guard import role_of
 from lanelab.driver.page.moments import Moments
-from lanelab.driver.page.priority import drawers
+from lanelab.driver.page.priority import drawers, ordinary
 from lanelab.driver.page.refusal import Absent
 from lanelab.driver.page.shelf import Shelf
 
@@ -45,6 +45,7 @@ class Pages:
     moments: Moments = field(init=False)
     begun: dict[str, Apart] = field(default_factory=dict)  # the runs that were begun from here, by the name of each
     _drawers: Executor = field(default_factory=drawers)
+    _ordinary: Executor = field(default_factory=ordinary)
 
     def __post_init__(self) -> None:
         self.moments = Moments(self.shelf.folder)
@@ -57,6 +58,13 @@ class Pages:
         """Do something beside the server's own work, and after everybody else's: a large run takes a while."""
         in_language = contextvars.copy_context().run
         return await asyncio.get_running_loop().run_in_executor(self._drawers, in_language, do)
+
+    def begin(self, start: Callable[[], Apart]) -> Apart:
+        """Begin a run, and note it. It takes a while: call it `beside`. What is begun may not yield to others as we do,
+        so another thread begins it."""
+        apart = self._ordinary.submit(start).result()
+        self.begun[apart.folder.name] = apart
+        return apart
 
     def run(self, request: Request) -> Run:
         """Return the run that the address names. It takes a while: call it `beside`."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime
+from functools import partial
 from pathlib import Path
 
 from starlette.requests import Request
@@ -70,9 +71,9 @@ async def _begun(pages: Pages, text: str, *, accept_links: bool) -> str:
     runs = pages.shelf.folder
     file = runs / FILES / f"{datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%S.%fZ}-{NAME}.yaml"
     await pages.beside(lambda: _keep(file, text))
-    apart = await pages.beside(lambda: begin_apart(file, runs, pages.allowed, accept_links=accept_links))
+    start = partial(begin_apart, file, runs, pages.allowed, accept_links=accept_links)
+    apart = await pages.beside(lambda: pages.begin(start))
     name = apart.folder.name
-    pages.begun[name] = apart
     while not is_run(apart.folder):
         if apart.status is not None:
             raise InputError("the run did not begin", apart.words().strip())

@@ -12,7 +12,7 @@ from threading import Lock
 from lanelab.analysis.results.run_folder import changed_ns, has_writer
 from lanelab.analysis.results.run_summary import RunSummary, run_folders, summary
 from lanelab.driver.api.opened_run import Run, open_run
-from lanelab.driver.page.priority import readers
+from lanelab.driver.page.priority import ordinary
 
 MOST_OPEN = 8  # runs that stay read: a run of 5,000 trials takes 30 MB
 
@@ -26,7 +26,7 @@ class Shelf:
     _runs: dict[str, tuple[int, Run]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
     _reading: dict[str, Lock] = field(default_factory=lambda: defaultdict(Lock))
-    _readers: Executor = field(default_factory=readers)
+    _readers: Executor = field(default_factory=ordinary)
 
     def names(self) -> dict[str, Path]:
         """Return the folder of each run by its name. A ~ of its own is doubled."""
