@@ -25,18 +25,20 @@ from tests.kit.pages import Visitor, served
 from tests.kit.wait import wait_until
 
 ANSWERS = """
-import json, sys
+import json, sys, time
 for line in sys.stdin:
     setup = json.loads(line)
     print(json.dumps({"event": "self-test-started", "link": "a", "moment": "before"}), flush=True)
     if setup["rounds"] == 7: sys.exit(1)
     if setup["rounds"] != 9: print(json.dumps(%s), flush=True)
+if setup["rounds"] == 8: time.sleep(0.5)
 """
 SMALL = {"site": ["ten-kilobytes"], "arm": ["quickstart: HTTP", "quickstart: HTTP/2"]}
 
 
 def answering(answer: dict[str, object]) -> "subprocess.Popen[str]":
-    """A process that stands for the one that measures. Of 9 rounds it never says the end, of 7 it dies."""
+    """A process that stands for the one that measures. Of 9 rounds it never says the end, of 7 it dies, of 8 it
+    ends slowly."""
     program = ANSWERS % json.dumps(answer)
     pipe = subprocess.PIPE
     return subprocess.Popen([sys.executable, "-c", program], stdin=pipe, stdout=pipe, text=True)
@@ -162,6 +164,26 @@ def test_one_thing_is_measured_at_a_time_and_a_process_that_is_gone_is_told_of(t
     waits(dying, 2)
     assert dying.problem == NOTHING, "another one was begun"
     dying.close()
+
+
+def test_what_is_under_way_when_the_bed_is_given_up_ends_also_where_its_process_dies(tmp_path: Path) -> None:
+    bench = Bench(start=lambda: answering({"done": "a"}))
+    bench.measure("text", tmp_path, 9)
+    bench.close()
+    assert (bench.is_busy, bench.has_bed) == (True, False)
+    waits(bench, 1)
+    wait_until(lambda: not bench.is_ending, 10)
+    assert (bench.is_busy, str(bench.problem)) == (False, GONE)
+
+
+def test_a_bed_that_was_given_up_is_ending_until_its_process_is_gone(tmp_path: Path) -> None:
+    bench = Bench(start=lambda: answering({"done": "a"}))
+    bench.measure("text", tmp_path, 8)
+    waits(bench, 1)
+    bench.close()
+    bench.close()
+    assert bench.is_ending
+    wait_until(lambda: not bench.is_ending, 10)
 
 
 def test_a_refusal_of_the_process_is_shown(tmp_path: Path) -> None:

@@ -314,6 +314,28 @@ def test_a_run_that_was_stopped_goes_on(owner: Visitor, place: Path) -> None:
     wait_until(lambda: owner.ask(answer.headers["location"].removeprefix("../..")).status == 303, 10)
 
 
+BED = "import sys, time\nfor line in sys.stdin: pass\ntime.sleep(0.5)"  # it ends a while after nobody can ask any more
+
+
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_the_bench_gives_up_its_bed_before_a_run_is_begun_or_goes_on(
+    place: Path, monkeypatch: pytest.MonkeyPatch, goes_on: bool
+) -> None:
+    folder = place / "runs" / "sample"
+    shutil.copytree(lanelab.sample_run().folder, folder)
+    with changing(folder) as database:
+        database.execute("UPDATE meta SET value = 'stopped' WHERE key = 'state'")
+    words, pipe = [sys.executable, "-c", BED], subprocess.PIPE
+    bed = subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True)
+    monkeypatch.setattr("lanelab.driver.page.bench.begin_process", lambda: bed)
+    monkeypatch.setattr(run_apart, "other_beds_here", lambda: int(bed.poll() is None))
+    with served(place / "runs") as visitor:
+        visitor.enter(visitor.access.owner)
+        assert post(visitor, "/bench/", site="ten-kilobytes", arm="quickstart: HTTP").status == 303
+        answer = post(visitor, "/runs/sample/resume") if goes_on else begin(visitor)
+    assert answer.status == 303, answer.text
+
+
 def test_a_run_on_other_machines_goes_on_in_a_terminal(owner: Visitor, place: Path) -> None:
     folder = place / "runs" / "sample"
     shutil.copytree(lanelab.sample_run().folder, folder)

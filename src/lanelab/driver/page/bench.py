@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -72,12 +73,19 @@ class Bench:
     start: Callable[[], "subprocess.Popen[str]"] = field(default_factory=lambda: begin_process)
     _trouble: Sentence = NOTHING  # of the latest load
     _process: "subprocess.Popen[str] | None" = None
+    _measuring: "subprocess.Popen[str] | None" = None  # the one that was asked last: it may be closed already
+    _closed: "subprocess.Popen[str] | None" = None  # the last one that may ask for nothing more
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def has_bed(self) -> bool:
         """Return whether a bed is kept."""
         return self._process is not None and self._process.poll() is None
+
+    @property
+    def is_ending(self) -> bool:
+        """Return whether a bed that was given up is still there."""
+        return self._closed is not None and self._closed.poll() is None
 
     def measure(self, experiment: str, folder: Path, rounds: int, *, accept_links: bool = False) -> None:
         """Begin to measure. Raises InputError where something is under way. accept_links: also where the link fails its
@@ -90,7 +98,7 @@ class Bench:
                 self._process = self.start()
                 threading.Thread(target=self._listen, args=(self._process,), daemon=True).start()
                 self.at = Sentence(BEGINS)
-            self.is_busy, self.problem = True, NOTHING
+            self.is_busy, self.problem, self._measuring = True, NOTHING, self._process
             self.changed += 1
             request = {"experiment": experiment, "folder": str(folder), "rounds": rounds, "accept": accept_links}
             if self._process.stdin is not None:
@@ -100,16 +108,19 @@ class Bench:
     def close(self) -> None:
         """Ask for nothing more: what is under way is finished, and the bed ends."""
         with self._lock:
-            if self._process is not None and self._process.stdin is not None:
-                self._process.stdin.close()
-            self._process = None
+            if self._process is None:
+                return
+            if self._process.stdin is not None:
+                with suppress(BrokenPipeError):  # it is gone, and has not read the last question
+                    self._process.stdin.close()
+            self._process, self._closed = None, self._process
 
     def _listen(self, process: "subprocess.Popen[str]") -> None:
         for line in process.stdout or ():
             self._hear(json.loads(line))
         process.wait()
         with self._lock:
-            if self.is_busy and self._process is process:
+            if self.is_busy and self._measuring is process:
                 self._end(Sentence(GONE))
             self.at, self.changed = NOTHING, self.changed + 1
 

@@ -40,14 +40,14 @@ def routes(pages: Pages) -> list[Route]:
         return await pages.page(lambda: begin_page(*_planned(pages, name)))
 
     async def begin(_request: Request, form: Form) -> Response:
-        pages.bench.close()  # its bed is one that is in use
+        await pages.free_bed()
         return await pages.beside(lambda: _begin(pages, form))
 
     async def begun(request: Request) -> Response:
         return await pages.beside(lambda: _begun(pages, request.path_params["name"]))
 
     async def resume(request: Request, _form: Form) -> Response:
-        pages.bench.close()
+        await pages.free_bed()
         return await pages.beside(lambda: _resume(pages, request))
 
     async def stop(request: Request, form: Form) -> Response:
@@ -83,7 +83,6 @@ def _begin(pages: Pages, form: Form) -> Response:
     try:
         trials = _whole(typed["trials"], "trials", 1, MOST_TRIALS)
         seed = _whole(typed["seed"], "seed", 0, LARGEST_SEED)
-        pages.bench.close()  # which keeps a bed: it ends when nothing is measured on it
         runs, allowed = pages.shelf.folder, pages.allowed
         apart = pages.begin(lambda: begin_apart(files[name], runs, allowed, trials=trials, seed=seed))
     except LanelabError as error:

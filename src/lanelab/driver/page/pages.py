@@ -31,6 +31,7 @@ T = TypeVar("T")
 View: TypeAlias = Callable[[Request], Awaitable[Response]]
 Deed: TypeAlias = Callable[[Request, Form], Awaitable[Response]]
 LONGEST_NUMBER = 9  # digits of a trial
+FREE_WITHIN_S, LOOKS_EVERY_S = 30.0, 0.1  # for the bench to end its bed
 
 
 @dataclass(slots=True)
@@ -58,6 +59,13 @@ class Pages:
         """Do something beside the server's own work, and after everybody else's: a large run takes a while."""
         in_language = contextvars.copy_context().run
         return await asyncio.get_running_loop().run_in_executor(self._drawers, in_language, do)
+
+    async def free_bed(self) -> None:
+        """Let the bench give up its bed, and wait until it has. After a while whoever needs one says what is there."""
+        self.bench.close()
+        until = asyncio.get_running_loop().time() + FREE_WITHIN_S
+        while self.bench.is_ending and asyncio.get_running_loop().time() < until:
+            await asyncio.sleep(LOOKS_EVERY_S)
 
     def begin(self, start: Callable[[], Apart]) -> Apart:
         """Begin a run, and note it. It takes a while: call it `beside`. What is begun may not yield to others as we do,

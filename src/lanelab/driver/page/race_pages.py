@@ -53,7 +53,7 @@ def routes(pages: Pages) -> list[Route]:
 
 async def _free(pages: Pages) -> None:
     """Let the bench give up its bed. Raises InputError where something else is measured: both would be disturbed."""
-    pages.bench.close()
+    await pages.free_bed()
     until = asyncio.get_running_loop().time() + FREE_WITHIN_S
     while busy := await pages.beside(lambda: _measuring(pages)):
         if asyncio.get_running_loop().time() > until or not busy.endswith(f"-{bench_numbers.NAME}"):
