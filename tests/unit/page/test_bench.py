@@ -14,7 +14,7 @@ import lanelab
 from lanelab.analysis.results import tables
 from lanelab.driver.api.arm_presets import arm_presets
 from lanelab.driver.api.plans import plan_of
-from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.page.bench import GONE, NOTHING, Bench
 from lanelab.driver.page.bench_numbers import DIALS, curves, measured
 from lanelab.driver.page.bench_view import Setup
@@ -54,6 +54,7 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return answering({"done": "runs/a"})
 
     monkeypatch.setattr("lanelab.driver.page.bench.begin_process", begin)
+    monkeypatch.setattr("lanelab.driver.page.bench_pages.require_free", lambda: None)
     return started
 
 
@@ -139,6 +140,18 @@ def test_it_measures_and_says_so(owner: Visitor, begun: list[str]) -> None:
     assert answer.status == 303
     assert "rtt=40" in answer.headers["location"]
     assert begun == ["process"]
+
+
+def test_no_bed_is_made_while_something_else_is_measured_on_this_machine(
+    owner: Visitor, begun: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy() -> None:
+        raise StoreError("a bed is in use on this machine")
+
+    monkeypatch.setattr("lanelab.driver.page.bench_pages.require_free", busy)
+    answer = owner.post("/bench/", SMALL)
+    assert (answer.status, begun) == (422, [])
+    assert "a bed is in use on this machine" in answer.text
 
 
 def waits(bench: Bench, measured: int) -> None:

@@ -12,7 +12,7 @@ from lanelab.driver.lab import description
 from lanelab.driver.lab.folder import fix
 from lanelab.driver.page import lab_pages, lab_queue
 from lanelab.driver.page.access import Role
-from lanelab.driver.page.classroom import Classroom
+from lanelab.driver.page.classroom import BEGUN, Classroom
 from lanelab.driver.page.lab_pages import LabRooms
 from lanelab.driver.page.lab_queue import LabQueue, Wish
 from tests.kit.made_lab import NAME, make_lab, store_lab_run
@@ -33,12 +33,14 @@ class Began:
     busy: str = ""
 
     def __call__(self, experiment: Path, accepts_links: bool) -> "Began":
-        if self.busy:
-            raise StoreError(self.busy)
         self.wanted.append((experiment, self.runs / f"run-{len(self.wanted)}"))
         self.accepts.append(accepts_links)
         self.status = None
         return self
+
+    def require_free(self) -> None:
+        if self.busy:
+            raise StoreError(self.busy)
 
     @property
     def folder(self) -> Path:
@@ -65,6 +67,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def began(runs: Path, monkeypatch: pytest.MonkeyPatch) -> Began:
     began = Began(runs)
     monkeypatch.setattr(LabRooms, "_begin", lambda _, experiment, accepts: began(experiment, accepts))
+    monkeypatch.setattr(LabRooms, "_require_free", lambda _: began.require_free())
     monkeypatch.setattr(lab_queue, "LOOKS_EVERY_S", 0.01)
     return began
 
@@ -198,7 +201,7 @@ def test_a_sheet_that_was_edited_after_the_run_is_named(
 
 def test_runs_wait_for_one_another(runs: Path, began: Began) -> None:
     room = Classroom(runs)
-    queue = LabQueue(room, began)
+    queue = LabQueue(room, began, began.require_free)
     wishes = []
     for name in ("Ada", "Ben"):
         key = room.enrol(NAME, name, "en")
@@ -227,12 +230,13 @@ def test_what_others_measure_here_is_waited_for(runs: Path, began: Began) -> Non
     student = room.student(NAME, key)
     assert student
     fix(student.folder, {"load": "900"})
-    queue = LabQueue(room, began)
+    queue = LabQueue(room, began, began.require_free)
     wish = Wish(NAME, key)
     queue.ask(wish)
     began.busy = "a bed is in use on this machine"
     queue.step()
     assert (queue.place(wish), queue.awaits, began.wanted) == (1, began.busy, [])
+    assert not (room.of(NAME) / BEGUN).exists(), "nothing is prepared while a trial may be under way"
     began.busy = ""
     queue.step()
     assert (queue.place(wish), queue.awaits, len(began.wanted)) == (1, "", 1)

@@ -27,7 +27,7 @@ from lanelab.driver.run.sweep.permissions import require_allowed
 from lanelab.driver.run.sweep.processors import other_beds_here
 from lanelab.driver.site.load import site_names
 
-__all__ = ["Apart", "begin_apart", "interrupt_writer", "resume_apart"]
+__all__ = ["Apart", "begin_apart", "interrupt_writer", "require_free", "resume_apart"]
 
 PROGRAM = (sys.executable, "-P", "-m", "lanelab.driver.cli", "run")
 LOCK, LOGS = "begun.lock", "begun"
@@ -84,6 +84,13 @@ def resume_apart(folder: Path, meta: Mapping[str, str], allowed: Collection[str]
         raise InputError("the beds of this run are not of this machine alone", terminal)
     _require_allowed(read_back(folder / run_format.EXPERIMENT, meta, site_names()), allowed)
     return _start([f"--resume={folder}"], folder)
+
+
+def require_free() -> None:
+    """Raise StoreError while something is measured on this machine: it is not disturbed by preparing what would be
+    refused."""
+    with _machine():
+        pass
 
 
 def _require_allowed(experiment: Experiment, allowed: Collection[str]) -> None:

@@ -8,7 +8,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from lanelab.driver.base.errors import InputError
+from lanelab.driver.api.run_apart import require_free
+from lanelab.driver.base.errors import InputError, LanelabError
 from lanelab.driver.page.bench import Bench
 from lanelab.driver.page.bench_numbers import NAME, Results
 from lanelab.driver.page.bench_view import Setup, bench_page
@@ -37,7 +38,7 @@ def routes(pages: Pages) -> list[Route]:
         try:
             # Not beside: a process that such a thread begins would yield to all others, too.
             await asyncio.to_thread(_begin, pages, bench, setup)
-        except InputError as error:
+        except LanelabError as error:
             problem = str(error)
             return HTMLResponse(await pages.beside(lambda: drawn(setup, request, problem)), 422)
         return see(f"./?{setup.query}")
@@ -49,10 +50,12 @@ def routes(pages: Pages) -> list[Route]:
 
 
 def _begin(pages: Pages, bench: Bench, setup: Setup) -> None:
-    """Let the bench measure. Raises InputError where it cannot be."""
+    """Let the bench measure. Raises InputError where it cannot be, StoreError while something else is measured."""
     text, _here = setup.text(), setup.here
     checked(text)
     _require_quiet(pages)
+    if not bench.has_bed:
+        require_free()  # also of a run that has no folder yet, or one elsewhere
     bench.measure(text, pages.shelf.folder / _folder_name(), setup.more, accept_links=setup.accept)
 
 

@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from lanelab.analysis.results.run_folder import changed_ns, has_writer
 from lanelab.driver.api.labs import LabLine, labs
-from lanelab.driver.api.run_apart import begin_apart
+from lanelab.driver.api.run_apart import begin_apart, require_free
 from lanelab.driver.base.errors import InputError, LanelabError
 from lanelab.driver.lab.answers import read_answer
 from lanelab.driver.lab.class_sheet import collect, csv_of
@@ -68,7 +68,7 @@ class LabRooms:
 
     def __init__(self, pages: Pages) -> None:
         self.pages, self.classroom = pages, Classroom(pages.shelf.folder)
-        self.queue = LabQueue(self.classroom, self._begin)
+        self.queue = LabQueue(self.classroom, self._begin, self._require_free)
         self._going: asyncio.Task[None] | None = None
         self._seen: dict[str, tuple[float, Signature]] = {}  # by lab: when it was looked at, and what there was
 
@@ -180,9 +180,12 @@ class LabRooms:
             self._going = asyncio.create_task(self.queue.go_on())
         return see("./")
 
+    def _require_free(self) -> None:
+        self.pages.bench.close()  # it keeps a bed, and runs that it may go on with
+        require_free()
+
     def _begin(self, experiment: Path, accepts_links: bool) -> Begun:
         pages = self.pages
-        pages.bench.close()  # it keeps a bed, and runs that it may go on with
         runs, allowed = pages.shelf.folder, pages.allowed
         return pages.begin(lambda: begin_apart(experiment, runs, allowed, accept_links=accepts_links))
 

@@ -29,6 +29,7 @@ class Begun(Protocol):
     def log(self) -> Path: ...
 
 
+Free = Callable[[], None]  # it raises StoreError while something is measured here
 Begin = Callable[[Path, bool], Begun]  # an experiment, and whether it goes on where the link is not what it should be
 
 
@@ -48,6 +49,7 @@ class LabQueue:
 
     classroom: Classroom
     begin: Begin
+    require_free: Free
     waiting: list[Wish] = field(default_factory=list)
     problems: dict[Wish, str] = field(default_factory=dict)
     awaits: str = ""  # what the first one waits for
@@ -83,6 +85,7 @@ class LabQueue:
             return
         wish = self.waiting[0]
         try:
+            self.require_free()  # before anything is read and written: it is asked again and again, also during trials
             self._begin(wish)
         except StoreError as error:  # something else is measured here
             self.changed += self.awaits != str(error)
