@@ -11,17 +11,18 @@ from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.evidence.journey import StepEvidence
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.metrics import of_step
-from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.record.reasons import Failure, Flag, FlagName, Reason
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.site.site import Site
+from lanelab.driver.site.site import SitePage
 from lanelab.driver.trial.journey import Journey, Step, pages_of
 from lanelab.driver.trial.page_load.bound import physical_bound, quickest
 from lanelab.driver.trial.page_load.expectation import Expected
 from lanelab.driver.trial.page_load.freshness import kept_for_s, values
 from lanelab.driver.trial.page_load.judges.judge import Case
 from lanelab.driver.trial.page_load.judges.objects import Objects
+from lanelab.driver.trial.page_load.judges.refetched import Refetched
 from lanelab.driver.trial.page_load.judges.router import RouterVerdict
-from lanelab.driver.trial.page_load.requests import RequestKey, asked_of, fetched
+from lanelab.driver.trial.page_load.requests import RequestKey, asked_of, fetched, few, target
 
 SPARE_S = 5.0  # by so much less an answer may be fresh: a record says when its trial began, not quite when it was read
 LATE_MS = 1_000.0  # by so much longer than asked for the browser may be left alone, on a busy machine
@@ -36,6 +37,13 @@ class StepRecord:
     evidence: StepEvidence
     record: TrialRecord  # with the requests of this step alone, from its first one on
     held: frozenset[RequestKey]  # what the browser may have of the steps before it
+    asked_before: int  # so many requests the steps before it made
+
+    @property
+    def restored(self) -> bool:
+        """Return whether the browser showed the page as it was left. Then it loaded nothing, and has times of none."""
+        of_load = (self.evidence.navigation, self.evidence.clock.navigation, self.evidence.times.plt_navigation_ms)
+        return self.step.back and of_load == (None, None, None)
 
 
 def steps_of(record: TrialRecord, journey: Journey) -> list[StepRecord]:
@@ -59,7 +67,8 @@ def steps_of(record: TrialRecord, journey: Journey) -> list[StepRecord]:
             requests=tuple(_moved(each, since_ms) for each in requests),
             evidence=replace(evidence, browser=browser),
         )
-        steps.append(StepRecord(step, of_browser, of_step_alone, _held(record, earlier, since_ms, back=step.back)))
+        held = _held(record, earlier, since_ms, back=step.back)
+        steps.append(StepRecord(step, of_browser, of_step_alone, held, len(earlier)))
         earlier += requests
     return steps
 
@@ -72,7 +81,8 @@ def _moved(request: Request, since_ms: float) -> Request:
 def _held(record: TrialRecord, earlier: Sequence[Request], at_ms: float, *, back: bool) -> frozenset[RequestKey]:
     """Return what the browser may show without fetching it. On its way back it asks of nothing whether it is fresh."""
     now = datetime.fromisoformat(record.started_utc).timestamp() + at_ms / 1000
-    return frozenset(asked_of(each) for each in earlier if each.error is None and _may_be_kept(each, now, back=back))
+    whole = [each for each in earlier if each.error is None and each.status is not None and each.ended_ms is not None]
+    return frozenset(asked_of(each) for each in whole if _may_be_kept(each, now, back=back))
 
 
 def _may_be_kept(request: Request, now: float, *, back: bool) -> bool:
@@ -92,18 +102,52 @@ class JourneyVerdict:
     journey: Journey
 
     def failures(self) -> Iterator[Failure]:
-        steps = steps_of(self.record, self.journey)
-        if len(steps) < len(self.journey) and not self.record.failures:
-            lacking = self.journey[len(steps)].name
-            yield Failure(Reason.EVIDENCE_MISSING, f"the record lacks recordings.journey.steps of {lacking}")
-        for each, page in zip(steps, pages_of(self.journey, self.expected.site), strict=False):
-            for failure in self._of(each, self.expected.site.of_page(page)):
+        yield from self._uncounted()
+        for each, page in self._steps():
+            for failure in self._of(each, page):
                 yield replace(failure, detail=f"step {each.step.name}: {failure.detail}")
 
-    def _of(self, step: StepRecord, site: Site) -> Iterator[Failure]:
-        yield from self._missing(step)
-        if step.evidence.navigation is None and step.step.back:
-            return  # it was shown as it was left: nothing was loaded
+    def flags(self) -> Iterator[Flag]:
+        """Yield the doubt that a step fetched what the browser had, of the step itself or of those before it."""
+        again = []
+        for each, page in self._steps():
+            until = each.asked_before + len(each.record.requests)
+            of_step_alone, all_so_far = (self.record.requests[since:until] for since in (each.asked_before, 0))
+            fetched_now = {target(request) for request in fetched(of_step_alone)}
+            twice = dict(
+                Refetched(replace(self.record, requests=of_step_alone), self.expected.site.of_page(page)).again()
+            )
+            of_all = Refetched(replace(self.record, requests=all_so_far), self.expected.site).again()
+            twice |= {url: times for url, times in of_all if url in fetched_now}
+            again += [f"step {each.step.name}: {url} ({times} times)" for url, times in twice.items()]
+        if again:
+            yield Flag(FlagName.FETCHED_TWICE, few(again))
+
+    def _steps(self) -> Iterator[tuple[StepRecord, SitePage]]:
+        return zip(steps_of(self.record, self.journey), pages_of(self.journey, self.expected.site), strict=False)
+
+    def _uncounted(self) -> Iterator[Failure]:
+        """Yield what the record has too few or too many of, unless the journey came to an early end."""
+        steps, length = self.record.steps, len(self.journey)
+        if self.record.failures:
+            return
+        if len(steps) < length:
+            lacking = self.journey[len(steps)].name
+            yield Failure(Reason.EVIDENCE_MISSING, f"the record lacks recordings.journey.steps of {lacking}")
+        elif len(steps) > length:
+            yield Failure(Reason.EVIDENCE_MISSING, f"step {steps[length].name}: the journey has no such step")
+        counted = sum(each.requests for each in steps)
+        if steps and counted != len(self.record.requests):
+            what = f"with it steps have {counted} requests, and the record has {len(self.record.requests)}"
+            yield Failure(Reason.EVIDENCE_MISSING, f"step {steps[-1].name}: {what}")
+
+    def _of(self, step: StepRecord, page: SitePage) -> Iterator[Failure]:
+        yield from _unlike(step, page)
+        yield from self._missing(step, page)
+        yield from self._thought(step)
+        if step.restored:
+            return
+        site = self.expected.site.of_page(page)
         case = Case(step.record, _evidence(step.record), replace(self.expected, site=site))
         third_parties = ThirdParties.of(case.arm, case.site)
         yield from Objects(step.record, case.arm, site, case.tolerances, third_parties, step.held).failures()
@@ -113,21 +157,38 @@ class JourneyVerdict:
             what = f"the page loaded in {plt_ms:.1f} ms; the link allows {bound:.1f} ms or more"
             yield Failure(Reason.BELOW_BOUND, what)
 
-    def _missing(self, step: StepRecord) -> Iterator[Failure]:
-        times = step.evidence.times
-        restored = step.step.back and step.evidence.navigation is None
-        pieces = {"times.plt_ms": times.plt_ms}
-        if not restored:
+    def _missing(self, step: StepRecord, page: SitePage) -> Iterator[Failure]:
+        if self.record.failures:
+            return  # what is missing is a consequence
+        times, clock = step.evidence.times, step.evidence.clock
+        pieces: dict[str, object] = {"times.plt_ms": times.plt_ms}
+        if not step.restored:
             pieces |= {"times.plt_navigation_ms": times.plt_navigation_ms, "times.ttfb_ms": times.ttfb_ms}
-            pieces |= {"clock.navigation": step.evidence.clock.navigation}
+            pieces |= {"times.dcl_ms": times.dcl_ms, "navigation": step.evidence.navigation or None}
+            pieces |= {"clock.navigation": clock.navigation, "clock.first_request": clock.first_request}
+        elif any(target(each) == page.url for each in step.record.requests):
+            pieces |= {"navigation, though it asked for its page": None}
         lacking = [name for name, value in pieces.items() if value is None]
         if lacking:
             yield Failure(Reason.EVIDENCE_MISSING, f"the record lacks {', '.join(lacking)}")
-        if step.step is not self.journey[0]:
-            late_ms = step.evidence.thought_ms - step.step.think_ms
-            if not -EARLY_MS <= late_ms <= LATE_MS:
-                what = f"it began {step.evidence.thought_ms:.0f} ms after the load before it, not {step.step.think_ms}"
-                yield Failure(Reason.NAVIGATION_FAILED, what)
+
+    def _thought(self, step: StepRecord) -> Iterator[Failure]:
+        late_ms = step.evidence.thought_ms - step.step.think_ms
+        if step.step is not self.journey[0] and not -EARLY_MS <= late_ms <= LATE_MS:
+            what = f"it began {step.evidence.thought_ms:.0f} ms after the load before it, not {step.step.think_ms}"
+            yield Failure(Reason.NAVIGATION_FAILED, what)
+
+
+def _unlike(step: StepRecord, page: SitePage) -> Iterator[Failure]:
+    """Yield where it is another step than the journey's."""
+    evidence, wanted = step.evidence, step.step
+    if evidence.name != wanted.name:
+        yield Failure(Reason.NAVIGATION_FAILED, f"it is the step {evidence.name}")
+    if evidence.page.partition("://")[2] != page.url:
+        yield Failure(Reason.NAVIGATION_FAILED, f"it led to {evidence.page}, not to {page.url}")
+    if evidence.back != wanted.back:
+        ways = ("the page was asked for", "it went back")
+        yield Failure(Reason.NAVIGATION_FAILED, f"{ways[evidence.back]}, and {ways[wanted.back]} in the journey")
 
 
 def bound_of(step: StepRecord, expected: Expected) -> float:

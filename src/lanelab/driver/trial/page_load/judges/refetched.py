@@ -48,13 +48,14 @@ class Refetched:
     site: Site
 
     def flags(self) -> Iterator[Flag]:
-        again = list(self._again())
+        again = [f"{url} ({times} times)" for url, times in self.again()]
         if again:
             yield Flag(FlagName.FETCHED_TWICE, few(again))
 
-    def _again(self) -> Iterator[str]:
-        """An answer that a browser may keep comes once, however often the page wants it. A site may have several
-        answers for one address, and each comes."""
+    def again(self) -> Iterator[tuple[str, int]]:
+        """Yield each address whose answer came too often, and how often it came. An answer that a browser may keep
+        comes once, however often the page wants it. A site may have several answers for one address, and each
+        comes."""
         evidence = self.record.page_load
         inexact = set(inexact_targets(evidence)) if evidence else set()
         requests: dict[RequestKey, list[Request]] = {}
@@ -67,7 +68,7 @@ class Refetched:
             sharing = self._sharing(requests.get((method, url), []))
             times = max((len(same) for same in sharing if self._may_be_kept(same)), default=0)
             if times > count:
-                yield f"{url} ({times} times)"
+                yield url, times
 
     @property
     def _whole(self) -> list[Request]:

@@ -57,7 +57,9 @@ JUDGES: tuple[Judge, ...] = (
     moving.JUDGE,
     cross.JUDGE,
 )
-OF_ONE_LOAD = (router.JUDGE, hints.JUDGE, objects.JUDGE, bound.JUDGE)  # a journey's steps are judged one by one
+OF_ONE_LOAD = (  # a journey's steps are judged one by one
+    *(router.JUDGE, hints.JUDGE, objects.JUDGE, bound.JUDGE, refetched.JUDGE),
+)
 NO_LOAD = {  # after these there was no page load whose requests could be judged
     *(Reason.NAVIGATION_FAILED, Reason.BROWSER_CRASHED, Reason.BROWSER_FAILED, Reason.SERVER_FAILED),
     *(Reason.GATEWAY_FAILED, Reason.BED_LOST, Reason.LINK_OUT_OF_TOLERANCE),
@@ -75,7 +77,9 @@ def judge(
 
 def flags(case: Case) -> list[Flag]:
     """Return every reason to doubt it."""
-    return [flag for each in JUDGES for flag in each.flags(case)]
+    journey, expected = case.expected.journey, case.expected
+    doubts = [flag for each in JUDGES if not (journey and each in OF_ONE_LOAD) for flag in each.flags(case)]
+    return [*doubts, *(JourneyVerdict(case.record, expected, journey).flags() if journey else ())]
 
 
 def _absent(record: TrialRecord, expected: Expected) -> Iterator[Failure]:
