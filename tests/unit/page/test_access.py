@@ -65,6 +65,23 @@ def test_other_tokens_are_refused(stranger: Visitor, token: str) -> None:
     assert stranger.ask(f"/enter?token={token}").status == 403
 
 
+def test_an_address_without_its_last_letter_leads_to_the_page_within_the_place(owner: Visitor) -> None:
+    answer = owner.ask("/runs/sample?lang=de")
+    assert (answer.status, answer.headers["location"]) == (303, "sample/?lang=de")
+    assert owner.ask("/runs%2Fevil.example:1").headers["location"] == "evil.example%3A1/"
+    for path in ("/nothing", "/runs/sample/files/x", "/runs/sample/stop"):
+        assert "location" not in owner.ask(path).headers
+
+
+def test_who_asks_for_a_web_socket_is_refused_like_anybody(
+    stranger: Visitor, capfd: pytest.CaptureFixture[str]
+) -> None:
+    wanted = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec_WebSocket_Version": "13"}
+    stranger.role = Role.WATCH
+    assert stranger.ask("/", Sec_WebSocket_Key="dGhlIHNhbXBsZSBub25jZQ==", **wanted).status == 403
+    assert capfd.readouterr().err == ""
+
+
 def test_the_cookie_alone_is_nothing(owner: Visitor) -> None:
     """Another program of this machine may have read it: browsers send cookies to every port."""
     for path in ("/", "/runs/sample/", f"/{'x' * 22}/", "//", f"/{owner.access.places[Role.RUN]}"):

@@ -76,6 +76,7 @@ class Server(uvicorn.Server):
             limit_concurrency=MOST_CONNECTIONS,
             timeout_graceful_shutdown=ENDS_WITHIN_S,
             http=PatientProtocol,
+            ws="none",  # who asks for one is given the page, or refused; otherwise each would fill the terminal
             proxy_headers=False,  # nobody stands between: what says so is not believed
             ssl_certfile=certificate,
             ssl_keyfile=key,
