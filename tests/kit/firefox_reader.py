@@ -14,6 +14,7 @@ from lanelab.driver.base.programs.needs import program
 from lanelab.driver.bed.node import Node
 
 LISTENING = re.compile(r"WebDriver BiDi listening on ws://[^/]*:(\d+)")
+ANSWERS_WITHIN_S = 120.0  # beside other tests
 
 
 class _Here:
@@ -60,7 +61,7 @@ def firefox_reader(folder: Path) -> Iterator[FirefoxReader]:
             assert process.stderr is not None
             port = next(match[1] for line in process.stderr if (match := LISTENING.search(line)))
             bidi = BiDi(cast(Node, _Here()), int(port))
-            bidi.call("session.new", capabilities={"alwaysMatch": {}})
+            bidi.call("session.new", ANSWERS_WITHIN_S, capabilities={"alwaysMatch": {}})
             bidi.call("session.subscribe", events=["log.entryAdded"])
             yield FirefoxReader(bidi)
             bidi.call("browser.close", 20)

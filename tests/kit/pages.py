@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from socket import socket
+from unittest.mock import patch
 from urllib.parse import urlencode
 
 import uvicorn
 
-from lanelab.driver.page import server
+from lanelab.driver.page import priority, server
 from lanelab.driver.page.access import Access, Role
 from lanelab.driver.page.listen import Place
 from lanelab.driver.page.pages import Pages
@@ -89,7 +90,8 @@ def served(folder: Path, allowed: frozenset[str] = frozenset(), place: Place = s
     """Yield a visitor who has not come in yet."""
     with place.socket(0) as bound:
         port = int(bound.getsockname()[1])
-        pages = Pages(Shelf(folder), server.access_at(place, port), allowed)
+        with patch.object(priority, "_yield_processors", lambda: None):  # tests fill the machine
+            pages = Pages(Shelf(folder), server.access_at(place, port), allowed)
         with serving(server.Server(pages, place), bound):
             yield Visitor(port, pages.access)
 

@@ -29,10 +29,17 @@ class Served:
         return self.link.partition("enter?")[0]
 
 
+# Tests fill the machine: what is drawn where no other process wants the processor would not be drawn at all.
+AS_ORDINARY = (
+    "from lanelab.driver.page import priority; priority._yield_processors = lambda: None; "
+    "from lanelab.driver.cli.main import main; main()"
+)
+
+
 @contextmanager
 def serve_process(folder: Path, port: int = 0) -> Iterator[Served]:
     """Serve a folder until the block ends."""
-    argv = [sys.executable, "-P", "-m", "lanelab.driver.cli", "serve", str(folder), "--port", str(port)]
+    argv = [sys.executable, "-P", "-c", AS_ORDINARY, "serve", str(folder), "--port", str(port)]
     with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True, env={"PYTHONPATH": str(SOURCES)}) as process:
         try:
             assert process.stderr is not None

@@ -325,10 +325,15 @@ def test_the_bench_gives_up_its_bed_before_a_run_is_begun_or_goes_on(
     shutil.copytree(lanelab.sample_run().folder, folder)
     with changing(folder) as database:
         database.execute("UPDATE meta SET value = 'stopped' WHERE key = 'state'")
-    words, pipe = [sys.executable, "-c", BED], subprocess.PIPE
-    bed = subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True)
-    monkeypatch.setattr("lanelab.driver.page.bench.begin_process", lambda: bed)
-    monkeypatch.setattr(run_apart, "other_beds_here", lambda: int(bed.poll() is None))
+    beds: list[subprocess.Popen[str]] = []
+
+    def begin_process() -> "subprocess.Popen[str]":
+        words, pipe = [sys.executable, "-c", BED], subprocess.PIPE
+        beds.append(subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True))
+        return beds[-1]
+
+    monkeypatch.setattr("lanelab.driver.page.bench.begin_process", begin_process)
+    monkeypatch.setattr(run_apart, "other_beds_here", lambda: sum(bed.poll() is None for bed in beds))
     with served(place / "runs") as visitor:
         visitor.enter(visitor.access.owner)
         assert post(visitor, "/bench/", site="ten-kilobytes", arm="quickstart: HTTP").status == 303

@@ -47,6 +47,10 @@ def routes(pages: Pages) -> list[Route]:
     async def all_labs(_request: Request) -> Response:
         return await pages.page(lambda: lab_view.labs_page(_lines(tag())))
 
+    async def back(_request: Request) -> Response:
+        """Lead to the page with the form whoever opens the address that it was sent to."""
+        return see("./")
+
     return [
         reading("/labs/", all_labs),
         reading("/labs/{lab}/", rooms.lab),
@@ -54,11 +58,13 @@ def routes(pages: Pages) -> list[Route]:
         reading("/labs/{lab}/class/", rooms.of_class),
         reading("/labs/{lab}/class/class.csv", rooms.table),
         posting("/labs/{lab}/enrol", rooms.enrol),
+        reading("/labs/{lab}/enrol", back),
         posting("/labs/{lab}/begin", rooms.begin),
         reading("/labs/{lab}/{student}/", rooms.student),
         reading("/labs/{lab}/{student}/changes", rooms.news),
         reading("/labs/{lab}/{student}/take-home", rooms.take_home),
         posting("/labs/{lab}/{student}/predict", rooms.predict),
+        reading("/labs/{lab}/{student}/predict", back),
         posting("/labs/{lab}/{student}/begin", rooms.begin),
     ]
 

@@ -182,7 +182,7 @@ def student_page(
         main += _afterwards(lab, content, state, checked)
     else:
         main.append(el("section", el("p", say(LATER), class_="note"), id="verdicts"))
-    return document(f"{content.title} - {student.name}", *main, up=3, changes="changes")
+    return document(f"{content.title} - {student.name}", *main, up=3, changes="" if attempt else "changes")
 
 
 def _text(content: LabText, sections: Sequence[Html]) -> list[Html | None]:
