@@ -72,7 +72,7 @@ json.dump({
     "parquet": pq.read_table(folder / "trials.parquet").column("tea_ms").to_pylist(),
     "json": export.everything(run)["trials"][0]["tea_ms"],
     "figure": [run.figures[0].title, drawing.measured.title, next(iter(drawing.points())).mark.middle],
-    "schema": json.loads(schema_text())["definitions"]["figure"]["properties"]["y"]["enum"],
+    "schema": json.loads(schema_text())["definitions"]["figure"]["properties"]["y"]["anyOf"][0]["enum"],
     "table": shown(),
     "cells": json.loads(shown("--json"))["cells"],
     "trial": shown("--trial", "1"),

@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -23,7 +23,7 @@ from lanelab.driver.site.archive import make as archive_maker
 from lanelab.driver.site.content import CACHE
 from lanelab.driver.site.digest import digest_of
 from lanelab.driver.site.manifest import MANIFEST, Manifest, read_manifest
-from lanelab.driver.site.site import PAGE_MARK, Site, SiteObject, SitePage, StoredObject
+from lanelab.driver.site.site import PAGE_MARK, Site, SiteObject, SitePage, StoredObject, page_named
 
 Maker = Callable[[Path, Manifest], Iterable[StoredObject]]
 # By the key of the manifest that says where the objects are from.
@@ -85,16 +85,6 @@ def load_site(name: str, archive: Path | None = None) -> Site:
     base, mark, page = name.partition(PAGE_MARK)
     whole = _load_whole(base, archive)
     return replace(whole.of_page(page_named(whole.name, whole.pages, page)), name=name) if mark else whole
-
-
-def page_named(site: str, pages: Sequence[SitePage], name: str) -> SitePage:
-    """Return the page of a site. Raises InputError where there is none."""
-    for each in pages:
-        if each.name == name:
-            return each
-    names = [each.name for each in pages]
-    known = f"Its pages are {', '.join(names)}" if names else "It has one page: name the site alone"
-    raise InputError(f"the site {site} has no page {name!r}", near_miss(name, names) + known, key="sites")
 
 
 def _load_whole(name: str, archive: Path | None) -> Site:

@@ -2,11 +2,13 @@
 
 import datetime
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.settings.kinds import near_miss
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -166,3 +168,13 @@ def site_of(target: str) -> str:
 def hosts_of(entry_host: str, objects: Iterable[SiteObject]) -> tuple[str, ...]:
     """Return the entry's first, then in order of appearance."""
     return tuple(dict.fromkeys([entry_host, *(each.host for each in objects)]))
+
+
+def page_named(site: str, pages: Sequence[SitePage], name: str) -> SitePage:
+    """Return the page of a site. Raises InputError where there is none."""
+    for each in pages:
+        if each.name == name:
+            return each
+    names = [each.name for each in pages]
+    known = f"Its pages are {', '.join(names)}" if names else "It has one page: name the site alone"
+    raise InputError(f"the site {site} has no page {name!r}", near_miss(name, names) + known, key="sites")

@@ -7,8 +7,7 @@ from lanelab.driver.arm.browsers.browser import Leg
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.units import Duration
-from lanelab.driver.site.load import page_named
-from lanelab.driver.site.site import Site, SitePage
+from lanelab.driver.site.site import Site, SitePage, page_named
 
 BACK = "back"
 
