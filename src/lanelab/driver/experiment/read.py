@@ -5,12 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.arm.browsers.registry import BROWSERS
 from lanelab.driver.arm.fields import ARM
-from lanelab.driver.arm.proxies.fields import NONE as NO_PROXY
-from lanelab.driver.arm.servers.registry import SERVERS
-from lanelab.driver.arm.servers.server import judged_by_capture, read_in_capture
-from lanelab.driver.arm.third_parties import GIVES_UP_AFTER, PATIENCE_WITH_THE_DEAD
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import InputError
@@ -23,31 +18,25 @@ from lanelab.driver.experiment.compare import default_pairs, read_pairs
 from lanelab.driver.experiment.figures import default_figures, read_figures
 from lanelab.driver.experiment.journeys import USUAL_THINK, read_journey, refuse_what_is_of_one_load
 from lanelab.driver.experiment.keys import EXPERIMENT, TOLERANCES, UNTIL, read_name
-from lanelab.driver.experiment.load_keys import (
-    LoadCase,
-    over_loads,
-    read_loads,
-    refuse_streams,
-    refuse_third_parties,
-    workload_of,
+from lanelab.driver.experiment.load_keys import LoadCase, over_loads, read_loads, workload_of
+from lanelab.driver.experiment.model import Experiment, Pairs, Repeat
+from lanelab.driver.experiment.refusals import (
+    refuse_links,
+    refuse_one_address,
+    refuse_other_workloads,
+    require_patience,
+    require_witnesses,
 )
-from lanelab.driver.experiment.model import Cell, Experiment, LinkCase, Pairs, Repeat
 from lanelab.driver.experiment.shipped import STUDY_FILE, experiment_file
 from lanelab.driver.experiment.variants import chosen_variant, error_in_variant, overlaid, variants_of
 from lanelab.driver.record.metrics import LOAD, PAGE_LOAD
 from lanelab.driver.site.load import site_names
 from lanelab.driver.trial.load_settings import PAGE
 from lanelab.driver.trial.recorders.registry import RECORDERS
-from lanelab.driver.trial.recorders.tcpdump import CaptureOptions, Tcpdump
 from lanelab.driver.trial.tolerances import Tolerances
 
 LONGEST_ARM_NAME = 60
 LONGEST_LOAD = Duration.parse("43200s")
-OF_PAGE_LOADS = (
-    "missing",
-    "tolerances",
-    *(name for name, recorder in RECORDERS.items() if LOAD not in recorder.workloads),
-)
 
 
 def read_experiment(path: Path, variant: str | None = None) -> Experiment:
@@ -94,25 +83,21 @@ def _parse(
     workload, loads = _read_workload(entries, arms)
     repeat = _read_repeat(entries, plain["trials"])
     combined = combine(entries, root, arms, _known_sites(sites, workload, loads))
-    refuse_links = _refuse_direct if workload == PAGE_LOAD else _refuse_moving
-    refuse_links(entries, combined.links)
+    refuse_links(entries, combined.links, workload)
     combined = combined.with_cells(over_loads(combined.cells, loads)) if loads else combined
     journey = read_journey(entries, plain["think"] or USUAL_THINK, workload)
     if journey:
         combined = combined.with_cells(tuple(replace(cell, journey=journey) for cell in combined.cells))
-    _refuse_one_address(entries, combined.cells, workload)
+    refuse_one_address(entries, combined.cells, workload)
     pairs = _read_pairs(entries, combined, plain["order"], repeat)
     if "figures" in entries:
         figures = read_figures(entries["figures"], combined.cells, workload, {cell for _, cell in pairs.cells})
     else:
         figures = default_figures(combined.cells, workload)
     recorders = _read_recorders(entries, workload)
-    if any(case.link.distances for case in combined.links):
-        _require_capture_of_distances(entries, recorders)
     if workload == PAGE_LOAD:
-        _refuse_recorders_of_others(entries, arms, recorders)
-        _require_capture(entries, arms, recorders)
-        _require_patience(entries, arms, plain["timeout"])
+        require_witnesses(entries, arms, combined.links, recorders)
+        require_patience(entries, arms, plain["timeout"])
     if journey:
         refuse_what_is_of_one_load(entries, arms, combined.sites, recorders)
     claims = _read_claims(entries, About(combined.cells, workload, recorders), plain["order"])
@@ -154,86 +139,8 @@ def _read_workload(entries: Mapping[str, Written], arms: Sequence[Arm]) -> tuple
     """Return the workload and its loads; arms and keys of another workload are refused."""
     workload, keys = workload_of(entries.get("workload"))
     loads = read_loads(entries["workload"], keys) if workload == LOAD else ()
-    if workload == PAGE_LOAD:
-        _refuse_servers_of_loads(entries, arms)
-    else:
-        _refuse_what_is_of_page_loads(entries, workload)
-        refuse_streams(entries["arms"], arms)
-        refuse_third_parties(entries["arms"], arms)
+    refuse_other_workloads(entries, arms, workload)
     return workload, loads
-
-
-def _refuse_moving(entries: Mapping[str, Written], links: Sequence[LinkCase]) -> None:
-    """Raises InputError where a link moves: a trace begins with a page load, and only page loads prove it."""
-    for case in links:
-        if case.link.moves:
-            what = f"the link {case.label!r} changes over time, which only page loads can follow"
-            raise entries["links" if "links" in entries else "workload"].error(what, "Take links that stand still")
-
-
-def _refuse_one_address(entries: Mapping[str, Written], cells: Sequence[Cell], workload: str) -> None:
-    """Raises InputError for distances where hosts share an address, by which the router tells them."""
-    for cell in cells:
-        if not cell.link.link.distances:
-            continue
-        where = next(entries[key] for key in ("distances", "links", "cells") if key in entries)
-        if workload != PAGE_LOAD:
-            what = f"distances are of a page's hosts, and workload: {workload} asks one host"
-            raise where.error(what, "Leave distances out, and write the rtt")
-        if cell.arm.addresses != "per-origin":
-            what = f"the router tells hosts by their addresses, and in the arm {cell.arm.name!r} they share one"
-            remedy = "Write addresses: per-origin, for all arms under defaults"
-            raise entries["arms"].error(f"{what}: it cannot have the distances of {cell.link.label}", remedy)
-
-
-def _require_capture_of_distances(entries: Mapping[str, Written], recorders: Mapping[str, Coded]) -> None:
-    """Raises InputError where no capture would show how far each host was."""
-    capture = recorders.get(Tcpdump.name)
-    if not (isinstance(capture, CaptureOptions) and "client" in capture.nodes):
-        what = "that each host is as far away as its distance is seen in a capture of the client"
-        raise entries[Tcpdump.name].error(what, "Leave capture out, or write capture: client")
-
-
-def _refuse_servers_of_loads(entries: Mapping[str, Written], arms: Sequence[Arm]) -> None:
-    """Raises InputError for an arm whose server does not say of requests what page loads are judged by."""
-    able = [server.name for server in SERVERS.values() if server.for_page_loads]
-    for arm in arms:
-        server = SERVERS[arm.server]
-        if not server.for_page_loads:
-            what = f"page loads with {server.title} cannot be judged: it does not say what went over its connections"
-            remedy = f"Write workload: {LOAD}, or server: {' or '.join(able)}"
-            raise entries["arms"].error(f"{arm.name}: {what}", remedy)
-        if arm.proxy != NO_PROXY:
-            what = "page loads through a proxy cannot be judged: lanelab puts servers under load with them"
-            raise entries["arms"].error(f"{arm.name}: {what}", f"Write workload: {LOAD}, or leave proxy out")
-
-
-def _require_capture(entries: Mapping[str, Written], arms: Sequence[Arm], recorders: Mapping[str, Coded]) -> None:
-    """Raises InputError where neither a server's log nor a capture would have what page loads are judged by."""
-    capture = recorders.get(Tcpdump.name)
-    captured = isinstance(capture, CaptureOptions) and "client" in capture.nodes
-    whole = isinstance(capture, CaptureOptions) and not capture.snaplen
-    for arm in arms:
-        server = SERVERS[arm.server]
-        if arm.unreachable and not captured:
-            what = "that packets were dropped is seen in a capture of the client alone"
-            raise entries[Tcpdump.name].error(f"{arm.name}: {what}", "Leave capture out, or write capture: client")
-        if judged_by_capture(server, arm.protocol) and not captured:
-            what = f"page loads with {server.title} are judged by a capture of the client too: its log does not say all"
-            remedy = "Leave capture out, or write capture: client"
-            raise entries[Tcpdump.name].error(f"{arm.name}: {what}", remedy)
-        if read_in_capture(server, arm.protocol) and not whole:
-            what = f"the log of {server.title} names no ports: its requests are looked for in the capture's packets"
-            raise entries[Tcpdump.name].error(f"{arm.name}: {what}", "Leave snaplen out, or write snaplen: all")
-
-
-def _require_patience(entries: Mapping[str, Written], arms: Sequence[Arm], timeout: Duration) -> None:
-    """Raises InputError where a page that waits for a dead host would not be waited for."""
-    dead = next((arm for arm in arms if arm.unreachable), None)
-    if dead is not None and timeout < PATIENCE_WITH_THE_DEAD:
-        what = f"{dead.name}: browsers give an unreachable host up after {GIVES_UP_AFTER}, and timeout is {timeout}"
-        remedy = f"Write timeout: {PATIENCE_WITH_THE_DEAD} or more"
-        raise (entries.get("timeout") or entries["arms"]).error(what, remedy)
 
 
 def _known_sites(sites: Collection[str], workload: str, loads: Sequence[LoadCase]) -> Collection[str]:
@@ -252,21 +159,6 @@ def _read_timeout(entries: Mapping[str, Written], timeout: Duration, loads: Sequ
     if whole > LONGEST_LOAD:
         raise entries["workload"].error(f"the load takes {longest_s:g} s, more than {LONGEST_LOAD}", "Write less")
     return whole
-
-
-def _refuse_what_is_of_page_loads(entries: Mapping[str, Written], workload: str) -> None:
-    for key in OF_PAGE_LOADS:
-        if key in entries:
-            raise entries[key].error(f"it means nothing with workload: {workload}", "Leave it out")
-
-
-def _refuse_direct(entries: Mapping[str, Written], links: Sequence[LinkCase]) -> None:
-    """Raises InputError for links without a router: page loads are judged by what it did, and by packets on a wire."""
-    for case in links:
-        if case.link.direct:
-            where = entries["links"] if "links" in entries else entries["cells"]
-            what = f"page loads need a router, and the link {case.label} has none: it is for workload: {LOAD}"
-            raise where.error(what, "Write links: {} for a router that adds nothing")
 
 
 def _stem(source: str, root: Written) -> str:
@@ -386,18 +278,6 @@ def _read_tolerances(entries: Mapping[str, Written]) -> Tolerances:
     if "tolerances" not in entries:
         return Tolerances()
     return Tolerances(**TOLERANCES.values_of(TOLERANCES.entries(entries["tolerances"])))
-
-
-def _refuse_recorders_of_others(
-    entries: Mapping[str, Written], arms: Sequence[Arm], recorders: Mapping[str, Coded]
-) -> None:
-    """Raises InputError for a recorder that asks what the browser of an arm does not give."""
-    for name in recorders:
-        for arm in arms:
-            browser = BROWSERS[arm.browser]
-            if RECORDERS[name].asks - browser.gives:
-                what = f"{name} cannot be recorded of {browser.title}, which loads the pages of {arm.name!r}"
-                raise entries[name].error(what, f"Leave {name} out, or that arm")
 
 
 def _read_recorders(entries: Mapping[str, Written], workload: str) -> dict[str, Coded]:
