@@ -21,10 +21,12 @@ from lanelab.driver.api.run_now import live_events
 from lanelab.driver.base.errors import StoreError
 from lanelab.driver.page import now_view
 from lanelab.driver.page.access import Role
+from lanelab.driver.page.bench import Bench
 from lanelab.driver.page.experiments import experiments
 from lanelab.driver.page.priority import THREADS, drawers, ordinary
 from lanelab.driver.run.events import RunBegun, Stopping
 from lanelab.driver.run.folder.writer import interrupt_writer
+from lanelab.driver.run.study.study import STUDY_RUN_FILE
 from tests.kit.changed_run import changing
 from tests.kit.pages import Answer, Visitor, served
 from tests.kit.played_run import played_program
@@ -314,6 +316,12 @@ def test_a_run_that_was_stopped_goes_on(owner: Visitor, place: Path) -> None:
     wait_until(lambda: owner.ask(answer.headers["location"].removeprefix("../..")).status == 303, 10)
 
 
+def stopped_sample(folder: Path) -> None:
+    shutil.copytree(lanelab.sample_run().folder, folder)
+    with changing(folder) as database:
+        database.execute("UPDATE meta SET value = 'stopped' WHERE key = 'state'")
+
+
 BED = "import sys, time\nfor line in sys.stdin: pass\ntime.sleep(0.5)"  # it ends a while after nobody can ask any more
 
 
@@ -321,10 +329,7 @@ BED = "import sys, time\nfor line in sys.stdin: pass\ntime.sleep(0.5)"  # it end
 def test_the_bench_gives_up_its_bed_before_a_run_is_begun_or_goes_on(
     place: Path, monkeypatch: pytest.MonkeyPatch, goes_on: bool
 ) -> None:
-    folder = place / "runs" / "sample"
-    shutil.copytree(lanelab.sample_run().folder, folder)
-    with changing(folder) as database:
-        database.execute("UPDATE meta SET value = 'stopped' WHERE key = 'state'")
+    stopped_sample(place / "runs" / "sample")
     beds: list[subprocess.Popen[str]] = []
 
     def begin_process() -> "subprocess.Popen[str]":
@@ -341,9 +346,43 @@ def test_the_bench_gives_up_its_bed_before_a_run_is_begun_or_goes_on(
     assert answer.status == 303, answer.text
 
 
+@pytest.mark.parametrize(
+    ("name", "state", "words"),
+    [("sample", "finished", "It has come to its end."), ("sample", "running", "It goes on already."),
+     ("study/sample", "stopped", "It is a figure of a study"), ("study/sample", "finished", "It has come to its end.")],
+)  # fmt: skip
+def test_a_form_without_a_button_makes_no_run_go_on(
+    place: Path, monkeypatch: pytest.MonkeyPatch, name: str, state: str, words: str
+) -> None:
+    folder, freed = place / "runs" / name, list[str]()
+    shutil.copytree(lanelab.sample_run().folder, folder)
+    if folder.parent.name == "study":
+        (folder.parent / STUDY_RUN_FILE).write_text("{}")
+    with changing(folder) as database:
+        database.execute("UPDATE meta SET value = ? WHERE key = 'state'", (state,))
+    monkeypatch.setattr(Bench, "close", lambda _: freed.append("the bed"))
+    with served(place / "runs") as visitor, (folder / "in-use").open("a") as lock:
+        if state == "running":
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        visitor.enter(visitor.access.owner)
+        page = f"/runs/{name.replace('/', '~')}/"
+        assert "Go on with this run" not in visitor.ask(page).text
+        answer = post(visitor, f"{page}resume")
+        assert not freed, "the bench has kept its bed"
+    assert answer.status == 409
+    assert words in answer.text
+    assert not (place / "build").exists(), "nothing was begun"
+
+
+def test_a_run_whose_name_has_a_tilde_goes_on(owner: Visitor, place: Path) -> None:
+    stopped_sample(place / "runs" / "sam~ple")
+    assert "Go on with this run" in owner.ask("/runs/sam~~ple/").text
+    assert post(owner, "/runs/sam~~ple/resume").status == 303
+
+
 def test_a_run_on_other_machines_goes_on_in_a_terminal(owner: Visitor, place: Path) -> None:
     folder = place / "runs" / "sample"
-    shutil.copytree(lanelab.sample_run().folder, folder)
+    stopped_sample(folder)
     with changing(folder) as database:
         bed = json.dumps({"router": "auto", "pinned": {}, "substrate": "ssh", "inventory": "hosts.yml"})
         database.execute("UPDATE meta SET value = ? WHERE key = 'bed'", (bed,))

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from lanelab.analysis.results.model import Run
 from lanelab.driver.api.arguments import whole
 from lanelab.driver.api.plans import plan
 from lanelab.driver.api.run_apart import begin_apart, interrupt_writer, resume_apart
@@ -20,13 +21,15 @@ from lanelab.driver.page.begin_view import Wish, begin_page, waiting_page
 from lanelab.driver.page.documents import message
 from lanelab.driver.page.experiments import experiments
 from lanelab.driver.page.form import Form
-from lanelab.driver.page.language import say
-from lanelab.driver.page.now_view import AFTER_THIS_TRIAL, AT_ONCE
+from lanelab.driver.page.language import say, text
+from lanelab.driver.page.now_view import AFTER_THIS_TRIAL, AT_ONCE, why_not
 from lanelab.driver.page.pages import Pages, may_run, posting, reading, see
 from lanelab.driver.page.refusal import Absent, Refusal
+from lanelab.driver.page.shelf import is_of_study
 
 ANOTHER_AFTER_S = 5.0  # a second press of the button within it is the same wish
 DONE = (0, 3)  # how a run ends that came to its end
+NOT_RESUMED = text("It does not go on")
 
 
 def routes(pages: Pages) -> list[Route]:
@@ -47,8 +50,9 @@ def routes(pages: Pages) -> list[Route]:
         return await pages.beside(lambda: _begun(pages, request.path_params["name"]))
 
     async def resume(request: Request, _form: Form) -> Response:
+        run = await pages.beside(lambda: _run_to_resume(pages, request))
         await pages.free_bed()
-        return await pages.beside(lambda: _resume(pages, request))
+        return await pages.beside(lambda: _resume(pages, run))
 
     async def stop(request: Request, form: Form) -> Response:
         return await pages.beside(lambda: _stop(pages, request, form.one("how"), stops))
@@ -115,12 +119,19 @@ def _begun(pages: Pages, name: str) -> Response:
     return HTMLResponse(waiting_page(name, apart), headers=refresh)
 
 
-def _resume(pages: Pages, request: Request) -> Response:
+def _run_to_resume(pages: Pages, request: Request) -> Run:
+    """Return the run that the address names. One that has no button does not go on for a form without one, either."""
     run = pages.run(request).data
+    if words := why_not(run, of_study=is_of_study(request.path_params["run"])):
+        raise Refusal(HTTPStatus.CONFLICT, say(NOT_RESUMED), words)
+    return run
+
+
+def _resume(pages: Pages, run: Run) -> Response:
     try:
         pages.begin(lambda: resume_apart(run.folder, run.meta, pages.allowed))
     except LanelabError as error:
-        raise Refusal(_status(error), say("It does not go on"), str(error)) from error
+        raise Refusal(_status(error), say(NOT_RESUMED), str(error)) from error
     return see(f"../../begun/{quote(run.folder.name)}/")
 
 

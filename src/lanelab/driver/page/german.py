@@ -57,6 +57,10 @@ GERMAN: Mapping[str, str] = {
     "Now": "Jetzt",
     "Go on with this run": "Mit diesem Lauf weitermachen",
     "What is stored is not measured again.": "Was gespeichert ist, wird nicht noch einmal gemessen.",
+    "It goes on already.": "Er läuft schon.",
+    "It has come to its end.": "Er ist am Ende.",
+    "It is a figure of a study, which goes on with the others in a terminal.":
+        "Er ist eine Abbildung einer Studie, die mit den anderen in einem Terminal weitergeht.",
     "It is not at its end": "Er ist nicht am Ende",
     "This run tells nothing of what it does now.": "Dieser Lauf sagt nicht, was er gerade tut.",
     "What went wrong lately": "Was zuletzt schiefging",

@@ -27,13 +27,22 @@ def now_section(run: Run, controls: Controls) -> Html | None:
     """Return what a run that goes on does; of one that has not come to its end, how it goes on."""
     if run.state == "running":
         return section_on_page("now", say("Now"), *_running(controls))
-    if run.state in GOES_ON and controls.may_run and not controls.of_study:
+    if controls.may_run and not why_not(run, of_study=controls.of_study):
         button = el("button", say("Go on with this run"), type="submit")
         words = el("p", say("What is stored is not measured again."))
         return section_on_page(
             "now", say("It is not at its end"), words, el("form", button, method="post", action="resume")
         )
     return None
+
+
+def why_not(run: Run, *, of_study: bool) -> str:
+    """Return why a run does not go on from here; nothing where it does."""
+    if run.state == "running":
+        return say("It goes on already.")
+    if run.state not in GOES_ON:
+        return say("It has come to its end.")
+    return say("It is a figure of a study, which goes on with the others in a terminal.") if of_study else ""
 
 
 def _running(controls: Controls) -> list[Html | None]:

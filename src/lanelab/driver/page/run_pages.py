@@ -14,6 +14,7 @@ from lanelab.driver.page.library import Wanted, library
 from lanelab.driver.page.now_view import Controls
 from lanelab.driver.page.pages import Pages, may_run, reading, see, whole_number
 from lanelab.driver.page.refusal import Absent
+from lanelab.driver.page.shelf import is_of_study
 from lanelab.driver.page.trial_view import trial_page
 
 
@@ -64,7 +65,7 @@ def routes(pages: Pages) -> list[Route]:
 
 def _run(pages: Pages, request: Request) -> str:
     data = pages.run(request).data
-    controls = Controls(pages.moments.now(data.folder), may_run(request), "~" in request.path_params["run"])
+    controls = Controls(pages.moments.now(data.folder), may_run(request), is_of_study(request.path_params["run"]))
     return run_view.run_page(data, controls)
 
 

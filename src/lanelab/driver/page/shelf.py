@@ -70,6 +70,11 @@ class Shelf:
         return run
 
 
+def is_of_study(name: str) -> bool:
+    """Return whether that is the name of a figure of a study, as `Shelf.names` has it."""
+    return "~" in name.replace("~~", "")
+
+
 def is_left(folder: Path, state: str) -> bool:
     """Return whether a run that was running has no writer any more: one that is killed changes nothing else."""
     return state == "running" and not has_writer(folder)
