@@ -8,7 +8,7 @@ writes them again.
 
 from typing import Any
 
-from lanelab.analysis.results.compare_runs import AgreementJson
+from lanelab.analysis.results.against import AgreementJson
 from lanelab.analysis.results.explain.run import Explained
 from lanelab.analysis.results.export import ExportJson, ShowJson
 from lanelab.analysis.results.runs import RunLine

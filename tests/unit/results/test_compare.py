@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from lanelab.analysis.results.compare_runs import Against, against, sentences, status
+from lanelab.analysis.results.against import Against, sentences, status
+from lanelab.analysis.results.compare_runs import against
 from lanelab.analysis.results.conditions import differing
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.statistics.two_samples import innermost, shift

@@ -9,11 +9,11 @@ from enum import StrEnum
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
+from lanelab.analysis.results.against import TITLES, Against, CellRow, ChangeRow
+from lanelab.analysis.results.against import Verdict as Agreed
 from lanelab.analysis.results.claims.rules import REFUTED
 from lanelab.analysis.results.claims.verdict import Judged, Verdict
 from lanelab.analysis.results.claims.words import verdict_words
-from lanelab.analysis.results.compare_runs import TITLES, Against, CellRow, ChangeRow
-from lanelab.analysis.results.compare_runs import Verdict as Agreed
 from lanelab.analysis.results.conditions import caveats
 from lanelab.analysis.results.layout.markdown import markdown, plain
 from lanelab.analysis.results.layout.model import Section

@@ -26,7 +26,7 @@ from lanelab.driver.base.coded import Json
 if TYPE_CHECKING:
     import pyarrow
 
-    from lanelab.analysis.results.compare_runs import Against
+    from lanelab.analysis.results.against import Against
     from lanelab.analysis.results.explain.run import Explained
     from lanelab.analysis.results.export_tables import Row
     from lanelab.driver.api.checks import Check
@@ -90,7 +90,7 @@ class Agreement(Result):
     @property
     def verdict(self) -> str:
         """agree, differ, or not told: they cannot be told apart."""
-        from lanelab.analysis.results.compare_runs import status
+        from lanelab.analysis.results.against import status
 
         return status([self.against])
 
@@ -105,7 +105,7 @@ class Agreement(Result):
 
 def agreement_json(agreements: Sequence[Agreement]) -> dict[str, Json]:
     """Return what `lanelab compare --json` prints: several runs, each against the first one."""
-    from lanelab.analysis.results.compare_runs import AgreementJson, about_run, status
+    from lanelab.analysis.results.against import AgreementJson, about_run, status
 
     compared = [each.against for each in agreements]
     first, margin = compared[0].first, compared[0].margin

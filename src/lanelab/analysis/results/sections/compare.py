@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from lanelab.analysis.results.compare_runs import TITLES, Against, CellRow, ChangeRow, Verdict, sentences
+from lanelab.analysis.results.against import TITLES, Against, CellRow, ChangeRow, Verdict, sentences
 from lanelab.analysis.results.layout.markdown import markdown, plain
 from lanelab.analysis.results.layout.model import (
     NONE,

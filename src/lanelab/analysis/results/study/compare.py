@@ -8,9 +8,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import TypedDict
 
+from lanelab.analysis.results.against import Against
 from lanelab.analysis.results.claims.verdict import Verdict
 from lanelab.analysis.results.claims.words import effects_of, interval_words, measured_words, verdict_words
-from lanelab.analysis.results.compare_runs import Against, against
+from lanelab.analysis.results.compare_runs import against
 from lanelab.analysis.results.conditions import differing
 from lanelab.analysis.results.layout.data import key
 from lanelab.analysis.results.numbers import NONE
