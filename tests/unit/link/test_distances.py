@@ -3,10 +3,10 @@
 import pytest
 
 from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.host_names import matches
 from lanelab.driver.base.units import Duration
 from lanelab.driver.bed.addresses import distance_network, distance_of, group_network, origin_addresses
 from lanelab.driver.link import Link
-from lanelab.driver.link.distances import matches
 from lanelab.driver.link.shaping.expected_tc import asked_queues, differences, shown_queues
 from lanelab.driver.link.shaping.shaping import shape
 

@@ -3,7 +3,7 @@
 import statistics
 from collections.abc import Iterable
 
-from lanelab.driver.link.distances import DEFAULT
+from lanelab.driver.base.host_names import DEFAULT
 from lanelab.driver.site.archive.addresses import address_of
 from lanelab.driver.site.exchange import Exchange
 

@@ -3,23 +3,20 @@
 `cdn.example 10ms, *.ads.example 200ms, default 80ms` is the same as the mapping that a file has.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.host_names import ANY, DEFAULT, is_pattern, matches
 from lanelab.driver.base.settings.kinds import Kind
 from lanelab.driver.base.units import Duration
 from lanelab.driver.bed.addresses import MOST_DISTANCES
 from lanelab.driver.link.kinds import MAX_DELAY, MIN_RTT
 
-DEFAULT, NONE, RECORDED, ANY = "default", "none", "recorded", "*."
+NONE, RECORDED = "none", "recorded"
 EXAMPLE = "{cdn.example: 10ms, '*.ads.example': 200ms, default: 80ms}"
 MOST_HOSTS = 1000
-# As sites have names of hosts (driver/site/hosts.py), which stand on a floor above.
-_LABEL = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
-_HOST = re.compile(rf"(?:\*\.)?(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +58,6 @@ class Distances:
 
 
 NO_DISTANCES = Distances()
-
-
-def matches(pattern: str, host: str) -> bool:
-    """Return whether a pattern is of this host: *.ads.example is of every host below ads.example."""
-    return host.endswith(pattern.removeprefix("*")) if pattern.startswith(ANY) else pattern == host
 
 
 def of_hosts(trips: Mapping[str, Duration], default: Duration | None = None) -> Distances:
@@ -114,7 +106,7 @@ def _of_pairs(pairs: list[tuple[str, str]], key: str) -> Distances:
 
 
 def _trip(name: str, text: str, key: str) -> Duration:
-    if name != DEFAULT and not _HOST.fullmatch(name):
+    if not is_pattern(name):
         remedy = f"Write a host like cdn.example, a pattern like '*.ads.example', or {DEFAULT}"
         raise InputError(f"{name!r} is no host", remedy, key=key)
     trip = Duration.parse(text, key=key)

@@ -7,12 +7,13 @@ from typing import NamedTuple, cast
 
 from lanelab.driver.base.coded import Coded, decoded_as
 from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.host_names import DEFAULT
 from lanelab.driver.base.settings.setting import Key
 from lanelab.driver.base.units import Duration, Rate, Size
 from lanelab.driver.bed.addresses import distance_of
 from lanelab.driver.link.cross import NO_CROSS, CrossTraffic
 from lanelab.driver.link.direction import Delays, Direction, implied, read_direction
-from lanelab.driver.link.distances import DEFAULT, NO_DISTANCES, Distances
+from lanelab.driver.link.distances import NO_DISTANCES, Distances
 from lanelab.driver.link.fields import DIRECT, ROUTER, SETTINGS
 from lanelab.driver.link.hosts.host import Host, read_host
 from lanelab.driver.link.kinds import DIRECTIONS, HEADER, MAX_DELAY, MIN_RTT

@@ -36,7 +36,6 @@ PARTS: Mapping[str, str] = {
     "driver/site/compressed_types.py": "",
     "driver/site/fidelity.py": "",
     "driver/site/hints.py": "",
-    "driver/site/hosts.py": "",
     "driver/site/manifest.py": "",
     "driver/site/minify/html/nodes.py": "",
     "driver/site/minify/html/page.py": "",

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.host_names import DEFAULT
 from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.base.units import Duration
 from lanelab.driver.bed.addresses import origin_addresses
 from lanelab.driver.link import Link
-from lanelab.driver.link.distances import DEFAULT, Distances, of_hosts
+from lanelab.driver.link.distances import Distances, of_hosts
 from lanelab.driver.site.site import Site
 
 KEY = "links.distances"

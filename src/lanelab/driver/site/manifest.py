@@ -11,13 +11,13 @@ import yaml
 
 from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError, RecordError
+from lanelab.driver.base.host_names import HOST, is_pattern
 from lanelab.driver.base.settings.kinds import FLAG, Kind, count, near_miss, whole_milliseconds
 from lanelab.driver.base.settings.setting import Setting, Table
 from lanelab.driver.base.settings.source import Written, read_yaml
 from lanelab.driver.base.units import Duration
 from lanelab.driver.site.composition import Composition, Part
 from lanelab.driver.site.fidelity import Fidelity
-from lanelab.driver.site.hosts import HOST
 from lanelab.driver.site.site import SiteObject, SitePage, hosts_of
 
 MANIFEST = "site.yaml"
@@ -269,7 +269,7 @@ def _distances(written: Written) -> tuple[tuple[str, str], ...]:
     """Return the round trips as they are written. Whether hosts are the site's is known when it is loaded."""
     trips: list[tuple[str, str]] = []
     for host, entry in written.entries().items():
-        if host != "default" and not re.fullmatch(rf"(\*\.)?{HOST}", host):
+        if not is_pattern(host):
             raise entry.error(
                 f"{host!r} is no host", "Write a host of the site, a pattern like '*.ads.example', or default"
             )

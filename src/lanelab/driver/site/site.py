@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.host_names import DEFAULT, matches
 from lanelab.driver.base.settings.kinds import near_miss
 
 Headers = tuple[tuple[str, str], ...]
@@ -154,10 +155,8 @@ class Site(Coded):
 
 
 def _is_of_any(pattern: str, hosts: Iterable[str]) -> bool:
-    """Return whether a line of distances is about one of these hosts: its name, `*.` with its end, or `default`."""
-    return pattern == "default" or any(
-        host == pattern or (pattern.startswith("*.") and host.endswith(pattern[1:])) for host in hosts
-    )
+    """Return whether a line of distances is about one of these hosts."""
+    return pattern == DEFAULT or any(matches(pattern, host) for host in hosts)
 
 
 def site_of(target: str) -> str:

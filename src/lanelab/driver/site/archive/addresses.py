@@ -6,7 +6,7 @@ from urllib.parse import quote, urlsplit
 
 import idna
 
-from lanelab.driver.site.hosts import HOST
+from lanelab.driver.base.host_names import HOST
 
 LONGEST_PATH = 60_000
 PORTS = {"http": 80, "https": 443}
