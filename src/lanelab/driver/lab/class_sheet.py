@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lanelab.analysis.results.claims.verdict import Verdict
-from lanelab.analysis.results.claims.words import MOODS
+from lanelab.analysis.results.claims.words import MOODS, counts_words
 from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.layout.page import scroll
 from lanelab.analysis.results.report.page import document
@@ -152,8 +151,7 @@ def class_parts(checked: Sequence[CheckedLab]) -> list[Html]:
     for at, question in enumerate(lab.questions):
         outcomes = [one.outcomes[at] for one in checked]
         names = [one.sheet.student for one in checked]
-        counts = Counter(one.verdict for one in outcomes if one.answer)
-        words = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+        words = counts_words([one.verdict for one in outcomes if one.answer])
         sections.append(
             el(
                 "section",

@@ -2,12 +2,11 @@
 claims."""
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lanelab.analysis.results.claims.judge import judge
 from lanelab.analysis.results.claims.verdict import Judged, Verdict
-from lanelab.analysis.results.claims.words import effect_words, interval_words
+from lanelab.analysis.results.claims.words import effect_words, effects_of, interval_words
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.driver.base.amounts import counted
@@ -129,18 +128,12 @@ def outcomes(lab: Lab, sheet: Sheet, run: Run) -> tuple[Outcome, ...]:
     )
 
 
-def measured_alone(lab: Lab, run: Run) -> dict[str, Judged]:
-    """Return what the run measured of each question, whoever predicted what."""
-    claims = [question.claim for question in lab.questions if question.claim]
-    return {one.claim.name: one for one in judge(run, claims)}
-
-
 def _outcome(question: Question, answer: Answer | None, judged: Judged | None) -> Outcome:
     if answer is None:
         return Outcome(question, None, Verdict.NOT_TESTED, "nothing was predicted")
     if judged is None:
         return Outcome(question, answer, Verdict.NOT_TESTED, _worked_out(question, answer))
-    effects = [place.effect for place in judged.places if place.effect]
+    effects = effects_of(judged.places)
     measured, interval = "", ""
     if len(effects) == 1:
         measured = effect_words(judged.claim, effects[0].value)
@@ -199,7 +192,3 @@ _IN_SEVERAL = {
     Verdict.NOT_TESTED: "there is nothing to judge by",
 }
 _EXACT = {True: "every load has what you said", False: "there are loads that have something else"}
-
-
-def verdict_counts(outcomes: Sequence[Outcome]) -> dict[Verdict, int]:
-    return {verdict: sum(one.verdict == verdict for one in outcomes) for verdict in Verdict}

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from lanelab.analysis.results.claims.words import effect_words
+from lanelab.analysis.results.claims.words import effect_words, effects_of
 from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.lab.answers import DIRECTIONS
@@ -34,7 +34,7 @@ def _measured(given: Sequence[tuple[str, Outcome]]) -> list[tuple[float, float, 
     """Return the intervals of all runs, each once, in the scale of answers."""
     ends: dict[tuple[float, float, float], None] = {}
     for _, one in given:
-        effects = [place.effect for place in one.judged.places if place.effect] if one.judged else []
+        effects = effects_of(one.judged.places) if one.judged else []
         if len(effects) == 1:
             effect, shift = effects[0], 1.0 if one.question.is_change else 0.0
             low, high = effect.interval_95 or (effect.value, effect.value)

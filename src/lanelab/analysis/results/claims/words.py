@@ -118,9 +118,9 @@ def effects_of(places: Sequence[JudgedPlace]) -> list[Effect]:
     return [place.effect for place in places if place.effect]
 
 
-def counts_words(judged: Sequence[Judged]) -> str:
-    """Return how many claims have which verdict: 9 reproduced, 4 direction only."""
-    counts = [(verdict, sum(each.verdict == verdict for each in judged)) for verdict in Verdict]
+def counts_words(verdicts: Sequence[Verdict]) -> str:
+    """Return how many there are of each: 9 reproduced, 4 direction only."""
+    counts = [(verdict, verdicts.count(verdict)) for verdict in Verdict]
     return ", ".join(f"{number} {verdict}" for verdict, number in counts if number)
 
 

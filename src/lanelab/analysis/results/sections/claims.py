@@ -60,7 +60,8 @@ def lines_of(judged: Sequence[Judged]) -> list[StudyVerdict]:
 
 def summary(judged: Sequence[Judged]) -> str:
     """Say how many have which verdict, and how many of these may be wrong."""
-    return " ".join(filter(None, [f"{counts_words(judged)}.", together(judged).words(), estimate_words(judged)]))
+    counts = counts_words([each.verdict for each in judged])
+    return " ".join(filter(None, [f"{counts}.", together(judged).words(), estimate_words(judged)]))
 
 
 def columns(*, of_study: bool = False) -> Sequence[Column[StudyVerdict]]:

@@ -64,7 +64,7 @@ class JudgedStudy:
             return "No claim of this study can be judged yet."
         checked = sum(bool(several) for _, several in self.published)
         of = f"{checked} of {counted(len(self.published), 'published claim')} checked"
-        return f"{of}, by {counted(len(self.all), 'test')}: {counts_words([each.judged for each in self.all])}."
+        return f"{of}, by {counted(len(self.all), 'test')}: {counts_words([each.judged.verdict for each in self.all])}."
 
 
 def judged_study(study: Study, judged: Mapping[int, Sequence[Judged]]) -> JudgedStudy:
