@@ -4,11 +4,9 @@ import math
 import re
 from dataclasses import dataclass, replace
 
-import yaml
-
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss
-from lanelab.driver.base.settings.source import Written
+from lanelab.driver.base.settings.source import Written, scalar
 from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.experiment.claim_numbers import read_percent, read_value
 from lanelab.driver.lab.description import DIRECTION, Question
@@ -21,7 +19,6 @@ _OTHERS = {"less": LOWER, "shorter": LOWER, "faster": LOWER, "more": HIGHER, "lo
 _NUMBER = re.compile(r"[+-]?\.?[0-9]")
 _PLAIN = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?)\s*(.*)")
 _COMMA = re.compile(r"(?<=[0-9]),(?=[0-9]{1,2}(?![0-9]))")  # 1,5 is 1.5; what 1,500 is depends on who wrote it
-_NOWHERE = yaml.Mark("", 0, 0, 0, "", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +33,7 @@ class Answer:
 
 def read_answer(question: Question, text: str, source: str = "") -> Answer:
     """Return the answer that is written there. InputError says what is wrong with it, and where."""
-    node = yaml.ScalarNode("tag:yaml.org,2002:str", text, _NOWHERE, _NOWHERE)
-    written = Written(source, question.name, 1, node)
+    written = Written(source, question.name, 1, scalar(text))
     try:
         return _read(question, written, " ".join(text.split()))
     except InputError as error:
@@ -57,9 +53,9 @@ def _read(question: Question, written: Written, text: str) -> Answer:
         raise written.error(f"{text!r} is no number", f"Write one like 12 {question.unit}".rstrip())
     if question.is_change:
         text = text if text.endswith("%") else f"{text}%"
-        value = read_percent(replace(written, node=_scalar(text)))
+        value = read_percent(replace(written, node=scalar(text)))
     elif question.metric is not None:
-        value = read_value(replace(written, node=_scalar(text)), question.metric)
+        value = read_value(replace(written, node=scalar(text)), question.metric)
         text = text if not text[-1].isdigit() else f"{text} {question.unit}".rstrip()
     else:
         value, text = _plain(question, written, text)
@@ -83,10 +79,6 @@ def _plain(question: Question, written: Written, text: str) -> tuple[float, str]
         )
     value = float(match[1]) * scale[match[2]]
     return value, f"{match[1]} {match[2] or question.unit}".rstrip()
-
-
-def _scalar(text: str) -> yaml.ScalarNode:
-    return yaml.ScalarNode("tag:yaml.org,2002:str", text, _NOWHERE, _NOWHERE)
 
 
 def claim_of(answer: Answer) -> Claim | None:

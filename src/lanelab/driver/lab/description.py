@@ -14,7 +14,7 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.settings.kinds import PROSE, choice, near_miss
 from lanelab.driver.base.settings.setting import Setting, Table
-from lanelab.driver.base.settings.source import Written, read_yaml
+from lanelab.driver.base.settings.source import Written, read_yaml, scalar
 from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.experiment.claim_numbers import Margin, read_margin, read_share
 from lanelab.driver.experiment.claims import About, read_claims
@@ -29,7 +29,6 @@ NUMBER, DIRECTION = "number", "direction"
 CLAIM_KEYS = ("change", "value", "where", "for")
 # What a claim has in place of an answer, so that it can be read.
 ALWAYS, ANY = [("expect", "lower")], [("published", "1000000"), ("margin", "50%")]
-_NOWHERE = yaml.Mark("", 0, 0, 0, "", 0)
 _ID = re.compile(r"[a-z][a-z0-9.-]{0,30}")
 _CALCULATED = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 
@@ -216,7 +215,7 @@ def _claims(
             continue
         taken = [pair for pair in _pairs(node) if pair[0].value in CLAIM_KEYS]
         stand_in = ALWAYS if "change" in measured[key.value][1] else ANY
-        nodes.append((key, _mapping(node, [*taken, *((_scalar(name), _scalar(text)) for name, text in stand_in)])))
+        nodes.append((key, _mapping(node, [*taken, *((scalar(name), scalar(text)) for name, text in stand_in)])))
     about = About(experiment.cells, experiment.workload, experiment.recorders)
     whole = Written(written.source, written.path, written.line, _mapping(written.node, nodes))
     return {claim.name: claim for claim in read_claims(whole, about)}
@@ -230,10 +229,6 @@ def _pairs(node: yaml.Node) -> Sequence[tuple[yaml.ScalarNode, yaml.Node]]:
 
 def _mapping(at: yaml.Node, pairs: Sequence[tuple[yaml.ScalarNode, yaml.Node]]) -> yaml.MappingNode:
     return yaml.MappingNode("tag:yaml.org,2002:map", list(pairs), at.start_mark, at.end_mark)
-
-
-def _scalar(text: str) -> yaml.ScalarNode:
-    return yaml.ScalarNode("tag:yaml.org,2002:str", text, _NOWHERE, _NOWHERE)
 
 
 def _numbers(written: Written, names: Sequence[str]) -> dict[int, tuple[str, ...]]:

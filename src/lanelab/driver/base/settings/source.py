@@ -20,6 +20,7 @@ LARGEST_FILE = 1_000_000
 MOST_VALUES = 50_000  # aliases may repeat values: a short file can mean a huge one
 _TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map")}
 _NOTHING = ("", "~", "null", "Null", "NULL")
+_NOWHERE = yaml.Mark("", 0, 0, 0, "", 0)
 
 
 class PlacedError(InputError):
@@ -123,6 +124,11 @@ class Written:
             raise
         except InputError as error:
             raise entries.get(error.key, self).error(error.what, error.remedy, place=error.place) from None
+
+
+def scalar(text: str) -> yaml.ScalarNode:
+    """Return the node of a value that stands in no file."""
+    return yaml.ScalarNode("tag:yaml.org,2002:str", text, _NOWHERE, _NOWHERE)
 
 
 def error_at_its_line(error: InputError, text: str, source: str) -> InputError:
