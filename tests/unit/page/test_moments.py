@@ -189,6 +189,14 @@ def test_news_come_between_trials_alone(owner: Visitor, teller: Teller) -> None:
     connection.close()
 
 
+@pytest.mark.parametrize("path", [f"{RUN}changes", "/bench/changes", "/labs/4-tls-round-trips/changes"])
+def test_news_have_no_end_so_nobody_is_given_their_head_alone(owner: Visitor, path: str) -> None:
+    assert owner.ask(path, "HEAD").status == 404
+    connection, answer = owner.news(path)
+    assert (answer.status, answer.readline()) == (200, b": watching\n")
+    connection.close()
+
+
 def test_a_run_says_what_it_does(owner: Visitor, teller: Teller) -> None:
     teller.tell(TEST, TESTED, BEGIN, FAILED, BEGIN, END)
     text = wait_for(owner, "4 of 12 trials")

@@ -2,10 +2,10 @@
 
 import asyncio
 import datetime
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from lanelab.driver.api.run_apart import require_free
@@ -15,9 +15,10 @@ from lanelab.driver.page.bench_numbers import NAME, Results
 from lanelab.driver.page.bench_view import Setup, bench_page
 from lanelab.driver.page.choices import checked
 from lanelab.driver.page.form import Form
-from lanelab.driver.page.pages import Pages, may_run, posting, reading, see
+from lanelab.driver.page.news import WATCHING, event
+from lanelab.driver.page.pages import Pages, may_run, posting, reading, see, telling
 
-EVERY_S, ALIVE_EVERY_S = 0.3, 15.0
+EVERY_S = 0.3
 
 
 def routes(pages: Pages) -> list[Route]:
@@ -43,10 +44,14 @@ def routes(pages: Pages) -> list[Route]:
             return HTMLResponse(await pages.beside(lambda: drawn(setup, request, problem)), 422)
         return see(f"./?{setup.query}")
 
-    async def news(_request: Request) -> Response:
-        return StreamingResponse(bench_news(bench, lambda: pages.ending), media_type="text/event-stream")
+    async def news(_request: Request) -> AsyncIterator[bytes]:
+        return _news(bench)
 
-    return [reading("/bench/", show), posting("/bench/", measure), reading("/bench/changes", news)]
+    return [
+        reading("/bench/", show),
+        posting("/bench/", measure),
+        telling(pages, "/bench/changes", EVERY_S, news),
+    ]
 
 
 def _begin(pages: Pages, bench: Bench, setup: Setup) -> None:
@@ -71,19 +76,16 @@ def _folder_name() -> str:
     return f"{datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%S.%fZ}-{NAME}"
 
 
-async def bench_news(bench: Bench, is_ending: Callable[[], bool]) -> AsyncIterator[bytes]:
+async def _news(bench: Bench) -> AsyncIterator[bytes]:
     """Yield what the bench is at, as text, and an event when something was measured. Nothing is drawn for it."""
-    seen, measured, silent_s = bench.changed, bench.measured, 0.0
-    yield b": watching\n\n"
-    while not is_ending():
-        await asyncio.sleep(EVERY_S)
-        silent_s += EVERY_S
+    seen, measured = bench.changed, bench.measured
+    yield WATCHING
+    while True:
+        message = b""
         if bench.changed != seen:
-            seen, silent_s = bench.changed, 0.0
-            yield f"event: state\ndata: {' '.join(str(bench.at).split())}\n\n".encode()
+            seen = bench.changed
+            message = event("state", str(bench.at))
         if bench.measured != measured:
             measured = bench.measured
-            yield b"event: changed\ndata: bench\n\n"
-        if silent_s >= ALIVE_EVERY_S:
-            silent_s = 0.0
-            yield b": still here\n\n"
+            message += event("changed", "bench")
+        yield message

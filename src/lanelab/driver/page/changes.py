@@ -4,40 +4,33 @@ Nothing is rendered here: a page that hears of news asks for it. What is measure
 line of text; while a trial is under way nothing is told.
 """
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 from lanelab.analysis.results.run_folder import changed_ns
 from lanelab.driver.api.run_now import RunNow
 from lanelab.driver.page.moments import Moments
+from lanelab.driver.page.news import CHANGED, WATCHING, event
 
 EVERY_S = 0.1
-ALIVE_EVERY_S = 15.0  # something is written, so that a reader that is gone is noticed
-NEWS = b"event: changed\ndata: run\n\n"
 
 Seen = tuple[int, int, bool]
 
 
-async def changes(folder: Path, moments: Moments, is_ending: Callable[[], bool]) -> AsyncIterator[bytes]:
-    """Yield a server-sent event for each change of the run, until it has no writer any more, is gone, or the server
-    ends."""
-    last, line, silent_s = _look(folder, moments), "", 0.0
-    yield b": watching\n\n"
-    while not is_ending():
-        await asyncio.sleep(EVERY_S)
-        silent_s += EVERY_S
-        now = moments.now(folder)
+async def changes(folder: Path, moments: Moments) -> AsyncIterator[bytes]:
+    """Yield what each look at the run has to tell, until it has no writer any more, or is gone."""
+    last, line = _look(folder, moments), ""
+    yield WATCHING
+    while True:
+        now, message = moments.now(folder), b""
         if now.line != line and not now.is_in_trial:
-            line, silent_s = now.line, 0.0
-            yield f"event: now\ndata: {' '.join(line.split())}\n\n".encode()
+            line = now.line
+            message = event("now", line)
         seen = _look(folder, moments, now) if moments.is_quiet else last
         if seen != last:
-            last, silent_s = seen, 0.0
-            yield NEWS
-        elif silent_s >= ALIVE_EVERY_S:
-            silent_s = 0.0
-            yield b": still here\n\n"
+            last = seen
+            message += CHANGED
+        yield message
         if not last[2]:
             break
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 from urllib.parse import quote
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from lanelab.analysis.results.run_folder import changed_ns, has_writer
@@ -25,13 +25,14 @@ from lanelab.driver.lab.judging import CheckedLab, check_lab
 from lanelab.driver.lab.take_home import take_home
 from lanelab.driver.lab.text import LabText, read_text
 from lanelab.driver.page import class_view, lab_view
-from lanelab.driver.page.changes import ALIVE_EVERY_S, NEWS
 from lanelab.driver.page.classroom import Classroom, Student, run_name
 from lanelab.driver.page.form import Form
 from lanelab.driver.page.lab_queue import Begun, LabQueue, Wish
 from lanelab.driver.page.lab_view import Attempt, RunState
 from lanelab.driver.page.language import say, tag, text
-from lanelab.driver.page.pages import Pages, may_run, posting, reading, see
+from lanelab.driver.page.moments import Moments
+from lanelab.driver.page.news import CHANGED, WATCHING
+from lanelab.driver.page.pages import Pages, may_run, posting, reading, see, telling
 from lanelab.driver.page.refusal import Absent, Refusal
 
 T = TypeVar("T")
@@ -54,14 +55,14 @@ def routes(pages: Pages) -> list[Route]:
     return [
         reading("/labs/", all_labs),
         reading("/labs/{lab}/", rooms.lab),
-        reading("/labs/{lab}/changes", rooms.news),
+        telling(pages, "/labs/{lab}/changes", LOOKS_EVERY_S, rooms.news),
         reading("/labs/{lab}/class/", rooms.of_class),
         reading("/labs/{lab}/class/class.csv", rooms.table),
         posting("/labs/{lab}/enrol", rooms.enrol),
         reading("/labs/{lab}/enrol", back),
         posting("/labs/{lab}/begin", rooms.begin),
         reading("/labs/{lab}/{student}/", rooms.student),
-        reading("/labs/{lab}/{student}/changes", rooms.news),
+        telling(pages, "/labs/{lab}/{student}/changes", LOOKS_EVERY_S, rooms.news),
         reading("/labs/{lab}/{student}/take-home", rooms.take_home),
         posting("/labs/{lab}/{student}/predict", rooms.predict),
         reading("/labs/{lab}/{student}/predict", back),
@@ -133,12 +134,11 @@ class LabRooms:
 
         return await self.pages.beside(make)
 
-    async def news(self, request: Request) -> Response:
+    async def news(self, request: Request) -> AsyncIterator[bytes]:
         name = request.path_params["lab"]
-        if name not in lab_names() or request.method != "GET":
+        if name not in lab_names():
             raise Absent
-        stream = _news(lambda: self._looked(name), self.pages)
-        return StreamingResponse(stream, media_type="text/event-stream")
+        return _news(lambda: self._looked(name), self.pages.moments)
 
     # --- to do
 
@@ -246,20 +246,14 @@ class LabRooms:
         return self.queue.changed, len(folders), sheets, seen
 
 
-async def _news(look: Callable[[], Awaitable[Signature]], pages: Pages) -> AsyncIterator[bytes]:
-    """Yield an event for each change, until the server ends; none while a trial is under way."""
-    last, silent_s = await look(), 0.0
-    yield b": watching\n\n"
-    while not pages.ending:
-        await asyncio.sleep(LOOKS_EVERY_S)
-        now = await look() if pages.moments.is_quiet else last
-        silent_s += LOOKS_EVERY_S
-        if now != last:
-            last, silent_s = now, 0.0
-            yield NEWS
-        elif silent_s >= ALIVE_EVERY_S:
-            silent_s = 0.0
-            yield b": still here\n\n"
+async def _news(look: Callable[[], Awaitable[Signature]], moments: Moments) -> AsyncIterator[bytes]:
+    """Yield what each look has to tell; nothing while a trial is under way."""
+    last = await look()
+    yield WATCHING
+    while True:
+        now = await look() if moments.is_quiet else last
+        yield b"" if now == last else CHANGED
+        last = now
 
 
 def _errors(lab: Lab, texts: dict[str, str]) -> dict[str, str]:

@@ -1,18 +1,19 @@
 """What every group of addresses shares: the runs, who may do what, and the threads that draw.
 
-A group is a module with `routes(pages)`: a `reading` for each page, a `posting` for each thing that is done. It has its
-line in app.py. An address is relative, ends where a folder would, and can be sent to a colleague.
+A group is a module with `routes(pages)`: a `reading` for each page, a `telling` for its news, a `posting` for each
+thing that is done. It has its line in app.py. An address is relative, ends where a folder would, and can be sent to a
+colleague.
 """
 
 import asyncio
 import contextvars
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from lanelab.driver.api.opened_run import Run
@@ -23,6 +24,7 @@ from lanelab.driver.page.bench import Bench
 from lanelab.driver.page.form import Form, read_form
 from lanelab.driver.page.guard import role_of
 from lanelab.driver.page.moments import Moments
+from lanelab.driver.page.news import stream
 from lanelab.driver.page.priority import drawers, ordinary
 from lanelab.driver.page.refusal import Absent
 from lanelab.driver.page.shelf import Shelf
@@ -30,6 +32,7 @@ from lanelab.driver.page.shelf import Shelf
 T = TypeVar("T")
 View: TypeAlias = Callable[[Request], Awaitable[Response]]
 Deed: TypeAlias = Callable[[Request, Form], Awaitable[Response]]
+Source: TypeAlias = Callable[[Request], Awaitable[AsyncIterator[bytes]]]
 LONGEST_NUMBER = 9  # digits of a trial
 FREE_WITHIN_S, LOOKS_EVERY_S = 30.0, 0.1  # for the bench to end its bed
 
@@ -96,6 +99,19 @@ class Pages:
 def reading(path: str, view: View) -> Route:
     """Return the address of a page. Nothing changes by asking for it."""
     return Route(path, view, methods=["GET"])
+
+
+def telling(pages: Pages, path: str, every_s: float, source: Source) -> Route:
+    """Return the address of news, for which it looks so often. They have no end while the server goes on, so there is
+    nothing for who asks for their head alone."""
+
+    async def answer(request: Request) -> Response:
+        if request.method != "GET":
+            raise Absent
+        news = stream(await source(request), every_s, lambda: pages.ending)
+        return StreamingResponse(news, media_type="text/event-stream")
+
+    return reading(path, answer)
 
 
 def posting(path: str, deed: Deed) -> Route:

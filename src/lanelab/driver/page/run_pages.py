@@ -1,18 +1,19 @@
 """The addresses of the library, of runs and of their trials."""
 
+from collections.abc import AsyncIterator
 from urllib.parse import urlencode
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 
 from lanelab.driver.page import comparison_view, run_view
-from lanelab.driver.page.changes import changes
+from lanelab.driver.page.changes import EVERY_S, changes
 from lanelab.driver.page.documents import message
 from lanelab.driver.page.language import say
 from lanelab.driver.page.library import Wanted, library
 from lanelab.driver.page.now_view import Controls
-from lanelab.driver.page.pages import Pages, may_run, reading, see, whole_number
+from lanelab.driver.page.pages import Pages, may_run, reading, see, telling, whole_number
 from lanelab.driver.page.refusal import Absent
 from lanelab.driver.page.shelf import is_of_study
 from lanelab.driver.page.trial_view import trial_page
@@ -45,17 +46,17 @@ def routes(pages: Pages) -> list[Route]:
     async def compare(request: Request) -> Response:
         return await pages.beside(lambda: _comparison(pages, request))
 
-    async def news(request: Request) -> Response:
+    async def news(request: Request) -> AsyncIterator[bytes]:
         path = (await pages.beside(pages.shelf.names)).get(request.path_params["run"])
-        if path is None or request.method != "GET":
+        if path is None:
             raise Absent
-        return StreamingResponse(changes(path, pages.moments, lambda: pages.ending), media_type="text/event-stream")
+        return changes(path, pages.moments)
 
     return [
         reading("/", show_library),
         reading("/compare/", compare),
         reading("/runs/{run}/", run),
-        reading("/runs/{run}/changes", news),
+        telling(pages, "/runs/{run}/changes", EVERY_S, news),
         reading("/runs/{run}/report/", report),
         reading("/runs/{run}/trials/", trials),
         reading("/runs/{run}/trials/{trial}/", trial),
