@@ -68,8 +68,9 @@ def owner(tmp_path: Path, begun: list[str]) -> Iterator[Visitor]:
         yield visitor
 
 
-def test_its_curves_are_those_of_judges_and_of_plans() -> None:
-    setup = Setup.read({**SMALL, "loss": ["1"]})
+@pytest.mark.parametrize("site", ["ten-kilobytes", "five-pages"])
+def test_its_curves_are_those_of_judges_and_of_plans(site: str) -> None:
+    setup = Setup.read({**SMALL, "site": [site], "loss": ["1"]})
     experiment = checked(setup.text())
     drawn = curves(experiment, setup.link, "rtt", Shelf(Path("none")), [])
     for curve, cell in zip(drawn, plan_of(experiment).estimate.cells, strict=True):

@@ -19,7 +19,7 @@ from lanelab.driver.page.language import say, text
 from lanelab.driver.page.shelf import Shelf
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder.trial_records import read_record
-from lanelab.driver.site.load import load_site
+from lanelab.driver.run.start import load_target
 from lanelab.driver.trial.page_load.bound import physical_bound
 
 NAME = "bench"  # of the experiments that the bench makes
@@ -196,4 +196,4 @@ def _latest_record(shelf: Shelf, measured: Sequence[Measured]) -> tuple[TrialRec
 
 @cache
 def _site_load(site: str) -> SiteLoad:
-    return SiteLoad.of(load_site(site).objects)
+    return SiteLoad.of(load_target(site).objects)
