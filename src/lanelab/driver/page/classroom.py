@@ -33,6 +33,11 @@ class Student:
     def name(self) -> str:
         return self.folder.enrolment.student
 
+    @property
+    def is_ready(self) -> bool:
+        """Return whether there are predictions, and no run yet."""
+        return self.sheet is not None and not self.folder.has_run()
+
 
 @dataclass(frozen=True, slots=True)
 class Classroom:
@@ -77,8 +82,8 @@ class Classroom:
         return sorted((one for one in there if one), key=lambda one: (one.name.casefold(), one.key))
 
     def waiting(self, lab: str) -> list[Student]:
-        """Return those who have predicted, and have no run."""
-        return [one for one in self.students(lab) if one.sheet and not one.folder.has_run()]
+        """Return those whose run may begin."""
+        return [one for one in self.students(lab) if one.is_ready]
 
     def experiment_of(self, lab: str, students: list[Student]) -> Path:
         """Write the experiment of a run that judges all of these."""

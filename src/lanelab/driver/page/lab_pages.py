@@ -20,8 +20,9 @@ from lanelab.driver.base.errors import InputError, LanelabError
 from lanelab.driver.lab.answers import read_answer
 from lanelab.driver.lab.class_sheet import collect, csv_of
 from lanelab.driver.lab.description import Lab, lab_names, read_lab
-from lanelab.driver.lab.folder import fix
+from lanelab.driver.lab.folder import RUN, fix
 from lanelab.driver.lab.judging import CheckedLab, check_lab
+from lanelab.driver.lab.sheet import SHEET
 from lanelab.driver.lab.take_home import take_home
 from lanelab.driver.lab.text import LabText, read_text
 from lanelab.driver.page import class_view, lab_view
@@ -86,8 +87,10 @@ class LabRooms:
 
         def show() -> str:
             lab, content = _lab_of(request)
+            if not runs:
+                return lab_view.lab_page(content, None)
             students = self.classroom.students(lab.name)
-            return lab_view.lab_page(content, students, self._state(Wish(lab.name, ""), None), may_run=runs)
+            return lab_view.lab_page(content, (students, self._state(Wish(lab.name, ""), None)))
 
         return await self.pages.page(show)
 
@@ -177,7 +180,7 @@ class LabRooms:
             if "student" not in request.path_params:
                 return Wish(lab.name, "", accepts)
             student = self._student(request, lab)
-            if not student.sheet or student.folder.has_run():
+            if not student.is_ready:
                 raise Refusal(409, say("Nothing was begun"), say("It takes predictions that have no run yet."))
             return Wish(lab.name, student.key, accepts)
 
@@ -240,8 +243,8 @@ class LabRooms:
     def _signature(self, lab: str) -> Signature:
         """Return what changes when a page of this lab does: predictions, the queue, runs."""
         folders = [self.classroom.of(lab) / key for key in self.classroom.keys(lab)]
-        runs = {folder.resolve() for path in folders if (folder := path / "run").exists()}
-        sheets = sum((path / "predictions.json").exists() for path in folders)
+        runs = {folder.resolve() for path in folders if (folder := path / RUN).exists()}
+        sheets = sum((path / SHEET).exists() for path in folders)
         seen = tuple(sorted((str(run), changed_ns(run), has_writer(run)) for run in runs))
         return self.queue.changed, len(folders), sheets, seen
 

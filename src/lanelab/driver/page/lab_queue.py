@@ -25,8 +25,8 @@ class Begun(Protocol):
     @property
     def status(self) -> int | None: ...
 
-    @property
-    def log(self) -> Path: ...
+    def words(self) -> str:
+        """Return what it has said so far."""
 
 
 Free = Callable[[], None]  # it raises StoreError while something is measured here
@@ -106,13 +106,6 @@ class LabQueue:
 
     def _end(self, wish: Wish, begun: Begun) -> None:
         if not is_run(begun.folder):
-            self.problems[wish] = f"{say('The run did not begin.')} {_last_words(begun.log)}"
+            self.problems[wish] = f"{say('The run did not begin.')} {begun.words()[-LAST:].strip()}"
         self._now = None
         self.changed += 1
-
-
-def _last_words(log: Path) -> str:
-    try:
-        return log.read_text(errors="replace")[-LAST:].strip()
-    except OSError:
-        return ""

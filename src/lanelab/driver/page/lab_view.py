@@ -76,9 +76,8 @@ def labs_page(lines: Sequence[LabLine]) -> str:
     return document(say("Labs"), head, el("ul", entries, class_="labs"), up=1)
 
 
-def lab_page(content: LabText, students: Sequence[Student], state: RunState, *, may_run: bool) -> str:
-    """Return the page of a lab: its text, where one begins, and for who may run its class."""
-    up = 2
+def lab_page(content: LabText, of_class: tuple[Sequence[Student], RunState] | None) -> str:
+    """Return the page of a lab: its text, where one begins, and for who may run its class with the run of all."""
     crumbs = el("p", el("a", say("Labs"), href="../"), class_="eyebrow")
     begin = el(
         "form",
@@ -105,14 +104,14 @@ def lab_page(content: LabText, students: Sequence[Student], state: RunState, *, 
             begin,
             id="begin",
         ),
-        _class(students, state) if may_run else None,
+        _class(*of_class) if of_class else None,
     ]
-    return document(content.title, *main, up=up, changes="changes" if may_run else "")
+    return document(content.title, *main, up=2, changes="changes" if of_class else "")
 
 
 def _class(students: Sequence[Student], state: RunState) -> Html:
     """Return what a teacher sees: who has predicted, and a button for the run of all."""
-    ready = [one for one in students if one.sheet and not one.folder.has_run()]
+    ready = [one for one in students if one.is_ready]
     rows = [el("tr", el("th", one.name, scope="row"), el("td", _where(one))) for one in students]
     table = el(
         "table",
