@@ -36,17 +36,10 @@ def requests(log: Iterable[Entry], target: str | None = None) -> tuple[Request, 
     `log` is what Selenium's get_log('performance') gives; with `target`, only what that page said. Raises RecordError
     where an event lacks what it must have.
     """
-    reading, method = Reading(), "its end"
-    try:
-        for method, parameters in messages(log, target):
-            reading.take(method, parameters)
-        return reading.finish()
-    except KeyError as error:
-        key = error.args[0]
-        raise RecordError(f"in the browser's log, {key} is missing in {method}", key=f"{method}.{key}") from error
+    return requests_of_steps([log], target)[0]
 
 
-def requests_of_steps(logs: Sequence[Sequence[Entry]], target: str | None = None) -> tuple[tuple[Request, ...], ...]:
+def requests_of_steps(logs: Sequence[Iterable[Entry]], target: str | None = None) -> tuple[tuple[Request, ...], ...]:
     """Return the requests of each step of a journey, by what was logged until the next one began. Times are from the
     start of the journey's first request. What ends in a later step stays with the one that asked."""
     reading, method = Reading(), "its end"

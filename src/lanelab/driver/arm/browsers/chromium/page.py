@@ -215,11 +215,11 @@ class ChromiumPage(LedPage):
                 self._measure()
         if failures:
             self._logs.append(log)  # of a step that failed nothing else is kept
-            by_step = events.requests_of_steps(self._logs, self._target)
-            return tuple(request for each in by_step for request in each)
-        self._note_step(log)
+        else:
+            self._note_step(log)
         by_step = events.requests_of_steps(self._logs, self._target)
-        self._steps = [replace(step, requests=len(each)) for step, each in zip(self._steps, by_step, strict=True)]
+        if not failures:
+            self._steps = [replace(step, requests=len(each)) for step, each in zip(self._steps, by_step, strict=True)]
         return tuple(request for each in by_step for request in each)
 
     def _read_measures(self) -> object:
