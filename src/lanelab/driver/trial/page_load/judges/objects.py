@@ -81,14 +81,14 @@ class Objects:
                 continue  # as the arm asks; third_parties.py looks at these
             why = next((why for request in requests if (why := self._unlike_all(request, wanted))), None)
             due = len({_answer(each) for each in wanted if _is_due(each)})
-            lacking = self._lacking(requests, due, may_be_had=self.warm or key in self.held)
+            may_be_had = self.warm or key in self.held
+            lacking = self._lacking(requests, due, may_be_had=may_be_had)
             stood_for = min(excused[path_of(url)], lacking)
             excused[path_of(url)] -= stood_for
             if why:
                 faults.broken[key] = why
             elif lacking > stood_for:
                 faults.missing[key] = self._how_missing(requests, due)
-            may_be_had = self.warm or key in self.held
             if any(each.status != NOT_MODIFIED for each in wanted) and not may_be_had and self._cached(requests):
                 faults.cached.append(key)
         return faults
