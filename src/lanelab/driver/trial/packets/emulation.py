@@ -11,7 +11,7 @@ taken to have never been in it; what was lost otherwise was lost behind it.
 
 import statistics
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from lanelab.driver.base.units import NS_PER_S
@@ -78,9 +78,14 @@ def beyond_ns(link: Link | None, server: str, *, up: bool) -> int:
     return (at.up.delay.ns - link.up.delay.ns) if up else (at.down.delay.ns - link.down.delay.ns)
 
 
+def beyond_by_server(link: Link | None, servers: Iterable[str], *, up: bool) -> dict[str, int]:
+    """Return that of each of these addresses. Many packets have one, so it is worked out once."""
+    return {server: beyond_ns(link, server, up=up) for server in set(servers)}
+
+
 def _model(crossed: Crossing, link: Link, *, up: bool) -> _Modelled:
     model, way = _Modelled([], []), link.up if up else link.down
-    beyond = {server: beyond_ns(link, server, up=up) for server in {each.server for each in crossed.passages}}
+    beyond = beyond_by_server(link, (each.server for each in crossed.passages), up=up)
     queue, busy_until = deque[tuple[int, int]](), 0  # when each that waits will have been sent, its size; all of them
     held = 0
     for each in crossed.passages:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.link import Arrivals, LinkEvidence, Losses, RoundTrip, Windows
 from lanelab.driver.trial.packets.crossing import crossing
-from lanelab.driver.trial.packets.emulation import beyond_ns, queue_drops
+from lanelab.driver.trial.packets.emulation import beyond_by_server, queue_drops
 from lanelab.driver.trial.packets.losses import losses_down, losses_up
 from lanelab.driver.trial.packets.quic_timeline import RoundTripNs, round_trips
 from lanelab.driver.trial.packets.sequence import HALF, NUMBERS
@@ -148,19 +148,18 @@ def frames_of(timeline: Timeline, *, up: bool, link: Link | None = None) -> list
     whose hosts are not equally far: as they would have come if they were, since what paces them is before that."""
     seen: set[tuple[object, ...]] = set()
     frames = []
+    servers = itertools.chain(
+        (each.server[0] for each in timeline.streams), (each.server for each in timeline.datagrams)
+    )
+    beyond = beyond_by_server(link, servers, up=up)
     for stream in timeline.streams:
-        beyond = beyond_ns(link, stream.server[0], up=up)
         for packet in stream.packets:
             if packet.up == up:
                 key = (stream.client, packet.seq, packet.ack, packet.payload, packet.ip_id, packet.timestamp)
                 if packet.ip_id == 0 or key not in seen:
-                    frames.append((packet.at_ns - beyond, packet.frame_bytes))
+                    frames.append((packet.at_ns - beyond[stream.server[0]], packet.frame_bytes))
                 seen.add(key)
-    frames += [
-        (each.at_ns - beyond_ns(link, each.server, up=up), each.frame_bytes)
-        for each in timeline.datagrams
-        if each.up == up
-    ]
+    frames += [(each.at_ns - beyond[each.server], each.frame_bytes) for each in timeline.datagrams if each.up == up]
     return sorted(frames)
 
 

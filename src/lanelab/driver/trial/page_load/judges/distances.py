@@ -63,7 +63,8 @@ class Distances:
             at, trips = self.link.to_address(address), self._trips.get(address)
             if not trips or self.link.cross:  # another flow's packets may be ahead of every one
                 continue
-            late_us = min(_surplus_us(at, trip) - self._may_wait_us(address, trip) for trip in trips)
+            beyond = beyond_ns(self.link, address, up=False)
+            late_us = min(_surplus_us(at, trip) - self._may_wait_us(trip, beyond) for trip in trips)
             usual = LATE_US + (LATE_SHARE * at.rtt.ns + _varies_ns(at)) / NS_PER_US
             if late_us > usual * times + more_us:
                 yield f"no answer of {name} was less than {late_us / 1000:.1f} ms later than {at.rtt} away"
@@ -72,10 +73,11 @@ class Distances:
     def _trips(self) -> Mapping[str, Sequence[RoundTripNs]]:
         return trips_by_address(self.timeline)
 
-    def _may_wait_us(self, address: str, trip: RoundTripNs) -> float:
-        """Return how long a packet and its answer may have waited at the bottlenecks."""
+    def _may_wait_us(self, trip: RoundTripNs, beyond: int) -> float:
+        """Return how long a packet and its answer may have waited at the bottlenecks. `beyond`: by how many ns the
+        answer is longer on its way than others."""
         took_ns, *_, sent_ns = trip
-        arrived_ns = sent_ns + took_ns - beyond_ns(self.link, address, up=False)
+        arrived_ns = sent_ns + took_ns - beyond
         return (self._waited_up_ns(sent_ns) + self._busy_down_ns(arrived_ns)) / NS_PER_US
 
     def _waited_up_ns(self, sent_ns: int) -> int:
