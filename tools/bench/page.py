@@ -5,17 +5,19 @@ Each view is made in a process of its own, after its programs are loaded, as by 
 in the memory of the machine, where the first of the rounds puts them.
 """
 
+import functools
 import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from lanelab.driver.base.configuration import SOURCES
 from lanelab.driver.base.errors import BedError
+from tools.bench.checkouts import HERE, THERE, in_turns, ratio, sources_with
 from tools.bench.figures import Figure
-from tools.bench.reading import HERE, QUICK_ROUNDS, ROUNDS, THERE, Tell
+
+Tell = Callable[[str], None]
 
 TARGET_S = {"list": 0.3, "run": 1.0}  # of 500 runs, of 5,000 trials
 VIEW = """
@@ -35,16 +37,12 @@ print(time.process_time() - busy, time.perf_counter() - begin)
 def measure_page(folder: Path, runs: Sequence[str], *, against: Path | None, quick: bool, tell: Tell) -> list[Figure]:
     """Measure the first view of the list of runs in `folder`, and of those that are named. `against`: another
     checkout."""
-    sources = {HERE: SOURCES} | ({THERE: against / "src"} if against else {})
+    sources = sources_with(against)
     figures = []
     for name in ("", *runs):
         what = f"first view of {name}" if name else "first view of the list"
         tell(what)
-        taken: dict[str, list[tuple[float, float]]] = {checkout: [] for checkout in sources}
-        for _ in range(1 + (QUICK_ROUNDS if quick else ROUNDS)):
-            for checkout, where in sources.items():
-                taken[checkout].append(_seconds(folder, name, where))
-        figures += _figures(what, {checkout: times[1:] for checkout, times in taken.items()})
+        figures += _figures(what, in_turns(sources, functools.partial(_seconds, folder, name), quick=quick))
     return figures
 
 
@@ -69,7 +67,6 @@ def _figures(what: str, taken: Mapping[str, Sequence[tuple[float, float]]]) -> l
         Figure(f"{what}, processor time", f"{statistics.median(busy):.2f} s", "", None, busy),
     ]
     if THERE in taken:
-        ratios = tuple(here[0] / there[0] for here, there in zip(taken[HERE], taken[THERE], strict=True))
-        words = f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
-        figures.append(Figure(f"{what}, processor time over {THERE}", words, "", None, ratios))
+        there, _ = zip(*taken[THERE], strict=True)
+        figures.append(ratio(f"{what}, processor time", busy, there))
     return figures

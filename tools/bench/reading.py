@@ -4,6 +4,7 @@ Each command is a process of its own, as for who types it. What counts is proces
 machine does not; both checkouts run with the same Python and the same packages.
 """
 
+import functools
 import os
 import statistics
 import sys
@@ -11,32 +12,21 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from lanelab.driver.base.configuration import SOURCES
-from lanelab.driver.base.errors import InputError
+from tools.bench.checkouts import HERE, THERE, in_turns, ratio, sources_with
 from tools.bench.command_time import processor_seconds
 from tools.bench.figures import Figure
 
 Tell = Callable[[str], None]
 
-ROUNDS, QUICK_ROUNDS = 7, 3
-HERE, THERE = "this checkout", "the other one"
-
 
 def measure_reading(run: Path, *, against: Path | None, quick: bool, tell: Tell) -> list[Figure]:
     """Measure what reads the run in a folder. `against`: another checkout."""
-    sources = {HERE: SOURCES} | ({THERE: against / "src"} if against else {})
-    for where in sources.values():
-        if not (where / "lanelab").is_dir():
-            raise InputError(f"{where} has no lanelab", "Name a checkout of lanelab", key="--against")
+    sources = sources_with(against)
     figures = []
     with tempfile.TemporaryDirectory(prefix="lanelab-bench-") as scratch:
         for name, words in _commands(run, Path(scratch)).items():
             tell(name)
-            taken: dict[str, list[float]] = {checkout: [] for checkout in sources}
-            for _ in range(1 + (QUICK_ROUNDS if quick else ROUNDS)):
-                for checkout, where in sources.items():
-                    taken[checkout].append(_seconds(words, where))
-            figures += _figures(name, {checkout: times[1:] for checkout, times in taken.items()})  # the first compiles
+            figures += _figures(name, in_turns(sources, functools.partial(_seconds, words), quick=quick))
     return figures
 
 
@@ -63,7 +53,5 @@ def _figures(name: str, taken: Mapping[str, list[float]]) -> list[Figure]:
     here = taken[HERE]
     figures = [Figure(f"lanelab {name}", f"{statistics.median(here):.2f} s", "", None, tuple(here))]
     if THERE in taken:
-        ratios = tuple(one / other for one, other in zip(here, taken[THERE], strict=True))
-        words = f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
-        figures.append(Figure(f"lanelab {name}, over {THERE}", words, "", None, ratios))
+        figures.append(ratio(f"lanelab {name},", here, taken[THERE]))
     return figures

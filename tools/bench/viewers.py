@@ -3,12 +3,12 @@ with themselves: in half of the rounds the page is watched, in the other half se
 
 import itertools
 import json
-import math
 import os
 import random
 import re
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,6 +23,7 @@ from lanelab.driver.base import paths
 from lanelab.driver.base.child_start import start_of
 from lanelab.driver.base.errors import BedError
 from tools.bench.figures import Figure
+from tools.bench.sleeping import TOOLS_ROOT
 
 Tell = Callable[[str], None]
 
@@ -80,7 +81,7 @@ def measure_viewers(viewers: int, pairs: int, tell: Tell) -> list[Figure]:
 def _started(module_and_arguments: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
     module, *arguments = module_and_arguments
     environment = {**os.environ, "LANELAB_BUILD": str(paths.build_folder())}
-    place = paths.SOURCES if module.startswith("lanelab.") else Path(__file__).parents[2]
+    place = paths.SOURCES if module.startswith("lanelab.") else TOOLS_ROOT
     argv = [sys.executable, "-I", "-c", start_of(module), str(place), *arguments]
     pipe = subprocess.PIPE
     process = subprocess.Popen(argv, env=environment, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True)
@@ -144,13 +145,8 @@ def figures(run: Run, watching: Watching) -> list[Figure]:
         raise BedError(f"no trial of {run.folder} counts", f"Look at it: lanelab show {run.folder}")
     of_cells = [change_of(cell, of_rounds, watching) for cell, of_rounds in values.items()]
     complete = set.intersection(*(set(of_rounds) for of_rounds in values.values()))
-    means = {number: math.exp(_mean(math.log(each[number]) for each in values.values())) for number in complete}
+    means = {number: statistics.geometric_mean(each[number] for each in values.values()) for number in complete}
     return [change_of("all cells, geometric mean", means, watching), *of_cells, _of_flags(run, watching)]
-
-
-def _mean(values: Iterator[float]) -> float:
-    numbers = list(values)
-    return sum(numbers) / len(numbers)
 
 
 def change_of(what: str, values: Mapping[int, float], watching: Watching) -> Figure:
