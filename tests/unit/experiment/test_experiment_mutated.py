@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.experiment.keys import CLAIM, CLAIM_SECTIONS, PUBLISHED, VARIANT
+from lanelab.driver.experiment.claims import KINDS
+from lanelab.driver.experiment.keys import CLAIM, PUBLISHED, VARIANT
 from tests.kit.experiments import ARMS, PATIENT, read
 
 GRID = "{rate: [1mbit, unlimited], rtt: [20ms, 50ms, 100ms]}"
@@ -27,12 +28,10 @@ ABOUT = st.fixed_dictionaries(
         **dict.fromkeys(("change_of", "value_of"), st.just("b")),
     },
 )
-CLAIMS = st.fixed_dictionaries(
-    {}, optional={**dict.fromkeys(CLAIM, ANYTHING), **dict.fromkeys(CLAIM_SECTIONS.keys() - {"claim"}, ABOUT)}
-)
+CLAIMS = st.fixed_dictionaries({}, optional={**dict.fromkeys(CLAIM, ANYTHING), **dict.fromkeys(KINDS, ABOUT)})
 LIKELY = st.builds(
     lambda kind, about, rest: {kind: about, **rest},
-    st.sampled_from(["change", "value", "trend", "spike", "contrast"]),
+    st.sampled_from(sorted(KINDS)),
     ABOUT,
     st.fixed_dictionaries({}, optional=dict.fromkeys(("for", "published", "margin", "expect", "equivalent"), ATOMS)),
 )

@@ -38,7 +38,9 @@ def published(claim: Claim) -> str:
 
 
 def _value(claim: Claim, value: float) -> str:
-    if claim.kind != "value":
+    if claim.kind in ("slope", "straightness") and claim.is_absolute:
+        return f"{value:g}{' round trips' if claim.kind == 'slope' else ''}"
+    if not claim.is_absolute:
         return f"{100 * (value - 1):+.4g}%"
     metric = metric_of_claim(claim.metric)
     return _with_unit(metric, value) if metric else f"{value:g}"

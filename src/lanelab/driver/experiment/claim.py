@@ -8,6 +8,9 @@ A claim is about an effect, which is a number above 0:
 - of a spike: the ratio of a metric at one value of a link's setting to that between its two neighbours.
 - of a contrast: the ratio of a change (or a value) to that of other arms, or elsewhere.
 - of a value: the metric itself, as it is stored.
+- of a slope: how many round trips a metric grows by with each, along a straight line; or the ratio of that of two arms.
+- of an intercept: what the straight line says of a setting of 0, as the metric is stored.
+- of straightness: the share of the variation that the straight line explains (R squared).
 """
 
 import hashlib
@@ -18,7 +21,8 @@ from typing import Literal
 
 from lanelab.driver.base.coded import Coded
 
-ClaimKind = Literal["change", "value", "trend", "spike", "contrast"]
+ClaimKind = Literal["change", "value", "trend", "spike", "contrast", "slope", "intercept", "straightness"]
+LINES: tuple[ClaimKind, ...] = ("slope", "intercept", "straightness")  # kinds that a straight line has
 Quantifier = Literal["one", "every", "any", "all but"]
 
 
@@ -29,14 +33,14 @@ class Point(Coded):
     words: str
     cell: str
     base: str | None
-    x: float | None  # where the point lies on what a trend or a spike is over, in the setting's smallest unit
+    x: float | None  # where the point lies on what the claim is over, in the setting's smallest unit
 
 
 @dataclass(frozen=True, slots=True)
 class Place(Coded):
-    """A place at which a claim is checked. A change and a value take one point, a trend two or more in order of x, a
-    spike three: the neighbour below, the point itself, the neighbour above, and a contrast two: the one, and the other
-    that it is compared with."""
+    """A place at which a claim is checked. A change and a value take one point, a trend two or more in order of x,
+    those of a straight line three or more, a spike three: the neighbour below, the point itself, the neighbour above,
+    and a contrast two: the one, and the other that it is compared with."""
 
     words: str
     points: tuple[Point, ...]
@@ -52,7 +56,7 @@ class Claim(Coded):
     kind: ClaimKind
     of: str  # what it is about, in words: "SPDY against HTTP"
     metric: str  # a metric's name
-    over: str | None  # of a trend and a spike: the setting of the link
+    over: str | None  # of a trend, a spike and a straight line: the setting of the link
     published: tuple[float, ...]  # the effect, or its two ends; empty where no number was published
     margin: str  # around it, as written
     because: str  # why the margin is what it is
@@ -66,9 +70,19 @@ class Claim(Coded):
     places: tuple[Place, ...]
 
     @property
+    def is_absolute(self) -> bool:
+        """Return whether its effect is a number by itself. All others compare trials of one round, so what slows a
+        round down cancels out."""
+        return is_absolute(self.kind, compares=any(point.base for place in self.places for point in place.points))
+
+    @property
     def digest(self) -> str:
         """Return the digest of everything in it."""
         return digest_of([self])
+
+
+def is_absolute(kind: ClaimKind, *, compares: bool) -> bool:
+    return kind == "value" or (kind in LINES and not compares)
 
 
 def digest_of(claims: Sequence[Claim]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.base.settings.source import Written
 from lanelab.driver.base.units import Duration, Rate, Ratio, Size
-from lanelab.driver.experiment.claim import ClaimKind, Place, Point, Quantifier
+from lanelab.driver.experiment.claim import LINES, ClaimKind, Place, Point, Quantifier, is_absolute
 from lanelab.driver.experiment.claim_contrasts import CellPair, Contrast, paired
 from lanelab.driver.experiment.dimensions import DIMENSIONS, lies_on_axis
 from lanelab.driver.experiment.links import canonical, settings_without, stated
@@ -27,11 +27,19 @@ class Subject:
     of: str | None  # arms
     to: str | None
     metric: Metric  # of a trend and a contrast: that of the claim that they follow, once that is looked up
-    over: str | None  # of a trend and a spike
+    over: str | None  # of a trend, a spike and a straight line
     at: Written | None  # of a spike
     claim: Written | None  # of a trend and a contrast: the claim that they follow
     claim_kind: str
     contrast: Contrast | None = None
+
+    @property
+    def is_absolute(self) -> bool:
+        return is_absolute(self.kind, compares=self.to is not None)
+
+    @property
+    def is_line(self) -> bool:
+        return self.kind in LINES
 
     @property
     def words(self) -> str:
@@ -156,6 +164,9 @@ def _gathered(subject: Subject, where: Where, points: Sequence[CellPair]) -> lis
             raise where.entry.error(what, "Leave that link out with where")
         groups.setdefault((cell.site, settings_without(cell.link, [over])), []).append((cell, base))
     for place in groups.values():
+        if subject.is_line and len(place) < 3:
+            what = f"a straight line has three {over} or more, and {place[0][0].site} has {len(place)}"
+            raise where.entry.error(what, f"Add links with another {over}: two points lie on a line whatever they are")
         if len(place) < 2:
             what = f"there is one {over} only at {place[0][0].site}, {place[0][0].link.label}"
             raise where.entry.error(what, f"Leave it out with where, or add links with another {over}")

@@ -8,6 +8,7 @@ from lanelab.driver.experiment.claim_numbers import Margin, read_margin, read_pe
 from lanelab.driver.experiment.claim_places import Subject
 from lanelab.driver.record.metrics import Metric
 
+A_NUMBER = Metric("number", "a number")  # of round trips, or how well a line fits: neither is in the metric's unit
 SIDES = {"lower": -1, "decreasing": -1, "higher": 1, "increasing": 1}
 
 
@@ -29,8 +30,8 @@ def read_region(entry: Written, keys: Mapping[str, Written], subject: Subject, a
         raise entry.error(what, "Write one of published, expect and equivalent")
     if "margin" in keys and ways != ["published"]:
         raise keys["margin"].error(f"it means nothing with {ways[0]}", "Leave it out")
-    if "at_least" in keys and (ways == ["equivalent"] or subject.kind == "value"):
-        what = "equivalent" if ways == ["equivalent"] else "value"
+    if "at_least" in keys and (ways == ["equivalent"] or subject.is_absolute):
+        what = "equivalent" if ways == ["equivalent"] else subject.kind
         raise keys["at_least"].error(f"it means nothing with {what}: there is no direction", "Leave it out")
     if at_least >= 1:
         raise keys["at_least"].error("no effect would be large enough", "Write a share below 100%, like 5%")
@@ -40,16 +41,16 @@ def read_region(entry: Written, keys: Mapping[str, Written], subject: Subject, a
         return _expected(keys["expect"], subject, at_least)
     if "margin" not in keys:
         raise entry.error("published has no margin", "Write how far from it still counts, before the run, like 8pp")
-    region = _published_value(keys, subject) if subject.kind == "value" else _published_change(keys, subject, at_least)
-    if region.low == region.high and not subject.metric.whole:
+    region = _published_value(keys, subject) if subject.is_absolute else _published_change(keys, subject, at_least)
+    if region.low == region.high and (subject.is_line or not subject.metric.whole):
         what = f"no interval of {subject.metric.words} is so narrow: a margin of 0 is for counts"
-        raise keys["margin"].error(what, f"Write one like {'5%' if subject.kind == 'value' else '8pp'}")
+        raise keys["margin"].error(what, f"Write one like {'5%' if subject.is_absolute else '8pp'}")
     return region
 
 
 def _equivalent(written: Written, subject: Subject) -> Region:
-    if subject.kind == "value":
-        raise written.error("a value is equivalent to nothing", "Write published and a margin")
+    if subject.is_absolute:
+        raise written.error(f"a {subject.kind} is equivalent to nothing", "Write published and a margin")
     share = read_share(written)
     return Region(low=1 - share, high=1 + share, equivalent=True)
 
@@ -57,8 +58,9 @@ def _equivalent(written: Written, subject: Subject) -> Region:
 def _expected(written: Written, subject: Subject, at_least: float) -> Region:
     words = ("decreasing", "increasing") if subject.kind == "trend" else ("lower", "higher")
     word = written.text().strip()
-    if subject.kind == "value":
-        raise written.error("a value is neither higher nor lower than anything", "Write published and a margin")
+    if subject.is_absolute:
+        what = f"a {subject.kind} is neither higher nor lower than anything"
+        raise written.error(what, "Write published and a margin")
     if word not in words:
         what = f"{word[:40]!r} is not what a {subject.kind} may be expected to be"
         raise written.error(what, f"Write {' or '.join(words)}")
@@ -68,7 +70,7 @@ def _expected(written: Written, subject: Subject, at_least: float) -> Region:
 
 def _published_value(keys: Mapping[str, Written], subject: Subject) -> Region:
     """A margin that reaches 0 would count every smaller value. Of a count, 0 is a value like another."""
-    metric: Metric = subject.metric
+    metric = A_NUMBER if subject.kind in ("slope", "straightness") else subject.metric
     values = _ends(keys["published"], [read_value(one, metric) for one in keys["published"].elements()])
     margin = read_margin(keys["margin"], metric, of_change=False)
     low, high = values[0], values[-1]

@@ -11,8 +11,9 @@ from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.base.settings.setting import Table
 from lanelab.driver.base.settings.source import Written, read_yaml
+from lanelab.driver.base.units import Duration
 from lanelab.driver.experiment.claim import Claim, ClaimKind
-from lanelab.driver.experiment.claim_contrasts import read_contrast
+from lanelab.driver.experiment.claim_contrasts import Contrast, read_contrast
 from lanelab.driver.experiment.claim_places import Subject, Where, places_of, read_quantifier
 from lanelab.driver.experiment.claim_regions import read_region
 from lanelab.driver.experiment.courses import read_load_place
@@ -22,6 +23,7 @@ from lanelab.driver.experiment.keys import (
     CLAIM,
     CLAIM_CHANGE,
     CLAIM_CONTRAST,
+    CLAIM_LINE,
     CLAIM_SPIKE,
     CLAIM_TREND,
     CLAIM_VALUE,
@@ -49,6 +51,9 @@ KINDS: Mapping[ClaimKind, Table] = {
     "trend": CLAIM_TREND,
     "spike": CLAIM_SPIKE,
     "contrast": CLAIM_CONTRAST,
+    "slope": CLAIM_LINE,
+    "intercept": CLAIM_LINE,
+    "straightness": CLAIM_LINE,
 }
 FOLLOWING = ("trend", "contrast")  # kinds that are about another claim's change or value
 
@@ -92,15 +97,23 @@ def _subject(entry: Written, keys: Mapping[str, Written], about: About) -> Subje
     if of is not None and of == to:
         raise parts["to"].error(f"the arm {of!r} would be compared with itself", "Name another arm")
     references = [key for key in ("change_of", "value_of") if key in parts]
-    if kind in FOLLOWING and len(references) != 1:
-        what = f"a {kind} is one of another claim"
-        raise keys[kind].error(what, "Write change_of: or value_of: with a claim's name")
+    if kind in FOLLOWING and len(references) + (of is not None) != 1:
+        what = f"a {kind} is one of another claim, or of an arm"
+        raise keys[kind].error(what, "Write one of change_of and value_of with a claim's name, or of with an arm's")
+    if references and "metric" in parts:
+        raise parts["metric"].error("it is that of the claim", "Leave it out, or write of with an arm's name")
+    if to is not None and kind in ("intercept", "straightness"):
+        raise parts["to"].error(f"{kind} is not compared with that of another arm", "Leave it out")
+    metric = _metric(parts.get("metric"), about) if contrast else _metric_or_place(keys[kind], parts, about)
+    over = _over(parts["over"], about.cells) if "over" in parts else None
+    if kind == "slope":
+        _refuse_other_slopes(parts, metric, str(over), about.cells)
     return Subject(
         kind=kind,
         of=of,
         to=to,
-        metric=_metric(None, about) if contrast else _metric_or_place(keys[kind], parts, about),
-        over=_over(parts["over"], about.cells) if "over" in parts else None,
+        metric=metric,
+        over=over,
         at=parts.get("at") if kind == "spike" else None,
         claim=parts[references[0]] if references else None,
         claim_kind="change" if references == ["change_of"] else "value",
@@ -108,11 +121,19 @@ def _subject(entry: Written, keys: Mapping[str, Written], about: About) -> Subje
     )
 
 
+def _refuse_other_slopes(parts: Mapping[str, Written], metric: Metric, over: str, cells: Sequence[Cell]) -> None:
+    """A slope is a number of round trips: a time that grows with a time."""
+    if metric.unit != "ms":
+        raise parts["metric"].error(f"{metric.key} is no time, and a slope is a number of round trips", "Write a trend")
+    if not any(isinstance(DIMENSIONS.read(over, dimension_of(cell, over)), Duration) for cell in cells):
+        raise parts["over"].error(f"{over} is no time, and a slope is a number of round trips", "Write a trend")
+
+
 def _resolved(name: str, subjects: Mapping[str, Subject], entries: Mapping[str, object]) -> Subject:
     """Give trends and contrasts the arms and the metric of the claims that they name."""
     one = subjects[name]
     if one.claim is None:
-        return one
+        return one if one.contrast is None else replace(one, contrast=_within_arm(one.contrast, str(one.of)))
     first = _followed(one.claim, one.claim_kind, subjects, entries)
     contrast = one.contrast
     if contrast:
@@ -122,6 +143,13 @@ def _resolved(name: str, subjects: Mapping[str, Subject], entries: Mapping[str, 
             raise contrast.other.error(what, "Name a claim about the same metric")
         contrast = replace(contrast, of=str(other.of), to=other.to)
     return replace(one, of=first.of, to=first.to, metric=first.metric, contrast=contrast)
+
+
+def _within_arm(contrast: Contrast, arm: str) -> Contrast:
+    """Return the contrast of an arm's metric in two places."""
+    if contrast.other:
+        raise contrast.other.error("to names a claim, and of an arm", "Write change_of or value_of instead of of")
+    return replace(contrast, of=arm)
 
 
 def _followed(written: Written, kind: str, subjects: Mapping[str, Subject], entries: Mapping[str, object]) -> Subject:

@@ -202,7 +202,7 @@ CLAIM = Table((
     Setting("source", PROSE, "", "where it was published: in a study `STUDY#NUMBER`", "spdy-vs-http-2012#1",
         default_words="none"),
     Setting("change", None, "", "it is about how much an arm changes a metric", "{of: h2, to: http, metric: plt}",
-        "[keys](#change)", "this, or one of the next four"),
+        "[keys](#change)", "this, or one of the next seven"),
     Setting("value", None, "", "it is about a metric itself", "{of: http, metric: connections_used}",
         "[keys](#value)", "see above"),
     Setting("trend", None, "", "it is about how a change or a value grows", "{change_of: faster, over: rtt}",
@@ -211,6 +211,12 @@ CLAIM = Table((
         "{of: h2, over: rtt, at: 70ms}", "[keys](#spike)", "see above"),
     Setting("contrast", None, "", "it is about how a change or a value compares with another",
         "{change_of: faster, at: {rtt: 200ms}, to_at: {rtt: 20ms}}", "[keys](#contrast)", "see above"),
+    Setting("slope", None, "", "it is about how many round trips a load costs", "{of: h2, over: rtt}",
+        "[keys](#straight-lines)", "see above"),
+    Setting("intercept", None, "", "it is about what a load would take without round trips", "{of: h2, over: rtt}",
+        "[keys](#straight-lines)", "see above"),
+    Setting("straightness", None, "", "it is about how well a straight line fits", "{of: h2, over: rtt}",
+        "[keys](#straight-lines)", "see above"),
     Setting("where", None, "", "the sites and links that it is about", "{rate: 10mbit, rtt: 100ms}",
         "`site`, `link` or settings of the link, each with a value or a list", "all"),
     Setting("for", None, "", "in how many of these it has to hold", "every rtt",
@@ -245,8 +251,11 @@ CLAIM_VALUE = Table((
     *_AT_A_PLACE,
 ))
 CLAIM_TREND = Table((
-    Setting("change_of", None, "", "the claim whose change may grow", "faster", "a claim's name", "this or the next"),
+    Setting("change_of", None, "", "the claim whose change may grow", "faster", "a claim's name",
+        "this or one of the next two"),
     Setting("value_of", None, "", "the claim whose value may grow", "connections", "a claim's name", "see above"),
+    Setting("of", None, "", "the arm whose metric may grow", "http", "a name", "see above"),
+    Setting("metric", None, "", "what of the arm may grow", "plt", "a metric", "the workload's own, like `plt`"),
     Setting("over", None, "", "what it grows with", "rtt", "a setting of the link that is a number", required=True),
 ))
 CLAIM_SPIKE = Table((
@@ -258,14 +267,23 @@ CLAIM_SPIKE = Table((
 ))
 CLAIM_CONTRAST = Table((
     Setting("change_of", None, "", "the claim whose change is compared", "faster", "a claim's name",
-        "this or the next"),
+        "this or one of the next two"),
     Setting("value_of", None, "", "the claim whose value is compared", "load", "a claim's name", "see above"),
+    Setting("of", None, "", "the arm whose metric is compared", "http", "a name", "see above"),
+    Setting("metric", None, "", "what of the arm is compared", "plt", "a metric", "the workload's own, like `plt`"),
     Setting("to", None, "", "the claim whose change or value it is compared with", "minified", "a claim's name",
         "the same claim"),
     Setting("at", None, "", "where the one is, if that is not where the other is", "{rtt: 200ms}",
         "`site`, `link` or settings of the link, each with a value", "the same place"),
     Setting("to_at", None, "", "where the other is, in the same keys", "{rtt: 20ms}", "as `at`",
         "needed with `at`"),
+))
+CLAIM_LINE = Table((
+    Setting("of", None, "", "the arm", "h2", "a name", required=True),
+    Setting("to", None, "", "of a slope: the arm with whose slope it is compared", "http", "a name", "none"),
+    Setting("metric", None, "", "what grows", "plt", "a metric", "the workload's own, like `plt`"),
+    Setting("over", None, "", "what it grows with: of a slope a time", "rtt", "a setting of the link that is a number",
+        required=True),
 ))
 PUBLISHED = Table((
     Setting("source", PROSE, "", "where the numbers stand", "figure 7", default_words="none"),
@@ -296,4 +314,5 @@ CLAIM_SECTIONS: Mapping[str, Table] = {
     "trend": CLAIM_TREND,
     "spike": CLAIM_SPIKE,
     "contrast": CLAIM_CONTRAST,
+    "line": CLAIM_LINE,
 }

@@ -15,6 +15,7 @@ from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.settings.kinds import DURATION, FLAG, PERCENT, PROSE
 from lanelab.driver.base.settings.schemas import Schema, one_or_many, properties, reference, shown, with_definitions
 from lanelab.driver.base.settings.schemas import schema_text as text_of
+from lanelab.driver.experiment.claim import LINES
 from lanelab.driver.experiment.dimensions import DIMENSIONS
 from lanelab.driver.experiment.figures import PLAIN
 from lanelab.driver.experiment.keys import CLAIM_SECTIONS, METRICS, OF_STEP_SCHEMA, SECTIONS
@@ -106,19 +107,20 @@ def _claims() -> dict[str, Schema]:
         for name, table in CLAIM_SECTIONS.items()
         if name != "claim"
     }
-    one_claim = [{"required": ["change_of"]}, {"required": ["value_of"]}]
-    kinds["trend"]["oneOf"] = kinds["contrast"]["oneOf"] = one_claim
+    one_subject = [{"required": ["change_of"]}, {"required": ["value_of"]}, {"required": ["of"]}]
+    kinds["trend"]["oneOf"] = kinds["contrast"]["oneOf"] = one_subject
     kinds["contrast"]["dependencies"] = {"at": ["to_at"], "to_at": ["at"]}
     kinds["contrast"]["anyOf"] = [{"required": ["to"]}, {"required": ["at"]}]
+    sections = {name: name for name in kinds if name != "line"} | dict.fromkeys(LINES, "line")
     shapes: dict[str, Schema] = {
-        **{name: reference(f"claim_{name}") for name in kinds},
+        **{name: reference(f"claim_{section}") for name, section in sections.items()},
         "where": _object({name: one_or_many(_VALUE) for name in places}),
         "for": {"type": "string", "pattern": r"^\s*(every|any|all\s+but\s+[0-9]+)(\s+[a-z_]+)?\s*$"},
         **_shapes_of_effects(),
     }
     claim = _object(properties(CLAIM_SECTIONS["claim"], shapes))
     ways = [{"required": [way]} for way in ("published", "expect", "equivalent")]
-    claim["allOf"] = [{"oneOf": [{"required": [name]} for name in kinds]}, {"oneOf": ways}]
+    claim["allOf"] = [{"oneOf": [{"required": [name]} for name in sections]}, {"oneOf": ways}]
     claim["dependencies"] = {"published": ["margin"], "margin": ["published"]}
     return {**{f"claim_{name}": kind for name, kind in kinds.items()}, "claim_side": one_of_two, "claim": claim}
 

@@ -15,7 +15,7 @@ from lanelab.analysis.results.claims.verdict import Judged, JudgedPlace
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.tables import run_drift
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.experiment.claim import Claim, Place, digest_of
+from lanelab.driver.experiment.claim import LINES, Claim, Place, digest_of
 from lanelab.driver.record.load_places import metric_of_claim
 from lanelab.driver.record.metrics import Metric
 
@@ -66,9 +66,9 @@ class _Court:
         observed = observe(measured, claim, place)
         if isinstance(observed, NotTested):
             return not_tested(place, observed.why)
-        if claim.kind == "value" and not metric.whole and (why_not := self._drifted()):
+        if claim.is_absolute and not metric.whole and (why_not := self._drifted()):
             return not_tested(place, why_not, [trial for one in observed for trial in one.trials])
-        return judge_place(claim, place, observed, levels, whole=metric.whole)
+        return judge_place(claim, place, observed, levels, whole=metric.whole and claim.kind not in LINES)
 
     def _drifted(self) -> str:
         """Return why values of this run depend on when they were measured. Pairs and counts do not."""

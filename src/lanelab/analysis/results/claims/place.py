@@ -66,7 +66,7 @@ def judge_place(
         rounds, detail = _more(claim, known, levels, effect)
     if bounds := bounds_words(observed):
         rounds, detail = None, f"{detail}; {bounds}" if detail and rounds is None else bounds
-    if machines and claim.kind == "value":
+    if machines and claim.is_absolute:
         detail = "; ".join(filter(None, (detail, f"an absolute number over {beds} machines")))
     return JudgedPlace(place, verdict, detail, effect, trials, rounds)
 
@@ -112,7 +112,7 @@ def _seen(claim: Claim, observed: Sequence[Observed]) -> str:
 
 def middle_of(claim: Claim) -> Callable[[Sequence[float]], float]:
     """Return what makes one number of a bed's: as the table of beds does."""
-    return statistics.median if claim.kind == "value" else hodges_lehmann
+    return statistics.median if claim.is_absolute else hodges_lehmann
 
 
 def _too_few(rounds: int, levels: Levels, unit: str) -> str:

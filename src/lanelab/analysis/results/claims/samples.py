@@ -1,7 +1,7 @@
 """What a run measured in one place of a claim: one number of each round, on a logarithmic scale. Pure.
 
-Every kind of claim is a weighted sum of logarithms of its points' values, or of their ratios, taken within a round:
-what hits all trials of a round alike cancels out.
+Every kind of claim but those of a straight line is a weighted sum of logarithms of its points' values, or of their
+ratios, taken within a round: what hits all trials of a round alike cancels out.
 """
 
 import math
@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lanelab.analysis.results.between_beds import Result, by_bed, results
+from lanelab.analysis.results.claims.straight_lines import line_weights, number_of_line, slope_weights
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.refusals import Refusal, refusals
-from lanelab.driver.experiment.claim import Claim, Place, Point
+from lanelab.driver.experiment.claim import LINES, Claim, Place, Point
 from lanelab.driver.record.load_places import metric_of_claim
 
 Results = Mapping[str, Mapping[int, Result]]  # id of a cell -> round -> what it gave
@@ -110,7 +111,12 @@ def observe(measured: Measured, claim: Claim, place: Place) -> tuple[Observed, .
         if len(sides) > 1 and any(side != 0 for side in sides):
             return NotTested(f"a load ended before it was reached, so the {claim.kind} is not known")
         results = [measured.results[cell][number] for cell in cells]
-        effect = math.fsum(weight * log for weight, log in zip(weights, logs, strict=True))
+        if claim.kind in LINES:
+            effect = _of_lines(measured, claim, place, number)
+            if not claim.is_absolute and not math.isfinite(effect):
+                return NotTested("it does not grow in every round, so the ratio of the two slopes is not known")
+        else:
+            effect = math.fsum(weight * log for weight, log in zip(weights, logs, strict=True))
         observed.append(
             Observed(
                 number,
@@ -122,6 +128,18 @@ def observe(measured: Measured, claim: Claim, place: Place) -> tuple[Observed, .
             )
         )
     return tuple(observed) or NotTested("no round has all of its trials")
+
+
+def _of_lines(measured: Measured, claim: Claim, place: Place, number: int) -> float:
+    """Return the logarithm of what a straight line says in a round: of one arm's, or of the ratio of two arms'."""
+    xs = [point.x for point in place.points if point.x is not None]
+
+    def of(cells: Sequence[str | None]) -> float:
+        values = [measured.results[cell][number].value for cell in cells if cell is not None]
+        return logarithm(number_of_line(claim.kind, xs, values))
+
+    arm = of([point.cell for point in place.points])
+    return arm if claim.is_absolute else arm - of([point.base for point in place.points])
 
 
 def cells_of(place: Place) -> list[str]:
@@ -143,7 +161,8 @@ def _one(places: Iterable[int]) -> int | None:
 def weights_of(claim: Claim, place: Place) -> list[float]:
     """Of each of the place's points in the effect.
 
-    A trend is the slope of the line with the least squares, times the span that it is over. A spike is the difference
+    A trend is the slope of the line with the least squares, times the span that it is over; the slope and the intercept
+    of a load time are sums of times themselves. A spike is the difference
     to the straight line between the neighbours, a contrast that between its two points."""
     if claim.kind in ("change", "value"):
         return [1.0]
@@ -153,9 +172,9 @@ def weights_of(claim: Claim, place: Place) -> list[float]:
     if claim.kind == "spike":
         below, at, above = xs
         return [-(above - at) / (above - below), 1.0, -(at - below) / (above - below)]
-    middle = sum(xs) / len(xs)
-    square = sum((x - middle) ** 2 for x in xs)
-    return [(x - middle) / square * (xs[-1] - xs[0]) for x in xs]
+    if claim.kind in LINES:
+        return line_weights(claim.kind, xs)
+    return [weight * (xs[-1] - xs[0]) for weight in slope_weights(xs)]
 
 
 def within_machines(observed: Sequence[Observed]) -> list[Observed]:

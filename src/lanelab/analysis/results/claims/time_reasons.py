@@ -2,7 +2,8 @@
 
 The parts of a load time add up to it, and a claim is about a weighted sum of load times, so the same sum of each part
 says what share of the effect is due to it. Of a trend that is by how much the difference grows from the first point to
-the last, of a spike by how much it stands out, of a contrast by how much more the one difference is than the other.
+the last, of a slope by how many round trips it grows with each, of a spike by how much it stands out, of a contrast by
+how much more the one difference is than the other.
 """
 
 import math
@@ -25,13 +26,14 @@ SHORT = {
     Part.IDLE: "nothing to fetch",
 }  # fmt: skip
 FACTS = {"requests": "requests", "connections_used": "connections used", "bytes": "kB both ways"}
+LEAST_TRIPS = 0.1
 COUNTED = (*FACTS, "bytes_down", "bytes_up", "connections", "retransmissions")
 Rounds = Mapping[int, Mapping[str, Trial]]  # round -> id of a cell -> its trial
 
 
 def why(run: Run, claim: Claim, places: Sequence[JudgedPlace]) -> str:
     """Return one sentence for a place, of the first and the last where there are several; "" where nothing is known."""
-    of = {PLT: _parts, **dict.fromkeys(COUNTED, _facts)}.get(claim.metric)
+    of = None if claim.kind == "straightness" else {PLT: _parts, **dict.fromkeys(COUNTED, _facts)}.get(claim.metric)
     tested = [place for place in places if place.effect]
     if of is None or not tested:
         return ""
@@ -70,15 +72,17 @@ def _parts(claim: Claim, place: Place, rounds: Rounds) -> str:
     total = middle(PLT)
     parts = {part: middle(part.measure) for part in Part}
     load = statistics.median(trial.measures[PLT] for trials in known for trial in trials.values())
-    least = max(LEAST_MS, LEAST_SHARE * load)
+    is_slope = claim.kind == "slope"  # its parts are round trips
+    least = LEAST_TRIPS if is_slope else max(LEAST_MS, LEAST_SHARE * load)
     large = sorted((part for part in Part if abs(parts[part]) >= least), key=lambda part: -abs(parts[part]))
     words = [f"{SHORT[part]} {_signed(claim, parts[part])}" for part in large]
     rest = total - sum(parts[part] for part in large)
     if words and abs(rest) >= least:
         words.append(f"all else {_signed(claim, rest)}")
-    text = ", ".join(words) or f"no part differs by {seconds(least)}"
+    nothing = f"{least} round trips" if is_slope else seconds(least)
+    text = ", ".join(words) or f"no part differs by {nothing}"
     left = f" (of the {len(known)} of {len(rounds)} rounds that have parts)" if len(known) < len(rounds) else ""
-    return f"{text}; together {_signed(claim, total)}{left}"
+    return f"{text}; together {_signed(claim, total)}{' round trips' if is_slope else ''}{left}"
 
 
 def _sum(claim: Claim, place: Place, trials: Mapping[str, Trial], measure: str) -> float:
@@ -90,8 +94,10 @@ def _sum(claim: Claim, place: Place, trials: Mapping[str, Trial], measure: str) 
 
 
 def _signed(claim: Claim, ms: float) -> str:
-    """A difference has a sign; a value has none."""
-    return seconds(ms) if claim.kind == "value" else f"{difference(ms)} ms"
+    """A difference has a sign; a value has none. Of a slope it is a number of round trips."""
+    if claim.kind == "slope":
+        return f"{ms:.1f}" if claim.is_absolute else f"{ms:+.1f}"
+    return seconds(ms) if claim.is_absolute else f"{difference(ms)} ms"
 
 
 # --- counts

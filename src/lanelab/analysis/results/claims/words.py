@@ -26,7 +26,11 @@ def effect_words(claim: Claim, value: float) -> str:
     """Return an effect in the claim's own terms: -39%, x 1.20 over a trend, 24."""
     if math.isinf(value):
         return NO_END
-    if claim.kind == "value":
+    if claim.kind == "straightness":
+        return f"R\N{SUPERSCRIPT TWO} {value:.3f}"
+    if claim.kind == "slope" and claim.is_absolute:
+        return f"{_digits(value)} round trips"
+    if claim.is_absolute:
         metric = metric_of_claim(claim.metric)
         return f"{value:,.6g}" if metric is None else f"{_digits(value / metric.scale)} {metric.unit}".rstrip()
     changed = 100 * (value - 1)

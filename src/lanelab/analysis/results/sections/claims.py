@@ -154,7 +154,7 @@ def _strip(claim: Claim, place: JudgedPlace, effect: Effect, scale: plots.Scale)
 def _scale(judged: Judged) -> plots.Scale | None:
     """Reach from the least to the greatest of all that the strips of a claim show; None where there is nothing."""
     claim = judged.claim
-    neutral = () if claim.kind == "value" else (1.0,)
+    neutral = () if claim.is_absolute else (1.0,)
     ends = [end for place in judged.places if place.effect for end in _ends(place.effect)]
     known = [*ends, *claim.published, *neutral, *(end for end in (claim.low, claim.high) if end is not None)]
     finite = [end for end in known if math.isfinite(end)]

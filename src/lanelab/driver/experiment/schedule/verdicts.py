@@ -29,7 +29,7 @@ def claim_warnings(experiment: Experiment) -> list[str]:
         warned.append(f"{what}: write trials: {ENOUGH_ROUNDS} or more, or beds: {ENOUGH_BEDS} with a round on each")
     for claim in experiment.claims:
         metric = metric_of_claim(claim.metric)
-        if claim.kind != "value" and metric and metric.name in MAY_BE_ZERO:
+        if not claim.is_absolute and metric and metric.name in MAY_BE_ZERO:
             what = f"the claim {claim.name} is about a change of {metric.key}, of which a trial may have 0"
             warned.append(f"{what}: a change from 0 is infinite, so look at the values too")
     return warned
