@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import socket
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +14,6 @@ import pytest
 from tests.kit import checkout
 from tests.kit.checkout import answer, make_checkout, quick_python, tools
 from tests.kit.machine import needs_namespaces, on_changed_machine
-from tests.kit.wait import wait_until
 
 FIRST_USE = "first use"
 
@@ -97,12 +97,19 @@ def test_two_at_once_make_one_environment(fresh: Path, tmp_path: Path, without_f
 
 
 def test_what_a_killed_launcher_left_is_not_used(fresh: Path) -> None:
-    with subprocess.Popen(
-        [fresh / "lanelab"], env=environment(), stderr=subprocess.DEVNULL, start_new_session=True
-    ) as one:
-        # Its last file but for the packages, which come next.
-        wait_until(lambda: any((fresh / "build" / "env").glob("lib/*/site-packages/lanelab.pth")))
-        os.killpg(one.pid, signal.SIGKILL)
+    lock = fresh / "requirements.lock"
+    written = lock.read_text()
+    lock.write_text(f"no-such-package==1.0 --hash=sha256:{'0' * 64}\n")
+    with socket.create_server(("127.0.0.1", 0)) as index:  # which never answers, so the launcher is in mid-work
+        url = f"http://127.0.0.1:{index.getsockname()[1]}/"
+        env = environment(PIP_NO_INDEX="0", PIP_INDEX_URL=url, PIP_EXTRA_INDEX_URL="", PIP_RETRIES="0")
+        with subprocess.Popen([fresh / "lanelab"], env=env, stderr=subprocess.DEVNULL, start_new_session=True) as one:
+            index.settimeout(60)
+            asked, _ = index.accept()
+            os.killpg(one.pid, signal.SIGKILL)
+        asked.close()
+    assert any((fresh / "build" / "env").glob("lib/*/site-packages/lanelab.pth"))
+    lock.write_text(written)
     result = run([fresh / "lanelab"])
     assert FIRST_USE in result.stderr
     answer(result)
