@@ -291,6 +291,54 @@ def test_a_process_that_only_has_the_number_is_not_asked(tmp_path: Path, monkeyp
         other.wait()
 
 
+def test_the_writer_is_asked_also_where_another_disk_has_a_file_of_that_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "in-use").touch()
+    inode = (tmp_path / "in-use").stat().st_ino
+    other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    holds = "import fcntl, sys, time; a = open(sys.argv[1]); fcntl.flock(a, fcntl.LOCK_EX); time.sleep(60)"
+    writes = subprocess.Popen([sys.executable, "-c", holds, str(tmp_path / "in-use")], stderr=subprocess.DEVNULL)
+    proc = tmp_path / "proc"
+    proc.mkdir()
+    try:
+        wait_until(lambda: locks_of(tmp_path) != "", 10)
+        line = "1: FLOCK  ADVISORY  WRITE {} 00:1:{} 0 EOF\n"
+        (proc / "locks").write_text("".join(line.format(each.pid, inode) for each in (other, writes)))
+        for each in (other, writes):
+            (proc / str(each.pid)).symlink_to(f"/proc/{each.pid}")
+        monkeypatch.setattr("lanelab.driver.run.folder.writer.PROC", proc)
+        interrupt_writer(tmp_path)
+        assert writes.wait(10) != 0
+        assert other.poll() is None
+    finally:
+        for each in (other, writes):
+            each.kill()
+            each.wait()
+
+
+def test_who_only_has_the_file_open_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "in-use").touch()
+    reads = subprocess.Popen(["tail", "-f", str(tmp_path / "in-use")], stdout=subprocess.DEVNULL)
+    proc = tmp_path / "proc"
+    proc.mkdir()
+    inode = (tmp_path / "in-use").stat().st_ino
+    (proc / "locks").write_text(f"1: FLOCK  ADVISORY  WRITE {reads.pid} 00:1:{inode} 0 EOF")
+    (proc / str(reads.pid)).symlink_to(f"/proc/{reads.pid}")
+    monkeypatch.setattr("lanelab.driver.run.folder.writer.PROC", proc)
+    try:
+        wait_until(lambda: str(tmp_path / "in-use") in opened_by(reads), 10)
+        with pytest.raises(StoreError, match="nobody on this machine"):
+            interrupt_writer(tmp_path)
+    finally:
+        reads.kill()
+        reads.wait()
+
+
+def opened_by(process: "subprocess.Popen[bytes]") -> list[str]:
+    return [str(path.readlink()) for path in Path(f"/proc/{process.pid}/fd").iterdir()]
+
+
 # --- it goes on
 
 

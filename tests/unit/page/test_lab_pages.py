@@ -1,15 +1,18 @@
 """Labs on the page, asked over a plain connection: who may do what, and what is shown when."""
 
-from collections.abc import Iterator
+import errno
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from lanelab.driver.base.clock import shifted, utc_now
-from lanelab.driver.base.errors import StoreError
+from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.lab import description
-from lanelab.driver.lab.folder import fix
+from lanelab.driver.lab.folder import LabFolder, fix
+from lanelab.driver.lab.sheet import Sheet, stamps_of
 from lanelab.driver.page import lab_pages, lab_queue
 from lanelab.driver.page.access import Role
 from lanelab.driver.page.classroom import BEGUN, Classroom
@@ -238,3 +241,108 @@ def test_what_others_measure_here_is_waited_for(runs: Path, began: Began) -> Non
     queue.step()
     assert (queue.place(wish), queue.awaits, len(began.wanted)) == (1, "", 1)
     assert student.folder.run.is_symlink()
+
+
+# --- what is judged is what was fixed
+
+
+def predicting(room: Classroom, name: str) -> tuple[LabFolder, Wish]:
+    """A student who has predicted."""
+    key = room.enrol(NAME, name, "en")
+    student = room.student(NAME, key)
+    assert student
+    fix(student.folder, {"load": "900"})
+    return student.folder, Wish(NAME, key)
+
+
+def test_what_is_fixed_while_a_run_begins_is_what_the_run_judges(
+    teacher: Visitor, watcher: Visitor, began: Began, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The prediction is under way, and no run was wanted yet, when the teacher begins one."""
+    ada = enrolled(watcher, "Ada")
+    predicts(watcher, ada, load="900")
+
+    def slowly(folder: LabFolder, answers: Mapping[str, str]) -> Sheet:
+        assert teacher.post(f"{ada}begin", {}).status == 303
+        time.sleep(0.5)  # the queue would have begun by now
+        return fix(folder, answers)
+
+    monkeypatch.setattr(lab_pages, "fix", slowly)
+    assert predicts(watcher, ada, load="2250").status == 303
+    wait_until(lambda: began.wanted, 10)
+    sheet = began.runs / "labs" / NAME / ada.split("/")[-2] / "predictions.json"
+    assert [stamp.digest in sheet.read_text() for stamp in stamps_of(began.wanted[0][0].read_text())] == [True]
+    assert '"2250' in sheet.read_text()
+    finished(began)
+    assert "a secret second" in watcher.ask(ada).text
+
+
+def test_nothing_is_fixed_anew_while_another_server_begins_the_run(
+    watcher: Visitor, began: Began, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = enrolled(watcher, "Ada")
+    predicts(watcher, ada, load="900")
+    room = Classroom(began.runs)
+    other = LabQueue(room, began, began.require_free)
+    other.ask(Wish(NAME, ada.split("/")[-2]))
+    other.step()
+    began.busy = "a run that was begun here goes on"
+    monkeypatch.setattr(lab_pages, "require_free", began.require_free)
+    assert predicts(watcher, ada, load="2250").status == 409
+    began.busy = ""
+    assert predicts(watcher, ada, load="2250").status == 303, "that run has ended before it began"
+
+
+def test_two_who_begin_have_an_experiment_each_and_leave_none(runs: Path, began: Began) -> None:
+    room = Classroom(runs)
+    queues = [LabQueue(room, began, began.require_free) for _ in range(2)]
+    for queue, name in zip(queues, ("Ada", "Ben"), strict=True):
+        queue.ask(predicting(room, name)[1])
+        queue.step()
+    texts = [experiment.read_text() for experiment, _ in began.wanted]
+    assert [len(stamps_of(text)) for text in texts] == [1, 1]
+    assert texts[0] != texts[1]
+    finished(began)
+    for queue in queues:
+        queue.step()
+    assert list((room.of(NAME) / BEGUN).iterdir()) == []
+
+
+def test_what_does_not_begin_leaves_no_experiment(runs: Path, began: Began) -> None:
+    room = Classroom(runs)
+
+    def refuse(_experiment: Path, _accepts: bool) -> Began:
+        raise InputError("it has code of its author")
+
+    queue = LabQueue(room, refuse, began.require_free)
+    _, wish = predicting(room, "Ada")
+    queue.ask(wish)
+    queue.step()
+    assert queue.problems[wish] == "it has code of its author"
+    assert list((room.of(NAME) / BEGUN).iterdir()) == []
+
+
+# --- a full disk
+
+
+def test_a_student_whose_folder_cannot_lead_to_the_run_yet_is_led_later(
+    runs: Path, began: Began, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = Classroom(runs)
+    queue = LabQueue(room, began, began.require_free)
+    folder, wish = predicting(room, "Ada")
+    queue.ask(wish)
+
+    def full(_link: Path, _target: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "symlink_to", full)
+        queue.step()
+        finished(began)
+        queue.step()
+        assert queue.place(wish) == 1, "nothing is fixed anew meanwhile"
+        assert "the disk is full" in queue.awaits
+    queue.step()
+    assert folder.has_run()
+    assert (queue.place(wish), queue.waiting, queue.problems) == (0, [], {})

@@ -8,6 +8,7 @@ import contextlib
 import fcntl
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping
@@ -27,10 +28,11 @@ from lanelab.driver.run.sweep.permissions import require_allowed
 from lanelab.driver.run.sweep.processors import other_beds_here
 from lanelab.driver.site.load import site_names
 
-__all__ = ["Apart", "begin_apart", "interrupt_writer", "require_free", "resume_apart"]
+__all__ = ["Apart", "begin_apart", "interrupt_writer", "require_free", "require_room", "resume_apart"]
 
 PROGRAM = (sys.executable, "-P", "-m", "lanelab.driver.cli", "run")
 LOCK, LOGS = "begun.lock", "begun"
+ROOM_MIB = 64  # on the disk, for a run: with less it would break off, and could not say why
 MOST_OF_A_LOG = 8000  # characters: the last ones
 BUSY_REMEDY = "Begin when it has ended: two at once disturb each other"
 
@@ -72,6 +74,7 @@ def begin_apart(
     options = [f"{name}={value}" for name, value in given.items() if value is not None]
     options += ["--accept-links"] if accept_links else []
     folder = free_folder(runs, experiment.name)
+    require_room(runs)
     return _start([*options, f"--out={folder}", "--", str(file)], folder)
 
 
@@ -83,6 +86,7 @@ def resume_apart(folder: Path, meta: Mapping[str, str], allowed: Collection[str]
     if bed.given or bed.substrate != BedOptions().substrate:
         raise InputError("the beds of this run are not of this machine alone", terminal)
     _require_allowed(read_back(folder / run_format.EXPERIMENT, meta, site_names()), allowed)
+    require_room(folder)
     return _start([f"--resume={folder}"], folder)
 
 
@@ -91,6 +95,17 @@ def require_free() -> None:
     refused."""
     with _machine():
         pass
+
+
+def require_room(runs: Path) -> None:
+    """Raise StoreError where the disk has no room for a run, or for its words."""
+    for folder in (runs, build_folder()):
+        with writing(f"look at the disk of {folder}"):
+            folder.mkdir(parents=True, exist_ok=True)
+            free_mib = shutil.disk_usage(folder).free >> 20
+        if free_mib < ROOM_MIB:
+            what = f"the disk is full: a run takes {ROOM_MIB} MiB or more, and {folder} has room for {free_mib} MiB"
+            raise StoreError(what, "Free some space, then begin")
 
 
 def _require_allowed(experiment: Experiment, allowed: Collection[str]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lanelab.analysis.results.report.atomic_files import write_whole
+from lanelab.analysis.results.report.atomic_files import write_together
 from lanelab.analysis.results.run_summary import is_run
 from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.coded import Coded
@@ -18,7 +18,7 @@ from lanelab.driver.base.settings.kinds import LARGEST_SEED
 from lanelab.driver.base.settings.source import Written, read_yaml
 from lanelab.driver.lab.answers import read_answer
 from lanelab.driver.lab.description import Lab, read_lab
-from lanelab.driver.lab.sheet import FORMAT, Sheet, digest_of, read_sheet, stamped, write_sheet
+from lanelab.driver.lab.sheet import FORMAT, SHEET, Sheet, digest_of, read_sheet, stamped, text_of
 from lanelab.driver.lab.text import LabText
 
 ENROLMENT, TO_FILL_IN, RUN = "lab.json", "predictions.yaml", "run"
@@ -87,9 +87,12 @@ def begin_lab(lab: Lab, text: LabText, student: str, path: Path, *, described: P
     seed = secrets.randbelow(LARGEST_SEED + 1)
     enrolment = Enrolment(lab.name, str(described.resolve()) if described else "", student, seed, utc_now())
     folder = LabFolder(path, enrolment)
-    _write(path / ENROLMENT, json.dumps(enrolment.to_json(), indent=2, ensure_ascii=False) + "\n")
-    _write(folder.experiment, stamped(lab.experiment.text, seed, []))
-    _write(path / TO_FILL_IN, _to_fill_in(lab, text))
+    texts = {
+        folder.experiment: stamped(lab.experiment.text, seed, []),
+        path / TO_FILL_IN: _to_fill_in(lab, text),
+        path / ENROLMENT: json.dumps(enrolment.to_json(), indent=2, ensure_ascii=False) + "\n",  # last: now it is one
+    }
+    write_together({file: words.encode() for file, words in texts.items()})
     return folder
 
 
@@ -130,8 +133,8 @@ def fix(folder: LabFolder, answers: Mapping[str, str]) -> Sheet:
     if not given:
         raise InputError("nothing is predicted", f"Fill in {folder.path / TO_FILL_IN}, or write NAME=ANSWER")
     sheet = Sheet(FORMAT, lab.name, digest_of(lab.text), enrolment.student, enrolment.seed, given, utc_now())
-    write_sheet(sheet, folder.path)
-    _write(folder.experiment, stamped(lab.experiment.text, enrolment.seed, [sheet]))
+    experiment = stamped(lab.experiment.text, enrolment.seed, [sheet])
+    write_together({folder.path / SHEET: text_of(sheet).encode(), folder.experiment: experiment.encode()})
     return sheet
 
 
@@ -142,7 +145,3 @@ def _to_fill_in(lab: Lab, text: LabText) -> str:
         hint = " (lower, higher or same)" if question.answer == "direction" else unit
         lines += [f"# {text.sentences[question.name]}{hint}", f"{question.name}:", ""]
     return "\n".join(lines)
-
-
-def _write(path: Path, text: str) -> None:
-    write_whole(path, text.encode("utf-8"))

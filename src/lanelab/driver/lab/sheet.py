@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lanelab.analysis.results.report.atomic_files import write_whole
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import ChangedError, RecordError, StoreError
 
@@ -54,9 +53,9 @@ def digest_of(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def write_sheet(sheet: Sheet, folder: Path) -> None:
-    text = json.dumps({**sheet.to_json(), DIGEST: sheet.digest}, indent=2, ensure_ascii=False)
-    write_whole(folder / SHEET, f"{text}\n".encode())
+def text_of(sheet: Sheet) -> str:
+    """Return what is in its file."""
+    return json.dumps({**sheet.to_json(), DIGEST: sheet.digest}, indent=2, ensure_ascii=False) + "\n"
 
 
 def read_sheet(folder: Path) -> Sheet | None:

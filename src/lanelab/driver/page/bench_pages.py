@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from lanelab.driver.api.run_apart import require_free
+from lanelab.driver.api.run_apart import require_free, require_room
 from lanelab.driver.base.errors import InputError, LanelabError
 from lanelab.driver.page.bench import Bench
 from lanelab.driver.page.bench_numbers import NAME, Results
@@ -59,6 +59,7 @@ def _begin(pages: Pages, bench: Bench, setup: Setup) -> None:
     text, _here = setup.text(), setup.here
     checked(text)
     _require_quiet(pages)
+    require_room(pages.shelf.folder)
     if not bench.has_bed:
         require_free()  # also of a run that has no folder yet, or one elsewhere
     bench.measure(text, pages.shelf.folder / _folder_name(), setup.more, accept_links=setup.accept)

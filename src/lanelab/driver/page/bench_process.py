@@ -14,6 +14,7 @@ from pathlib import Path
 
 from lanelab.driver.api.link_bench import LinkBench
 from lanelab.driver.base.errors import BedError, LanelabError
+from lanelab.driver.base.writing import writing
 from lanelab.driver.page.choices import checked
 
 SETTLES_S = 5.0  # without a question: then there is time to measure links again
@@ -50,10 +51,12 @@ def _read(questions: "queue.SimpleQueue[str]") -> None:
 def _answer(bench: LinkBench, line: str) -> bool:
     """Measure, and say how it ended. Whether the bed can do more."""
     request = json.loads(line)
+    folder = Path(request["folder"])
     try:
-        folder = bench.measure(
-            checked(request["experiment"]), Path(request["folder"]), request["rounds"], accept_links=request["accept"]
-        )
+        with writing(f"measure in {folder}"):
+            folder = bench.measure(
+                checked(request["experiment"]), folder, request["rounds"], accept_links=request["accept"]
+            )
     except LanelabError as error:
         _say({"problem": str(error)})
         return not isinstance(error, BedError)

@@ -1,20 +1,27 @@
 """The labs of a class: a folder for each student, beside the runs. A student's address is known to nobody else."""
 
+import fcntl
+import os
 import re
 import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from lanelab.analysis.results.report.atomic_files import write_whole
 from lanelab.analysis.results.run_summary import is_run
 from lanelab.driver.base.errors import InputError, LanelabError
+from lanelab.driver.base.writing import writing
 from lanelab.driver.lab.description import read_lab
 from lanelab.driver.lab.folder import LabFolder, begin_lab, folder_name, open_lab, student_name
 from lanelab.driver.lab.sheet import Sheet, stamped
 from lanelab.driver.lab.text import read_text
 
 FOLDER = "labs"  # among the runs
-BEGUN = ".begun"  # where the experiment is that was begun last
+BEGUN = ".begun"  # where the experiments are that begin
+LOCK = ".lock"
 MOST_STUDENTS = 400  # of one lab
 SECRET_BYTES = 6
 _KEY = re.compile(r"[a-z0-9-]{1,40}\.[0-9a-f]{12}")
@@ -86,21 +93,40 @@ class Classroom:
         return [one for one in self.students(lab) if one.is_ready]
 
     def experiment_of(self, lab: str, students: list[Student]) -> Path:
-        """Write the experiment of a run that judges all of these."""
+        """Write the experiment of a run that judges all of these, in a folder of its own: another one may begin."""
         sheets = [one.sheet for one in students if one.sheet]
         if not sheets:
             raise InputError("nobody has predicted", "Predict first")
         seed = sheets[0].seed  # of one student it is the student's own, of a class that of the first one
-        path = self.of(lab) / BEGUN / f"{lab}.yaml"
+        path = self.of(lab) / BEGUN / secrets.token_hex(SECRET_BYTES) / f"{lab}.yaml"
         write_whole(path, stamped(read_lab(lab).experiment.text, seed, sheets).encode())
         return path
+
+    def forget(self, experiment: Path) -> None:
+        """Remove an experiment that has begun: its run has it."""
+        shutil.rmtree(experiment.parent, ignore_errors=True)
+
+    @contextmanager
+    def fixing(self, lab: str) -> Iterator[None]:
+        """Keep the predictions of a lab for oneself: one is not fixed anew while a run begins that is to judge it,
+        whoever serves these folders."""
+        folder = self.of(lab)
+        with writing(f"keep predictions in {folder}"):
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(lock)
 
     def lead(self, students: list[Student], run: Path) -> None:
         """Lead the folders of these to their run."""
         for one in students:
-            link = one.folder.run
-            link.unlink(missing_ok=True)
-            link.symlink_to(Path("../../..") / run.name)
+            link, part = one.folder.run, one.folder.path / f".{secrets.token_hex(SECRET_BYTES)}.part"
+            with writing(f"lead {link} to the run"):
+                part.symlink_to(Path("../../..") / run.name)
+                part.replace(link)
 
 
 def run_name(student: Student) -> str:

@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from functools import lru_cache
+from http import HTTPStatus
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
@@ -15,8 +16,8 @@ from starlette.routing import Route
 
 from lanelab.analysis.results.run_folder import changed_ns, has_writer
 from lanelab.driver.api.labs import LabLine, labs
-from lanelab.driver.api.run_apart import begin_apart, require_free
-from lanelab.driver.base.errors import InputError, LanelabError
+from lanelab.driver.api.run_apart import begin_apart, require_free, require_room
+from lanelab.driver.base.errors import InputError, LanelabError, StoreError
 from lanelab.driver.lab.answers import read_answer
 from lanelab.driver.lab.class_sheet import collect, csv_of
 from lanelab.driver.lab.description import Lab, lab_names, read_lab
@@ -159,14 +160,13 @@ class LabRooms:
             student = self._student(request, lab)
             texts = {question.name: form.one(question.name) for question in lab.questions}
             attempt = Attempt(texts, _errors(lab, texts))
-            if self.queue.place(Wish(lab.name, student.key)) or self.queue.place(Wish(lab.name, "")):
-                raise Refusal(
-                    409, say("It is too late"), say("The run is about to begin with what was predicted before.")
-                )
-            if attempt.errors or not any(typed.strip() for typed in texts.values()):
-                return HTMLResponse(self._student_page(request, runs=runs, attempt=attempt), 422)
-            fix(student.folder, texts)
-            return see("./")
+            if not attempt.errors:
+                with self.classroom.fixing(lab.name):
+                    self._require_waiting(student, lab)
+                    fix(student.folder, texts)
+                return see("./")
+            self._require_waiting(student, lab)
+            return HTMLResponse(self._student_page(request, runs=runs, attempt=attempt), 422)
 
         return await self.pages.beside(_refused(do))
 
@@ -189,9 +189,17 @@ class LabRooms:
             self._going = asyncio.create_task(self.queue.go_on())
         return see("./")
 
+    def _require_waiting(self, student: Student, lab: Lab) -> None:
+        """Refuse what comes too late: a run begins, from here or from another server of these folders."""
+        is_led = student.folder.run.is_symlink() and not student.folder.has_run()
+        place = self.queue.place(Wish(lab.name, student.key)) or self.queue.place(Wish(lab.name, ""))
+        if place or (is_led and _is_busy()):
+            raise Refusal(409, say("It is too late"), say("The run is about to begin with what was predicted before."))
+
     def _require_free(self) -> None:
         self.pages.bench.close()  # it keeps a bed, and runs that it may go on with
         require_free()
+        require_room(self.pages.shelf.folder)
 
     def _begin(self, experiment: Path, accepts_links: bool) -> Begun:
         pages = self.pages
@@ -273,14 +281,23 @@ def _errors(lab: Lab, texts: dict[str, str]) -> dict[str, str]:
     return errors
 
 
+def _is_busy() -> bool:
+    try:
+        require_free()
+    except StoreError:
+        return True
+    return False
+
+
 def _refused(do: Callable[[], T]) -> Callable[[], T]:
-    """Say on a page what is wrong with what was sent: it is no failure of the server's."""
+    """Say on a page what is wrong with what was sent, or with the disk: nothing was done."""
 
     def tried() -> T:
         try:
             return do()
-        except InputError as error:
-            raise Refusal(400, say("Nothing was done"), str(error)) from error
+        except LanelabError as error:
+            status = HTTPStatus.BAD_REQUEST if isinstance(error, InputError) else HTTPStatus.INSUFFICIENT_STORAGE
+            raise Refusal(status, say("Nothing was done"), str(error)) from error
 
     return tried
 

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from lanelab.analysis.results.run_summary import is_run
 from lanelab.driver.base.errors import LanelabError, StoreError
+from lanelab.driver.base.writing import writing
 from lanelab.driver.page.classroom import Classroom, Student
 from lanelab.driver.page.language import say
 
@@ -29,7 +31,7 @@ class Begun(Protocol):
         """Return what it has said so far."""
 
 
-Free = Callable[[], None]  # it raises StoreError while something is measured here
+Free = Callable[[], None]  # it raises StoreError while something is measured here, and where the disk is full
 Begin = Callable[[Path, bool], Begun]  # an experiment, and whether it goes on where the link is not what it should be
 
 
@@ -44,6 +46,20 @@ class Wish:
 
 
 @dataclass(slots=True)
+class Current:
+    """The run that was begun last. `unled`: who is judged by it, and whose folder does not lead there yet."""
+
+    wish: Wish
+    begun: Begun
+    experiment: Path
+    unled: list[Student]
+
+    @property
+    def is_beginning(self) -> bool:
+        return bool(self.unled) or not is_run(self.begun.folder)
+
+
+@dataclass(slots=True)
 class LabQueue:
     """The runs that are waited for, the first first."""
 
@@ -54,11 +70,11 @@ class LabQueue:
     problems: dict[Wish, str] = field(default_factory=dict)
     awaits: str = ""  # what the first one waits for
     changed: int = 0
-    _now: tuple[Wish, Begun] | None = None
+    _now: Current | None = None
 
     def ask(self, wish: Wish) -> None:
         """Put a run at the end. One that is there already keeps its place."""
-        is_there = wish in self.waiting or bool(self._now and self._now[0] == wish)
+        is_there = wish in self.waiting or bool(self._now and self._now.wish == wish)
         if is_there or len(self.waiting) >= MOST_WAITING:
             return
         self.problems.pop(wish, None)
@@ -67,7 +83,7 @@ class LabQueue:
 
     def place(self, wish: Wish) -> int:
         """Return its place, the first is 1; 0 for one that does not wait. One that is about to begin waits."""
-        if self._now and wish == self._now[0] and not is_run(self._now[1].folder):
+        if self._now and wish == self._now.wish and self._now.is_beginning:
             return 1
         return self.waiting.index(wish) + 1 + (self._now is not None) if wish in self.waiting else 0
 
@@ -79,15 +95,16 @@ class LabQueue:
 
     def step(self) -> None:
         """Begin the next run where none is measured."""
-        if self._now and self._now[1].status is not None:
-            self._end(*self._now)
-        if self._now or not self.waiting:
-            return
-        wish = self.waiting[0]
         try:
+            if self._now:
+                self._follow(self._now)
+            if self._now or not self.waiting:
+                self.awaits = ""
+                return
+            wish = self.waiting[0]
             self.require_free()  # before anything is read and written: it is asked again and again, also during trials
             self._begin(wish)
-        except StoreError as error:  # something else is measured here
+        except StoreError as error:  # something else is measured here, or the disk is full
             self.changed += self.awaits != str(error)
             self.awaits = str(error)
             return
@@ -98,14 +115,34 @@ class LabQueue:
         self.changed += 1
 
     def _begin(self, wish: Wish) -> None:
-        ready = self.classroom.waiting(wish.lab)
-        students: list[Student] = [one for one in ready if wish.key in ("", one.key)]
-        begun = self.begin(self.classroom.experiment_of(wish.lab, students), wish.accepts_links)
-        self.classroom.lead(students, begun.folder)
-        self._now = wish, begun
+        room = self.classroom
+        with room.fixing(wish.lab):  # what the run is to judge stays as it is until its students are led there
+            students = [one for one in room.waiting(wish.lab) if wish.key in ("", one.key)]
+            experiment = room.experiment_of(wish.lab, students)
+            try:
+                with writing("begin the run of a lab"):
+                    begun = self.begin(experiment, wish.accepts_links)
+            except LanelabError:
+                room.forget(experiment)
+                raise
+            self._now = Current(wish, begun, experiment, students)
+            with suppress(StoreError):  # the next step tries it again
+                self._lead(self._now)
 
-    def _end(self, wish: Wish, begun: Begun) -> None:
-        if not is_run(begun.folder):
-            self.problems[wish] = f"{say('The run did not begin.')} {begun.words()[-LAST:].strip()}"
+    def _lead(self, now: Current) -> None:
+        while now.unled:
+            self.classroom.lead(now.unled[:1], now.begun.folder)
+            now.unled.pop(0)
+
+    def _follow(self, now: Current) -> None:
+        """Look at what was begun last. Raises StoreError where somebody's folder still cannot lead to it."""
+        has_ended, there = now.begun.status is not None, is_run(now.begun.folder)
+        if there or not has_ended:
+            self._lead(now)
+        if not has_ended:
+            return
+        if not there:
+            self.problems[now.wish] = f"{say('The run did not begin.')} {now.begun.words()[-LAST:].strip()}"
+        self.classroom.forget(now.experiment)
         self._now = None
         self.changed += 1

@@ -3,12 +3,12 @@
 import asyncio
 import datetime
 from functools import partial
-from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from lanelab.analysis.results.report.atomic_files import write_whole
 from lanelab.analysis.results.run_folder import has_writer
 from lanelab.analysis.results.run_summary import is_run
 from lanelab.driver.api.run_apart import begin_apart
@@ -70,7 +70,7 @@ async def _begun(pages: Pages, text: str, *, accept_links: bool) -> str:
     """Begin a run of this experiment, and return its name when it is there."""
     runs = pages.shelf.folder
     file = runs / FILES / f"{datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%S.%fZ}-{NAME}.yaml"
-    await pages.beside(lambda: _keep(file, text))
+    await pages.beside(lambda: write_whole(file, text.encode()))
     start = partial(begin_apart, file, runs, pages.allowed, accept_links=accept_links)
     apart = await pages.beside(lambda: pages.begin(start))
     name = apart.folder.name
@@ -79,8 +79,3 @@ async def _begun(pages: Pages, text: str, *, accept_links: bool) -> str:
             raise InputError("the run did not begin", apart.words().strip())
         await asyncio.sleep(LOOKS_EVERY_S)
     return name
-
-
-def _keep(file: Path, text: str) -> None:
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(text)

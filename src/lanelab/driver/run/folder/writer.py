@@ -20,53 +20,70 @@ IN_ORDER = (signal.SIGINT, signal.SIGTERM)  # either ends a run in order; a shel
 def interrupt_writer(folder: Path) -> None:
     """Send whoever writes to this run what Ctrl-C sends: the first one lets the trial that is under way finish, the
     second one does not. Raises StoreError where nobody on this machine writes to it, or somebody who is not ours."""
-    with _held(_writer(folder)) as (handle, number):
-        _require_holder(folder, number)
-        with _asking(folder):
-            signal.pidfd_send_signal(handle, _heard(folder, number))
+    why = _nobody(folder)
+    for number in _likely(folder):
+        try:
+            if _is_interrupted(folder, number):
+                return
+        except StoreError as error:  # another one may be the writer
+            why = error
+    raise why
 
 
-def _writer(folder: Path) -> int:
-    """Return the process that has the lock, as the kernel lists it."""
+def _is_interrupted(folder: Path, number: int) -> bool:
+    """Send the signal to this process where it is who writes. Return whether it is."""
+    with _held(number) as handle, _asking(folder):
+        if _is_holder(folder, number):
+            signal.pidfd_send_signal(handle, _heard(number))
+            return True
+    return False
+
+
+def _likely(folder: Path) -> list[int]:
+    """Return the processes that have a lock of a file with this inode, as the kernel lists them. Other disks have files
+    with the same one, and not all file systems call their device here as they do elsewhere."""
     with _asking(folder):
         inode = (folder / LOCK).stat().st_ino
-        for line in (PROC / "locks").read_text().splitlines():
-            words = line.split()
-            if words[1:2] == ["FLOCK"] and "WRITE" in words and any(word.endswith(f":{inode}") for word in words):
-                return int(words[words.index("WRITE") + 1])
-    raise _nobody(folder)
+        lines = [line.split() for line in (PROC / "locks").read_text().splitlines()]
+    return [number for words in lines if (number := _locker(words, inode)) is not None]
+
+
+def _locker(words: list[str], inode: int) -> int | None:
+    """Return the process of a lock that who writes to this file would have."""
+    is_one = words[1:2] == ["FLOCK"] and "WRITE" in words and any(word.endswith(f":{inode}") for word in words)
+    return int(words[words.index("WRITE") + 1]) if is_one else None
 
 
 @contextlib.contextmanager
-def _held(number: int) -> Iterator[tuple[int, int]]:
-    """Yield a handle of that process, and its number."""
+def _held(number: int) -> Iterator[int]:
+    """Yield a handle of that process."""
     try:
         handle = os.pidfd_open(number)
     except OSError as error:
         what = f"process {number}, which writes to the run, cannot be reached: {error.strerror}"
         raise StoreError(what, "Stop it where it was started") from error
     try:
-        yield handle, number
+        yield handle
     finally:
         os.close(handle)
 
 
-def _require_holder(folder: Path, number: int) -> None:
-    """Raises StoreError unless the process has this very file open."""
-    with _asking(folder):
-        lock = (folder / LOCK).stat()
-        for entry in (PROC / str(number) / "fd").iterdir():
-            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
-                there = entry.stat()
-                if (there.st_dev, there.st_ino) == (lock.st_dev, lock.st_ino):
-                    return
-    raise _nobody(folder)
+def _is_holder(folder: Path, number: int) -> bool:
+    """Return whether the process has this very file open, and the lock by it."""
+    lock, process = (folder / LOCK).stat(), PROC / str(number)
+    for entry in (process / "fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            there = entry.stat()
+            if (there.st_dev, there.st_ino) == (lock.st_dev, lock.st_ino):
+                held = (process / "fdinfo" / entry.name).read_text().splitlines()
+                if any(_locker(line.split()[1:], lock.st_ino) is not None for line in held):
+                    return True
+    return False
 
 
-def _heard(folder: Path, number: int) -> signal.Signals:
+def _heard(number: int) -> signal.Signals:
     """Return the signal that the process would end the run in order for. One that it does not catch would kill it."""
-    with _asking(folder):
-        status = (PROC / str(number) / "status").read_text()
+    status = (PROC / str(number) / "status").read_text()
     caught = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("SigCgt:"))
     for each in IN_ORDER:
         if caught >> (each - 1) & 1:

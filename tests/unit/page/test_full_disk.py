@@ -1,0 +1,81 @@
+"""A disk without room: whoever changes something reads so, nothing is half written, and the server goes on."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.kit.machine import ROOT, needs_namespaces, on_changed_machine
+
+SCRIPT = 'mount -t tmpfs -o size=1m none "$1/disk"; LANELAB_BUILD="$1/disk/build" PYTHONPATH="$2" "$3" -c "$4" "$1"'
+PROGRAM = """
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from lanelab.driver.api import run_apart
+from lanelab.driver.lab import description
+from tests.kit.made_lab import NAME, make_lab
+from tests.kit.pages import served
+from tests.kit.wait import wait_until
+
+place = Path(sys.argv[1])
+make_lab(place / "labs")
+description.LABS = place / "labs"
+run_apart.PROGRAM = (sys.executable, "-c", "print('no bed here')")
+run_apart.other_beds_here = lambda: 0  # on this machine others may measure
+runs = place / "disk" / "runs"
+runs.mkdir()
+
+
+def files():
+    return sorted((str(path), path.stat().st_size) for path in runs.rglob("*"))
+
+
+with served(runs) as owner:
+    owner.enter(owner.access.owner)
+
+    def enrol(name):
+        return owner.post(f"/labs/{NAME}/enrol", {"name": [name]})
+
+    ada = f"/labs/{NAME}/{enrol('Ada').headers['location']}"
+    answers = {name: [""] for name in ("load", "faster", "share", "product", "ping")} | {"load": ["900"]}
+    assert owner.post(f"{ada}predict", answers).status == 303
+    before = files()
+    with (place / "disk" / "filling").open("wb", buffering=0) as filling, suppress(OSError):
+        while True:
+            filling.write(bytes(4096))
+    forms = {
+        f"/labs/{NAME}/enrol": {"name": ["Ben"]},
+        f"{ada}predict": {**answers, "load": ["2250"]},
+        "/race/": {},
+        "/begin/": {"experiment": ["quickstart"], "trials": ["1"], "seed": [""]},
+    }
+    for address, form in forms.items():
+        answer = owner.post(address, form)
+        says = "No space left on device" in answer.text or "the disk is full" in answer.text
+        print(answer.status, says, files() == before)
+    owner.post(f"{ada}begin", {})
+    wait_until(lambda: "the disk is full" in owner.ask(ada).text, 10)
+    print(owner.ask("/").status, owner.ask(ada).status)
+    (place / "disk" / "filling").unlink()
+    run_apart.ROOM_MIB = 0
+    print(enrol("Ben").status)
+    wait_until(lambda: "The run did not begin. no bed here" in owner.ask(ada).text, 20)
+    print(owner.post(f"{ada}predict", {**answers, "load": ["2250"]}).status)
+"""
+
+
+@needs_namespaces
+def test_whoever_changes_something_reads_that_the_disk_is_full(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    command = on_changed_machine(SCRIPT, tmp_path, ROOT, sys.executable, PROGRAM)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert ended.stdout.splitlines() == [
+        "507 True True",
+        "507 True True",
+        "422 True True",
+        "409 True True",
+        "200 200",
+        "303",
+        "303",
+    ], ended.stdout + ended.stderr
