@@ -16,7 +16,7 @@ from cryptography import x509
 
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.main import lanelab as command
-from lanelab.driver.page import listen, patience, server
+from lanelab.driver.page import crowd, listen, patience
 from lanelab.driver.page.access import Role
 from lanelab.driver.page.listen import Place, open_place
 from tests.kit.pages import Visitor, served
@@ -166,19 +166,90 @@ def test_a_stream_that_goes_on_is_not_cut(tmp_path: Path, monkeypatch: pytest.Mo
         connection.close()
 
 
-def test_three_hundred_connections_that_ask_nothing_do_not_stay(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(patience, "WAITS_S", 1.0)
+def connected(visitor: Visitor, source: str) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", visitor.port), 20, source_address=(source, 0))
+
+
+def is_open(connection: socket.socket) -> bool:
+    connection.settimeout(0.5)
+    try:
+        return connection.recv(1) != b""
+    except TimeoutError:
+        return True
+    except ConnectionError:
+        return False
+
+
+def test_one_address_keeps_nobody_out_and_ends_none_of_another(tmp_path: Path) -> None:
     with served(tmp_path) as visitor, contextlib.ExitStack() as stack:
         visitor.enter(visitor.access.owner)
-        for _ in range(server.MOST_CONNECTIONS):
-            stack.enter_context(socket.create_connection(("127.0.0.1", visitor.port), 20))
-        until = time.monotonic() + 30
-        while (status := visitor.ask("/").status) != 200 and time.monotonic() < until:
-            assert status == 503, "says that it is busy, and answers"
-            time.sleep(0.2)
-        assert status == 200
+        other = stack.enter_context(connected(visitor, "127.0.0.3"))
+        many = [stack.enter_context(connected(visitor, "127.0.0.2")) for _ in range(crowd.MOST_CONNECTIONS + 20)]
+        assert visitor.ask("/").status == 200
+        assert is_open(other)
+        assert is_open(many[-1])
+        assert not is_open(many[0])
+
+
+def test_before_tls_a_connection_has_a_place_too(visitor: Visitor, place: Place) -> None:
+    with contextlib.ExitStack() as stack:
+        many = [stack.enter_context(connected(visitor, "127.0.0.2")) for _ in range(crowd.MOST_CONNECTIONS + 20)]
+        link = f"/{visitor.access.link(Role.WATCH)}"
+        assert ask(visitor, link, "lab.example.org", trusting(place))[0] == 200
+        assert not is_open(many[0])
+
+
+@pytest.mark.parametrize(
+    ("there", "ended"),
+    [("a", 0), ("ab", 0), ("abb", 1), ("abab", 0), ("cabbab", 2), ("cbabaa", 2)],
+)
+def test_the_oldest_of_who_has_most_gives_up_its_place(there: str, ended: int) -> None:
+    assert crowd.gives_up(there) == ended
+
+
+def test_addresses_of_one_machine_are_one() -> None:
+    assert crowd.network_of("2001:db8::1") == crowd.network_of("2001:db8::ffff:2")
+    assert crowd.network_of("2001:db8::1") != crowd.network_of("2001:db8:0:1::1")
+    assert crowd.network_of("::ffff:192.0.2.1") == crowd.network_of("192.0.2.1") != crowd.network_of("192.0.2.2")
+    assert crowd.network_of("fe80::1%eth0") == crowd.network_of("fe80::2")
+
+
+@pytest.fixture
+def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Visitor]:
+    """A server whose style is larger than what kernels keep for a reader."""
+    large = {"page.css": ("text/css", "a" * 20_000_000)}
+    monkeypatch.setattr("lanelab.driver.page.entrance.static_files", lambda: large)
+    monkeypatch.setattr(patience, "WAITS_S", 0.3)
+    with served(tmp_path) as visitor:
+        yield visitor
+
+
+def reading(visitor: Visitor, each: int, every_s: float, within_s: float) -> int:
+    """Return how much a reader gets that takes so many bytes so often."""
+    until, size = time.monotonic() + within_s, 0
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+        connection.connect(("127.0.0.1", visitor.port))
+        connection.sendall(f"GET /static/page.css HTTP/1.1\r\nHost: 127.0.0.1:{visitor.port}\r\n\r\n".encode())
+        with contextlib.suppress(ConnectionError):
+            while time.monotonic() < until and size < 20_000_000:
+                part = connection.recv(each)
+                size += len(part)
+                if not part or connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+                    break
+                time.sleep(every_s)
+    return size
+
+
+@pytest.mark.parametrize(("each", "every_s"), [(1, 3.0), (1000, 0.1)])
+def test_who_does_not_read_what_he_asked_for_is_not_waited_for(large: Visitor, each: int, every_s: float) -> None:
+    begin = time.monotonic()
+    assert reading(large, each, every_s, 20) < 1_000_000
+    assert time.monotonic() - begin < 15
+
+
+def test_who_reads_slowly_gets_all_of_it(large: Visitor) -> None:
+    assert reading(large, 500_000, 0.05, 60) >= 20_000_000
 
 
 @pytest.mark.parametrize(

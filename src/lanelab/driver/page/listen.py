@@ -14,6 +14,7 @@ from lanelab.driver.arm.servers.certificates import Authority
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.paths import build_folder
 from lanelab.driver.base.writing import writing
+from lanelab.driver.page.crowd import FairSocket
 
 LOCAL = ("127.0.0.1", "localhost")
 AUTHORITY = "page-authority"  # it stays, so that a browser that was told to accept it is told once
@@ -57,7 +58,7 @@ class Place:
     def socket(self, port: int) -> socket.socket:
         """Return a socket that listens: from then on browsers wait, and are not turned away."""
         family = socket.AF_INET6 if ":" in self.address else socket.AF_INET
-        bound = socket.socket(family, socket.SOCK_STREAM)
+        bound = FairSocket(family)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             bound.bind((self.address, port))

@@ -11,6 +11,7 @@ import uvicorn
 from lanelab.analysis.results.run_summary import require_folder
 from lanelab.driver.page.access import Access, Role
 from lanelab.driver.page.app import application
+from lanelab.driver.page.crowd import MOST_CONNECTIONS
 from lanelab.driver.page.listen import Place
 from lanelab.driver.page.pages import Pages
 from lanelab.driver.page.patience import PatientProtocol
@@ -18,7 +19,7 @@ from lanelab.driver.page.shelf import Shelf
 
 HERE = Place()
 ENDS_WITHIN_S = 2
-MOST_CONNECTIONS = 300  # at the same time: a class of thirty has some each
+CLOSING = 50  # connections that have given up their places, and are not closed yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class Server(uvicorn.Server):
             access_log=False,
             lifespan="off",
             server_header=False,
-            limit_concurrency=MOST_CONNECTIONS,
+            limit_concurrency=MOST_CONNECTIONS + CLOSING,
             timeout_graceful_shutdown=ENDS_WITHIN_S,
             http=PatientProtocol,
             ws="none",  # who asks for one is given the page, or refused; otherwise each would fill the terminal
