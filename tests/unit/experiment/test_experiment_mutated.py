@@ -28,7 +28,8 @@ ABOUT = st.fixed_dictionaries(
         **dict.fromkeys(("change_of", "value_of"), st.just("b")),
     },
 )
-CLAIMS = st.fixed_dictionaries({}, optional={**dict.fromkeys(CLAIM, ANYTHING), **dict.fromkeys(KINDS, ABOUT)})
+KEYS: list[str] = [*CLAIM, *KINDS]
+CLAIMS = st.fixed_dictionaries({}, optional={key: ABOUT if key in KINDS else ANYTHING for key in KEYS})
 LIKELY = st.builds(
     lambda kind, about, rest: {kind: about, **rest},
     st.sampled_from(sorted(KINDS)),

@@ -108,10 +108,10 @@ def test_arms_of_our_experiments_are_the_same_when_a_form_has_written_them() -> 
 
 @pytest.mark.parametrize(
     ("fields", "words"),
-    [({"rtt": ["-5"]}, "rtt"), ({"rtt": ["5 bananas"]}, "rtt"), ({"loss": ["200"]}, "loss"),
+    [({"rtt": ["-5"]}, "Round trip: "), ({"rtt": ["5 bananas"]}, "Round trip: "), ({"loss": ["200"]}, "Loss: "),
      ({"site": ["../etc"]}, "there is no site"), ({"arm": ["quickstart: <script>"]}, "there is no arm"),
      ({"arm": [""]}, "arms"), ({"queue": ["0"]}, "queue"), ({"rtt": ["20ms"]}, "is no number"),
-     ({"rate_down": ["1\nsites: x"]}, "rate_down")],
+     ({"rate_down": ["1\nsites: x"]}, "Rate down: ")],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_in_the_words_of_experiments(
     owner: Visitor, begun: list[str], fields: dict[str, list[str]], words: str

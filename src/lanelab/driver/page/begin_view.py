@@ -11,6 +11,8 @@ from lanelab.driver.base.settings.kinds import LARGEST_SEED
 from lanelab.driver.page.documents import document
 from lanelab.driver.page.language import in_english, say, whole
 
+FIRST = "quickstart"  # what a newcomer begins with; the others are in the order of whose they are
+
 
 @dataclass(frozen=True, slots=True)
 class Wish:
@@ -24,7 +26,8 @@ class Wish:
 
 def begin_page(names: Collection[str], wish: Wish) -> str:
     """Return the page on which a run is begun."""
-    options = [el("option", name, value=name, selected=name == wish.experiment) for name in names]
+    ordered = sorted(names, key=lambda name: name != FIRST)
+    options = [el("option", name, value=name, selected=name == wish.experiment) for name in ordered]
     choice = el(
         "form",
         el("label", say("Experiment"), el("select", options, name="experiment")),

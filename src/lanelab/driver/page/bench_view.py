@@ -74,7 +74,7 @@ class Setup:
             return float(value)
         except ValueError:
             raise InputError(
-                f"{value!r} is no number", f"Write it in {DIALS[self.along].unit}", key=self.along
+                f"{value!r} is no number", f"Write it in {DIALS[self.along].unit}", key=say(DIALS[self.along].title)
             ) from None
 
     @property
@@ -92,7 +92,7 @@ class Setup:
     def more(self) -> int:
         """Return how many rounds are to be measured."""
         if not (self.rounds.isascii() and self.rounds.isdecimal() and 1 <= int(self.rounds[:9]) <= MOST_ROUNDS):
-            raise InputError(f"{self.rounds!r} rounds cannot be", f"Write 1 to {MOST_ROUNDS}", key="rounds")
+            raise InputError(f"{self.rounds!r} rounds cannot be", f"Write 1 to {MOST_ROUNDS}", key=say("Rounds"))
         return int(self.rounds)
 
 

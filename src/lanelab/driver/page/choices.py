@@ -17,7 +17,7 @@ from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.read import parse_experiment
-from lanelab.driver.page.language import say, text
+from lanelab.driver.page.language import in_english, say, text
 from lanelab.driver.site.load import site_names
 
 SEPARATOR = ": "  # between an experiment and an arm of it
@@ -28,6 +28,7 @@ LINK = {  # setting -> its title, and what it is at first
     "loss": (text("Loss"), "0%"),
     "queue": (text("Queue"), "1bdp"),
 }
+SITE, ARM, ROUNDS = text("Site"), text("Arm"), text("Rounds")
 FILE = "form"  # what refusals would call the file
 
 
@@ -54,6 +55,8 @@ class Choice:
         """Return the experiment file. `more`: further keys of it. Raises InputError where an arm is none."""
         arms = self._named_arms()
         link = {key: value.strip() for key, value in self.link.items() if value.strip()}
+        if "rtt" in self.link and "rtt" not in link:
+            raise InputError("nothing is written there", "Write a time like 100ms, or 0ms", key=_label("rtt"))
         whole = {
             "name": name,
             "sites": self.site,
@@ -71,7 +74,7 @@ class Choice:
             experiment, _, name = chosen.partition(SEPARATOR)
             arm = arm_presets().get(experiment, {}).get(name)
             if arm is None:
-                raise InputError(f"there is no arm {chosen!r}", "Choose one of the list", key="arms")
+                raise InputError(f"there is no arm {chosen!r}", "Choose one of the list", key=say(ARM))
             named[f"{name} ({experiment})" if name in named else name] = arm
         return named
 
@@ -81,13 +84,19 @@ def checked(text: str) -> Experiment:
     try:
         return parse_experiment(text, FILE, site_names())
     except InputError as error:
-        key = re.sub(rf"^{FILE}(:\d+)?(: )?", "", error.key)
-        raise InputError(error.what, error.remedy, key=key, place=error.place) from error
+        raise InputError(error.what, error.remedy, key=_label(error.key), place=error.place) from error
+
+
+def _label(key: str) -> str:
+    """Return what the form calls a key of the experiment file; the key itself, where the form has no such field."""
+    key = re.sub(rf"^{FILE}(:\d+)?(: )?", "", key)
+    labels = {"sites": SITE, "trials": ROUNDS} | {name: title for name, (title, _) in LINK.items()}
+    return say(labels.get(key.removeprefix("links."), key))
 
 
 def site_field(chosen: str) -> Html:
     options = [el("option", name, value=name, selected=name == chosen) for name in sites_here()]
-    return el("label", say("Site"), el("select", options, name="site"))
+    return el("label", say(SITE), el("select", options, name="site"))
 
 
 def arm_field(title: str, chosen: str, *, none: str = "") -> Html:
@@ -114,4 +123,4 @@ def accept_field(accept: bool = False) -> Html:
 
 def refusal(words: str) -> Html | None:
     """Return why nothing was begun."""
-    return el("p", words, role="alert", class_="bad") if words else None
+    return in_english(el("p", words, role="alert", class_="bad")) if words else None

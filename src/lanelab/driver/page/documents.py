@@ -6,6 +6,7 @@ from importlib import resources
 from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.report.page import page_head, script_of_reports, style_of_reports
 from lanelab.driver.page.language import other_languages, say, tag, text
+from lanelab.driver.page.screens import links_to_screens
 
 STYLE, SCRIPT = "style.css", "script.js"
 SCRIPTS = ("page.js", "replay.js", "bench.js", "compare.js")
@@ -25,7 +26,9 @@ def document(title: str, *parts: object, up: int = 0, changes: str = "") -> str:
         el("script", src=f"{root}static/{SCRIPT}", defer=True),
     )
     skip = el("a", say("Skip to the contents"), href="#main", class_="skip")
-    top = el("nav", el("a", TITLE, href=root), _switch(), aria_label=say("Pages"), class_="pages")
+    top = el(
+        "nav", el("a", TITLE, href=root), links_to_screens(root), _switch(), aria_label=say("Pages"), class_="pages"
+    )
     main = el("main", *parts, id="main", data_changes=changes or None)
     lost = el("p", say(LOST), id="lost", role="alert", hidden=True, class_="bad") if changes else None
     return f"<!doctype html>\n{el('html', head, el('body', skip, top, lost, main), lang=tag())}\n"

@@ -77,8 +77,15 @@ GERMAN: Mapping[str, str] = {
         "Er soll anhalten: Was gerade läuft, wird noch beendet.",
     # the library
     "Runs": "Läufe",
-    "There is no run yet. Make one: lanelab run EXPERIMENT":
-        "Es gibt noch keinen Lauf. So entsteht einer: lanelab run EXPERIMENT",
+    "There is no run yet.": "Es gibt noch keinen Lauf.",
+    "Begin a first one": "Einen ersten beginnen",
+    "two links, two protocols, about two minutes.": "zwei Leitungen, zwei Protokolle, etwa zwei Minuten.",
+    "the same on a command line. Its run appears here by itself.":
+        "dasselbe auf einer Kommandozeile. Der Lauf erscheint hier von selbst.",
+    "what a link does to a page, before and after it is measured.":
+        "was eine Leitung mit einer Seite macht, vor und nach dem Messen.",
+    "two protocols on one clock.": "zwei Protokolle auf einer Uhr.",
+    "exercises for a class: predict, run, find out why.": "Übungen für eine Klasse: vorhersagen, messen, erklären.",
     "{n} of {all}": "{n} von {all}",
     "{n} in all": "{n} insgesamt",
     "Words in the name": "Wörter im Namen",

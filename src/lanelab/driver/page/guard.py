@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from lanelab.driver.page.access import HEADERS, READING, Access, Role
 from lanelab.driver.page.language import say, text
 from lanelab.driver.page.refusal import Refusal, refusal_page
+from lanelab.driver.page.screens import Reader, read_by
 
 STATIC = "/static/"
 OPEN = ("/enter", STATIC)  # what needs no cookie: there is nothing of any run in it
@@ -72,7 +73,8 @@ class Guard:
 
         async def answer(scope: Scope, receive: Receive, send: Send) -> None:
             inner = {**scope, "path": path, "raw_path": quote(path).encode(), ROLE: role}
-            await self._app(inner, receive, send)
+            with read_by(Reader(path, begins=role is Role.RUN)):
+                await self._app(inner, receive, send)
 
         return answer
 

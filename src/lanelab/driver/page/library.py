@@ -30,6 +30,7 @@ STATES = {  # as they are shown
     "killed": text("killed"),
     "unreadable": text("unreadable"),
 }
+COMMAND = "lanelab run quickstart"  # the same in every language
 NUMBERS = ("cells", "counted", "failed", "flagged", "claims")
 
 
@@ -61,27 +62,38 @@ def library(runs: Mapping[str, RunSummary], wanted: Wanted, *, plain: bool = Fal
     """Return the page. plain: without forms, for a web server that only has files. begins: for who may begin a run."""
     _, by, descending = ORDERS[wanted.order]
     entries = sorted(filter(wanted.takes, runs.items()), key=by, reverse=descending)  # type: ignore[arg-type]
-    labs = None if plain else (" · ", el("a", say("Labs"), href="labs/"))
-    head = el(
-        "header", el("p", "lanelab", class_="eyebrow"), el("h1", say("Runs")), el("p", _count(entries, runs), labs)
-    )
+    head = el("header", el("p", "lanelab", class_="eyebrow"), el("h1", say("Runs")), el("p", _count(entries, runs)))
+    if not runs and not plain:
+        return document(say("Runs"), head, _first_steps(begins=begins))
     table = _table(entries, wanted, plain=plain)
     if plain:
         return document(say("Runs"), head, table)
-    begin = [" · ", el("a", say("Begin a run"), href="begin/")] if begins else None
-    tools = el("p", el("a", say("Race"), href="race/"), " · ", el("a", say("Link bench"), href="bench/"), begin)
-    if not runs:
-        return document(say("Runs"), head, tools, table)
     compare = el("p", el("button", say("Compare the two that are ticked"), type="submit"))
-    return document(say("Runs"), head, tools, _filter(runs, wanted), el("form", table, compare, action="compare/"))
+    return document(say("Runs"), head, _filter(runs, wanted), el("form", table, compare, action="compare/"))
 
 
 def _count(shown: list[Entry], runs: Mapping[str, RunSummary]) -> str:
     if not runs:
-        return say("There is no run yet. Make one: lanelab run EXPERIMENT")
+        return say("There is no run yet.")
     if len(shown) < len(runs):
         return say("{n} of {all}", n=whole(len(shown)), all=whole(len(runs)))
     return say("{n} in all", n=whole(len(runs)))
+
+
+def _first_steps(*, begins: bool) -> Html:
+    """Return what can be done where nothing was done yet."""
+    first = el("a", say("Begin a first one"), href="begin/?experiment=quickstart")
+    steps = [
+        (first, say("two links, two protocols, about two minutes.")) if begins else None,
+        (el("code", COMMAND), say("the same on a command line. Its run appears here by itself.")),
+        (
+            el("a", say("Link bench"), href="bench/"),
+            say("what a link does to a page, before and after it is measured."),
+        ),
+        (el("a", say("Race"), href="race/"), say("two protocols on one clock.")),
+        (el("a", say("Labs"), href="labs/"), say("exercises for a class: predict, run, find out why.")),
+    ]
+    return el("ul", [el("li", what, ": ", words) for what, words in filter(None, steps)], class_="labs")
 
 
 def _filter(runs: Mapping[str, RunSummary], wanted: Wanted) -> Html:

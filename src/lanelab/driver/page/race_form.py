@@ -26,7 +26,7 @@ NOTE = text(
 def race_file(choice: Choice) -> str:
     """Return the experiment. Raises InputError for what cannot be."""
     if len(set(choice.arms)) != 2:
-        raise InputError("a race takes two different arms", "Choose another one", key="arms")
+        raise InputError("a race takes two different arms", "Choose another one", key=say("Against it"))
     whole = choice.text(NAME, trace="filmstrip")
     checked(whole)
     return whole
