@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 import pytest
 
 import lanelab
+from lanelab.analysis.results import run_folder
 from lanelab.driver.api import run_apart
 from lanelab.driver.api.run_now import live_events
 from lanelab.driver.base.errors import StoreError
@@ -333,6 +334,29 @@ def test_who_only_has_the_file_open_is_not_asked(tmp_path: Path, monkeypatch: py
     finally:
         reads.kill()
         reads.wait()
+
+
+def test_a_lock_on_another_disk_makes_no_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "in-use").touch()
+    lock = (tmp_path / "in-use").stat()
+    other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc" / str(other.pid)).symlink_to(f"/proc/{other.pid}")
+    monkeypatch.setattr(run_folder, "PROC", tmp_path / "proc")
+    line = "1: FLOCK  ADVISORY  WRITE {} {:02x}:{:02x}:{} 0 EOF\n"
+    device = os.major(lock.st_dev), os.minor(lock.st_dev)
+    try:
+        wait_until(lambda: bool(opened_by(other)), 10)
+        for pid, (major, minor), expected in (
+            (other.pid, (250, 250), False),
+            (other.pid, device, True),
+            (1 << 30, (250, 250), True),  # nobody can look at that one
+        ):
+            (tmp_path / "proc" / "locks").write_text(line.format(pid, major, minor, lock.st_ino))
+            assert run_folder.has_writer(tmp_path) is expected
+    finally:
+        other.kill()
+        other.wait()
 
 
 def opened_by(process: "subprocess.Popen[bytes]") -> list[str]:

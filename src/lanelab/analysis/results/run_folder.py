@@ -6,6 +6,7 @@ A run is read in one transaction, so that what is read belongs together. What tr
 import datetime
 import gc
 import json
+import os
 import sqlite3
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -53,6 +54,7 @@ class PlanText(TypedDict):
     not_compared: Sequence[str]
 
 
+PROC = Path("/proc")
 LOCK = "in-use"  # held by the lanelab that writes
 _STATES = ("running", "finished", "stopped", "failed")
 
@@ -83,8 +85,12 @@ def _read_run(folder: Path) -> Run:
         require_unchanged(database, folder, kind="run")
         measures: dict[int, dict[str, float]] = {}
 
+        known: dict[tuple[str, ...], tuple[str, ...]] = {}  # names of measures: those of most trials are the same
+
         def take(trial: int, rows: Sequence[tuple[str, float]]) -> None:
-            measures[trial] = {sys.intern(name): value for name, value in rows}  # each name is there once
+            names, values = zip(*rows, strict=True)
+            kept = known.get(names) or known.setdefault(names, tuple(map(sys.intern, names)))
+            measures[trial] = dict(zip(kept, values, strict=True))
 
         require_unchanged(database, folder, parts=OF_RESULTS, takers={MEASURES: take})
         require_unchanged(database, folder, kind="self-test")
@@ -139,12 +145,24 @@ def state_of(folder: Path, meta: dict[str, str]) -> State:
 def has_writer(folder: Path) -> bool:
     """Look whether a run has a writer, without taking the lock, which could stop a run that is just about to begin."""
     try:
-        inode = (folder / LOCK).stat().st_ino
-        locks = Path("/proc/locks").read_text()
+        lock = (folder / LOCK).stat()
+        locks = (PROC / "locks").read_text()
     except OSError:
         return (folder / LOCK).exists()
-    held = (line.split() for line in locks.splitlines() if " FLOCK " in line and " WRITE " in line)
-    return any(word.endswith(f":{inode}") for words in held for word in words)
+    lines = (line.split() for line in locks.splitlines() if " FLOCK " in line and " WRITE " in line)
+    return any(_is_of(lock, words) for words in lines if words[5].endswith(f":{lock.st_ino}"))
+
+
+def _is_of(lock: os.stat_result, words: Sequence[str]) -> bool:
+    """Return whether a lock of a file with this inode is of this file: another disk may have one, too. The kernel does
+    not call the device of all file systems here as it does elsewhere, so then the process is looked at."""
+    if words[5] == f"{os.major(lock.st_dev):02x}:{os.minor(lock.st_dev):02x}:{lock.st_ino}":
+        return True
+    try:
+        files = [entry.stat() for entry in (PROC / words[4] / "fd").iterdir()]
+    except OSError:  # it is somebody else's, or has left the lock to a child
+        return True
+    return (lock.st_dev, lock.st_ino) in {(file.st_dev, file.st_ino) for file in files}
 
 
 def _experiment(folder: Path) -> str:

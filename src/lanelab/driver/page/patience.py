@@ -54,7 +54,7 @@ class PatientProtocol(H11Protocol):
 def _read_by_peer(connection: socket.socket) -> tuple[int, int]:
     """Return how many bytes the other side has taken, and how many wait for that in the kernel."""
     with suppress(OSError, AttributeError):  # it is closed, or the kernel does not tell
-        told = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, ACKED_AT + 8)
+        info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, ACKED_AT + 8)
         waiting = fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(4))
-        return struct.unpack_from("Q", told, ACKED_AT)[0], struct.unpack("i", waiting)[0]
+        return struct.unpack_from("Q", info, ACKED_AT)[0], struct.unpack("i", waiting)[0]
     return 0, 0

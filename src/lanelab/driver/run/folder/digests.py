@@ -62,12 +62,13 @@ CELL, MEASURES, FAILURES, FLAGS, FILES, RECORD, REQUESTS, SERIES = _TRIAL
 OF_RESULTS = (CELL, MEASURES, FAILURES, FLAGS)  # what tables, figures and claims are made of, and is small
 OF_RECORD = (MEASURES, RECORD, REQUESTS, SERIES)
 _NO_ROWS = hashlib.sha256(b"[]").hexdigest()
-_canonical = json.JSONEncoder(separators=(",", ":")).encode
+_canonical = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode  # rows hold no others
 Taker = Callable[[int, Sequence[tuple[Any, ...]]], None]  # of the rows of a part, without their first column
 Numbers = tuple[int, int]  # of trials or self-tests, from one to another
 AT_ONCE = 5000  # trials whose digests are compared in one go: of a run of very many, all would fill the memory
 
 
+_NOTED = "SELECT number, parts FROM digests WHERE kind = ? AND number BETWEEN ? AND ?"
 GONE, UNDIGESTED = "", "digest"
 
 
@@ -172,7 +173,7 @@ def _blocks(database: sqlite3.Connection, kind: Kind) -> Iterator[Numbers]:
 def _differences_within(
     database: sqlite3.Connection, kind: Kind, numbers: Numbers, parts: Sequence[str], takers: Mapping[str, Taker]
 ) -> Iterator[Difference]:
-    noted, column = _noted(database, kind, numbers), _NUMBER[kind]
+    noted, column = dict(database.execute(_NOTED, (kind, *numbers))), _NUMBER[kind]
     query = f"SELECT {column} FROM {_TABLE[kind]} WHERE {column} BETWEEN ? AND ?"  # noqa: S608 - names from here
     there = {each for (each,) in database.execute(query, numbers)}
     yield from (Difference(kind, each, GONE) for each in noted.keys() - there)
@@ -180,7 +181,7 @@ def _differences_within(
     for part in parts:
         now = dict(_digests(database, kind, part, numbers, takers.get(part)))
         for each in noted.keys() & there:
-            if noted[each].get(part) != now.get(each, _NO_ROWS):
+            if not _has(noted[each], part, now.get(each, _NO_ROWS)):
                 yield Difference(kind, each, part)
 
 
@@ -208,8 +209,13 @@ def file_digest(path: Path) -> str:
 
 
 def _noted(database: sqlite3.Connection, kind: Kind, numbers: Numbers) -> dict[int, Mapping[str, str]]:
-    query = "SELECT number, parts FROM digests WHERE kind = ? AND number BETWEEN ? AND ?"
-    return {each: json.loads(text) for each, text in database.execute(query, (kind, *numbers))}
+    return {each: json.loads(text) for each, text in database.execute(_NOTED, (kind, *numbers))}
+
+
+def _has(text: str, part: str, digest: str) -> bool:
+    """Return whether that is the digest of a part in these, as they are stored. They are looked through before they are
+    taken apart, which for a run of very many trials takes a while."""
+    return f'"{part}": "{digest}"' in text or json.loads(text).get(part) == digest
 
 
 def _digests(
