@@ -21,11 +21,13 @@ def needs_of_tests() -> Mapping[str, Needs]:
     return {
         "unit": Needs(uses=("minify",)),
         "golden": Needs(uses=servers),
-        "wire": Needs(uses=("apache", "comparison", "module", "java", "back-end")),
+        "wire": Needs(uses=("apache", "comparison", "module", "java", "back-end", "nginx", "nginx-lua")),
         "bed": Needs(
             (*BED, "capture", "apache", "module", "resolver"),
             uses=(*servers, "nginx-brotli", "back-end", "ssh", "sshd"),
         ),
-        "e2e": Needs((*PAGE_LOAD, "resolver", "screen"), uses=("firefox", *servers, "comparison", "minify")),
+        "e2e": Needs(
+            (*PAGE_LOAD, "resolver", "screen"), uses=("firefox", *servers, "nginx-lua", "comparison", "minify")
+        ),
         "vm": Needs(MAKING_A_BOX),
     }

@@ -5,7 +5,8 @@ import contextlib
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.arm.servers.server import Assignment
 from lanelab.driver.base.programs.building.apache_module import module
 from lanelab.driver.base.programs.find_program import find
+from lanelab.driver.base.units import Duration
 from lanelab.driver.record.evidence.server import LoggedRequest, ServedRequest
 from lanelab.driver.site.site import Site, SiteObject
 from tests.kit.inside import Check, InsideBed
@@ -26,6 +28,9 @@ FETCH = str(Path(__file__).parent / "fetch.py")
 
 
 ADDRESS = "10.10.2.2"
+
+
+NO_DELAYS: Mapping[str, Duration] = {}
 
 
 L = TypeVar("L", ServedRequest, LoggedRequest)
@@ -71,14 +76,20 @@ def site(bed: InsideBed) -> Site:
 
 @contextlib.contextmanager
 def served(
-    bed: InsideBed, /, what: Site | None = None, *, marked: bool = True, **settings: Any
+    bed: InsideBed,
+    /,
+    what: Site | None = None,
+    *,
+    marked: bool = True,
+    delays: Mapping[str, Duration] = NO_DELAYS,
+    **settings: Any,
 ) -> Iterator[RunningServer]:
     """`marked`: with the marks of the arm's compression, as preparing a site gives them."""
     arm = Arm.parse("arm", {"server": bed.kept.get("server", "apache"), **settings})
     what = what or site(bed)
     what = compressed(what, arm) if marked else what
     leaf = bed.kept["authority"].leaf(what.hosts, arm.tls_certificate) if arm.tls != "off" else None
-    server = RunningServer.start(bed.server, assigned(bed, arm, what, leaf=leaf))
+    server = RunningServer.start(bed.server, replace(assigned(bed, arm, what, leaf=leaf), delays=delays))
     try:
         yield server
     finally:

@@ -2,10 +2,12 @@
 
 import gzip
 import hashlib
+import threading
 from dataclasses import replace
 from typing import Any
 
 from lanelab.driver.arm.servers.registry import SERVERS
+from lanelab.driver.base.units import Duration
 from lanelab.driver.bed.addresses import origin_addresses
 from lanelab.driver.site.site import Headers, Site, SiteObject
 from tests.bed.serving import (
@@ -247,6 +249,29 @@ def recorded_answers_come_as_they_were(bed: InsideBed) -> None:
         (missing,) = fetch(bed, {"name": "a.test", "get": ["/gone", "/lanelab-mapped/x.type0"]})
         assert [one["status"] for one in missing["responses"]] == [404, 404]
         assert server.error_lines() == []
+
+
+def answers_wait_and_keep_no_other_waiting(bed: InsideBed) -> None:
+    """Whatever the answer is made by: a file with its name, a map, an error page, or a status alone."""
+    site(bed)  # makes the authority
+    what = recorded_site(bed)
+    wait = Duration.parse("700ms")
+    quick, *slow = [each for each in what.objects if each.host == "a.test"]
+    assert {each.status for each in slow} >= {200, 204, 404}
+    with served(bed, what, marked=False, worker_processes=1, delays={each.url: wait for each in slow}) as server:
+        plans = [{"name": "a.test", "get": [each.path]} for each in slow]
+        threads = [threading.Thread(target=fetch, args=(bed, plan)) for plan in plans]
+        for thread in threads:
+            thread.start()
+        fetch(bed, {"name": "a.test", "get": [quick.path]})
+        for thread in threads:
+            thread.join()
+        lines = {line.path: line for line in access(server, len(what.objects))}
+        assert server.error_lines() == []
+    for each in slow:
+        line = lines[each.path]
+        assert (line.status, 700_000 <= line.duration_us < 900_000) == (each.status, True), line
+    assert lines[quick.path].duration_us < 350_000
 
 
 def three_hundred_origins_have_an_address_each(bed: InsideBed) -> None:

@@ -2,6 +2,7 @@
 
 from tests.bed.serving import HERE, OTHERS
 from tests.bed.serving_answers import (
+    answers_wait_and_keep_no_other_waiting,
     compression_is_as_asked,
     each_origin_has_its_address,
     every_mpm_serves,
@@ -66,6 +67,7 @@ APACHE = (
 
 
 NGINX = (
+    answers_wait_and_keep_no_other_waiting,
     a_worker_of_nginx_that_dies_is_an_unexpected_line,
     a_file_that_nginx_cannot_open_is_an_unexpected_line,
     a_directive_that_nginx_does_not_take_is_named,

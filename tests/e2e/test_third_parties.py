@@ -25,6 +25,8 @@ arms:
 ILL = f"""\
   slow: {{answer_delay: {{tag.ads.test: 300ms}}}}
   slow h2: {{answer_delay: {{tag.ads.test: 300ms, {WIDGET}: 200ms}}, protocol: h2, tls: "1.3"}}
+  slow nginx: {{answer_delay: {{tag.ads.test: 300ms}}, server: nginx}}
+  slow nginx h2: {{answer_delay: {{tag.ads.test: 300ms, {WIDGET}: 200ms}}, server: nginx, protocol: h2, tls: "1.3"}}
   slow spdy: {{answer_delay: {{default: 100ms}}, protocol: spdy/3.1}}
   error: {{answer: {{tag.ads.test: 503, "img.shop.test/*": 404}}}}
   error nginx: {{answer: {{tag.ads.test: 503}}, server: nginx, protocol: h2, tls: "1.3"}}
@@ -62,10 +64,11 @@ def test_each_counts(played: Played, arm: str) -> None:
     assert "ok" in played.statuses(arm), (played.reasons(arm), played.done.stderr)
 
 
-@pytest.mark.parametrize("arm", ["slow", "slow h2", "slow spdy"])
+@pytest.mark.parametrize("arm", ["slow", "slow h2", "slow spdy", "slow nginx", "slow nginx h2"])
 def test_the_server_thinks_about_what_is_named_alone(played: Played, arm: str) -> None:
     lines = log_of(played, arm)
-    delays_ms = {"slow": {TAG: 300}, "slow h2": {TAG: 300, WIDGET: 200}, "slow spdy": dict.fromkeys(lines, 100)}[arm]
+    delays_ms = {TAG: 300, WIDGET: 200} if arm.endswith("h2") else {TAG: 300}
+    delays_ms = dict.fromkeys(lines, 100) if arm == "slow spdy" else delays_ms
     for url, line in lines.items():
         wanted_ms = delays_ms.get(url, 0)
         assert line["duration_us"] >= wanted_ms * 1000

@@ -21,8 +21,9 @@ from lanelab.driver.arm.proxies.fields import ProxySettings
 from lanelab.driver.arm.servers.certificates import Authority
 from lanelab.driver.arm.servers.layout import Layout, lay_out
 from lanelab.driver.arm.servers.nginx.configuration import Build, configuration, directive_of, refused_directive
-from lanelab.driver.arm.servers.nginx.installation import BROTLI, MODULE_FOLDERS
-from lanelab.driver.arm.servers.server import Place
+from lanelab.driver.arm.servers.nginx.installation import BROTLI, LUA, MODULE_FOLDERS
+from lanelab.driver.arm.servers.server import Assignment, Place
+from lanelab.driver.arm.third_parties import ThirdParties
 from lanelab.driver.arm.wire import WireSettings
 from lanelab.driver.base.programs.find_program import find
 from lanelab.driver.base.settings.setting import rows_of
@@ -33,7 +34,7 @@ from tests.kit.server_arms import DASHES, SITES, compare, read
 FOLDER = Path(__file__).parent / "nginx"
 FILES = sorted(FOLDER.glob("*.txt"))
 PLACE = Place(folder="/run/lanelab-server/nginx", content="/run/lanelab-server/sites/site")
-BUILD = Build((1, 22, 1), f"/usr/lib/nginx/modules/{BROTLI}")
+BUILD = Build((1, 22, 1), f"/usr/lib/nginx/modules/{BROTLI}", tuple(f"/usr/lib/nginx/modules/{name}" for name in LUA))
 files = pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES])
 needs_nginx = pytest.mark.skipif(not find("nginx"), reason="no nginx here")
 
@@ -52,8 +53,7 @@ def test_configuration(file: Path, update_golden: bool) -> None:
     version = str(settings_of(file).get("version", "1.22.1"))
     build = replace(BUILD, version=tuple(map(int, version.split("."))))
     logs = bool(settings_of(file).get("log_requests", True))
-    pushed = pushed_paths(site, arm.push)
-    found = configuration(arm, site, PLACE, build, _layout(arm, site), log_requests=logs, pushed=pushed)
+    found = configuration(assigned(arm, site, log_requests=logs), PLACE, build, _layout(arm, site))
     compare(file, head, expected, found, update=update_golden)
 
 
@@ -63,6 +63,8 @@ def test_nginx_takes_it(file: Path, tmp_path: Path) -> None:
     _, arm, site, _ = read(file)
     if arm.compression == "brotli" and not installed().brotli_module:
         pytest.skip("nginx has no module for brotli here")
+    if arm.answer_delay and not installed().lua_modules:
+        pytest.skip("nginx has no module for Lua here")
     done = checked(arm, site, installed(), tmp_path)
     assert done.returncode == 0, done.stderr
     assert not re.search(r"\[(warn|error|crit|alert|emerg)\]", done.stderr), done.stderr
@@ -86,9 +88,16 @@ def installed() -> Build:
     words = subprocess.run([str(find("nginx")), "-v"], capture_output=True, text=True, check=True).stderr
     version = re.search(r"nginx/([0-9.]+)", words)
     assert version
-    modules = (Path(folder) / BROTLI for folder in MODULE_FOLDERS.split())
-    brotli = next((str(path) for path in modules if path.exists()), "")
-    return Build(tuple(map(int, version[1].split("."))), brotli)
+    brotli, *lua = (
+        next((str(path) for path in (Path(folder) / name for folder in MODULE_FOLDERS.split()) if path.exists()), "")
+        for name in (BROTLI, *LUA)
+    )
+    return Build(tuple(map(int, version[1].split("."))), brotli, tuple(lua) if all(lua) else ())
+
+
+def assigned(arm: Arm, site: Site, *, log_requests: bool = True) -> Assignment:
+    pushed, delays = pushed_paths(site, arm.push), ThirdParties.of(arm, site).delays
+    return Assignment(arm, site, Path(PLACE.folder).parent, pushed=pushed, delays=delays, log_requests=log_requests)
 
 
 def checked(arm: Arm, site: Site, build: Build, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -97,7 +106,7 @@ def checked(arm: Arm, site: Site, build: Build, folder: Path) -> subprocess.Comp
     leaf = Authority.make(folder / "authority").leaf(site.hosts[:1], arm.tls_certificate)
     shutil.copyfile(leaf.certificate, place.certificate)
     shutil.copyfile(leaf.key, place.key)
-    text = configuration(arm, site, place, build, lay_out(site), pushed=pushed_paths(site, arm.push))
+    text = configuration(assigned(arm, site), place, build, lay_out(site))
     for port, high in ((80, 48080), (443, 48443)):  # nginx tries to listen, and a port in use does not disturb it
         text = text.replace(f"listen 0.0.0.0:{port}", f"listen 127.0.0.1:{high}")
     (folder / "nginx.conf").write_text(text)
@@ -139,7 +148,7 @@ def test_every_setting_of_the_server_is_in_a_file() -> None:
 
 def test_knows_the_arms_own_lines() -> None:
     arm = Arm.parse("arm", {"server": "nginx", "server_directives": ["sendfile on;", "lingering_close off;"]})
-    text = configuration(arm, SITES["plain"], PLACE, BUILD, lay_out(SITES["plain"]))
+    text = configuration(assigned(arm, SITES["plain"]), PLACE, BUILD, lay_out(SITES["plain"]))
     numbers = [number for number in range(len(text.splitlines()) + 3) if directive_of(text, number)]
     assert [directive_of(text, number) for number in numbers] == ["sendfile on;", "lingering_close off;"]
     words = f'nginx: [emerg] "sendfile" directive is duplicate in /x/nginx.conf:{numbers[0]}\n'

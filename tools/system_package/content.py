@@ -49,7 +49,7 @@ SYSTEM = (
     "ssh",
 )
 SERVERS = (
-    "nginx", "nginx-brotli", "haproxy", "lighttpd", "caddy", "h2o", "webfs", "back-end", "java",
+    "nginx", "nginx-brotli", "nginx-lua", "haproxy", "lighttpd", "caddy", "h2o", "webfs", "back-end", "java",
     "firefox", "wrk", "h2load", "ab",
 )  # fmt: skip
 NOWHERE = (*needs.OF_A_CHECKOUT, "vagrant", "libvirt", "box", "guest")  # tests, and virtual machines

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from lanelab.driver.arm.servers.apache import log as apache_log
 from lanelab.driver.arm.servers.layout import MAPPED, lay_out, type_by_name
 from lanelab.driver.arm.servers.nginx import log as nginx_log
-from lanelab.driver.arm.servers.nginx.installation import BROTLI
+from lanelab.driver.arm.servers.nginx.configuration import Build
+from lanelab.driver.arm.servers.nginx.installation import BROTLI, LUA
 from lanelab.driver.arm.servers.nginx.installation import read as read_installation
 from lanelab.driver.arm.servers.resolver import configuration, queries_in
 from lanelab.driver.base.errors import InputError, MissingProgram, RecordError
@@ -163,16 +164,20 @@ def test_only_what_speaks_against_a_trial_is_unexpected_of_nginx() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "version", "brotli"),
+    ("modules", "version", "brotli", "lua"),
     [
-        ("/usr/sbin/nginx\nnginx version: nginx/1.22.1\n", (1, 22, 1), False),
-        (f"/usr/sbin/nginx\nnginx version: nginx/1.26.3 (x)\n/usr/lib/nginx/modules/{BROTLI}\n", (1, 26, 3), True),
+        ((), "1.22.1", "", ()),
+        (("lib/" + BROTLI,), "1.26.3 (x)", "/lib/" + BROTLI, ()),
+        (("lib/" + LUA[1],), "1.26.3", "", ()),
+        (("lib/" + LUA[1], "lib/" + LUA[0], "lib64/" + LUA[0]), "1.26.3", "", ("/lib/" + LUA[0], "/lib/" + LUA[1])),
     ],
 )
-def test_looks_for_nginx(words: str, version: tuple[int, ...], brotli: bool) -> None:
-    found = read_installation(words, "server")
-    assert (found.program, found.build.version) == ("/usr/sbin/nginx", version)
-    assert bool(found.build.brotli_module) is brotli
+def test_looks_for_nginx(modules: tuple[str, ...], version: str, brotli: str, lua: tuple[str, ...]) -> None:
+    words = "".join(f"{line}\n" for line in ("/usr/sbin/nginx", f"nginx version: nginx/{version}", *modules))
+    found = read_installation(words.replace("lib", "/lib"), "server")
+    number = tuple(map(int, version.partition(" ")[0].split(".")))
+    assert found.program == "/usr/sbin/nginx"
+    assert found.build == Build(number, brotli, lua)
 
 
 @pytest.mark.parametrize(

@@ -150,6 +150,7 @@ class Server(Program, Protocol):
     counts_requests: bool = True  # what a connection carries, so that it can end one after a number
     sends_early_hints: bool = False  # 103, by HTTP/2
     delays_answers: bool = False  # as an arm's `answer_delay` says, without keeping other requests waiting
+    needs_for_delays: tuple[str, ...] = ()  # besides `needs`
     at_once_on_http2: int | None = None  # requests of one connection that it works on at first; None: any number
     pushes: bool = False  # what an arm's `push` names
     limits_streams: bool = False  # to an arm's `server_max_streams`

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from lanelab.driver.arm.servers.layout import HOSTS, INDEX, MAPPED, OK, Layout
 from lanelab.driver.arm.servers.nginx.fields import NginxSettings
 from lanelab.driver.arm.servers.nginx.recorded_answers import PAGES, Recorded, recorded
-from lanelab.driver.arm.servers.server import NOBODY, TLS_NAMES, Place, listens
+from lanelab.driver.arm.servers.server import NOBODY, TLS_NAMES, Assignment, Place, listens
 from lanelab.driver.arm.wire import WireSettings, own_settings
 from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.units import NS_PER_S, Duration
 from lanelab.driver.site.compressed_types import COMPRESSED_TYPES, SMALLEST_COMPRESSED
 from lanelab.driver.site.site import Site
 
@@ -35,6 +36,8 @@ TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 USUAL_CONNECTIONS = 512  # what every system's limit of open files allows
 LARGEST_BUCKET = 32768
 FIRST_ERROR, MOST_ERROR = 400, 599  # of what nginx has error pages for
+# Before anything else is done with a request, and without keeping others of its process waiting.
+WAIT = "rewrite_by_lua_block { local s = tonumber(ngx.var.answer_delay) if s then ngx.sleep(s) end }"
 _INDENT = "    "
 _REFUSED = re.compile(r"\[emerg\] (?:\d+#\d+: )?(?P<why>[^\n]+) in \S+:(?P<line>\d+)")
 
@@ -45,43 +48,41 @@ class Build:
 
     version: tuple[int, ...]
     brotli_module: str  # a file; empty: not there
+    lua_modules: tuple[str, ...] = ()  # files, in the order in which they are loaded; none: not there
 
 
-def configuration(
-    arm: WireSettings,
-    site: Site,
-    place: Place,
-    build: Build,
-    layout: Layout,
-    *,
-    log_requests: bool = True,
-    pushed: Sequence[str] = (),
-) -> str:
+def configuration(assignment: Assignment, place: Place, build: Build, layout: Layout) -> str:
     """Return the text of nginx.conf."""
+    arm, site, delays = assignment.arm, assignment.site, assignment.delays
     sent = recorded(layout)
+    waiting = {url.partition("/")[0] for url in delays}
     inside = [
         _files(place),
         _connections(arm),
         _streams(arm),
         tls(arm, place),
         _compression(arm),
-        _map(layout, sent),  # first among the maps: its sizes are for all
-        _push(site, pushed),
-        _log(arm, place) if log_requests else ["access_log off;"],
+        _map(layout, sent, delays),  # first among the maps: its sizes are for all
+        _push(site, assignment.pushed),
+        _log(arm, place) if assignment.log_requests else ["access_log off;"],
         _directives(arm),
         _nobody(arm, site, build),
-        *(_origin(host, arm, layout, build, sent) for host in site.hosts),
+        *(_origin(host, arm, layout, build, sent, waits=host in waiting) for host in site.hosts),
     ]
-    parts = [_base(arm, place, build), *([_INDENT + line for line in part] for part in inside if part)]
+    parts = [
+        _base(arm, place, build, waits=bool(delays)),
+        *([_INDENT + line for line in part] for part in inside if part),
+    ]
     return "\n".join("".join(line + "\n" for line in part) for part in parts) + "}\n"
 
 
-def _base(arm: WireSettings, place: Place, build: Build) -> list[str]:
+def _base(arm: WireSettings, place: Place, build: Build, *, waits: bool) -> list[str]:
     settings = own_settings(arm, NginxSettings)
     many = settings.worker_connections > USUAL_CONNECTIONS
     return [
         "# Made by lanelab for one arm and one site; docs/reference/server.md explains it.",
         *([f'load_module "{build.brotli_module}";'] if arm.compression == "brotli" else []),
+        *([f'load_module "{module}";' for module in build.lua_modules] if waits else []),
         "daemon off;",
         f'pid "{place.folder}/nginx.pid";',
         f'error_log "{place.folder}/error.log" warn;',
@@ -174,15 +175,21 @@ def _log(arm: WireSettings, place: Place) -> list[str]:
     ]
 
 
-def _map(layout: Layout, sent: Recorded) -> list[str]:
-    """Map what is asked for to its file, its status and its headers, for objects that a file name cannot say."""
-    if not layout.maps:
+def _map(layout: Layout, sent: Recorded, delays: Mapping[str, Duration]) -> list[str]:
+    """Map what is asked for to its file, its status and its headers, for objects that a file name cannot say, and to
+    the time that its answer waits."""
+    if not layout.maps and not delays:
         return []
     names = {f"{host}{path}": name for host, named in layout.maps.items() for path, name in named.items()}
     files = {key: f"/{MAPPED}/{name}" for key, name in names.items()}
-    alike = frozenset(key for key, count in Counter(key.lower() for key in names).items() if count > 1)
-    lines = [*_hash("map", names), "variables_hash_max_size 4096;", "variables_hash_bucket_size 128;"]
-    lines += _one_map("$mapped", files, alike)
+    keys = {*names, *delays}
+    alike = frozenset(key for key, count in Counter(key.lower() for key in keys).items() if count > 1)
+    lines = [*_hash("map", keys), "variables_hash_max_size 4096;", "variables_hash_bucket_size 128;"]
+    if names:
+        lines += _one_map("$mapped", files, alike)
+    if delays:
+        seconds = {key: f"{wait.ns / NS_PER_S:.3f}" for key, wait in delays.items()}
+        lines += [*_one_map("$answer_delay", seconds, alike), "rewrite_by_lua_no_postpone on;"]
     if sent.statuses:
         lines += _one_map("$status_of", {key: str(status) for key, status in sent.statuses.items()}, alike)
         lines += [f'map $mapped $page {{ "" /{MAPPED}/none; default $mapped; }}']
@@ -246,7 +253,7 @@ def _nobody(arm: WireSettings, site: Site, build: Build) -> list[str]:
     ]
 
 
-def _origin(host: str, arm: WireSettings, layout: Layout, build: Build, sent: Recorded) -> list[str]:
+def _origin(host: str, arm: WireSettings, layout: Layout, build: Build, sent: Recorded, *, waits: bool) -> list[str]:
     """No listing of folders, and no redirect from a folder without its slash: only files are tried."""
     types = [f'        "{mime}" "{extension.removeprefix(".")}";' for extension, mime in layout.types[host].items()]
     types += [f'        "{mime}" type{number};' for number, mime in enumerate(layout.mapped_types)]
@@ -262,6 +269,7 @@ def _origin(host: str, arm: WireSettings, layout: Layout, build: Build, sent: Re
         "    }",
         *(f"    error_page {code} ={status} $page;" for status, code in codes.items() if status in PAGES),
         "    location / {",
+        *([f"        {WAIT}"] if waits else []),
         *(f"        if ($status_of = {status}) {{ return {code}; }}" for status, code in codes.items()),
         *(["        if ($mapped) { rewrite ^ $mapped last; }"] if mapped else []),
         f"        try_files /{HOSTS}/{host}$uri /{HOSTS}/{host}${{uri}}{INDEX} =404;",

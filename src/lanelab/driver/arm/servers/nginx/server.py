@@ -20,7 +20,8 @@ class Nginx(FromFiles):
     directives = fields.DIRECTIVES
     own_kind = fields.NginxSettings
     configuration_file = "nginx.conf"
-    pushes = limits_streams = True
+    pushes = limits_streams = delays_answers = True
+    needs_for_delays = ("nginx-lua",)
     clock_us = log.CLOCK_US
     compresses = configuration.COMPRESSORS
     ability = recorded_answers.ABILITY
@@ -41,14 +42,13 @@ class Nginx(FromFiles):
             what = f"on {node.name}, nginx has no module for brotli"
             remedy = "Install libnginx-mod-http-brotli-filter there, or write compression: gzip"
             raise MissingProgram(what, remedy)
-        site = assignment.site
-        logs, layout = assignment.log_requests, self.layout(assignment)
+        if assignment.delays and not installed.build.lua_modules:
+            what = f"on {node.name}, nginx has no module for Lua, by which its answers wait"
+            raise MissingProgram(what, "Install libnginx-mod-http-lua there, or write server: apache")
         if assignment.pushed and installed.build.version >= configuration.PUSH_UNTIL:
             what = f"{installed.name} does not push: nginx does before 1.25.1"
             raise InputError(what, "Write server: apache, or push: off", key="push")
-        text = configuration.configuration(
-            assignment.arm, site, place, installed.build, layout, log_requests=logs, pushed=assignment.pushed
-        )
+        text = configuration.configuration(assignment, place, installed.build, self.layout(assignment))
         # -e: without it nginx first opens the system's own error log, which it may not.
         argv = [installed.program, "-p", place.folder, "-e", f"{place.folder}/error.log"]
         argv += ["-c", f"{place.folder}/{self.configuration_file}"]
