@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from lanelab.driver.arm.servers.life import check_configuration
-from lanelab.driver.arm.servers.server import listening
+from lanelab.driver.arm.servers.server import asked_at
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.bed.addresses import origin_addresses
 from lanelab.driver.record.evidence.server import LoggedRequest
@@ -103,7 +103,7 @@ def a_site_that_it_cannot_serve_whole_is_refused(bed: InsideBed) -> None:
 def a_site_that_it_can_serve_is_not(bed: InsideBed) -> None:
     text = check_configuration(bed.server, assigned(bed, plain(bed), simple(bed)))
     assert "image/png\tpng" in text
-    assert f"-p {listening(plain(bed))[0]} " in text
+    assert f"-p {asked_at(plain(bed))[0][1]} " in text
 
 
 CHECKS = [

@@ -53,8 +53,9 @@ def read(file: Path) -> tuple[str, Arm, Site, str]:
     site = SITES[settings.pop("site", "plain")]
     for word in ("version", "log_requests"):
         settings.pop(word, None)
+    at = tuple(settings.pop("at", ()))
     arm = Arm.parse("arm", {key: str(v) if key == "tls" else v for key, v in settings.items()})
-    return head, arm.back_end(), compressed(site, arm), text
+    return head, replace(arm.back_end(), at=at), compressed(site, arm), text
 
 
 def is_here(server: str) -> bool:

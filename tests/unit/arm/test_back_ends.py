@@ -10,7 +10,7 @@ from lanelab.driver.arm.servers.back_ends import log
 from lanelab.driver.arm.servers.back_ends import server as installation
 from lanelab.driver.arm.servers.back_ends.configuration import configuration, headers, question, version_of
 from lanelab.driver.arm.servers.registry import SERVERS
-from lanelab.driver.arm.servers.server import BACK_END_PORT, Place, listening
+from lanelab.driver.arm.servers.server import BACK_END_PORT, Place, asked_at
 from lanelab.driver.base.errors import InputError, MissingProgram, RecordError
 from lanelab.driver.base.programs.building.back_ends import BACK_ENDS, SOURCES
 from lanelab.driver.experiment.read import parse_experiment
@@ -67,10 +67,10 @@ def test_page_loads_are_refused() -> None:
 
 
 def test_where_they_listen() -> None:
-    assert listening(arm()) == (80,)
-    assert listening(arm(tls="1.3")) == (443,)
+    assert asked_at(arm()) == (("127.0.0.1", 80),)
+    assert asked_at(arm(tls="1.3")) == (("127.0.0.1", 443),)
     behind = arm(proxy="apache", proxy_protocol="ajp", tls="1.3").back_end()
-    assert listening(behind) == (BACK_END_PORT,)
+    assert asked_at(behind) == (("127.0.0.1", BACK_END_PORT),)
     assert question(behind) == b"\x12\x34\x00\x01\x0a"
     assert question(arm()) == b""
     spdy = Arm.parse("arm", {"server": "jetty", "jetty_version": "9.2", "protocol": "spdy/2"})

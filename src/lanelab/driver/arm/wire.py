@@ -52,6 +52,7 @@ class WireSettings(StreamSettings):
     server: str  # its row is in fields.py, since nothing here knows which servers there are
     of_server: OwnSettings
     behind: str = ""  # of an arm as a server behind a proxy sees it: what the proxy speaks to it
+    at: tuple[str, ...] = ()  # of an arm as its server sees it: the only addresses at which it listens; (): at all
     # fmt: off
     protocol: str = field(metadata={ROW: Setting(
         "protocol", choice("NAME", "http/1.1", *MULTIPLEXED, also=_PROTOCOLS), "http/1.1",

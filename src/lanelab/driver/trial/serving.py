@@ -3,7 +3,7 @@
 Every workload serves a site in the same way. What was started for one trial is ended before the next.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from lanelab.driver.arm.proxies.registry import proxy_of
 from lanelab.driver.arm.servers.certificates import Authority, Leaf
 from lanelab.driver.arm.servers.life import Running, RunningServer, check_configuration
 from lanelab.driver.arm.servers.resolver import Resolver, use_resolver
-from lanelab.driver.arm.servers.server import Assignment
+from lanelab.driver.arm.servers.server import LOOPBACK, Assignment
 from lanelab.driver.arm.third_parties import ThirdParties
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.bed.addresses import origin_addresses
@@ -39,6 +39,12 @@ def addresses_of(arm: Arm, site: Site, link: Link) -> dict[str, str]:
     """Return the address of each host of a site. The router tells by it how far away the host is."""
     dead = dead_addresses(ThirdParties.of(arm, site).dead_hosts)
     return {**origin_addresses(site.hosts, arm.addresses, link.distance_to), **dead}
+
+
+def sockets_at(arm: Arm, addresses: Iterable[str]) -> tuple[str, ...]:
+    """Return the addresses at each of which a server has a socket of its own; none: one socket does for all. By QUIC it
+    would answer from the node's own address then, whichever of a site's it was asked at."""
+    return (LOOPBACK, *addresses) if arm.protocol == "h3" and arm.addresses != "shared" else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +176,7 @@ class Serving:
 
     def _assignment(self, spec: TrialSpec, folder: str) -> Assignment:
         return Assignment(
-            arm=spec.arm,
+            arm=replace(spec.arm, at=sockets_at(spec.arm, self.addresses(spec).values())),
             site=spec.site,
             folder=self._folder / folder,
             leaf=self.certificate(spec),

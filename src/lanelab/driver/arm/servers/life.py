@@ -22,7 +22,7 @@ from lanelab.driver.arm.servers.server import (
     Program,
     Server,
     SetUp,
-    listening,
+    asked_at,
 )
 from lanelab.driver.base.errors import InputError, NodeError, ServerError
 from lanelab.driver.base.timeouts import scaled
@@ -79,16 +79,16 @@ class Running:
     def begin(cls, node: Node, assignment: Assignment, program: Program) -> Self:
         """Start it; it answers when this returns."""
         prepared = _prepare(node, assignment, program)
-        ports, question = listening(assignment.arm), prepared.set_up.question or QUESTION
-        for port in ports:
-            _require_free(node, port, question)
+        doors, question = asked_at(assignment.arm), prepared.set_up.question or QUESTION
+        for door in doors:
+            _require_free(node, door, question)
         with os.fdopen(os.memfd_create("output"), "rb") as output:
             process = node.spawn(prepared.command(prepared.set_up.argv), Stdio(None, output.fileno(), output.fileno()))
             running = cls(program, node, prepared.place, process)
             running.configuration = prepared.set_up.configuration
             running._holds_log = prepared.set_up.holds_log
             try:
-                answer = _await_answer(node, ports[0], question, process, program.title)
+                answer = _await_answer(node, doors[0], question, process, program.title)
             except BaseException:
                 running.stop()
                 raise
@@ -261,23 +261,23 @@ def _tar(files: Mapping[str, bytes], folders: tuple[str, ...] = ()) -> bytes:
     return data.getvalue()
 
 
-def _require_free(node: Node, port: int, question: bytes) -> None:
-    if node.exchange("127.0.0.1", port, question):
-        what = f"on {node.name}, something else answers at port {port} already"
+def _require_free(node: Node, door: tuple[str, int], question: bytes) -> None:
+    if node.exchange(*door, question):
+        what = f"on {node.name}, something else answers at port {door[1]} already"
         raise ServerError(what, "End it: a trial must be served by its own server")
 
 
-def _await_answer(node: Node, port: int, question: bytes, process: Process, title: str) -> bytes | None:
+def _await_answer(node: Node, door: tuple[str, int], question: bytes, process: Process, title: str) -> bytes | None:
     """Return the server's first answer; None when it ended before."""
     until = time.monotonic() + scaled(READY_WITHIN_S)
     while time.monotonic() < until:
-        answer = node.exchange("127.0.0.1", port, question)
+        answer = node.exchange(*door, question)
         with contextlib.suppress(TimeoutError):
             process.wait(0 if answer else READY_POLL_S)
             return None
         if answer:
             return answer
-    what = f"{title} did not answer at port {port} within {scaled(READY_WITHIN_S)} s"
+    what = f"{title} did not answer at port {door[1]} within {scaled(READY_WITHIN_S)} s"
     raise ServerError(what, "Is the machine very busy?")
 
 

@@ -17,6 +17,7 @@ from lanelab.driver.record.evidence.server import Line
 from lanelab.driver.site.site import Site
 
 PORTS = {"http": 80, "https": 443}
+LOOPBACK = "127.0.0.1"
 BACK_END_PORT = 8080  # where a server behind a proxy listens, for its own node alone
 NOBODY = "lanelab.invalid"  # the virtual host that answers to every name that the site does not have
 # Headers of one connection: the arm decides about connections, and servers say themselves how long a body is.
@@ -44,13 +45,15 @@ def require_behind(arm: WireSettings, title: str, able: tuple[str, ...]) -> None
 def listens(arm: WireSettings) -> tuple[tuple[str, int, str], ...]:
     """Return the addresses and ports at which a server listens, each with its scheme."""
     if arm.behind:
-        return (("127.0.0.1", BACK_END_PORT, "http"),)
-    return tuple(("0.0.0.0", PORTS[scheme], scheme) for scheme in arm.ports)  # noqa: S104 - of its own node
+        return ((LOOPBACK, BACK_END_PORT, "http"),)
+    addresses = arm.at or ("0.0.0.0",)  # noqa: S104 - of its own node
+    return tuple((address, PORTS[scheme], scheme) for scheme in arm.ports for address in addresses)
 
 
-def listening(arm: WireSettings) -> tuple[int, ...]:
-    """Return the ports of a server."""
-    return tuple(port for _, port, _ in listens(arm))
+def asked_at(arm: WireSettings) -> tuple[tuple[str, int], ...]:
+    """Return where its own node asks a server whether it is ready: at each of its ports, from 127.0.0.1, which logs of
+    requests leave out."""
+    return tuple(dict.fromkeys((arm.at[0] if arm.at else LOOPBACK, port) for _, port, _ in listens(arm)))
 
 
 @dataclass(frozen=True, slots=True)

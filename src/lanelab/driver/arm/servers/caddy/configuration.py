@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from lanelab.driver.arm.servers.answers import Answer
 from lanelab.driver.arm.servers.layout import HOSTS, INDEX, Layout
-from lanelab.driver.arm.servers.server import PORTS, Place
+from lanelab.driver.arm.servers.server import PORTS, Place, listens
 from lanelab.driver.arm.wire import WireSettings
 from lanelab.driver.base.coded import Json, JsonObject
 from lanelab.driver.site.compressed_types import COMPRESSED_TYPES, SMALLEST_COMPRESSED
@@ -55,7 +55,7 @@ def _server(arm: WireSettings, scheme: str, routes: list[JsonObject], *, log_req
     h2 = h3 or (arm.protocol == "h2" and scheme == arm.scheme)
     protocols = ["h1", *([("h2" if scheme == "https" else "h2c")] if h2 else []), *(["h3"] if h3 else [])]
     server: dict[str, Json] = {
-        "listen": [f"0.0.0.0:{PORTS[scheme]}"],
+        "listen": [f"{address}:{port}" for address, port, each in listens(arm) if each == scheme],
         "protocols": protocols,
         "idle_timeout": arm.keepalive_timeout.ns,
         "automatic_https": {"disable": True},
