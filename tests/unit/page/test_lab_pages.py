@@ -11,6 +11,7 @@ import pytest
 from lanelab.driver.base.clock import shifted, utc_now
 from lanelab.driver.base.errors import InputError, StoreError
 from lanelab.driver.lab import description
+from lanelab.driver.lab.class_sheet import collect
 from lanelab.driver.lab.folder import LabFolder, fix
 from lanelab.driver.lab.sheet import Sheet, stamps_of
 from lanelab.driver.page import lab_pages, lab_queue
@@ -133,6 +134,7 @@ def test_what_is_not_there_is_not_there(watcher: Visitor, path: str) -> None:
 
 def test_a_name_is_text_and_has_to_be_there(watcher: Visitor) -> None:
     text = watcher.ask(enrolled(watcher, HOSTILE)).text
+    watcher = watching(watcher)
     assert HOSTILE not in text
     assert "&lt;script&gt;" in text
     assert watcher.post(f"/labs/{NAME}/enrol", {"name": ["  "]}).status == 400
@@ -142,7 +144,65 @@ def test_a_name_is_text_and_has_to_be_there(watcher: Visitor) -> None:
 def test_a_class_has_an_end(watcher: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lanelab.driver.page.classroom.MOST_STUDENTS", 1)
     enrolled(watcher, "Ada")
-    assert watcher.post(f"/labs/{NAME}/enrol", {"name": ["Ben"]}).status == 400
+    assert watching(watcher).post(f"/labs/{NAME}/enrol", {"name": ["Ben"]}).status == 400
+
+
+def watching(visitor: Visitor) -> Visitor:
+    """Another browser that has come in to watch."""
+    another = Visitor(visitor.port, visitor.access)
+    another.enter(another.access.watcher)
+    return another
+
+
+def test_a_browser_that_watches_begins_a_lab_once_and_who_may_run_as_often_as_need_be(
+    watcher: Visitor, teacher: Visitor
+) -> None:
+    enrolled(watcher, "Ada")
+    refused = watcher.post(f"/labs/{NAME}/enrol", {"name": ["Eve"]})
+    assert refused.status == 400
+    assert "Somebody has begun this lab in this browser" in refused.text
+    assert "In diesem Browser hat" in watcher.post(f"/labs/{NAME}/enrol", {"name": ["Eve"]}, Accept_Language="de").text
+    for name in ("Ben", "Cem"):
+        enrolled(teacher, name)
+    enrolled(watching(watcher), "Dee")
+
+
+def test_an_address_does_not_take_all_places(watcher: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lanelab.driver.page.enrolments.MOST_OF_ADDRESS", 2)
+    for name in ("Ada", "Ben"):
+        enrolled(watching(watcher), name)
+    refused = watching(watcher).post(f"/labs/{NAME}/enrol", {"name": ["Cem"]})
+    assert refused.status == 400
+    assert "2 have begun this lab from this address" in refused.text
+
+
+def test_who_runs_the_class_sees_everybody_and_takes_somebody_out(
+    watcher: Visitor, teacher: Visitor, runs: Path
+) -> None:
+    key = enrolled(watcher, "Ada").split("/")[-2]
+    enrolled(watching(watcher), "Ben")
+    page = teacher.ask(f"/labs/{NAME}/").text
+    assert f'name="student" value="{key}"' in page
+    assert watcher.post(f"/labs/{NAME}/remove", {"student": [key]}).status == 403
+    assert teacher.post(f"/labs/{NAME}/remove", {"student": ["../x"]}).status == 400
+    assert teacher.post(f"/labs/{NAME}/remove", {"student": [key]}).status == 303
+    page = teacher.ask(f"/labs/{NAME}/").text
+    assert "Ada" not in page
+    assert "Ben" in page
+    assert watcher.ask(f"/labs/{NAME}/{key}/").status == 404
+    assert (runs / "labs" / NAME / f".removed-{key}" / "lab.json").is_file(), "nothing of hers is lost"
+    assert [problem.student for problem in collect([runs / "labs" / NAME]).problems] == ["Ben"]
+    enrolled(watcher, "Ada again")
+
+
+def test_nobody_is_taken_out_while_a_run_begins(watcher: Visitor, teacher: Visitor, began: Began) -> None:
+    ada = enrolled(watcher, "Ada")
+    predicts(watcher, ada, load="900")
+    teacher.post(f"{ada}begin", {})
+    wait_until(lambda: began.wanted, 10)
+    assert teacher.post(f"/labs/{NAME}/remove", {"student": [ada.split("/")[-2]]}).status == 409
+    finished(began)
+    assert teacher.post(f"/labs/{NAME}/remove", {"student": [ada.split("/")[-2]]}).status == 303
 
 
 def test_what_cannot_be_read_is_said_at_its_field_and_nothing_is_fixed(watcher: Visitor, runs: Path) -> None:
@@ -159,7 +219,7 @@ def test_what_cannot_be_read_is_said_at_its_field_and_nothing_is_fixed(watcher: 
 def test_one_run_judges_all_who_were_ready_and_answers_open_when_it_has_ended(
     teacher: Visitor, watcher: Visitor, began: Began
 ) -> None:
-    ada, ben, late = (enrolled(watcher, name) for name in ("Ada", "Ben", "Late"))
+    ada, ben, late = (enrolled(watching(watcher), name) for name in ("Ada", "Ben", "Late"))
     predicts(watcher, ada, load="2250")
     predicts(watcher, ben, faster="higher")
     assert "Results are hidden" in teacher.ask(f"/labs/{NAME}/class/").text

@@ -70,7 +70,7 @@ def collect(folders: Iterable[Path]) -> ClassSheet:
 def _with_those_within(folders: Iterable[Path]) -> list[Path]:
     paths: dict[Path, None] = {}
     for folder in folders:
-        within = sorted(path.parent for path in folder.glob(f"*/{ENROLMENT}")) if folder.is_dir() else []
+        within = sorted(path.parent for path in folder.glob(f"[!.]*/{ENROLMENT}")) if folder.is_dir() else []
         paths |= dict.fromkeys([folder] if (folder / ENROLMENT).exists() or not within else within)
     return list(paths)
 

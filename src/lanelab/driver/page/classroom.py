@@ -22,6 +22,7 @@ from lanelab.driver.lab.text import read_text
 FOLDER = "labs"  # among the runs
 BEGUN = ".begun"  # where the experiments are that begin
 LOCK = ".lock"
+REMOVED = ".removed-"  # before the names of folders of students who were taken out of the class
 MOST_STUDENTS = 400  # of one lab
 SECRET_BYTES = 6
 _KEY = re.compile(r"[a-z0-9-]{1,40}\.[0-9a-f]{12}")
@@ -64,6 +65,14 @@ class Classroom:
         key = f"{folder_name(name)}.{secrets.token_hex(SECRET_BYTES)}"
         begin_lab(read, read_text(read, language), name, self.of(lab) / key)
         return key
+
+    def remove(self, lab: str, key: str) -> None:
+        """Take a student out of the class. The folder stays, under a name that is none of a student."""
+        if not _KEY.fullmatch(key) or key not in self.keys(lab):
+            raise InputError("no such student is in this class", "Load the page again")
+        path = self.of(lab) / key
+        with writing(f"remove {path}"):
+            path.rename(path.with_name(f"{REMOVED}{key}"))
 
     def keys(self, lab: str) -> list[str]:
         try:

@@ -28,6 +28,8 @@ from lanelab.driver.lab.take_home import take_home
 from lanelab.driver.lab.text import LabText, read_text
 from lanelab.driver.page import class_view, lab_view
 from lanelab.driver.page.classroom import Classroom, Student, run_name
+from lanelab.driver.page.crowd import network_of
+from lanelab.driver.page.enrolments import Browser, Enrolments
 from lanelab.driver.page.form import Form
 from lanelab.driver.page.lab_queue import Begun, LabQueue, Wish
 from lanelab.driver.page.lab_view import Attempt, RunState
@@ -62,6 +64,8 @@ def routes(pages: Pages) -> list[Route]:
         reading("/labs/{lab}/class/class.csv", rooms.table),
         posting("/labs/{lab}/enrol", rooms.enrol),
         reading("/labs/{lab}/enrol", back),
+        posting("/labs/{lab}/remove", rooms.remove),
+        reading("/labs/{lab}/remove", back),
         posting("/labs/{lab}/begin", rooms.begin),
         reading("/labs/{lab}/{student}/", rooms.student),
         telling(pages, "/labs/{lab}/{student}/changes", LOOKS_EVERY_S, rooms.news),
@@ -78,6 +82,7 @@ class LabRooms:
     def __init__(self, pages: Pages) -> None:
         self.pages, self.classroom = pages, Classroom(pages.shelf.folder)
         self.queue = LabQueue(self.classroom, self._begin, self._require_free)
+        self.enrolments = Enrolments()
         self._going: asyncio.Task[None] | None = None
         self._seen: dict[str, tuple[float, Signature]] = {}  # by lab: when it was looked at, and what there was
 
@@ -149,8 +154,30 @@ class LabRooms:
     async def enrol(self, request: Request, form: Form) -> Response:
         lab, content = await self.pages.beside(lambda: _lab_of(request))
         name = form.one("name")
-        key = await self.pages.beside(_refused(lambda: self.classroom.enrol(lab.name, name, content.language)))
-        return see(f"{quote(key)}/")
+        browser = None if may_run(request) else self._browser(request)
+
+        def do() -> str:
+            if browser is None:
+                return self.classroom.enrol(lab.name, name, content.language)
+            with self.enrolments.of(lab.name, browser, self.classroom.keys(lab.name)) as keys:
+                keys.append(self.classroom.enrol(lab.name, name, content.language))
+            return keys[0]
+
+        return see(f"{quote(await self.pages.beside(_refused(do)))}/")
+
+    async def remove(self, request: Request, form: Form) -> Response:
+        """Take a student out of the class."""
+        key = form.one("student")
+
+        def do() -> Response:
+            lab, _ = _lab_of(request)
+            with self.classroom.fixing(lab.name):
+                if self.queue.place(Wish(lab.name, key)) or self.queue.place(Wish(lab.name, "")):
+                    raise Refusal(409, say("Nothing was done"), say("A run is about to begin. Wait until it has."))
+                self.classroom.remove(lab.name, key)
+            return see("./#class")
+
+        return await self.pages.beside(_refused(do))
 
     async def predict(self, request: Request, form: Form) -> Response:
         runs = may_run(request)
@@ -188,6 +215,10 @@ class LabRooms:
         if self._going is None or self._going.done():
             self._going = asyncio.create_task(self.queue.go_on())
         return see("./")
+
+    def _browser(self, request: Request) -> Browser:
+        host = request.client.host if request.client else "127.0.0.1"
+        return Browser(request.cookies[self.pages.access.cookie], network_of(host))
 
     def _require_waiting(self, student: Student, lab: Lab) -> None:
         """Refuse what comes too late: a run begins, from here or from another server of these folders."""

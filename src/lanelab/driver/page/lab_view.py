@@ -112,12 +112,9 @@ def lab_page(content: LabText, of_class: tuple[Sequence[Student], RunState] | No
 def _class(students: Sequence[Student], state: RunState) -> Html:
     """Return what a teacher sees: who has predicted, and a button for the run of all."""
     ready = [one for one in students if one.is_ready]
-    rows = [el("tr", el("th", one.name, scope="row"), el("td", _where(one))) for one in students]
-    table = el(
-        "table",
-        el("thead", el("tr", el("th", say("student"), scope="col"), el("th", say("predictions"), scope="col"))),
-        el("tbody", rows),
-    )
+    titles = [el("th", title, scope="col") for title in (say("student"), say("predictions"), say("Remove"))]
+    rows = [_of_student(one) for one in students]
+    table = el("table", el("thead", el("tr", titles)), el("tbody", rows))
     button = el(
         "form",
         el(
@@ -144,10 +141,18 @@ def _class(students: Sequence[Student], state: RunState) -> Html:
         el("h2", say("The class")),
         _run_words(state, "../../"),
         button,
-        el("div", table, class_="scroll", tabindex=0) if rows else el("p", say("Nobody has begun yet.")),
+        el("form", el("div", table, class_="scroll", tabindex=0), method="post", action="remove")
+        if rows
+        else el("p", say("Nobody has begun yet.")),
         el("p", el("a", say("What the class predicted, and what came out"), href="class/")),
         id="class",
     )
+
+
+def _of_student(student: Student) -> Html:
+    words = say("Remove {name}", name=student.name)
+    button = el("button", say("Remove"), type="submit", name="student", value=student.key, aria_label=words)
+    return el("tr", el("th", student.name, scope="row"), el("td", _where(student)), el("td", button))
 
 
 def _where(student: Student) -> str:
