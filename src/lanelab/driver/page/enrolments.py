@@ -26,7 +26,7 @@ class Browser:
 
 @dataclass(slots=True)
 class Enrolments:
-    """Who has begun which lab from here."""
+    """It knows who has begun which lab from here."""
 
     _browsers: dict[tuple[str, str], str] = field(default_factory=dict)  # lab, session -> key
     _networks: dict[tuple[str, str], list[str]] = field(default_factory=dict)  # lab, network -> keys

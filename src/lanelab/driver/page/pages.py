@@ -25,7 +25,7 @@ from lanelab.driver.page.form import Form, read_form
 from lanelab.driver.page.guard import role_of
 from lanelab.driver.page.moments import Moments
 from lanelab.driver.page.news import stream
-from lanelab.driver.page.priority import drawers, ordinary
+from lanelab.driver.page.priority import Aside, drawers, ordinary
 from lanelab.driver.page.refusal import Absent
 from lanelab.driver.page.shelf import Shelf
 
@@ -49,6 +49,7 @@ class Pages:
     moments: Moments = field(init=False)
     begun: dict[str, Apart] = field(default_factory=dict)  # the runs that were begun from here, by the name of each
     _drawers: Executor = field(default_factory=drawers)
+    _aside: Aside = field(default_factory=Aside)
     _ordinary: Executor = field(default_factory=ordinary)
 
     def __post_init__(self) -> None:
@@ -61,7 +62,12 @@ class Pages:
     async def beside(self, do: Callable[[], T]) -> T:
         """Do something beside the server's own work, and after everybody else's: a large run takes a while."""
         in_language = contextvars.copy_context().run
-        return await asyncio.get_running_loop().run_in_executor(self._drawers, in_language, do)
+
+        def do_aside() -> T:
+            self._aside.step()
+            return do()
+
+        return await asyncio.get_running_loop().run_in_executor(self._drawers, in_language, do_aside)
 
     async def free_bed(self) -> None:
         """Let the bench give up its bed, and wait until it has. After a while whoever needs one says what is there."""

@@ -2,7 +2,8 @@
 Pure, but for what ends in `_here`."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, groupby
 from pathlib import Path
@@ -153,14 +154,27 @@ def memory_available_here_mib() -> int:
 def other_beds_here() -> int:
     """Beds that run on this machine now, whoever made them, as far as their processes can be seen: each has one, with
     this text on its command line. Those of other containers, or of users that the kernel hides, are not seen."""
-    count = 0
+    return len(list(_beds_here()))
+
+
+def processors_of_beds_here() -> frozenset[int]:
+    """Return the processors that beds of this machine may use now: all, where one has none of its own."""
+    processors = set[int]()
+    for number in _beds_here():
+        with suppress(OSError):  # it has ended
+            processors |= os.sched_getaffinity(number)
+    return frozenset(processors)
+
+
+def _beds_here() -> Iterator[int]:
     for folder in Path("/proc").iterdir():
         if folder.name.isdecimal():
             try:
-                count += b"from lanelab.driver.run.channel.bed_start import main" in (folder / "cmdline").read_bytes()
+                is_bed = b"from lanelab.driver.run.channel.bed_start import main" in (folder / "cmdline").read_bytes()
             except OSError:  # it has ended
                 continue
-    return count
+            if is_bed:
+                yield int(folder.name)
 
 
 def _place(number: int) -> Place | None:
