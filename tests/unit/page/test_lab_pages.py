@@ -119,6 +119,13 @@ def test_whoever_watches_predicts_and_does_nothing_else(watcher: Visitor, began:
     assert began.wanted == []
 
 
+def test_a_teacher_finds_the_page_of_who_has_lost_the_address(teacher: Visitor, watcher: Visitor) -> None:
+    address = enrolled(watcher, "Ada")
+    href = f'href="{address.rstrip("/").rpartition("/")[2]}/"'
+    assert href in teacher.ask(f"/labs/{NAME}/").text
+    assert href not in watcher.ask(f"/labs/{NAME}/").text
+
+
 def test_a_prediction_from_another_page_is_refused(watcher: Visitor) -> None:
     address = enrolled(watcher, "Ada")
     assert watcher.post(f"{address}predict", {"load": ["1"]}, Sec_Fetch_Site="cross-site").status == 403

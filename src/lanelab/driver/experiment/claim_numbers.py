@@ -65,7 +65,7 @@ def read_value(written: Written, metric: Metric) -> float:
         choices = [each for each in known if each]
         remedy = f"Write a number{f' with {choices[0]}' if choices else ''}"
         more = f", or with {' or '.join(choices[1:])}" if choices[1:] else ""
-        raise written.error(f"{text[:40]!r} is no value of {metric.key}", f"{remedy}{more}")
+        raise written.error(f"{text[:40]!r} is no value of {metric.words}", f"{remedy}{more}")
     value = float(match[1]) * known[match[2]]
     if value < 0:
         raise written.error("it is below 0", "Write what was published")

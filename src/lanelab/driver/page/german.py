@@ -357,6 +357,10 @@ GERMAN: Mapping[str, str] = {
     "What you said, and what came out": "Was du gesagt hast, und was herauskam",
     "Who predicts later is in the next run.": "Wer später vorhersagt, ist im nächsten Lauf.",
     "Write at least one answer.": "Schreib mindestens eine Antwort.",
+    "Your teacher sees this page with everybody's address, and can give you yours again.":
+        "Wer unterrichtet, sieht hier die Adressen aller und kann dir deine noch einmal geben.",
+    "A name leads to that student's page: send its address to who has lost it.":
+        "Ein Name führt zur Seite dieser Person: Wer die eigene Adresse verloren hat, bekommt sie von dir.",
     "You get an address of your own. Keep it: your predictions are there.":
         "Du bekommst eine eigene Adresse. Heb sie auf: Dort sind deine Vorhersagen.",
     "You predict, a run shows, and you find out why.":

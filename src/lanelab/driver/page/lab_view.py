@@ -102,6 +102,11 @@ def lab_page(content: LabText, of_class: tuple[Sequence[Student], RunState] | No
             el("h2", say("Begin")),
             el("p", say("You get an address of your own. Keep it: your predictions are there.")),
             begin,
+            el(
+                "p",
+                say("Your teacher sees this page with everybody's address, and can give you yours again."),
+                class_="note",
+            ),
             id="begin",
         ),
         _class(*of_class) if of_class else None,
@@ -141,6 +146,7 @@ def _class(students: Sequence[Student], state: RunState) -> Html:
         el("h2", say("The class")),
         _run_words(state, "../../"),
         button,
+        el("p", say("A name leads to that student's page: send its address to who has lost it."), class_="note"),
         el("form", el("div", table, class_="scroll", tabindex=0), method="post", action="remove")
         if rows
         else el("p", say("Nobody has begun yet.")),
