@@ -79,7 +79,7 @@ GERMAN: Mapping[str, str] = {
     "Runs": "Läufe",
     "There is no run yet.": "Es gibt noch keinen Lauf.",
     "Begin a first one": "Einen ersten beginnen",
-    "two links, two protocols, about two minutes.": "zwei Leitungen, zwei Protokolle, etwa zwei Minuten.",
+    "two links, four ways to load a page, about two minutes.": "zwei Leitungen, vier Arten, eine Seite zu laden, etwa zwei Minuten.",
     "the same on a command line. Its run appears here by itself.":
         "dasselbe auf einer Kommandozeile. Der Lauf erscheint hier von selbst.",
     "what a link does to a page, before and after it is measured.":

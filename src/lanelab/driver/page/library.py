@@ -84,7 +84,7 @@ def _first_steps(*, begins: bool) -> Html:
     """Return what can be done where nothing was done yet."""
     first = el("a", say("Begin a first one"), href="begin/?experiment=quickstart")
     steps = [
-        (first, say("two links, two protocols, about two minutes.")) if begins else None,
+        (first, say("two links, four ways to load a page, about two minutes.")) if begins else None,
         (el("code", COMMAND), say("the same on a command line. Its run appears here by itself.")),
         (
             el("a", say("Link bench"), href="bench/"),
