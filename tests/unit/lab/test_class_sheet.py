@@ -16,6 +16,7 @@ from lanelab.driver.lab.folder import LabFolder, open_lab
 from lanelab.driver.lab.judging import check_lab
 from lanelab.driver.lab.take_home import take_home
 from lanelab.driver.lab.text import read_text
+from lanelab.driver.page.language import spoken
 from tests.kit.made_lab import make_lab, store_lab_run, student_folder
 
 HOSTILE = "<script>alert(1)</script> =cmd|'/c calc'!A1"
@@ -58,7 +59,20 @@ def test_everybodys_predictions_and_verdicts_are_in_the_table(handed_in: Path) -
 def test_the_page_has_names_numbers_and_how_they_are_spread(handed_in: Path) -> None:
     page = page_of(collect([handed_in]))
     assert "2 predictions from 900 ms to 2,25" in page
-    assert all(text in page for text in ("Ada", "Ben", "not reproduced", "<li>lower: 1</li>"))
+    assert all(text in page for text in ("Ada", "Ben", "not reproduced", "<li>lower (shorter, fewer): 1</li>"))
+
+
+def test_both_pages_are_in_the_language_that_is_asked_for(handed_in: Path) -> None:
+    german = spoken("de")
+    page = page_of(collect([handed_in]), german)
+    assert all(
+        words in page for words in ("Die Klasse", "2 Personen", "2 Vorhersagen von", "nicht bestätigt", "Urteil")
+    )
+    assert not any(words in page for words in ("The class", "Everybody", ">not reproduced<", ">verdict<"))
+    checked = check_lab(open_lab(handed_in / "ada"))
+    home = take_home(checked, read_text(checked.lab), german)
+    assert all(words in home for words in ("Was du gesagt hast", "Deine Zahlen", "Vorhergesagt um", "bestätigt"))
+    assert not any(words in home for words in ("What you said", "Your numbers", ">reproduced<"))
 
 
 def test_what_cannot_be_judged_is_named_and_takes_nothing_with_it(handed_in: Path, described: Path) -> None:

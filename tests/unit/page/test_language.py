@@ -11,12 +11,12 @@ import pytest
 
 import lanelab
 from lanelab.analysis.results.layout.markup import el
-from lanelab.driver import page
+from lanelab.driver import lab, page
 from lanelab.driver.page.german import GERMAN
 from lanelab.driver.page.language import LANGUAGES, Reading, date, in_english, many, read_as, say, whole
 from tests.kit.pages import Visitor, served
 
-SOURCES = sorted(Path(page.__file__).parent.glob("*.py"))
+SOURCES = sorted(path for room in (page, lab) for path in Path(room.__path__[0]).glob("*.py"))
 SAYS = {"say": 1, "text": 1, "many": 3}  # and how many of their arguments, the last of them, are texts
 ELEMENTS = {"el", "section_on_page", "document", "message", "Refusal"}  # whose words are seen
 SHOWN = {"aria_label", "title", "alt", "placeholder", "summary"}

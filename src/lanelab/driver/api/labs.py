@@ -14,6 +14,7 @@ from lanelab.driver.lab.class_sheet import ClassSheet, collect, csv_of, page_of
 from lanelab.driver.lab.description import Lab, find_lab, lab_names, read_lab
 from lanelab.driver.lab.folder import LabFolder, begin_lab, fix, folder_name, open_lab, predictions_in
 from lanelab.driver.lab.judging import CheckedLab, Outcome, check_lab
+from lanelab.driver.lab.parts import Say, in_english
 from lanelab.driver.lab.sheet import Sheet
 from lanelab.driver.lab.take_home import take_home
 from lanelab.driver.lab.text import ENGLISH, read_text
@@ -61,11 +62,13 @@ def fix_predictions(folder: Path, answers: Mapping[str, str] | None = None) -> t
     return opened, fix(opened, {**filled, **(answers or {})})
 
 
-def judge_lab(folder: Path, run: str | None = None, language: str = ENGLISH) -> tuple[CheckedLab, Path]:
-    """Judge what was predicted, and write the page that a student takes home."""
+def judge_lab(
+    folder: Path, run: str | None = None, language: str = ENGLISH, say: Say = in_english
+) -> tuple[CheckedLab, Path]:
+    """Judge what was predicted, and write the page that a student takes home. `say`: its words in that language."""
     checked = check_lab(open_lab(folder), read_run(find_run(run)) if run else None)
     page = folder / TAKEN_HOME
-    write_whole(page, take_home(checked, read_text(checked.lab, language)).encode())
+    write_whole(page, take_home(checked, read_text(checked.lab, language), say).encode())
     return checked, page
 
 
@@ -83,11 +86,13 @@ def lab_result(checked: CheckedLab) -> Result:
     return Result((Section("predictions", f"{checked.lab.name}, {checked.sheet.student}", parts),))
 
 
-def collect_labs(folders: Iterable[Path], out: Path) -> tuple[ClassSheet, Path, Path]:
+def collect_labs(
+    folders: Iterable[Path], out: Path, language: str = ENGLISH, say: Say = in_english
+) -> tuple[ClassSheet, Path, Path]:
     """Judge the labs in these folders, or within them, and write a table and a page."""
     sheet = collect(folders)
     write_whole(out / CSV, csv_of(sheet).encode("utf-8-sig"))
-    write_whole(out / PAGE, page_of(sheet).encode())
+    write_whole(out / PAGE, page_of(sheet, say, language).encode())
     return sheet, out / CSV, out / PAGE
 
 

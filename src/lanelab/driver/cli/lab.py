@@ -11,6 +11,7 @@ from lanelab.driver.api.labs import collect_labs, fix_predictions, judge_lab, la
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.errors import EXIT_FAILED, InputError
 from lanelab.driver.cli.output import console, note, table
+from lanelab.driver.page.language import spoken
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -96,7 +97,7 @@ def check(folder: Path, run: str | None, language: str, *, opens: bool) -> None:
     Refused are predictions that were edited after they were fixed, that are somebody else's, and a run that began
     without them. The verdicts are those of claims: docs/reference/claims.md
     """
-    checked, page = judge_lab(folder, run, language)
+    checked, page = judge_lab(folder, run, language, spoken(language))
     console().print(lab_result(checked).renderable())
     note(f"to take home: {page}")
     if opens:
@@ -106,12 +107,13 @@ def check(folder: Path, run: str | None, language: str, *, opens: bool) -> None:
 @group.command("collect")
 @click.argument("folders", type=FOLDER, nargs=-1, required=True)
 @click.option("--out", type=FOLDER, default=Path(), help="Folder for class.csv and class.html (default: here)")
-def collect(folders: tuple[Path, ...], out: Path) -> None:
+@click.option("--language", default="en", metavar="CODE", help="Language of the page, where the labs have it")
+def collect(folders: tuple[Path, ...], out: Path, language: str) -> None:
     """Judge the labs in FOLDERS, or in the folders within them, and write a table and a page for the class.
 
     A folder that cannot be judged is named, and takes nothing else with it. Exit status: 1 where there is one.
     """
-    sheet, csv_file, page = collect_labs(folders, out)
+    sheet, csv_file, page = collect_labs(folders, out, language, spoken(language))
     for problem in sheet.problems:
         note(f"not judged: {problem.place}: {problem.why}")
     for line in sheet.notes:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lanelab.analysis.results.claims.words import MOODS, counts_words
+from lanelab.analysis.results.claims.verdict import Verdict
+from lanelab.analysis.results.claims.words import MOODS
 from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.layout.page import scroll
 from lanelab.analysis.results.report.page import document
@@ -17,13 +18,15 @@ from lanelab.driver.base.errors import LanelabError
 from lanelab.driver.lab.folder import ENROLMENT, open_lab
 from lanelab.driver.lab.judging import CheckedLab, Outcome, check_lab
 from lanelab.driver.lab.markdown import rendered_line
+from lanelab.driver.lab.parts import Say, in_english
 from lanelab.driver.lab.strip import strip
-from lanelab.driver.lab.text import LabText, read_text
+from lanelab.driver.lab.text import ENGLISH, LabText, read_text
 
 HEADS = (
     "student", "folder", "lab", "seed", "predicted_utc", "run", "run_began_utc", "prediction", "question", "answer",
     "measured", "interval_95", "verdict", "because", "doubts", "problem",
 )  # fmt: skip
+OF_LANELAB = " - lanelab"
 STYLE = """
 .number{white-space:nowrap}
 .class td{white-space:normal;vertical-align:top}
@@ -122,51 +125,57 @@ def _harmless(text: str) -> str:
     return f"'{text}" if begins and begins in "=+-@\t\r" and not is_number else text
 
 
-def page_of(sheet: ClassSheet) -> str:
-    """Return the page for a class, which asks nothing of the network."""
-    title = f"{counted(len(sheet.checked), 'student')}"
-    parts = [el("header", el("p", "lanelab", class_="eyebrow"), el("h1", "The class"), el("p", title, class_="lead"))]
-    parts += _named("Not judged", [f"{each.student or each.place}: {each.why}" for each in sheet.problems])
-    parts += _named("To be looked at", [*sheet.notes, *_doubts(sheet.checked)])
+def page_of(sheet: ClassSheet, say: Say = in_english, language: str = ENGLISH) -> str:
+    """Return the page for a class, which asks nothing of the network. `say`: its words in that language."""
+    title, number = say("The class"), len(sheet.checked)
+    lead = say("One student") if number == 1 else say("{n} students", n=number)
+    parts = [el("header", el("p", "lanelab", class_="eyebrow"), el("h1", title), el("p", lead, class_="lead"))]
+    problems = [f"{each.student or each.place}: {each.why}" for each in sheet.problems]
+    parts += _named(say("Not judged"), problems)
+    parts += _named(say("To be looked at"), [*sheet.notes, *_doubts(sheet.checked)])
     for lab in sheet.labs:
-        parts += class_parts([one for one in sheet.checked if one.lab.name == lab])
-    return document("The class - lanelab", el("body", el("main", parts)), style=STYLE)
+        parts += class_parts([one for one in sheet.checked if one.lab.name == lab], say, language)
+    return document(f"{title}{OF_LANELAB}", el("body", el("main", parts, lang=language)), style=STYLE)
 
 
 def _named(title: str, lines: Sequence[str]) -> list[Html]:
     if not lines:
         return []
-    return [el("section", el("h2", title), el("ul", [el("li", line) for line in lines], class_="warnings"))]
+    return [el("section", el("h2", title), el("ul", [el("li", line) for line in lines], class_="warnings", lang="en"))]
 
 
 def _doubts(checked: Sequence[CheckedLab]) -> list[str]:
     return [f"{one.sheet.student}: {doubt}" for one in checked for doubt in one.doubts]
 
 
-def class_parts(checked: Sequence[CheckedLab]) -> list[Html]:
+def class_parts(checked: Sequence[CheckedLab], say: Say = in_english, language: str = ENGLISH) -> list[Html]:
     """Return the sections of one lab: a distribution for each prediction, and everybody's."""
     lab = checked[0].lab
-    text = read_text(lab)
+    text = read_text(lab, language)
     sections = []
     for at, question in enumerate(lab.questions):
         outcomes = [one.outcomes[at] for one in checked]
         names = [one.sheet.student for one in checked]
-        words = counts_words([one.verdict for one in outcomes if one.answer])
+        words = _counts([one.verdict for one in outcomes if one.answer], say)
         sections.append(
             el(
                 "section",
                 el("h2", el("code", question.name)),
                 el("p", rendered_line(text.sentences[question.name])),
-                strip(question, list(zip(names, outcomes, strict=True))),
-                el("p", words or "Nobody predicted this.", class_="note"),
-                el("details", el("summary", "Everybody's"), _table(names, outcomes)),
+                strip(question, list(zip(names, outcomes, strict=True)), say),
+                el("p", words or say("Nobody predicted this."), class_="note"),
+                el("details", el("summary", say("Everybody's")), _table(names, outcomes, say)),
             )
         )
     return [el("section", el("h2", rendered_line(text.title))), *sections]
 
 
-def _table(names: Sequence[str], outcomes: Sequence[Outcome]) -> Html:
-    titles = ("student", "prediction", "measured", "95% interval", "verdict", "because")
+def _counts(verdicts: Sequence[Verdict], say: Say) -> str:
+    return ", ".join(f"{verdicts.count(each)} {say(str(each))}" for each in Verdict if each in verdicts)
+
+
+def _table(names: Sequence[str], outcomes: Sequence[Outcome], say: Say) -> Html:
+    titles = [say(each) for each in ("student", "prediction", "measured", "95% interval", "verdict", "because")]
     rows = [
         el(
             "tr",
@@ -174,8 +183,8 @@ def _table(names: Sequence[str], outcomes: Sequence[Outcome]) -> Html:
             el("td", one.answer.words if one.answer else "-", class_="number"),
             el("td", one.measured or "-", class_="number"),
             el("td", one.interval or "-", class_="number"),
-            el("td", str(one.verdict), class_=MOODS[one.verdict]),
-            el("td", one.words),
+            el("td", say(str(one.verdict)), class_=MOODS[one.verdict]),
+            el("td", one.words, lang="en"),
         )
         for name, one in zip(names, outcomes, strict=True)
     ]

@@ -20,8 +20,9 @@ class Say(Protocol):
     def __call__(self, words: str, **values: object) -> str: ...
 
 
-def _in_english(words: str, **values: object) -> str:
-    return words.format(**values)
+def in_english(words: str, **values: object) -> str:
+    """Say a text as it is written."""
+    return words.format(**values) if values else words
 
 
 def by_name(outcomes: Sequence[Outcome]) -> Outcomes:
@@ -41,7 +42,7 @@ def sections(parts: Sequence[Part], links: str = "", behind: Behind | None = Non
     ]
 
 
-def verdict_table(text: LabText, outcomes: Sequence[Outcome], say: Say = _in_english) -> Html:
+def verdict_table(text: LabText, outcomes: Sequence[Outcome], say: Say = in_english) -> Html:
     """Return each prediction with what the run measured and says of it."""
     titles = [say(title) for title in ("prediction", "yours", "measured", "95% interval", "verdict", "because")]
     head = el("thead", el("tr", [el("th", title, scope="col") for title in titles]))
@@ -66,9 +67,7 @@ def verdict_table(text: LabText, outcomes: Sequence[Outcome], say: Say = _in_eng
     return scroll(el("table", head, el("tbody", rows), class_="predictions"))
 
 
-def questions_with_numbers(
-    lab: Lab, text: LabText, outcomes: Outcomes, links: str = "", say: Say = _in_english
-) -> Html:
+def questions_with_numbers(lab: Lab, text: LabText, outcomes: Outcomes, links: str = "", say: Say = in_english) -> Html:
     """Return the questions, at each the student's own numbers that it is about."""
     entries = []
     for number, markdown in enumerate(items(text.questions.markdown), 1):

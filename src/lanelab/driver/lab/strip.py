@@ -5,29 +5,30 @@ from collections.abc import Sequence
 
 from lanelab.analysis.results.claims.words import effect_words, effects_of
 from lanelab.analysis.results.layout.markup import Html, el
-from lanelab.driver.base.amounts import counted
-from lanelab.driver.lab.answers import DIRECTIONS
+from lanelab.driver.lab.answers import DIRECTIONS, HIGHER, LOWER, SAME
 from lanelab.driver.lab.description import DIRECTION, Question
 from lanelab.driver.lab.judging import Outcome
+from lanelab.driver.lab.parts import Say, in_english
 
+DIRECTION_WORDS = {LOWER: "lower (shorter, fewer)", HIGHER: "higher (longer, more)", SAME: "the same"}
 WIDTH, ROW, TOP, SIDE = 640, 11, 22, 60
 MOST_HIGH = 12  # dots above each other
 
 
-def strip(question: Question, predicted: Sequence[tuple[str, Outcome]]) -> Html | None:
+def strip(question: Question, predicted: Sequence[tuple[str, Outcome]], say: Say = in_english) -> Html | None:
     """Return the drawing; of directions a list of how many said which. None where nobody predicted anything."""
     given = [(name, one) for name, one in predicted if one.answer]
     if not given:
         return None
     if question.answer == DIRECTION:
         counts = Counter(one.answer.direction for _, one in given if one.answer)
-        return el("ul", [el("li", f"{word}: {counts[word]}") for word in DIRECTIONS])
+        return el("ul", [el("li", f"{say(DIRECTION_WORDS[word])}: {counts[word]}") for word in DIRECTIONS])
     values = [(name, one.answer.value) for name, one in given if one.answer and one.answer.value is not None]
     ends = _measured(given)
     known = [value for _, value in values] + [end for low, middle, high in ends for end in (low, middle, high)]
     if question.calculated is not None:
         known.append(question.calculated)
-    return _drawn(question, values, ends, (min(known), max(known)))
+    return _drawn(question, values, ends, (min(known), max(known)), say)
 
 
 def _measured(given: Sequence[tuple[str, Outcome]]) -> list[tuple[float, float, float]]:
@@ -47,6 +48,7 @@ def _drawn(
     values: Sequence[tuple[str, float]],
     ends: Sequence[tuple[float, float, float]],
     span: tuple[float, float],
+    say: Say,
 ) -> Html:
     low, high = span
     reach = (high - low) or abs(high) or 1.0
@@ -75,7 +77,8 @@ def _drawn(
     ]
     axis = el("line", x1=SIDE - 10, x2=WIDTH - SIDE + 10, y1=0, y2=0, stroke="var(--muted)")
     given = sorted(value for _, value in values)
-    summary = f"{counted(len(values), 'prediction')} from {_words(question, given[0])} to {_words(question, given[-1])}"
+    ends_of_given = {"least": _words(question, given[0]), "most": _words(question, given[-1])}
+    summary = say("{n} predictions from {least} to {most}", n=len(values), **ends_of_given)
     return el(
         "figure",
         el(
@@ -86,7 +89,7 @@ def _drawn(
             ),
             class_="scroll", tabindex=0,
         ),
-        el("figcaption", "Dots: predictions. Below the line: what was measured, or worked out."),
+        el("figcaption", say("Dots: predictions. Below the line: what was measured, or worked out.")),
     )  # fmt: skip
 
 

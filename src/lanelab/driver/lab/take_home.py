@@ -1,7 +1,7 @@
 """What a student takes home: one HTML file that asks nothing of the network, with text, predictions, numbers, verdicts,
 answers and the figures of the run."""
 
-from lanelab.analysis.results.layout.markup import Html, el, join
+from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.layout.page import section_on_page
 from lanelab.analysis.results.report import loads
 from lanelab.analysis.results.report.figures import figures
@@ -30,16 +30,16 @@ main{padding-left:14px;padding-right:14px}
 """
 
 
-def take_home(checked: CheckedLab, text: LabText) -> str:
-    """Return the whole page."""
+def take_home(checked: CheckedLab, text: LabText, say: parts.Say = parts.in_english) -> str:
+    """Return the whole page. `say`: its words in the language of the text."""
     outcomes = parts.by_name(checked.outcomes)
     sheet, run = checked.sheet, checked.run
-    who = el("p", f"{sheet.student}, seed {sheet.seed}", class_="eyebrow")
+    who = el("p", say("{student}, seed {seed}", student=sheet.student, seed=sheet.seed), class_="eyebrow")
     main = [
         parts.title_and_lead(text, who),
-        section_on_page("predictions", "What you said, and what came out", _facts(checked), _doubts(checked)),
-        parts.verdict_table(text, checked.outcomes),
-        parts.questions_with_numbers(checked.lab, text, outcomes),
+        section_on_page("predictions", say("What you said, and what came out"), _facts(checked, say), _doubts(checked)),
+        parts.verdict_table(text, checked.outcomes, say),
+        parts.questions_with_numbers(checked.lab, text, outcomes, say=say),
         parts.answers(text),
         figures(run, loads.drawn_loads(run, pictures=False)),
         *parts.sections(text.sections[:2]),
@@ -48,19 +48,32 @@ def take_home(checked: CheckedLab, text: LabText) -> str:
     ]
     footer = el(
         "footer",
-        f"Run {checked.run_id}. sha256 of the predictions {sheet.digest}. Nothing here is loaded from elsewhere.",
+        say(
+            "Run {run}. sha256 of the predictions {digest}. Nothing here is loaded from elsewhere.",
+            run=checked.run_id,
+            digest=sheet.digest,
+        ),
+        lang=text.language,
     )
     body = el("body", el("main", main, lang=text.language), footer)
     return document(f"{text.title}: {sheet.student}", body, images=True, style=STYLE)
 
 
-def _facts(checked: CheckedLab) -> Html:
+def _facts(checked: CheckedLab, say: parts.Say) -> Html:
     run = checked.run
-    counts = f"{len(run.ok)} trials count, {len(run.failed)} failed"
-    return join(
-        el("p", f"Predicted at {checked.sheet.fixed_utc}; the run began at {run.created_utc}: {counts}."),
+    words = say(
+        "Predicted at {predicted}; the run began at {began}: {ok} trials count, {failed} failed.",
+        predicted=checked.sheet.fixed_utc,
+        began=run.created_utc,
+        ok=len(run.ok),
+        failed=len(run.failed),
     )
+    return el("p", words)
 
 
 def _doubts(checked: CheckedLab) -> Html | None:
-    return el("ul", [el("li", doubt) for doubt in checked.doubts], class_="warnings") if checked.doubts else None
+    return (
+        el("ul", [el("li", doubt) for doubt in checked.doubts], class_="warnings", lang="en")
+        if checked.doubts
+        else None
+    )

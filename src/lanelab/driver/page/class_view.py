@@ -26,7 +26,11 @@ def class_page(content: LabText, sheet: ClassSheet) -> str:
         el("ul", [el("li", line) for line in lines], class_="warnings") for lines in (problems, sheet.notes) if lines
     ]
     table = el("p", el("a", say("As a table (CSV)"), href="class.csv", class_="button"))
-    sections = class_parts(sheet.checked)[1:] if sheet.checked else [el("p", say("No run has ended yet."))]
+    sections = (
+        class_parts(sheet.checked, say, content.language)[1:]
+        if sheet.checked
+        else [el("p", say("No run has ended yet."))]
+    )
     return document(say("The class"), _class_head(content), table, *named, *sections, up=3)
 
 

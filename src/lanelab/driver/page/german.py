@@ -79,7 +79,8 @@ GERMAN: Mapping[str, str] = {
     "Runs": "Läufe",
     "There is no run yet.": "Es gibt noch keinen Lauf.",
     "Begin a first one": "Einen ersten beginnen",
-    "two links, four ways to load a page, about two minutes.": "zwei Leitungen, vier Arten, eine Seite zu laden, etwa zwei Minuten.",
+    "two links, four ways to load a page, about two minutes.":
+        "zwei Leitungen, vier Arten, eine Seite zu laden, etwa zwei Minuten.",
     "the same on a command line. Its run appears here by itself.":
         "dasselbe auf einer Kommandozeile. Der Lauf erscheint hier von selbst.",
     "what a link does to a page, before and after it is measured.":
@@ -393,4 +394,18 @@ GERMAN: Mapping[str, str] = {
     "not reproduced": "nicht bestätigt",
     "inconclusive": "unentschieden",
     "not tested": "nicht geprüft",
+    "{student}, seed {seed}": "{student}, Startwert {seed}",
+    "Predicted at {predicted}; the run began at {began}: {ok} trials count, {failed} failed.":
+        "Vorhergesagt um {predicted}; der Lauf begann um {began}: {ok} Versuche zählen, {failed} sind fehlgeschlagen.",
+    "Run {run}. sha256 of the predictions {digest}. Nothing here is loaded from elsewhere.":
+        "Lauf {run}. sha256 der Vorhersagen {digest}. Nichts hiervon kommt von woanders.",
+    "One student": "Eine Person",
+    "{n} students": "{n} Personen",
+    "Not judged": "Nicht beurteilt",
+    "To be looked at": "Zum Nachsehen",
+    "Nobody predicted this.": "Niemand hat das vorhergesagt.",
+    "Everybody's": "Die von allen",
+    "{n} predictions from {least} to {most}": "{n} Vorhersagen, von {least} bis {most}",
+    "Dots: predictions. Below the line: what was measured, or worked out.":
+        "Punkte: Vorhersagen. Unter der Linie: was gemessen oder ausgerechnet wurde.",
 }  # fmt: skip

@@ -113,7 +113,7 @@ class LabRooms:
             run = self.pages.shelf.run(run_name(student))
             checked = check_lab(student.folder, run.data if run else None)
             name = f'attachment; filename="{lab.name}.html"'
-            return HTMLResponse(take_home(checked, content), headers={"Content-Disposition": name})
+            return HTMLResponse(take_home(checked, content, say), headers={"Content-Disposition": name})
 
         return await self.pages.beside(make)
 

@@ -18,6 +18,7 @@ from lanelab.driver.lab.description import DIRECTION, Lab, Question
 from lanelab.driver.lab.folder import LONGEST_NAME
 from lanelab.driver.lab.judging import CheckedLab
 from lanelab.driver.lab.markdown import rendered, rendered_line
+from lanelab.driver.lab.strip import DIRECTION_WORDS
 from lanelab.driver.lab.text import ENGLISH, PREDICT, LabText
 from lanelab.driver.page.choices import accept_field
 from lanelab.driver.page.classroom import Student
@@ -26,11 +27,11 @@ from lanelab.driver.page.language import date, in_english, many, say, text, whol
 from lanelab.driver.page.run_view import progress
 
 LATER = text("What comes out, the questions and the answers open here when the run has ended.")
-WORDS = {"lower": text("lower (shorter, fewer)"), "higher": text("higher (longer, more)"), "same": text("the same")}
-# What parts.py says, which files have in English.
+# What modules of labs say, of which files may be in English.
 SAID_ELSEWHERE = (
     text("prediction"), text("yours"), text("measured"), text("95% interval"), text("verdict"), text("because"),
     text("Your numbers"), text("you said {answer}"),
+    text("lower (shorter, fewer)"), text("higher (longer, more)"), text("the same"),
     text("reproduced"), text("direction only"), text("not reproduced"), text("inconclusive"), text("not tested"),
 )  # fmt: skip
 UP = "../../../"  # from a student's page to the first one
@@ -256,7 +257,7 @@ def _field(question: Question, sentence: str, attempt: Attempt) -> Html:
     ids = f"p-{name}"
     described = f"{ids}-error" if error else None
     if question.answer == DIRECTION:
-        options = [el("option", say(WORDS[one]), value=one, selected=one == typed) for one in DIRECTIONS]
+        options = [el("option", say(DIRECTION_WORDS[one]), value=one, selected=one == typed) for one in DIRECTIONS]
         field = el(
             "select", el("option", "", value=""), options, name=name, id=ids, aria_describedby=described,
             aria_invalid="true" if error else None,

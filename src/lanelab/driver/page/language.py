@@ -6,7 +6,7 @@ Who reads a page in which language, preference.py knows; what is a file, and no 
 
 import datetime
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -66,6 +66,17 @@ def say(words: str, **values: object) -> str:
     """Return a text in the language of the page, with values in its places."""
     words = _reading.get().language.texts.get(words, words)
     return words.format(**values) if values else words
+
+
+def spoken(language: str) -> Callable[..., str]:
+    """Return what says texts in the language of this tag; in English where there is none."""
+    reading = Reading(LANGUAGES.get(language, ENGLISH))
+
+    def say_it(words: str, **values: object) -> str:
+        with read_as(reading):
+            return say(words, **values)
+
+    return say_it
 
 
 def many(number: int, one: str, several: str, **values: object) -> str:
