@@ -66,7 +66,7 @@ def test_both_pages_are_in_the_language_that_is_asked_for(handed_in: Path) -> No
     german = spoken("de")
     page = page_of(collect([handed_in]), german)
     assert all(
-        words in page for words in ("Die Klasse", "2 Personen", "2 Vorhersagen von", "nicht bestätigt", "Urteil")
+        words in page for words in ("Die Klasse", "2 Personen", "2 Vorhersagen, von", "nicht bestätigt", "Urteil")
     )
     assert not any(words in page for words in ("The class", "Everybody", ">not reproduced<", ">verdict<"))
     checked = check_lab(open_lab(handed_in / "ada"))

@@ -159,7 +159,12 @@ def _class(students: Sequence[Student], state: RunState) -> Html:
 def _of_student(student: Student) -> Html:
     words = say("Remove {name}", name=student.name)
     button = el("button", say("Remove"), type="submit", name="student", value=student.key, aria_label=words)
-    return el("tr", el("th", student.name, scope="row"), el("td", _where(student)), el("td", button))
+    return el(
+        "tr",
+        el("th", el("a", student.name, href=f"{student.key}/"), scope="row"),
+        el("td", _where(student)),
+        el("td", button),
+    )
 
 
 def _where(student: Student) -> str:
