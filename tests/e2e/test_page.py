@@ -4,11 +4,13 @@ import fcntl
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import lanelab
+from lanelab.driver.page.access import Role
 from tests.kit.axe import axe_script, violations
 from tests.kit.changed_run import changing
 from tests.kit.pages import SCREENS, Visitor, served
@@ -66,6 +68,56 @@ def test_every_screen_fits_and_shuts_nobody_out(
         reader.colours(dark=dark)
         assert violations(reader, axe) == [], "dark" if dark else "light"
     assert [line for line in reader.complaints() if "404" not in line] == []
+
+
+REACHED = """
+const seen = (each) => each.checkVisibility() && !each.disabled && each.tabIndex >= 0;
+const folded = (each) => each.closest("details:not([open])") && !each.matches("details:not([open]) > summary");
+return [...document.querySelectorAll("a[href], button, input, select, summary, [tabindex]")]
+  .filter((each) => seen(each) && !folded(each)).length
+"""
+
+
+@pytest.mark.parametrize(
+    "page", ["", "begin/?experiment=quickstart", "race/", "bench/", "labs/4-tls-round-trips/", "runs/sample/"]
+)
+def test_the_keyboard_alone_reaches_everything_and_shows_where_it_is(reader: Reader, owner: Visitor, page: str) -> None:
+    reader.size(1280)
+    reader.go(owner.url(page))
+    wanted, places = reader.run(REACHED), []
+    for _ in range(wanted + 3):
+        reader.press("\ue004")  # Tab
+        at = reader.run(
+            "const one = document.activeElement; window.order ??= []; if (!order.includes(one)) order.push(one);"
+            "return [order.indexOf(one), getComputedStyle(one).outlineStyle, one.tagName]"
+        )
+        if at[2] == "BODY":
+            break
+        places.append(at)
+    assert {place for place, *_ in places} >= set(range(wanted))
+    assert {outline for _, outline, _ in places} == {"solid"}
+
+
+def test_a_run_that_goes_on_shuts_nobody_out(reader: Reader, owner: Visitor, folder: Path, axe: str) -> None:
+    with going_on(folder / "other"):
+        for width in (390, 1280):
+            reader.size(width)
+            reader.go(owner.url("runs/other/"))
+            assert "still running" in reader.texts(".badge")[0]
+            assert reader.run("return document.querySelector('#now button') !== null")
+            assert reader.run("return document.documentElement.scrollWidth") <= width
+            assert violations(reader, axe) == []
+
+
+def test_who_watches_has_every_screen_and_no_button(owner: Visitor, axe: str) -> None:
+    watcher = replace(owner, headers={}, role=Role.WATCH)
+    with opened_reader() as reader:
+        reader.go(watcher.link())
+        wait_until(lambda: reader.texts("h1") == ["Runs"], 10)
+        for page in ("", "runs/sample/", "race/", "bench/", "labs/", "begin/"):
+            reader.go(watcher.url(page))
+            assert violations(reader, axe) == []
+            assert reader.run("return document.querySelectorAll('form[method=post]').length") == 0, page
 
 
 def test_two_are_ticked_and_compared(reader: Reader, owner: Visitor) -> None:
