@@ -134,7 +134,8 @@ def test_two_students_predict_and_one_run_judges_both(teacher: Visitor, tmp_path
         assert "2 of 2 are ready" in front.texts("#class")[0]
         front.run("document.querySelector('#class [name=accept]').click()")  # this machine may have other work
         submit(front, "#class form")
-        wait_until(lambda: ada.texts("#verdicts table") != [] and ben.texts("#verdicts table") != [], RUN_WITHIN_S)
+        have = lambda: all(page.texts("#verdicts table") != [] for page in (ada, ben))  # noqa: E731
+        wait_until(have, RUN_WITHIN_S, lambda: f"it may wait for a bed of somebody else: {ada.texts('#run')}")
         verdicts = [page.texts("#verdicts tbody tr td:nth-child(5)") for page in (ada, ben)]
         assert (verdicts[0][1], verdicts[1][1]) == ("reproduced", "not reproduced")
         assert verdicts[1][0] in ("not reproduced", "not tested"), (

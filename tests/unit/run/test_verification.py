@@ -17,7 +17,19 @@ from lanelab.analysis.results.verification import verify
 from lanelab.driver.base.errors import ChangedError, StoreError
 from lanelab.driver.cli.main import lanelab
 from lanelab.driver.run.folder import format as run_format
-from lanelab.driver.run.folder.digests import BEDS, PLAN, SELF_TESTS, SESSIONS, TRIALS, VERSIONS
+from lanelab.driver.run.folder.digests import (
+    BEDS,
+    MEASURES,
+    OF_RESULTS,
+    PLAN,
+    SELF_TESTS,
+    SESSIONS,
+    TRIALS,
+    VERSIONS,
+    Difference,
+    differences,
+    note_digests,
+)
 from lanelab.driver.run.folder.sources import SourceRun
 from lanelab.driver.run.folder.store import Store
 from lanelab.driver.run.folder.trial_content import each_series, unchanged_artifacts
@@ -235,3 +247,70 @@ def test_the_parts_of_a_run_keep_the_names_that_are_stored_with_them() -> None:
     names = {PLAN, BEDS, SESSIONS, VERSIONS, TRIALS, SELF_TESTS}
     lists = {"list of trials", "list of self-tests"}
     assert names == {"plan, figures or claims", "beds", "sessions", "versions", *lists}
+
+
+# --- measures of very many trials
+
+
+def names_read(folder: Path) -> tuple[int, dict[int, dict[str, float]]]:
+    """For how many trials names of measures were read, and what was read."""
+    measures: dict[int, dict[str, float]] = {}
+    with closing(sqlite3.connect(folder / run_format.DATABASE)) as database:
+        statements: list[str] = []
+        database.set_trace_callback(statements.append)
+        takers = {MEASURES: lambda trial, rows: measures.update({trial: dict(rows)})}
+        assert differences(database, parts=OF_RESULTS, takers=takers) == []
+    return sum(each.startswith("SELECT name FROM measures") for each in statements), measures
+
+
+def stored_measures(folder: Path) -> dict[int, dict[str, float]]:
+    measures: dict[int, dict[str, float]] = {}
+    with closing(sqlite3.connect(folder / run_format.DATABASE)) as database:
+        for trial, name, value in database.execute("SELECT trial, name, value FROM measures"):
+            measures.setdefault(trial, {})[name] = value
+    return measures
+
+
+def test_names_of_measures_are_read_once_for_all_trials_that_have_the_same(folder: Path) -> None:
+    stored = stored_measures(folder)
+    sets = {tuple(sorted(each)) for each in stored.values()}
+    assert len(sets) < len(stored) / 2
+    assert names_read(folder) == (len(sets), stored)
+
+
+def test_other_names_and_values_without_an_end_are_read_as_they_are(folder: Path) -> None:
+    first, *others = stored_measures(folder)
+    with changing(folder) as database:
+        name, last = list(stored_measures(folder)[first])[:2]
+        database.execute(
+            "UPDATE measures SET name = 'a 100%s \"name\"' WHERE trial = ? AND name = ?", (others[0], name)
+        )
+        database.execute("UPDATE measures SET value = 9e999 WHERE trial = ? AND name = ?", (first, last))
+        for trial in (first, others[0]):
+            note_digests(database, "trial", trial, [MEASURES])
+    stored = stored_measures(folder)
+    assert stored[first][last] == float("inf")
+    assert names_read(folder)[1] == stored
+
+
+def test_who_reads_has_the_names_that_were_stored_and_who_compares_finds_another(folder: Path) -> None:
+    stored = stored_measures(folder)
+    trial = max(stored)
+    edit(folder, f"UPDATE measures SET name = name || 'x' WHERE trial = {trial} AND name = '{max(stored[trial])}'")  # noqa: S608
+    read = {each.number: each.measures for each in read_run(folder).trials}
+    assert read[trial] == stored[trial]
+    assert [str(each) for each in differences_of(folder)] == [f"trial {trial}: its measures were changed"]
+
+
+def differences_of(folder: Path) -> list[Difference]:
+    with closing(sqlite3.connect(folder / run_format.DATABASE)) as database:
+        return differences(database)
+
+
+def test_values_that_were_swapped_are_found(folder: Path) -> None:
+    trial, measures = list(stored_measures(folder).items())[-1]
+    one, other = next((one, other) for one in measures for other in measures if measures[one] != measures[other])
+    for name, value in ((one, measures[other]), (other, measures[one])):
+        edit(folder, f"UPDATE measures SET value = {value} WHERE trial = {trial} AND name = '{name}'")  # noqa: S608
+    with pytest.raises(ChangedError, match=f"trial {trial}: its measures were changed"):
+        read_run(folder)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import NotRequired, cast
 
 from lanelab.analysis.results.model import Arm, Cell, Names, Run
-from lanelab.analysis.results.refusals import refusals
+from lanelab.analysis.results.refusals import Refused, refusals
 from lanelab.analysis.statistics import Change, Comparison, compare, holm, strata
 from lanelab.analysis.statistics.looks import look_after
 from lanelab.driver.record.metrics import Metric
@@ -82,11 +82,12 @@ class ComparisonRow:
         return "difference_ms" if self.primary.unit == "ms" else "difference"
 
 
-def comparisons(run: Run) -> list[ComparisonRow]:
+def comparisons(run: Run, refused: Refused | None = None) -> list[ComparisonRow]:
     """What the experiment compares, by round, with p values that hold for all of it together."""
     if not run.plan.is_interleaved:
         return []
-    values, refused, made_on = run.outcomes(), refusals(run), run.made_on()
+    values, made_on = run.outcomes(), run.made_on()
+    refused = refusals(run) if refused is None else refused
     rows = []
     for base, cell in run.plan.compared:
         why = next((f"refused: {each[0].reason}" for one in (cell, base) if (each := refused.get(one.number))), "")

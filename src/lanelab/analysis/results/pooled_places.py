@@ -7,7 +7,7 @@ from typing import TypedDict
 from lanelab.analysis.results.comparisons import alpha_of
 from lanelab.analysis.results.model import Arm, Cell, Run
 from lanelab.analysis.results.numbers import change_words, probability
-from lanelab.analysis.results.refusals import refusals
+from lanelab.analysis.results.refusals import Refused, refusals
 from lanelab.analysis.statistics import ENOUGH, Change, Pooled, pool
 from lanelab.analysis.statistics.looks import ALPHA
 from lanelab.analysis.statistics.median import percent
@@ -84,12 +84,12 @@ class PooledRow:
         return f"{where}, {self.arm.name} was {way} than {self.base.name}{so_far} ({numbers})."
 
 
-def pooled(run: Run) -> list[PooledRow]:
+def pooled(run: Run, refused: Refused | None = None) -> list[PooledRow]:
     """Return one test per pair of arms that is compared on several sites and links. Left out: those that can show
     nothing, because there are too few rounds, and those whose places go opposite ways."""
     if not run.plan.is_interleaved:
         return []
-    refused = refusals(run)
+    refused = refusals(run) if refused is None else refused
     by_arms: dict[tuple[int, int], list[tuple[Cell, Cell]]] = {}
     for base, cell in run.plan.compared:
         if base.number not in refused and cell.number not in refused:

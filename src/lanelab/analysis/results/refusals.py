@@ -46,7 +46,10 @@ class Pooled:
     overflowed: int  # of these, what a full queue may have dropped
 
 
-def refusals(run: Run) -> Mapping[int, tuple[Refusal, ...]]:
+Refused = Mapping[int, tuple[Refusal, ...]]  # by the number of a cell
+
+
+def refusals(run: Run) -> Refused:
     """Number of a cell -> why it is refused; cells without a refusal are not there."""
     tests = max(1, len(run.cells)) * len(WAYS) * SIDES
     by_cell, by_number = run.by_cell(), dict[int, tuple[Refusal, ...]]()

@@ -85,12 +85,8 @@ def _read_run(folder: Path) -> Run:
         require_unchanged(database, folder, kind="run")
         measures: dict[int, dict[str, float]] = {}
 
-        known: dict[tuple[str, ...], tuple[str, ...]] = {}  # names of measures: those of most trials are the same
-
         def take(trial: int, rows: Sequence[tuple[str, float]]) -> None:
-            names, values = zip(*rows, strict=True)
-            kept = known.get(names) or known.setdefault(names, tuple(map(sys.intern, names)))
-            measures[trial] = dict(zip(kept, values, strict=True))
+            measures[trial] = dict(rows)
 
         require_unchanged(database, folder, parts=OF_RESULTS, takers={MEASURES: take})
         require_unchanged(database, folder, kind="self-test")

@@ -15,7 +15,7 @@ from lanelab.analysis.results.drift import Drift, Series, drift
 from lanelab.analysis.results.machines import MachinesOfRun, machines_of_run
 from lanelab.analysis.results.model import Cell, Identity, Run, Trial
 from lanelab.analysis.results.numbers import shown, values_of
-from lanelab.analysis.results.refusals import Refusal, refusals
+from lanelab.analysis.results.refusals import Refusal, Refused, refusals
 from lanelab.analysis.statistics import Summary, summarise
 from lanelab.analysis.statistics.looks import look_after
 from lanelab.driver.record.metrics import LOAD, OF_VITALS, Metric, metrics_of
@@ -77,9 +77,10 @@ class Row:
         return cast("RowJson", whole)
 
 
-def rows(run: Run) -> list[Row]:
+def rows(run: Run, refused: Refused | None = None) -> list[Row]:
     """Return one for each cell, in the experiment's order."""
-    trials, outcomes, refused = run.by_cell(), run.outcomes(), refusals(run)
+    trials, outcomes = run.by_cell(), run.outcomes()
+    refused = refusals(run) if refused is None else refused
     return [
         _row(run, cell, trials[cell.number], outcomes[cell.number], refused.get(cell.number, ())) for cell in run.cells
     ]

@@ -12,6 +12,7 @@ from lanelab.analysis.results.load_reports import Reported, reported
 from lanelab.analysis.results.machines import MachinesOfRun
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.pooled_places import PooledRow, pooled
+from lanelab.analysis.results.refusals import Refused, refusals
 from lanelab.analysis.results.tables import Row
 
 
@@ -22,8 +23,12 @@ class Seen:
         self.run = run
 
     @cached_property
+    def refused(self) -> Refused:
+        return refusals(self.run)
+
+    @cached_property
     def rows(self) -> list[Row]:
-        return tables.rows(self.run)
+        return tables.rows(self.run, self.refused)
 
     @cached_property
     def nothing(self) -> str:
@@ -32,11 +37,11 @@ class Seen:
 
     @cached_property
     def compared(self) -> list[ComparisonRow]:
-        return comparisons(self.run)
+        return comparisons(self.run, self.refused)
 
     @cached_property
     def pooled(self) -> list[PooledRow]:
-        return pooled(self.run)
+        return pooled(self.run, self.refused)
 
     @cached_property
     def judged(self) -> list[Judged]:

@@ -12,10 +12,11 @@ import itertools
 import json
 import operator
 import sqlite3
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from lanelab.driver.base.errors import ChangedError
 
@@ -65,6 +66,7 @@ _NO_ROWS = hashlib.sha256(b"[]").hexdigest()
 _canonical = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode  # rows hold no others
 Taker = Callable[[int, Sequence[tuple[Any, ...]]], None]  # of the rows of a part, without their first column
 Numbers = tuple[int, int]  # of trials or self-tests, from one to another
+MOST_GUESSES = 8  # names of measures that are tried before a trial's own are read
 AT_ONCE = 5000  # trials whose digests are compared in one go: of a run of very many, all would fill the memory
 
 
@@ -179,9 +181,13 @@ def _differences_within(
     yield from (Difference(kind, each, GONE) for each in noted.keys() - there)
     yield from (Difference(kind, each, UNDIGESTED) for each in there - noted.keys())
     for part in parts:
-        now = dict(_digests(database, kind, part, numbers, takers.get(part)))
+        take = takers.get(part)
+        if take and part == MEASURES:
+            now = dict(_taken_measures(database, numbers, noted, take))
+        else:
+            now = dict(_digests(database, kind, part, numbers, take))
         for each in noted.keys() & there:
-            if not _has(noted[each], part, now.get(each, _NO_ROWS)):
+            if _stored(noted[each], part) != now.get(each, _NO_ROWS):
                 yield Difference(kind, each, part)
 
 
@@ -212,10 +218,14 @@ def _noted(database: sqlite3.Connection, kind: Kind, numbers: Numbers) -> dict[i
     return {each: json.loads(text) for each, text in database.execute(_NOTED, (kind, *numbers))}
 
 
-def _has(text: str, part: str, digest: str) -> bool:
-    """Return whether that is the digest of a part in these, as they are stored. They are looked through before they are
-    taken apart, which for a run of very many trials takes a while."""
-    return f'"{part}": "{digest}"' in text or json.loads(text).get(part) == digest
+def _stored(text: str, part: str) -> str | None:
+    """Return the digest of a part in these, as they are stored. They are looked through, and not taken apart, which for
+    a run of very many trials takes a while."""
+    before = f'"{part}": "'
+    place = text.find(before)
+    if place < 0:
+        return cast(str | None, json.loads(text).get(part))
+    return text[place + len(before) :].partition('"')[0]
 
 
 def _digests(
@@ -228,5 +238,49 @@ def _digests(
         content = [row[1:] for row in group]
         if take:
             take(int(each), content)
-        text = _canonical(content)
-        yield int(each), hashlib.sha256(text.encode()).hexdigest()
+        yield int(each), _sha256(_canonical(content))
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The names of a trial's measures, and the canonical form of the part with places for the values."""
+
+    names: tuple[str, ...]
+    form: str
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> "_Names":
+        kept = tuple(map(sys.intern, names))
+        rows = (f"[{_canonical(name)},".replace("%", "%%") + "%s]" for name in kept)
+        return cls(kept, f"[{','.join(rows)}]")
+
+
+def _taken_measures(
+    database: sqlite3.Connection, numbers: Numbers, noted: Mapping[int, str], take: Taker
+) -> Iterator[tuple[int, str]]:
+    """Yield the digests of the measures of trials, for who takes them. Most trials have measures of the same names, and
+    to read those takes longer than all the rest: they are read where names that are known do not give the digest that
+    is noted. What is taken is what was stored, also where somebody has changed a name since: that is found by who only
+    compares."""
+    which = "FROM measures WHERE trial BETWEEN ? AND ?"
+    counts = database.execute(f"SELECT trial, count(*) {which} GROUP BY trial ORDER BY trial", numbers).fetchall()
+    values = itertools.chain.from_iterable(database.execute(f"SELECT value {which} ORDER BY trial, name", numbers))
+    known: dict[int, list[_Names]] = {}  # by how many
+    for each, count in counts:
+        of_trial = tuple(itertools.islice(values, count))
+        texts = tuple(map(repr, of_trial))  # as JSON has them, but for what is no finite number
+        stored = _stored(noted.get(each, "{}"), MEASURES)
+        names = next((one for one in known.get(count, ()) if _sha256(one.form % texts) == stored), None)
+        digest = stored
+        if names is None:
+            read = database.execute("SELECT name FROM measures WHERE trial = ? ORDER BY name", (each,))
+            names = _Names.of(name for (name,) in read)
+            digest = _sha256(_canonical(list(zip(names.names, of_trial, strict=True))))
+            if len(known.setdefault(count, [])) < MOST_GUESSES:
+                known[count].append(names)
+        take(each, list(zip(names.names, of_trial, strict=True)))
+        yield each, digest or ""
