@@ -74,7 +74,7 @@ def test_the_self_test_finds_what_was_asked_for(bed: OpenBed, settings: dict[str
 
 @pytest.mark.measures
 def test_losses_duplicates_and_overtaking_happen_as_often_as_asked(bed: OpenBed) -> None:
-    bed.set(rtt="20ms", loss_down="5%", loss_up="ge(p=2%, r=20%)", duplicate_down="4%", reorder_up="5%")
+    bed.set(rtt="20ms", loss_down="5%", loss_up="bursts(9%, 5)", duplicate_down="4%", reorder_up="5%")
     found = bed.test()
     for name in ("loss down", "loss up", "duplicate down", "reorder up"):
         result = found[name]
@@ -83,6 +83,11 @@ def test_losses_duplicates_and_overtaking_happen_as_often_as_asked(bed: OpenBed)
         # A few sigma beyond the self-test's own bounds: this must not fail once in a thousand runs.
         assert result.target / 2.5 < result.achieved < result.target * 2.5, result
         assert "95% interval" in result.note
+    lengths = found["loss bursts up"]
+    assert lengths.target == pytest.approx(5, rel=0.001)
+    assert lengths.achieved is not None
+    assert 2.5 < lengths.achieved < 8, lengths
+    assert " lost in " in lengths.note
 
 
 WRONG = [

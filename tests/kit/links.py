@@ -13,7 +13,8 @@ def part(most: int = 999_999_999) -> st.SearchStrategy[str]:
 def losses() -> st.SearchStrategy[str]:
     some = st.integers(1, 10**9).map(Ratio)
     bursts = st.builds(GilbertElliott, some, some, some, st.integers(0, 10**9 - 1).map(Ratio))
-    return part() | bursts.map(str)
+    lengths = st.builds("bursts({}, {})".format, st.integers(1_000_000, 500_000_000).map(Ratio), st.integers(1, 1000))
+    return part() | bursts.map(str) | lengths
 
 
 QUEUES = st.sampled_from(

@@ -130,6 +130,29 @@ def test_loss_models() -> None:
     assert Link.parse({"loss": "ge(p=1%,r=9%,bad=50%,good=1%)"}).up.loss.mean_loss == pytest.approx(0.059)
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ({"rate": "1%", "burst": 4}, "bursts(1%, 4)"),
+        ("{rate: 1%, burst: 4}", "bursts(1%, 4)"),
+        (" bursts ( 1% , 4.0 ) ", "bursts(1%, 4)"),
+        ("bursts(2.5%, 1.5)", "bursts(2.5%, 1.5)"),
+        ("bursts(50%, 1)", "bursts(50%, 1)"),
+        ("bursts(0.1%, 1000)", "bursts(0.1%, 1000)"),
+    ],
+)
+def test_losses_in_bursts_have_the_rate_and_the_length_that_are_written(written: object, shown: str) -> None:
+    link = Link.parse({"loss": written})
+    loss = link.down.loss
+    assert isinstance(loss, GilbertElliott)
+    rate, _, length = shown.removeprefix("bursts(").removesuffix(")").partition(", ")
+    assert loss.mean_loss == pytest.approx(float(rate.removesuffix("%")) / 100, rel=1e-3)
+    assert loss.mean_burst == pytest.approx(float(length), rel=1e-6)
+    assert 1 / (1 - loss.followed) == pytest.approx(float(length), rel=1e-6)
+    assert link.to_mapping()["loss"] == shown
+    assert Link.parse(link.to_mapping()) == link
+
+
 OF_THE_ROUTER = [
     *(key for key in SETTINGS if SETTINGS[key].side in ("down", "up")),
     *("rtt", "rate", "loss", "jitter", "duplicate", "reorder", "queue", "discipline"),

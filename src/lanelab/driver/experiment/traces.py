@@ -12,6 +12,7 @@ from lanelab.driver.base.settings.source import Written
 from lanelab.driver.base.units import Duration
 from lanelab.driver.link.cross import PARTS as CROSS_PARTS
 from lanelab.driver.link.fields import SETTINGS
+from lanelab.driver.link.impairments.loss import PARTS as LOSS_PARTS
 from lanelab.driver.link.kinds import DIRECTIONS
 from lanelab.driver.link.moving.files import CSV_LIKE, read_trace, what_is_told
 from lanelab.driver.link.moving.radio import Radio
@@ -113,16 +114,18 @@ def mapping_keys(name: str) -> tuple[str, ...]:
 
 
 def _as_text(key: str, value: Written) -> tuple[str, str]:
-    if key == "distances":
-        return key, "{" + ", ".join(f"{host}: {trip.text()}" for host, trip in value.entries().items()) + "}"
-    if key == "cross":
-        return key, "{" + ", ".join(f"{name}: {part.text()}" for name, part in value.entries(CROSS_PARTS).items()) + "}"
+    if key in ("distances", "cross"):
+        entries = value.entries(CROSS_PARTS) if key == "cross" else value.entries()
+        return key, "{" + ", ".join(f"{name}: {part.text()}" for name, part in entries.items()) + "}"
     base, _, side = key.partition("_")
     if side and side not in DIRECTIONS.words:
         base = key
     if base in FOLLOWS:
         parts = _parts(value, TRACE_KEYS, ("trace",), f"Write {key}: {{trace: FILE}}")
         return f"{base}_trace{'_' + side if side else ''}", parts["trace"]
+    if base == "loss":
+        parts = _parts(value, LOSS_PARTS, LOSS_PARTS, f"Write {key}: {{rate: 1%, burst: 4}}")
+        return key, f"bursts({parts['rate']}, {parts['burst']})"
     if base == "outage":
         parts = _parts(value, OUTAGE_KEYS, OUTAGE_KEYS, f"Write {key}: {{for: 500ms, every: 10s}}")
         return key, f"{parts['for']} every {parts['every']}"

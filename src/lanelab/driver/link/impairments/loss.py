@@ -2,12 +2,14 @@
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.base.settings.kinds import Kind
+from lanelab.driver.base.settings.kinds import Kind, near_miss
 from lanelab.driver.base.settings.setting import Setting
 from lanelab.driver.base.units import PPB, Ratio
 from lanelab.driver.link.arrivals import losses
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from lanelab.driver.link.arrivals import Arrivals
 
 NONE, ALL = Ratio(0), Ratio(PPB)
+LONGEST_BURST = 1000  # packets on average
+SELDOM = 500  # in parts per billion: the chance that a burst begins is held to a thousandth of itself
+PARTS = ("rate", "burst")
+_LIKE_BURSTS = "{rate: 1%, burst: 4}, or bursts(1%, 4)"
 
 
 class Loss(ABC):
@@ -52,15 +58,15 @@ class Loss(ABC):
     def parse(cls, value: object, *, key: str = "") -> "Loss":
         if isinstance(value, Loss):
             return value
+        parts = _parts_in(value)
+        if parts is not None:
+            return _of_parts(parts, key)
         match = re.fullmatch(r"\s*([a-z]+)\s*\((.*)\)\s*", value, re.DOTALL) if isinstance(value, str) else None
-        if match is None:
-            return RandomLoss(_loss_ratio(value, key))
-        model, inside = match.groups()
-        if model == "random":
-            return RandomLoss(_loss_ratio(inside, key))
-        if model == "ge":
-            return _read_ge(inside, key)
-        raise InputError(f"unknown loss model {model!r}", "Write 0.1%, random(0.1%) or ge(p=1%, r=10%)", key=key)
+        model, inside = match.groups() if match else ("random", value)
+        if model not in _MODELS:
+            remedy = "Write 0.1%, random(0.1%), bursts(1%, 4) or ge(p=1%, r=10%)"
+            raise InputError(f"unknown loss model {model!r}", remedy, key=key)
+        return _MODELS[model](inside, key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +152,71 @@ class GilbertElliott(Loss):
         return f"ge(p={self.p}, r={self.r}, bad={self.bad}, good={self.good})"
 
 
+@dataclass(frozen=True, slots=True)
+class Bursts(GilbertElliott):
+    """Losses in bursts by what comes of them, the mean loss and how many packets are lost one after the other on
+    average. The bad state loses all, the good one none."""
+
+    rate: Ratio = NONE
+    burst: str = "1"  # packets, a decimal number in one form
+
+    @classmethod
+    def of(cls, rate: Ratio, burst: object, key: str) -> "Bursts":
+        """Raises InputError where there is no such loss."""
+        text = str(burst).strip()
+        if isinstance(burst, bool) or not re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,6})?", text):
+            what = f"{text[:30]!r} is no length of a burst"
+            raise InputError(what, f"Write packets, as in {_LIKE_BURSTS}", key=key)
+        length = Fraction(text)
+        if not 1 <= length <= LONGEST_BURST:
+            what = f"a burst of {text} packets cannot be"
+            raise InputError(what, f"Write 1 to {LONGEST_BURST}, the mean length of a burst", key=key)
+        if not rate.ppb:
+            raise InputError("bursts of which none is lost are no bursts", "Write 0%, or a rate above it", key=key)
+        if rate.ppb == PPB or Fraction(rate.ppb, PPB - rate.ppb) > length:
+            most = Ratio(int(PPB * length / (length + 1)))
+            what = f"a loss of {rate} cannot come in bursts of {text}: at least one packet arrives between two bursts"
+            raise InputError(what, f"Write longer bursts, or {most} at most", key=key)
+        p = round(Fraction(rate.ppb, PPB - rate.ppb) / length * PPB)
+        if p < SELDOM:
+            what = f"a loss of {rate} in bursts of {text} begins too seldom to be emulated exactly"
+            raise InputError(what, "Write a higher rate or shorter bursts", key=key)
+        whole = text.rstrip("0").rstrip(".") if "." in text else text
+        return cls(Ratio(p), Ratio(round(PPB / length)), ALL, NONE, rate, whole.lstrip("0"))
+
+    def __str__(self) -> str:
+        return f"bursts({self.rate}, {self.burst})"
+
+
+def _read_bursts(inside: str, key: str) -> Bursts:
+    rate, comma, burst = inside.partition(",")
+    if not comma:
+        raise InputError("bursts(...) has a rate and a length", f"Write {_LIKE_BURSTS}", key=key)
+    return Bursts.of(_loss_ratio(rate.strip(), key), burst, key)
+
+
+def _parts_in(value: object) -> Mapping[object, object] | None:
+    """Return a mapping, also as a command line has it; None: the value is none."""
+    if isinstance(value, Mapping):
+        return value
+    match = re.fullmatch(r"\s*\{(.*)\}\s*", value) if isinstance(value, str) else None
+    if match is None:
+        return None
+    return {name.strip(): part.strip() for name, _, part in (each.partition(":") for each in match[1].split(","))}
+
+
+def _of_parts(parts: Mapping[object, object], key: str) -> Bursts:
+    names = {str(name): value for name, value in parts.items()}
+    for name in names:
+        if name not in PARTS:
+            near = near_miss(name, PARTS)
+            raise InputError(f"losses in bursts have no {name!r}", f"{near}Write {_LIKE_BURSTS}", key=key)
+    for name in PARTS:
+        if name not in names:
+            raise InputError(f"losses in bursts lack their {name}", f"Write {_LIKE_BURSTS}", key=key)
+    return Bursts.of(_loss_ratio(names["rate"], key), names["burst"], key)
+
+
 def _loss_ratio(value: object, key: str) -> Ratio:
     ratio = Ratio.parse(value, key=key)
     if ratio.ppb == PPB:
@@ -173,17 +244,31 @@ def _read_ge(inside: str, key: str) -> GilbertElliott:
     return loss
 
 
+_MODELS: Mapping[str, Callable[[Any, str], Loss]] = {
+    "random": lambda inside, key: RandomLoss(_loss_ratio(inside, key)),
+    "ge": _read_ge,
+    "bursts": _read_bursts,
+}
+_PARTS_SCHEMA: JsonObject = {
+    "type": "object",
+    "properties": {"rate": {"type": "string"}, "burst": {"type": "number", "minimum": 1, "maximum": LONGEST_BURST}},
+    "required": list(PARTS),
+    "additionalProperties": False,
+}
 LOSS = Kind(
     "LOSS",
-    "`0.1%`, `random(0.1%)`, `ge(p=1%, r=10%)`",
+    "`0.1%`, `{rate: 1%, burst: 4}` or the same as `bursts(1%, 4)`, `ge(p=1%, r=10%)`",
     lambda value, key: Loss.parse(value, key=key),
+    {"anyOf": [{"type": "string"}, _PARTS_SCHEMA]},
     numeric=True,  # those that are random
 )
 
 
 @dataclass(frozen=True, slots=True)
 class PacketLoss(Impairment):
-    SETTINGS: ClassVar = (Setting("loss", LOSS, "0%", "packets that are lost", "ge(p=1%, r=10%)", sides=DIRECTIONS),)
+    SETTINGS: ClassVar = (
+        Setting("loss", LOSS, "0%", "packets that are lost", "{rate: 1%, burst: 4}", sides=DIRECTIONS),
+    )
     loss: Loss
 
     def note(self) -> str:
