@@ -1,11 +1,13 @@
 """The link bench: its numbers are those of plans and judges, its runs are ordinary ones, and one thing is measured at a
 time."""
 
+import errno
 import json
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 from urllib.parse import urlencode
 
 import pytest
@@ -13,8 +15,10 @@ import pytest
 import lanelab
 from lanelab.analysis.results import tables
 from lanelab.driver.api.arm_presets import arm_presets
+from lanelab.driver.api.link_bench import LinkBench
 from lanelab.driver.api.plans import plan_of
 from lanelab.driver.base.errors import InputError, StoreError
+from lanelab.driver.page import bench_process
 from lanelab.driver.page.bench import GONE, NOTHING, Bench
 from lanelab.driver.page.bench_numbers import DIALS, curves, measured
 from lanelab.driver.page.bench_view import Setup
@@ -213,3 +217,29 @@ def test_a_refusal_of_the_process_is_shown(tmp_path: Path) -> None:
                                                       ("rtt", "٣", "٣"), ("rtt", "1.2.3", "1.2.3")])  # fmt: skip
 def test_numbers_get_their_units(name: str, value: str, text: str) -> None:
     assert DIALS[name].text(value) == text
+
+
+def test_the_process_that_measures_says_that_the_disk_is_full_and_goes_on(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
+    monkeypatch.setattr(LinkBench, "measure", full)
+    request = {"experiment": Setup.read({}).text(), "folder": "runs/a", "rounds": 1, "accept": False}
+    with LinkBench() as bench:
+        assert bench_process._answer(bench, json.dumps(request)), "it may be asked again"
+    assert "the disk is full: cannot measure in runs/a" in json.loads(capsys.readouterr().out)["problem"]
+
+
+def test_a_process_that_is_gone_before_it_is_asked_is_told_of(tmp_path: Path) -> None:
+    begun: list[subprocess.Popen[str]] = []
+
+    def begin() -> "subprocess.Popen[str]":
+        process = subprocess.Popen(["true"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        process.wait()
+        begun.append(process)
+        return process
+
+    bench = Bench(start=begin)
+    bench.measure("x", tmp_path / "a", 1)
+    waits(bench, 1)
+    assert str(bench.problem) == GONE

@@ -48,6 +48,7 @@ with served(runs) as owner:
         f"/labs/{NAME}/enrol": {"name": ["Ben"]},
         f"{ada}predict": {**answers, "load": ["2250"]},
         "/race/": {},
+        "/bench/": {},
         "/begin/": {"experiment": ["quickstart"], "trials": ["1"], "seed": [""]},
     }
     for address, form in forms.items():
@@ -73,6 +74,7 @@ def test_whoever_changes_something_reads_that_the_disk_is_full(tmp_path: Path) -
     assert ended.stdout.splitlines() == [
         "507 True True",
         "507 True True",
+        "422 True True",
         "422 True True",
         "409 True True",
         "200 200",

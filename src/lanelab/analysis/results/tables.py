@@ -91,8 +91,9 @@ def _row(run: Run, cell: Cell, trials: list[Trial], outcomes: Mapping[int, float
     look = look_after(run.plan.looks, max(outcomes, default=0))
     summary = None if refused else summarise(outcomes.values(), look.alpha, len(run.plan.looks))
     others = [metric.name for metric in metrics_of(run.workload) if metric != run.primary]
-    had = set[str]().union(*(trial.measures for trial, _ in counted))  # of all metrics a trial has a few
-    medians = {name: _median(counted, name) if name in had else None for name in others}
+    measures = [trial.measures for trial, _ in counted]
+    had = set[str]().union(*measures)  # of all metrics a trial has a few
+    medians = {name: _median(measures, name) if name in had else None for name in others}
     bound = medians.get(BOUND)
     return Row(
         cell=cell,
@@ -147,8 +148,8 @@ def has_bound(run: Run) -> bool:
     return any(metric.name == BOUND for metric in metrics_of(run.workload))
 
 
-def _median(counted: Iterable[tuple[Trial, float]], name: str) -> float:
-    return statistics.median([trial.measures[name] for trial, _ in counted if name in trial.measures])
+def _median(measures: Iterable[Mapping[str, float]], name: str) -> float:
+    return statistics.median([each[name] for each in measures if name in each])
 
 
 def beds(run: Run, compared: Iterable[ComparisonRow]) -> BedsOfRun:

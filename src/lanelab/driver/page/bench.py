@@ -102,8 +102,9 @@ class Bench:
             self.changed += 1
             request = {"experiment": experiment, "folder": str(folder), "rounds": rounds, "accept": accept_links}
             if self._process.stdin is not None:
-                self._process.stdin.write(f"{json.dumps(request)}\n")
-                self._process.stdin.flush()
+                with suppress(BrokenPipeError):  # it is gone: whoever listens to it says so
+                    self._process.stdin.write(f"{json.dumps(request)}\n")
+                    self._process.stdin.flush()
 
     def close(self) -> None:
         """Ask for nothing more: what is under way is finished, and the bed ends."""
