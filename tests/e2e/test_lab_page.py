@@ -106,6 +106,20 @@ def predicts(page: Reader, **answers: str) -> None:
     submit(page, "form.predictions")
 
 
+def test_the_teacher_takes_somebody_out_of_the_class(teacher: Visitor, axe: str) -> None:
+    with reader() as front:
+        begins(front, teacher.link(), teacher)
+        address = str(front.run("return location.href"))
+        for name in ("Ada", "Nobody knows me"):
+            enters(front, name)
+            front.go(address)
+        shuts_nobody_out(front, axe)
+        assert front.texts("#class tbody th") == ["Ada", "Nobody knows me"]
+        front.run("document.querySelector('button[aria-label=\"Remove Nobody knows me\"]').click()")
+        wait_until(lambda: front.texts("#class tbody th") == ["Ada"], 10)
+        assert front.complaints() == []
+
+
 def test_two_students_predict_and_one_run_judges_both(teacher: Visitor, tmp_path: Path, axe: str) -> None:
     with reader() as ada, reader() as ben, reader() as front:
         begins(front, teacher.link(), teacher)
