@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from lanelab.driver.link import GilbertElliott, Link
 from lanelab.driver.link.arrivals import Arrivals, losses
 from lanelab.driver.link.chances import ALPHA, likely
+from lanelab.driver.link.impairments.loss import PacketLoss
 from lanelab.driver.link.results import bursts
 from lanelab.driver.link.selftest.plan import chance_train
 
@@ -126,6 +127,18 @@ def test_losses_are_read_run_by_run() -> None:
     assert losses([train(10, set())]) == (0, 0, 0)
     assert losses([train(5, {1}), train(5, {1, 2, 3})]) == (4, 2, 3)
     assert losses([train(3, {0, 1, 2})]) == (3, 1, 3)
+
+
+def test_bursts_of_one_are_told_from_losses_that_follow_each_other() -> None:
+    way = link_with("bursts(20%, 1)").down
+
+    def verdict(lost: set[int]) -> str:
+        loss = way.impairment(PacketLoss)
+        return next(one.verdict for one in loss.measure(way, "down", [train(2000, lost)]) if "bursts" in one.name)
+
+    assert verdict(set(range(0, 2000, 5))) == "ok"
+    rng = random.Random(4)
+    assert verdict({each for each in range(2000) if rng.random() < 0.2}) == "out"
 
 
 def test_what_the_receiver_itself_dropped_is_no_burst_of_the_link() -> None:

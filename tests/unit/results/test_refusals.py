@@ -12,9 +12,11 @@ from lanelab.analysis.results.layout.page import on_page
 from lanelab.analysis.results.refusals import (
     ALPHA,
     Pooled,
+    PooledRuns,
     at_least,
     at_most,
     contradicting,
+    contradicting_runs,
     contradiction,
     interval,
     refusals,
@@ -93,6 +95,56 @@ def test_bursts_make_fewer_independent_losses() -> None:
             bad = rng.random() < (0.9 if bad else 0.01)
             lost += bad
         assert contradicting(told(lost, 3000), direction, ALPHA / 4) is None
+
+
+def losses(packets: int, begins: float, ends: float, seed: int) -> PooledRuns:
+    """Of a chain as netem's gemodel is one."""
+    rng, lost, runs, bad = random.Random(seed), 0, 0, False
+    for _ in range(packets):
+        before = bad
+        bad = rng.random() >= ends if bad else rng.random() < begins
+        lost, runs = lost + bad, runs + (bad and not before)
+    return PooledRuns(12, lost, runs)
+
+
+@pytest.mark.parametrize(
+    ("begins", "ends", "asked_for", "refused"),
+    [
+        (0.0025253, 0.25, {"loss": {"rate": "1%", "burst": 4}}, False),
+        (0.01, 0.99, {"loss": {"rate": "1%", "burst": 4}}, True),  # one by one
+        (0.00101, 0.1, {"loss": {"rate": "1%", "burst": 4}}, True),  # of 10
+        (0.0025253, 0.25, {"loss": "1%"}, True),
+        (0.01, 0.99, {"loss": "1%"}, False),
+        (0.01, 0.99, {}, False),  # its rate speaks against it
+        (0.01, 1.0, {"loss": {"rate": "1%", "burst": 1}}, False),
+    ],
+)
+def test_bursts_are_told_from_single_losses(
+    begins: float, ends: float, asked_for: Mapping[str, object], refused: bool
+) -> None:
+    seen = losses(20_000, begins, ends, 5)
+    detail = contradicting_runs(seen, asked(**asked_for), ALPHA / 24)
+    assert (detail is not None) == refused
+    if detail:
+        assert f"{seen.lost:,} lost packets came in runs of " in detail
+        assert " was asked for" in detail
+
+
+def test_right_bursts_are_refused_as_seldom_as_stated() -> None:
+    direction = asked(loss={"rate": "2%", "burst": 3})
+    begins, ends = direction.loss.mean_loss / (1 - direction.loss.mean_loss) / 3, 1 / 3
+    found = [losses(3000, begins, ends, seed) for seed in range(300)]
+    assert sum(contradicting_runs(seen, direction, 0.01) is not None for seen in found) <= 300 * 0.02 + 7
+
+
+def test_trials_whose_queue_was_full_tell_nothing_of_bursts(tmp_path: Path) -> None:
+    measures = {"told_packets_down": 900, "lost_packets_down": 40, "lost_runs_down": 2}
+    full = read_run(made(tmp_path / "full", "5%", {**measures, "overflowed_packets_down": 3}))
+    assert not refusals(full)
+    refused = refusals(read_run(made(tmp_path / "run", "5%", measures)))
+    assert len(refused) == 4
+    assert all("came in runs of 20" in each.detail for cell in refused.values() for each in cell)
+    assert not refusals(read_run(made(tmp_path / "single", "5%", {**measures, "lost_runs_down": 39})))
 
 
 def made(folder: Path, loss: str, measures: Mapping[str, float]) -> Path:

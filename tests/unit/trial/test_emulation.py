@@ -6,7 +6,8 @@ from collections.abc import Mapping
 import pytest
 
 from lanelab.driver.link import Link
-from lanelab.driver.trial.packets.emulation import emulation_error
+from lanelab.driver.trial.packets.crossing import Crossing, Passage
+from lanelab.driver.trial.packets.emulation import emulation_error, runs_lost
 from lanelab.driver.trial.packets.link_evidence import link_evidence
 from tests.kit.simulated_link import MS, Load
 
@@ -91,6 +92,17 @@ def test_losses_are_counted(share: float, both: bool) -> None:
         assert seen.losses_down.told == pytest.approx(1_800_000 / 1448, rel=0.02)
         assert seen.losses_down.lost == pytest.approx(share * seen.losses_down.told, rel=0.35, abs=1)
     assert seen.losses_down.overflowed == 0 or not both  # for the client alone it may have been full
+
+
+@pytest.mark.parametrize(
+    ("lost", "runs"), [((), 0), ((4,), 1), ((4, 5, 6), 1), ((0, 2, 4), 3), ((0, 1, 7, 8, 90), 3), ((5, 98, 99), 1)]
+)
+def test_losses_are_counted_in_runs(lost: tuple[int, ...], runs: int) -> None:
+    """What became of the last packets nobody knows: the capture ended."""
+    wait = 5 * MS
+    passages = [Passage(n * wait, None if n in lost else n * wait + 20 * MS, 1514) for n in range(100)]
+    crossed = Crossing(passages, 0, 97 * wait + 100 * MS)
+    assert runs_lost(crossed, link(), up=False) == runs
 
 
 def test_drops_of_a_full_queue_are_known_by_the_client_alone() -> None:

@@ -7,6 +7,7 @@ the link was asked to lose, by the exact binomial distribution:
 
 - Too few lost: fewer than the loss asked for gives by chance. Overflows only add to them, so all are counted.
 - Too many lost: more than the loss asked for gives. What a full queue may have dropped is left out.
+- Losses that follow each other more or less often than they should: single ones for bursts, or bursts for single ones.
 
 A run in which every link is right has one refused cell or more with a probability of `ALPHA` at most: each test gets
 its part of that.
@@ -49,10 +50,20 @@ class Pooled:
 Refused = Mapping[int, tuple[Refusal, ...]]  # by the number of a cell
 
 
+@dataclass(frozen=True, slots=True)
+class PooledRuns:
+    """The losses of one direction of all trials of a cell that count, tell of runs, and had room in the queue."""
+
+    trials: int
+    lost: int
+    runs: int
+
+
 def refusals(run: Run) -> Refused:
     """Number of a cell -> why it is refused; cells without a refusal are not there."""
-    tests = max(1, len(run.cells)) * len(WAYS) * SIDES
     by_cell, by_number = run.by_cell(), dict[int, tuple[Refusal, ...]]()
+    tellers = sum(pooled_runs(by_cell[cell.number], way).trials > 0 for cell in run.cells for way in WAYS)
+    tests = (max(1, len(run.cells)) * len(WAYS) + tellers) * SIDES
     for cell in run.cells:
         refused = tuple(_refusals(cell, [trial for trial in by_cell[cell.number] if trial.ok], ALPHA / tests))
         if refused:
@@ -71,11 +82,23 @@ def pooled(trials: list[Trial], way: str) -> Pooled:
     return Pooled(len(counted), total(telling), total(lost), total(overflowed))
 
 
+def pooled_runs(trials: list[Trial], way: str) -> PooledRuns:
+    """Return trials whose captures tell of runs; what a full queue drops comes in runs of its own."""
+    runs, lost, overflowed = (f"{name}_{way}" for name in ("lost_runs", "lost_packets", "overflowed_packets"))
+    telling = [trial.measures for trial in trials if trial.ok and runs in trial.measures and lost in trial.measures]
+    counted = [measures for measures in telling if not measures.get(overflowed)]
+    sums = (sum(round(measures[name]) for measures in counted) for name in (lost, runs))
+    return PooledRuns(len(counted), *sums)
+
+
 def _refusals(cell: Cell, trials: list[Trial], alpha: float) -> Iterator[Refusal]:
     link = link_of(cell.link.settings)
     for way in WAYS:
         direction: Direction = getattr(link, way)
         detail = contradiction(pooled(trials, way), direction, alpha)
+        if detail:
+            yield Refusal(LOSS, f"{TOWARDS[way]}, {detail}")
+        detail = contradicting_runs(pooled_runs(trials, way), direction, alpha)
         if detail:
             yield Refusal(LOSS, f"{TOWARDS[way]}, {detail}")
 
@@ -95,6 +118,23 @@ def contradicting(seen: Pooled, direction: Direction, alpha: float) -> tuple[int
     unexplained, left = seen.lost - seen.overflowed, seen.packets - seen.overflowed
     packets, lost = math.ceil(left / bunched), math.floor(unexplained / bunched)
     return (unexplained, left) if at_least(lost, packets, max(share, TRACE)) < alpha else None
+
+
+def contradicting_runs(seen: PooledRuns, direction: Direction, alpha: float) -> str | None:
+    """What speaks against the bursts of this loss, or against their absence; None: nothing does."""
+    loss = direction.loss
+    if not loss.mean_loss or not seen.lost:
+        return None
+    followed, pairs = seen.lost - seen.runs, loss.pairs_bunched
+    few = at_most(math.ceil(followed / pairs), math.floor(seen.lost / pairs), loss.followed) < alpha
+    many = at_least(math.floor(followed / pairs), math.ceil(seen.lost / pairs), max(loss.followed, TRACE)) < alpha
+    if not few and not many:
+        return None
+    low, high = (1 / (1 - share) if share < 1 else math.inf for share in interval(followed, seen.lost, alpha))
+    return (
+        f"{seen.lost:,} lost packets came in runs of {seen.lost / seen.runs:.3g} in {seen.trials} trials "
+        f"({1 - 2 * alpha:.3%} interval {low:.3g} to {high:.3g}), and {1 / (1 - loss.followed):.3g} was asked for"
+    )
 
 
 def _bunched(direction: Direction) -> float:

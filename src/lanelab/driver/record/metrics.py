@@ -116,6 +116,8 @@ METRICS: tuple[Metric, ...] = (
     Metric("told_packets_up", "packets to the server whose loss would show", "packets", whole=True),
     Metric("lost_packets_down", "packets to the client that were lost", "packets", whole=True),
     Metric("lost_packets_up", "packets to the server that were lost", "packets", whole=True),
+    Metric("lost_runs_down", "runs of lost packets to the client, one behind the other", "runs", whole=True),
+    Metric("lost_runs_up", "runs of lost packets to the server, one behind the other", "runs", whole=True),
     Metric("overflowed_packets_down", "packets to the client that a full queue may have dropped", "packets",
            whole=True),
     Metric("overflowed_packets_up", "packets to the server that a full queue may have dropped", "packets", whole=True),

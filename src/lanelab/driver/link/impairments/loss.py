@@ -136,6 +136,8 @@ class GilbertElliott(Loss):
         two = c * m
         three = sum(states[s] * lost[s] * after[s][t] * lost[t] * behind[t] for s in (0, 1) for t in (0, 1))
         alone = c * m * (1 - c)
+        if not alone:  # the next one never is lost, or always
+            return 1.0
         beside = (1 - c) * three - c * (1 - c) * two
         # from the second neighbour on: what W tells of the next packet's state, and a state of its own W
         shared = sum(states[s] * lost[s] * after[s][0] * (lost[0] - c) for s in (0, 1))

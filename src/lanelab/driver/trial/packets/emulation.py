@@ -35,6 +35,7 @@ class _Modelled:
     errors_ns: list[int]
     idle_ns: list[int]  # errors of small ones that did not have to wait
     lost: int = 0
+    runs: int = 0  # of lost packets, one behind the other
     overflowed: int = 0
     passed_full: int = 0
 
@@ -87,7 +88,7 @@ def _model(crossed: Crossing, link: Link, *, up: bool) -> _Modelled:
     model, way = _Modelled([], []), link.up if up else link.down
     beyond = beyond_by_server(link, (each.server for each in crossed.passages), up=up)
     queue, busy_until = deque[tuple[int, int]](), 0  # when each that waits will have been sent, its size; all of them
-    held = 0
+    held, arrived = 0, True
     for each in crossed.passages:
         while queue and queue[0][0] <= each.left_ns:
             held -= queue.popleft()[1]
@@ -96,12 +97,14 @@ def _model(crossed: Crossing, link: Link, *, up: bool) -> _Modelled:
         if each.arrived_ns is None:
             if max(busy_until, each.left_ns) + delay_ns > crossed.until_ns - AT_THE_END_NS:
                 continue
-            model.lost += 1
+            model.lost, model.runs = model.lost + 1, model.runs + arrived
+            arrived = False
             if full:
                 model.overflowed += 1
                 continue
         elif _is_full(way, len(queue), held, OVERFULL):
             model.passed_full += 1
+        arrived = each.arrived_ns is not None
         waits = busy_until > each.left_ns
         busy_until = max(busy_until, each.left_ns) + (each.size * 8 * NS_PER_S // way.rate.bps if way.rate else 0)
         if way.rate:
@@ -121,6 +124,11 @@ def queue_drops(crossed: Crossing, link: Link, *, up: bool) -> tuple[int, int, i
     model, way = _model(crossed, link, up=up), link.up if up else link.down
     known = len(model.errors_ns) + model.lost
     return known, model.lost, model.overflowed if is_modelled(way) else model.lost
+
+
+def runs_lost(crossed: Crossing, link: Link, *, up: bool) -> int:
+    """Return in how many runs packets of a direction were lost, one behind the other."""
+    return _model(crossed, link, up=up).runs
 
 
 def _is_full(way: Direction, packets: int, held: int, share: float) -> bool:

@@ -29,7 +29,7 @@ from lanelab.driver.trial.page_load.gateways import KEYS
 from lanelab.driver.trial.page_load.journey import step_measures
 from lanelab.driver.trial.page_load.judges.judge import Case
 from lanelab.driver.trial.page_load.judges.registry import flags, judge
-from lanelab.driver.trial.page_load.link_reading import link_measures, with_link
+from lanelab.driver.trial.page_load.link_reading import link_measures, runs_of_losses, with_link
 from lanelab.driver.trial.page_load.log_placement import placed
 from lanelab.driver.trial.page_load.requests import with_wire
 from lanelab.driver.trial.page_load.streams import stream_measures
@@ -165,7 +165,10 @@ def _places(work: Work) -> Work:
 
 def _link(work: Work) -> Work:
     """Return what the captures tell of the link."""
-    return work.with_evidence(with_link(work.evidence, work.context.link, work.captures))
+    evidence, link, captures = work.evidence, work.context.link, work.captures
+    runs = runs_of_losses(evidence, link, captures)
+    measured = work.with_record(replace(work.record, measures={**work.record.measures, **runs}))
+    return measured.with_evidence(with_link(evidence, link, captures))
 
 
 def _wire(work: Work) -> Work:

@@ -5,7 +5,8 @@ from dataclasses import replace
 from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.moving import Carried, MovingEvidence
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
-from lanelab.driver.trial.packets.emulation import emulation_error
+from lanelab.driver.trial.packets.crossing import crossing
+from lanelab.driver.trial.packets.emulation import emulation_error, is_modelled, runs_lost
 from lanelab.driver.trial.packets.link_evidence import frames_of, link_evidence
 from lanelab.driver.trial.packets.timeline import Timeline
 from lanelab.driver.trial.page_load.captures import Captures
@@ -40,6 +41,22 @@ def with_link(evidence: PageLoadEvidence, link: Link, captures: Captures) -> Pag
         moving=_moving(evidence, client, server),
         emulation=emulation_error(client, server, link) if server else None,
     )
+
+
+def runs_of_losses(evidence: PageLoadEvidence, link: Link, captures: Captures) -> dict[str, float]:
+    """Return in how many runs packets were lost, as measures. It takes captures at both ends, and that packets reach
+    what loses them in the order in which they left."""
+    client = captures.whole_timeline(evidence.packets, "client")
+    server = captures.whole_timeline(evidence.packets, "server") if evidence.one_clock else None
+    if client is None or server is None or link.cross or link.distances:
+        return {}
+    measures: dict[str, float] = {}
+    for name, way, sender, receiver in (("down", link.down, server, client), ("up", link.up, client, server)):
+        up = name == "up"
+        crossed = crossing(sender, receiver, up=up) if way.loss.mean_loss and is_modelled(way) else None
+        if crossed:
+            measures[f"lost_runs_{name}"] = runs_lost(crossed, link, up=up)
+    return measures
 
 
 def _moving(evidence: PageLoadEvidence, client: Timeline, server: Timeline | None) -> MovingEvidence | None:
