@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -22,8 +23,10 @@ from lanelab.driver.api.run_now import live_events
 from lanelab.driver.base.errors import StoreError
 from lanelab.driver.page import now_view
 from lanelab.driver.page.access import Role
+from lanelab.driver.page.begin_view import SEED, TRIALS
 from lanelab.driver.page.bench import Bench
-from lanelab.driver.page.experiments import experiments
+from lanelab.driver.page.experiments import description_of, experiments
+from lanelab.driver.page.german import GERMAN
 from lanelab.driver.page.priority import THREADS, drawers, ordinary
 from lanelab.driver.run.events import RunBegun, Stopping
 from lanelab.driver.run.folder.writer import interrupt_writer
@@ -166,6 +169,42 @@ def test_the_experiments_are_lanelabs_own_and_those_beside_the_runs(place: Path)
     assert list(names)[:3] == ["experiments/small.yaml", "code.yaml", "wrong.yaml"]
     assert {"quickstart", "labs/1-slow-start"} <= names.keys()
     assert not any("2012" in name and "/" in name for name in names), "a figure is run with its study"
+
+
+def test_each_experiment_says_what_it_measures_and_leads_to_its_plan(owner: Visitor) -> None:
+    page = owner.ask("/begin/").text
+    first = re.search(r'<dt><a href="([^"]*)">quickstart</a></dt><dd[^>]*>([^<]+)</dd>', page)
+    assert first
+    assert "The dummy page" in first[2]
+    assert "<pre" in owner.ask(f"/begin/{first[1]}").text
+
+
+@pytest.mark.parametrize(
+    ("written", "description"),
+    [
+        ("description: two  words\nsites: [a]\n", "two words"),
+        ("sites: [a]\ndescription: >\n  on two\n  lines\n", "on two lines"),
+        ("sites: [a]\n", ""),
+        ("description: [\nsites: [a]\n", ""),
+        ("description: *one\n", ""),
+        ("description: 5\n", ""),
+    ],
+)
+def test_a_description_is_one_line_whatever_is_written(tmp_path: Path, written: str, description: str) -> None:
+    file = tmp_path / "one.yaml"
+    file.write_text(written)
+    assert description_of(file) == description
+
+
+@pytest.mark.parametrize("typed", ["bananas", "-1", "1,5", "zwölf", "9" * 30, "5 ms"])
+@pytest.mark.parametrize(("field", "label"), [("trials", TRIALS), ("seed", SEED)])
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_what_is_wrong_is_named_by_its_label(owner: Visitor, typed: str, field: str, label: str, language: str) -> None:
+    owner.headers["Cookie"] += f"; lanelab-lang={language}"
+    answer = begin(owner, **{field: typed})
+    assert answer.status == 400
+    assert f">{GERMAN[label] if language == 'de' else label}: " in answer.text
+    assert f'value="{typed}"' in answer.text, "what was typed stays"
 
 
 @pytest.mark.parametrize("allowed", [frozenset[str](), frozenset({"flags", "scripts"})])

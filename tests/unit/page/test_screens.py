@@ -70,5 +70,5 @@ def test_an_empty_library_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_a_newcomer_is_offered_the_quickstart_first() -> None:
-    page = begin_page(["experiments/mine.yaml", "browsers", "quickstart"], Wish())
+    page = begin_page({"experiments/mine.yaml": "", "browsers": "", "quickstart": ""}, Wish())
     assert re.findall(r'<option value="([^"]*)"', page) == ["quickstart", "experiments/mine.yaml", "browsers"]

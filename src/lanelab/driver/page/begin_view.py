@@ -1,7 +1,8 @@
 """The form with which a run is begun, and what is seen until it has."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from urllib.parse import urlencode
 
 from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.driver.api.plans import Plan
@@ -9,9 +10,10 @@ from lanelab.driver.api.run_apart import Apart
 from lanelab.driver.api.studies import MOST_TRIALS
 from lanelab.driver.base.settings.kinds import LARGEST_SEED
 from lanelab.driver.page.documents import document
-from lanelab.driver.page.language import in_english, say, whole
+from lanelab.driver.page.language import in_english, say, text, whole
 
 FIRST = "quickstart"  # what a newcomer begins with; the others are in the order of whose they are
+TRIALS, SEED = text("Trials of each cell, instead of what it says"), text("Seed of the order")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +26,9 @@ class Wish:
     problem: str = ""
 
 
-def begin_page(names: Collection[str], wish: Wish) -> str:
-    """Return the page on which a run is begun."""
-    ordered = sorted(names, key=lambda name: name != FIRST)
+def begin_page(descriptions: Mapping[str, str], wish: Wish) -> str:
+    """Return the page on which a run is begun. `descriptions`: of each experiment by its name; it may be empty."""
+    ordered = sorted(descriptions, key=lambda name: name != FIRST)
     options = [el("option", name, value=name, selected=name == wish.experiment) for name in ordered]
     choice = el(
         "form",
@@ -36,7 +38,19 @@ def begin_page(names: Collection[str], wish: Wish) -> str:
     )
     problem = in_english(el("p", wish.problem, role="alert", class_="bad")) if wish.problem else None
     head = el("header", el("h1", say("Begin a run")))
-    return document(say("Begin a run"), head, choice, problem, *(_planned(wish, wish.plan) if wish.plan else []), up=1)
+    parts = _planned(wish, wish.plan) if wish.plan else [_list({name: descriptions[name] for name in ordered})]
+    return document(say("Begin a run"), head, choice, problem, *parts, up=1)
+
+
+def _list(descriptions: Mapping[str, str]) -> Html:
+    """Return what there is to choose from: each leads to its plan, and to how long that takes."""
+    return el(
+        "dl",
+        [
+            [el("dt", el("a", name, href=f"?{urlencode({'experiment': name})}")), in_english(el("dd", description))]
+            for name, description in descriptions.items()
+        ],
+    )
 
 
 def _planned(wish: Wish, plan: Plan) -> list[Html | None]:
@@ -44,8 +58,8 @@ def _planned(wish: Wish, plan: Plan) -> list[Html | None]:
     form = el(
         "form",
         el("input", type="hidden", name="experiment", value=wish.experiment),
-        _number(wish, "trials", say("Trials of each cell, instead of what it says"), 1, MOST_TRIALS),
-        _number(wish, "seed", say("Seed of the order"), 0, LARGEST_SEED),
+        _number(wish, "trials", say(TRIALS), 1, MOST_TRIALS),
+        _number(wish, "seed", say(SEED), 0, LARGEST_SEED),
         el("button", say("Begin"), type="submit"),
         method="post",
         action="./",

@@ -17,9 +17,9 @@ from lanelab.driver.api.run_apart import begin_apart, interrupt_writer, resume_a
 from lanelab.driver.api.studies import MOST_TRIALS
 from lanelab.driver.base.errors import InputError, LanelabError
 from lanelab.driver.base.settings.kinds import LARGEST_SEED
-from lanelab.driver.page.begin_view import Wish, begin_page, waiting_page
+from lanelab.driver.page.begin_view import SEED, TRIALS, Wish, begin_page, waiting_page
 from lanelab.driver.page.documents import message
-from lanelab.driver.page.experiments import experiments
+from lanelab.driver.page.experiments import description_of, experiments
 from lanelab.driver.page.form import Form
 from lanelab.driver.page.language import say, text
 from lanelab.driver.page.now_view import AFTER_THIS_TRIAL, AT_ONCE, why_not
@@ -66,17 +66,18 @@ def routes(pages: Pages) -> list[Route]:
     ]
 
 
-def _planned(pages: Pages, name: str, problem: str = "", **typed: str) -> tuple[list[str], Wish]:
-    """Return the names of all experiments, and what one of them would do."""
+def _planned(pages: Pages, name: str, problem: str = "", **typed: str) -> tuple[dict[str, str], Wish]:
+    """Return the descriptions of all experiments, and what one of them would do."""
     files = experiments(pages.shelf.folder, Path.cwd())
+    descriptions = {each: description_of(file) for each, file in files.items()}
     if not name:
-        return list(files), Wish()
+        return descriptions, Wish()
     if name not in files:
         raise Absent
     try:
-        return list(files), Wish(name, typed, plan(files[name]), problem)
+        return descriptions, Wish(name, typed, plan(files[name]), problem)
     except LanelabError as error:
-        return list(files), Wish(name, typed, None, problem or str(error))
+        return descriptions, Wish(name, typed, None, problem or str(error))
 
 
 def _begin(pages: Pages, form: Form) -> Response:
@@ -85,8 +86,8 @@ def _begin(pages: Pages, form: Form) -> Response:
     if name not in files:
         raise Absent
     try:
-        trials = _whole(typed["trials"], "trials", 1, MOST_TRIALS)
-        seed = _whole(typed["seed"], "seed", 0, LARGEST_SEED)
+        trials = _whole(typed["trials"], say(TRIALS), 1, MOST_TRIALS)
+        seed = _whole(typed["seed"], say(SEED), 0, LARGEST_SEED)
         runs, allowed = pages.shelf.folder, pages.allowed
         apart = pages.begin(lambda: begin_apart(files[name], runs, allowed, trials=trials, seed=seed))
     except LanelabError as error:
