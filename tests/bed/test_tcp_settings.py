@@ -8,9 +8,11 @@ import pytest
 from lanelab.driver.base.errors import InputError, LinkError
 from lanelab.driver.bed.addresses import ADDRESSES, SERVER
 from lanelab.driver.bed.substrate import BedSettings
+from lanelab.driver.link import Link
 from lanelab.driver.link.hosts.host import KERNELS_OWN, USUAL_KERNEL
 from lanelab.driver.run.channel.client import Bed
 from lanelab.driver.trial.packets.timeline import Stream, read_timeline
+from lanelab.driver.trial.page_load.judges.tcp_options import tcp_option_failures
 from tests.kit.handles import OpenBed
 from tests.kit.scripts import run_script
 
@@ -150,6 +152,17 @@ def test_a_first_window_is_offered_and_ends_the_first_flight(bed: OpenBed, tmp_p
     assert len(flight) == 4
     bed.set(rtt="60ms", rate="10mbit")
     assert transfer(bed, tmp_path).packets[0].window > 40 * 1460
+
+
+def test_first_windows_are_judged_by_what_is_offered(bed: OpenBed, tmp_path: Path) -> None:
+    few = {"rtt": "20ms", "rate": "10mbit", "initial_receive_window_client": "6", "initial_receive_window_server": "9"}
+    link = Link.parse(few)
+    bed.set(**few)
+    assert not list(tcp_option_failures(link.client, link.server, [transfer(bed, tmp_path)]))
+    bed.set(rtt="20ms", rate="10mbit")
+    (failure,) = tcp_option_failures(link.client, link.server, [transfer(bed, tmp_path)])
+    assert "the client offered to take" in failure.detail
+    assert "the server offered to take" in failure.detail
 
 
 @pytest.mark.parametrize(("settings", "probes"), [({}, True), ({"tail_loss_probe_server": "false"}, False)])

@@ -1,4 +1,6 @@
-"""Whether connections were opened with TCP's timestamps, as their packets say."""
+"""Whether connections were opened with TCP's timestamps and the first windows, as their packets say."""
+
+from dataclasses import replace
 
 import pytest
 
@@ -40,6 +42,41 @@ def test_both_ends_are_judged(
     found = list(tcp_option_failures(link.client, link.server, [stream(40001, client, server)]))
     assert [failure.reason for failure in found] == ([] if words is None else [Reason.TCP_OPTIONS])
     assert words is None or words in found[0].detail
+
+
+@pytest.mark.parametrize(
+    ("settings", "client", "server", "words"),
+    [
+        ({}, 64_240, 65_160, None),
+        ({"initial_receive_window": "4"}, 5840, 5792, None),
+        ({"initial_receive_window_client": "4"}, 5840, 65_160, None),
+        ({"initial_receive_window_client": "44"}, 64_240, 65_160, None),
+        ({"initial_receive_window_client": "4"}, 64_240, 65_160, "the client offered to take 64240 bytes"),
+        (
+            {"initial_receive_window": "4"},
+            5840,
+            65_160,
+            "the server offered to take 65160 bytes or so at first, and not 4",
+        ),
+        ({"initial_receive_window_client": "5"}, 5840, 65_160, "the client offered to take 5840 bytes"),
+        ({"initial_receive_window_client": "4"}, 7300, 65_160, "the client offered to take 7300 bytes"),
+        ({"initial_receive_window_client": "4"}, 0, 65_160, "the client offered to take 0 bytes"),
+    ],
+)
+def test_first_windows_are_judged(settings: dict[str, str], client: int, server: int, words: str | None) -> None:
+    link, opened = Link.parse(settings), stream(40001, ON, ON)
+    syn, answer, *rest = opened.packets
+    packets = [syn._replace(window=client), answer._replace(window=server), *rest]
+    found = list(tcp_option_failures(link.client, link.server, [replace(opened, packets=packets)]))
+    assert [failure.reason for failure in found] == ([] if words is None else [Reason.TCP_OPTIONS])
+    assert words is None or words in found[0].detail
+
+
+def test_a_first_window_without_the_size_of_a_segment_is_no_evidence() -> None:
+    link, opened = Link.parse({"initial_receive_window_client": "4"}), stream(40001, ON, ON)
+    syn, *rest = opened.packets
+    packets = [syn._replace(window=5840, mss=None), *rest]
+    assert list(tcp_option_failures(link.client, link.server, [replace(opened, packets=packets)]))
 
 
 def test_one_connection_of_many_is_enough_and_is_named() -> None:
