@@ -1,5 +1,8 @@
 """A generated site and its skeleton, loaded by the real browser: each object is found, in each way of asking for it."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from lanelab.driver.collect.skeleton import add_skeleton
@@ -18,6 +21,39 @@ arms:
   h2: {protocol: h2, tls: 1.3}
 trials: 1
 """
+
+
+WAITS = """\
+title: Scripts that wait
+host: waits.test
+page: {size: 4000}
+objects:
+  - {type: script, name: a, size: 4000}
+  - {type: script, name: b, size: 4000, from: a, wait: 400ms}
+  - {type: image, name: c, size: 900, from: b, wait: 300ms}
+  - {type: image, name: d, size: 900, from: a, wait: 100ms}
+"""
+
+
+def test_pages_wait_as_long_as_they_are_told(tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    (tmp_path / "recipe.yaml").write_text(WAITS)
+    add_generated("waits", tmp_path / "recipe.yaml", archive=archive)
+    lanelab = LanelabCommand(tmp_path / "build")
+    share_programs(lanelab)
+    text = RUN.replace("[everything, skeleton]", "waits")
+    done = play(lanelab, tmp_path, text, env={"LANELAB_SITES": str(archive)})
+    for arm in ("h1", "h2"):
+        assert done.statuses(arm) == ["ok"], done.reasons(arm)
+        (measures,) = done.measures(arm)
+        assert 700 < measures["plt_ms"] < 1500
+        query = "SELECT name, data FROM requests JOIN arms_of_trials USING (trial)"
+        asked = [json.loads(data) for name, data in done.rows(query) if name == arm]
+        began = {each["url"].rpartition("/")[2].partition(".")[0]: each for each in asked}
+        assert len(asked) == 5
+        assert 400 <= began["b"]["started_ms"] - began["a"]["ended_ms"] < 700
+        assert 100 <= began["d"]["started_ms"] - began["a"]["ended_ms"] < 350
+        assert 300 <= began["c"]["started_ms"] - began["b"]["ended_ms"] < 600
 
 
 @pytest.fixture(scope="module")

@@ -121,6 +121,24 @@ def test_scripts_parse_and_are_no_larger_for_it() -> None:
     assert text.count("(") == text.count(")")
 
 
+def test_a_script_waits_for_what_has_to_wait_alone() -> None:
+    text = group("type: script, size: 4000, name: app") + (
+        "  - {type: image, size: 900, name: soon, from: app}\n"
+        "  - {type: image, size: 900, name: waited, from: app, wait: 250ms, think: 5ms}\n"
+        "  - {type: module, size: 900, name: other}\n"
+        "  - {type: module, size: 900, name: imported, from: other}\n"
+        "  - {type: module, size: 2500, name: second, count: 1, from: app}\n"
+        "  - {type: module, size: 900, name: third, from: second, wait: 1500us}\n"
+    )
+    site = made(text)
+    app, second = (site[f"x.test/js/{name}.js"].body.decode() for name in ("app", "second"))
+    assert 'wait(250, function () { think(5); ask("image", "//x.test/images/waited.png"); });\n' in app
+    assert '\nask("image", "//x.test/images/soon.png");\n' in app
+    assert 'wait(1.5, function () { ask("module", "//x.test/js/third.js"); });\n' in second
+    assert "function wait" not in site["x.test/js/other.js"].body.decode()
+    assert not any(each.object.late for each in site.values())
+
+
 def test_the_seed_changes_content_and_nothing_else() -> None:
     one, other = made(EVERYTHING, 1), made(EVERYTHING, 2)
     assert list(one) == list(other)
@@ -152,6 +170,10 @@ def test_the_bytes_are_the_same_in_other_surroundings() -> None:
         ("type: image, size: 900, from: styles", "from: there is no group 'styles' above"),
         ("type: data, size: 900", "a page cannot refer to a data"),
         ("type: image, size: 900, think: 3ms", "think: a page does not wait"),
+        ("type: image, size: 900, wait: 3ms", "wait: a page does not wait"),
+        ("type: image, size: 900, wait: 3ms, after: 3ms", "after: wait keeps the page waiting, and this does not"),
+        ("type: image, size: 900, wait: 3ms, late: on", "late: wait keeps the page waiting, and this does not"),
+        ("type: image, size: 900, wait: 3", "wait: 3 has no unit"),
         ("type: image, size: 900, count: 2, chain: on", "chain: a image cannot refer to a image"),
         ("type: css, size: 900, width: 3", "width: width means nothing for the type css"),
         ("type: image, size: 900, width: 3", "width: width and height go together"),

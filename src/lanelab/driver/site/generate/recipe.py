@@ -16,6 +16,7 @@ from lanelab.driver.site.generate.tables import (
     MAY_ASK,
     MOST_BYTES,
     MOST_OBJECTS,
+    NOTHING,
     ONLY_FOR,
     PAGE,
     PAGE_LIKE,
@@ -62,6 +63,7 @@ class Group:
     metadata: Ratio
     noise: Ratio
     markup: Ratio
+    wait: Duration = NOTHING
     # What no recipe says, but the skeleton of a recorded site does:
     rel: str = ""  # how a page's link names it, where it is none of the above
     inline: str = ""  # style or script: that of the page itself refers to it
@@ -145,7 +147,7 @@ def _group(written: Written, entries: Mapping[str, Written], known: Mapping[str,
         parent=values["from"],
         chain=values["chain"],
         place=values["place"] or ("head" if kind in ("css", *SCRIPTS) else "body"),
-        **{key: values[key] for key in ("mode", "think", "after", "late", "format")},
+        **{key: values[key] for key in ("mode", "think", "wait", "after", "late", "format")},
         **{key: values[key] for key in ("width", "height", "metadata", "noise", "markup")},
     )
 
@@ -166,7 +168,10 @@ def _check_parent(entries: Mapping[str, Written], written: Written, values: Valu
     if values["chain"] and kind not in MAY_ASK[kind]:
         raise entries["chain"].error(f"a {kind} cannot refer to a {kind}", "Leave chain out")
     from_script = known[parent] in SCRIPTS
-    for key in ("think", "after", "late"):
+    for key in ("after", "late"):
+        if key in entries and "wait" in entries:
+            raise entries[key].error("wait keeps the page waiting, and this does not", "Leave one of them out")
+    for key in ("think", "wait", "after", "late"):
         if key in entries and not from_script:
             raise entries[key].error(f"a {known[parent]} does not wait", "Let a script refer to them: from: NAME")
     for key in ("place", "mode"):

@@ -30,6 +30,17 @@ function loaded(then) {
   addEventListener("load", function () { setTimeout(then, 0); });
 }
 """
+# A document that is open keeps the load event of the page around it back, and asks nobody for anything.
+WAIT = """\
+function wait(ms, then) {
+  var frame = document.createElement("iframe"), open;
+  frame.hidden = true;
+  document.documentElement.appendChild(frame);
+  open = frame.contentDocument;
+  open.open();
+  setTimeout(function () { then(); open.close(); }, ms);
+}
+"""
 
 
 def script(pieces: Sequence[Piece], piece: Piece) -> bytes:
@@ -41,7 +52,8 @@ def script(pieces: Sequence[Piece], piece: Piece) -> bytes:
     imports = "".join(f"import {json.dumps(each.address_for(piece))};\n" for each in imported)
     noise_bytes = piece.size * piece.group.noise.ppb // 10**9
     key = f'var key = "{letters(f"{piece.seed} key", noise_bytes)}";\n' if noise_bytes else ""
-    asks = ASK + "".join(asked_by_script(each) for each in others) if others else ""
+    helpers = ASK + (WAIT if any(each.group.wait for each in others) else "")
+    asks = helpers + "".join(asked_by_script(each) for each in others) if others else ""
     frame = imports + "(function () {\n" + key + asks, "}());\n"
     fixed = len(frame[0]) + len(frame[1])
     if fixed > piece.size:
@@ -70,7 +82,8 @@ def data(piece: Piece) -> bytes:
 
 
 def _waits(each: Piece) -> bool:
-    return bool(each.group.think or each.group.after or each.group.late)
+    group = each.group
+    return bool(group.think or group.wait or group.after or group.late)
 
 
 def asked_by_script(each: Piece) -> str:
@@ -80,6 +93,8 @@ def asked_by_script(each: Piece) -> str:
     line = f'ask("{each.type}", "//{each.url}");'
     if group.think:
         line = f"think({group.think.milliseconds:g}); {line}"
+    if group.wait:
+        line = f"wait({group.wait.milliseconds:g}, function () {{ {line} }});"
     if group.after:
         line = f"setTimeout(function () {{ {line} }}, {group.after.milliseconds:g});"
     if group.late:

@@ -115,6 +115,8 @@ GROUP = Table(
         Setting("mode", choice("MODE", "plain", "async", "defer"), "plain", "how a page includes a script", "defer"),
         Setting("think", DURATION, "0ms", "how long the script computes before it asks for them. The page waits",
                 "30ms"),
+        Setting("wait", DURATION, "0ms", "how long after the script began it asks for them, without computing. The "
+                "page waits", "200ms"),
         Setting("after", DURATION, "0ms", "how long the script waits before it asks. The page need not wait, so they "
                 "count as late", "200ms"),
         Setting("late", FLAG, "false", "whether the script asks for them after the load event", "true"),
