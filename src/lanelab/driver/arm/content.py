@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from lanelab.driver.arm.streams import PUSH
 from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.base.settings.kinds import Kind, choice
+from lanelab.driver.base.settings.kinds import Kind, choice, count
 from lanelab.driver.base.settings.setting import ROW, Setting
 from lanelab.driver.site.hints import KINDS, LEVELS
 from lanelab.driver.site.push_plan import OFF
@@ -85,4 +85,8 @@ class ContentSettings:
         "what the server names in [Early Hints](hints.md) (103) ahead of the page, in the words of `push`",
         "critical", aliases=("103", "hints"),
         meaningless_with=tuple(("protocol", each) for each in ("http/1.1", "spdy/3.1", "spdy/3", "spdy/2")))})
+    copy: int = field(metadata={ROW: Setting(
+        "copy", count("NUMBER", "a copy", 1, 9), "1",
+        "changes nothing: with another number an arm may be there twice, and is compared with itself. What differs "
+        "between the two is chance", "2")})
     # fmt: on

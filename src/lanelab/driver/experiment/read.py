@@ -186,7 +186,7 @@ def _read_arms(entries: Mapping[str, Written], root: Written) -> tuple[Arm, ...]
         for other in list(arms.values())[:-1]:
             if other.settings() == arms[name].settings():
                 what = f"it differs in nothing from the arm {other.name!r}"
-                raise entry.error(what, "Remove one of them, or change a setting")
+                raise entry.error(what, "Remove one of them, or change a setting; copy: 2 compares an arm with itself")
     if not arms:
         raise entries["arms"].error("there are no arms", "Write at least one, like http: {}")
     return tuple(arms.values())
