@@ -110,7 +110,7 @@ def test_every_setting_of_the_server_is_in_a_file() -> None:
         "max_concurrent_streams",
         "priorities",
     }
-    common = {"server", "dns", "addresses"}
+    common = {"server", "dns", "addresses", "copy"}
     assert {
         setting.name for setting in settings_with("apache")
     } - PROXY - browser - content - gateway - common <= written

@@ -126,7 +126,7 @@ def test_every_setting_of_the_server_is_in_a_file() -> None:
     written = {key for file in FILES for key in settings_of(file)}
     browser = names(BrowserSettings) | {"browser"} | {"h3_discovery", "early_data"}
     content = {"minify", "preload", "fetchpriority", "early_hints", "block", "unreachable", "answer_delay", "answer"}
-    common = {"dns", "addresses"}
+    common = {"dns", "addresses", "copy"}
     gateway = {
         "via",
         "pipelining",
