@@ -8,6 +8,7 @@ import pytest
 from lanelab.driver.collect.skeleton import add_skeleton
 from lanelab.driver.site.generate.new import add_generated
 from lanelab.driver.site.load import load_site
+from tests.kit.epload import written
 from tests.kit.handles import LanelabCommand
 from tests.kit.recipes import EVERYTHING
 
@@ -54,6 +55,27 @@ def test_pages_wait_as_long_as_they_are_told(tmp_path: Path) -> None:
         assert 400 <= began["b"]["started_ms"] - began["a"]["ended_ms"] < 700
         assert 100 <= began["d"]["started_ms"] - began["a"]["ended_ms"] < 350
         assert 300 <= began["c"]["started_ms"] - began["b"]["ended_ms"] < 600
+
+
+def test_a_dependency_graph_is_played(tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    folder = written(tmp_path / "three")
+    lanelab = LanelabCommand(tmp_path / "build")
+    share_programs(lanelab)
+    env = {"LANELAB_SITES": str(archive)}
+    done = lanelab.run("site", "import", str(folder), "--name", "graph", env=env)
+    assert done.returncode == 0, done.stderr
+    run = play(lanelab, tmp_path, RUN.replace("[everything, skeleton]", "graph"), env=env)
+    for arm in ("h1", "h2"):
+        assert run.statuses(arm) == ["ok"], run.reasons(arm)
+        (measures,) = run.measures(arm)
+        assert 500 < measures["plt_ms"] < 1200
+        query = "SELECT name, data FROM requests JOIN arms_of_trials USING (trial)"
+        asked = {each["url"].rpartition("/")[2]: each for name, text in run.rows(query) if name == arm
+                 for each in [json.loads(text)]}  # fmt: skip
+        assert set(asked) == {"page.html", "a.js", "c.png"}
+        assert 300 <= asked["a.js"]["started_ms"] < 600
+        assert 500 <= asked["c.png"]["started_ms"] < 1000
 
 
 @pytest.fixture(scope="module")

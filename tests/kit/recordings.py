@@ -6,6 +6,7 @@ import json
 import zipfile
 from pathlib import Path
 
+from tests.kit import epload
 from tests.kit.exchanges import DATE, PAGE, answer, record, zipped
 
 PIXEL = b"GIF89a\x01\x00\x01\x00\x00\x00\x00;"
@@ -159,6 +160,7 @@ def all_kinds(folder: Path) -> dict[str, Path]:
         "wacz": wacz(folder / "wacz"),
         "httrack": httrack(folder / "httrack"),
         "mahimahi": mahimahi(folder / "mahimahi"),
+        "epload": epload.written(folder / "epload"),
         "folder": plain(folder / "folder"),
     }
 

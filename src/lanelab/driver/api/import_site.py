@@ -24,9 +24,9 @@ def import_site(  # noqa: PLR0913 - each is an option
     replace: bool = False,
     tell: Callable[[str], None],
 ) -> NewSite:
-    """Make the site `name` of a WARC, ARC, WACZ or HAR file, a mirror of HTTrack's, a folder of Mahimahi's,
-    or any folder of files. pages: NAME=URL of each, where it is to have several. tell: hears what is doubtful in it.
-    The others are the options of `lanelab site import`."""
+    """Make the site `name` of a WARC, ARC, WACZ or HAR file, a mirror of HTTrack's, a folder of Mahimahi's, a
+    dependency graph of Epload's with its objects, or any folder of files. pages: NAME=URL of each, where it is to have
+    several. tell: hears what is doubtful in it. The others are the options of `lanelab site import`."""
     require_free(name, replace=replace)
     wanted = read_pages(pages)
     importer, imported = import_from(path, host or f"{name}.test")

@@ -34,7 +34,7 @@ def import_site(  # noqa: PLR0913 - each is an option
     replace: bool,
 ) -> None:
     """Make a site of the recording PATH: a WARC, ARC, WACZ or HAR file, a mirror of HTTrack's, a folder of Mahimahi's,
-    or any folder of files. What it is, is found out by its content.
+    a dependency graph of Epload's with its objects, or any folder of files. What it is, is found out by its content.
 
     What cannot be served in a bed is left out and named: other ports than 80 and 443, addresses instead of names,
     damaged records.

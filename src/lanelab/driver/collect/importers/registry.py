@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from lanelab.driver.base.errors import InputError
+from lanelab.driver.collect.importers.epload import EPLOAD
 from lanelab.driver.collect.importers.folder import FOLDER
 from lanelab.driver.collect.importers.har import HAR
 from lanelab.driver.collect.importers.httrack import HTTRACK
@@ -28,7 +29,7 @@ def read(source: Source) -> Imported:
 WARC = Importer("warc", "a WARC or ARC file", matches, read)
 
 
-IMPORTERS = (WARC, WACZ, HAR, HTTRACK, MAHIMAHI, FOLDER)  # a folder of anything comes last
+IMPORTERS = (WARC, WACZ, HAR, HTTRACK, MAHIMAHI, EPLOAD, FOLDER)  # a folder of anything comes last
 
 
 def importer_of(path: Path) -> Importer:
