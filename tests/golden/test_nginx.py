@@ -109,6 +109,7 @@ def checked(arm: Arm, site: Site, build: Build, folder: Path) -> subprocess.Comp
     text = configuration(assigned(arm, site), place, build, lay_out(site))
     for port, high in ((80, 48080), (443, 48443)):  # nginx tries to listen, and a port in use does not disturb it
         text = text.replace(f"listen 0.0.0.0:{port}", f"listen 127.0.0.1:{high}")
+        text = re.sub(rf"listen (127\.[0-9.]+):{port}\b", rf"listen \1:{high}", text)
     (folder / "nginx.conf").write_text(text)
     argv = [str(find("nginx")), "-t", "-p", str(folder), "-e", str(folder / "error.log")]
     return subprocess.run([*argv, "-c", str(folder / "nginx.conf")], capture_output=True, text=True, check=False)
@@ -125,7 +126,17 @@ PROXY = names(ProxySettings) - {"proxy", "proxy_protocol"}  # its own business
 def test_every_setting_of_the_server_is_in_a_file() -> None:
     written = {key for file in FILES for key in settings_of(file)}
     browser = names(BrowserSettings) | {"browser"} | {"h3_discovery", "early_data"}
-    content = {"minify", "preload", "fetchpriority", "early_hints", "block", "unreachable", "answer_delay", "answer"}
+    content = {
+        "minify",
+        "preload",
+        "fetchpriority",
+        "early_hints",
+        "block",
+        "unreachable",
+        "answer_delay",
+        "answer",
+        "origins",
+    }
     common = {"dns", "addresses", "copy"}
     gateway = {
         "via",

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from lanelab.driver.arm.arm import Arm, require_third_parties
+from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.browsers.chromium.browsers import address_of
+from lanelab.driver.arm.groups import require_third_parties
 from lanelab.driver.arm.servers.apache import pack
 from lanelab.driver.arm.servers.apache.waiting import streams, waiting_at_once
 from lanelab.driver.arm.third_parties import NOTHING, ThirdParties

@@ -9,13 +9,14 @@ from lanelab.driver.arm.browsers.fields import USUAL_VIEWPORT, BrowserSettings
 from lanelab.driver.arm.browsers.registry import BROWSERS
 from lanelab.driver.arm.content import TELLING, ContentSettings
 from lanelab.driver.arm.fields import ARM, OWNERS, settings_with, shown
+from lanelab.driver.arm.origins import ORIGINS, OriginSettings, OwnServer
 from lanelab.driver.arm.proxies import fields as proxies
 from lanelab.driver.arm.proxies.fields import ProxySettings
 from lanelab.driver.arm.servers.registry import DEFAULT as DEFAULT_SERVER
 from lanelab.driver.arm.servers.registry import SERVERS
-from lanelab.driver.arm.servers.server import Server
+from lanelab.driver.arm.servers.server import Server, read_in_capture
 from lanelab.driver.arm.streams import BEYOND_BROWSERS, USUAL
-from lanelab.driver.arm.third_parties import ThirdParties, ThirdPartySettings, require_room
+from lanelab.driver.arm.third_parties import ThirdPartySettings
 from lanelab.driver.arm.third_parties import check as check_third_parties
 from lanelab.driver.base.coded import Json
 from lanelab.driver.base.errors import InputError
@@ -28,10 +29,12 @@ from lanelab.driver.site.site import Site
 
 # Longer than any proxy keeps a connection that it does not use: the server must not be the one who ends it.
 BACK_END_KEEPALIVE = Duration.parse("120s")
+# Settings that are of a page as a whole, or of the server that it comes from: no other server has them.
+OF_THE_PAGE = (ORIGINS, "block", "unreachable", "answer", "early_hints", "server_directives")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arm(BrowserSettings, ProxySettings, ContentSettings, ThirdPartySettings):
+class Arm(BrowserSettings, ProxySettings, ContentSettings, OriginSettings, ThirdPartySettings):
     """One treatment. Settings that mean nothing beside the others have their default, so that equal arms are equal.
     Each is a field of what it is about: streams.py, wire.py, content.py, and those of browsers and proxies."""
 
@@ -69,6 +72,11 @@ class Arm(BrowserSettings, ProxySettings, ContentSettings, ThirdPartySettings):
         return arm
 
     @property
+    def takes_any_h2(self) -> bool:
+        """Return whether HTTP/1.1 is to be spoken with a server that takes HTTP/2 from whoever offers it."""
+        return self.protocol == "http/1.1" and self.tls != "off" and SERVERS[self.server].always_offers_h2
+
+    @property
     def visits_before(self) -> bool:
         """Return whether the browser loads the page once before what is measured."""
         return self.start == "warm" or self.early_data
@@ -95,6 +103,16 @@ class Arm(BrowserSettings, ProxySettings, ContentSettings, ThirdPartySettings):
         spoken = self.proxy_protocol
         in_clear = replace(self, behind=spoken, protocol=spoken, tls="off", tls_resumption=True)
         return replace(in_clear, keepalive=True, keepalive_requests=0, keepalive_timeout=BACK_END_KEEPALIVE)
+
+    @property
+    def by_server(self) -> "tuple[Arm, ...]":
+        """Return the arm as each of its servers has it: that of the page first, then those of `origins` in order."""
+        return (self, *(self.of_origin(service) for _, service in self.origins))
+
+    def of_origin(self, service: OwnServer) -> "Arm":
+        """Return the arm as hosts with a server of their own have it."""
+        usual = {name: value for name, value in self.changed().items() if name not in OF_THE_PAGE}
+        return Arm.parse(self.name, dict(service), usual)
 
     def settings(self) -> dict[str, Json]:
         """Every effective setting, as JSON; two arms with the same ones do the same."""
@@ -180,6 +198,8 @@ def _check(arm: Arm) -> None:
     _check_streams(arm)
     _check_hints(arm)
     _check_server(arm)
+    if arm.origins:
+        _check_origins(arm)
     waiting = tuple(_servers(lambda server: server.delays_answers))
     title = SERVERS[arm.server].title
     check_third_parties(arm, protocol=arm.protocol, via=arm.via, delaying=waiting, server=arm.server, title=title)
@@ -265,6 +285,46 @@ def _check_server(arm: Arm) -> None:
     server.check(arm.back_end())
 
 
+def _check_origins(arm: Arm) -> None:
+    """What hosts with servers of their own cannot have."""
+    if arm.addresses != "per-origin":
+        what = "servers are told apart by their addresses, and all hosts share one"
+        raise InputError(what, "Write addresses: per-origin too", key=ORIGINS)
+    if arm.via == "gateway":
+        what = "the gateway speaks one protocol to all hosts"
+        raise InputError(what, "Leave out what needs the gateway, or leave origins out", key=ORIGINS)
+    if arm.proxy != proxies.NONE:
+        raise InputError("a proxy has one server behind it", "Leave proxy out, or leave origins out", key=ORIGINS)
+    if arm.h3_discovery == "https-record":
+        what = "the resolver says the same of all hosts"
+        raise InputError(what, "Write h3_discovery: forced or alt-svc, or leave origins out", key=ORIGINS)
+    for pattern, service in arm.origins:
+        try:
+            other = arm.of_origin(service)
+        except InputError as error:
+            raise InputError(f"{pattern}: {error.key}: {error.what}", error.remedy, key=ORIGINS) from None
+        if other.via == "gateway":
+            what = f"{pattern}: no browser of today speaks {other.protocol} so, and the gateway would be for all hosts"
+            raise InputError(what, "Write another protocol", key=ORIGINS)
+        if other.protocol == "h3" != arm.protocol:
+            what = f"{pattern}: browsers are told of HTTP/3 by the arm, which has protocol: {arm.protocol}"
+            raise InputError(what, "Write protocol: h3 for the arm, and origins for other hosts", key=ORIGINS)
+    _check_offers(arm)
+
+
+def _check_offers(arm: Arm) -> None:
+    """Refuse servers beside each other of which one takes HTTP/2 from a browser that offers it to the other."""
+    taking = [each for each in arm.by_server if each.takes_any_h2]
+    if taking and any(each.multiplexed for each in arm.by_server):
+        title = SERVERS[taking[0].server].title
+        what = f"the browser offers HTTP/2 to some hosts, and {title} takes it where it is to speak HTTP/1.1"
+        raise InputError(what, "Write another server there", key=ORIGINS)
+    for each in arm.by_server:
+        if read_in_capture(SERVERS[each.server], each.protocol):
+            what = f"the log of {SERVERS[each.server].title} names no ports, by which servers are told apart"
+            raise InputError(what, "Write another server there", key=ORIGINS)
+
+
 def _servers(able: Callable[[Server], bool]) -> list[str]:
     """Return the names of those that are."""
     return [name for name, server in SERVERS.items() if able(server)]
@@ -288,15 +348,6 @@ def _check_browser(arm: Arm) -> None:
             continue
         what = f"{browser.title} {limit.why.format(value=values[limit.setting])}"
         raise InputError(what, limit.remedy, key=limit.setting)
-
-
-def require_third_parties(arm: Arm, site: Site) -> None:
-    """Raises InputError where what the arm does to third parties cannot be with this site."""
-    delays = ThirdParties.of(arm, site).delays
-    shared = arm.addresses == "shared" and arm.coalescing == "address"
-    server = SERVERS[arm.server]
-    if arm.protocol == "h2":
-        require_room(delays, server.at_once_on_http2, server.title, shared=shared)
 
 
 def _check_any_browser(arm: Arm) -> None:

@@ -7,6 +7,7 @@ from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.arm.browsers.registry import BROWSERS
 from lanelab.driver.arm.browsers.registry import DEFAULT as DEFAULT_BROWSER
 from lanelab.driver.arm.content import ContentSettings
+from lanelab.driver.arm.origins import OriginSettings
 from lanelab.driver.arm.proxies.fields import ProxySettings
 from lanelab.driver.arm.servers.registry import DEFAULT as DEFAULT_SERVER
 from lanelab.driver.arm.servers.registry import SERVERS
@@ -58,6 +59,7 @@ ARM = Table(
         *_OF_SERVERS,
         *_beyond(ProxySettings, WireSettings),
         *rows_of(ContentSettings),
+        *rows_of(OriginSettings),
         *rows_of(ThirdPartySettings),
         _BROWSER,
         *_beyond(BrowserSettings, WireSettings),

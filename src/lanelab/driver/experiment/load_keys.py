@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.origins import ORIGINS
 from lanelab.driver.arm.streams import USUAL
 from lanelab.driver.arm.third_parties import OF_THIRD_PARTIES
 from lanelab.driver.base.amounts import counted
@@ -66,7 +67,7 @@ def refuse_streams(written: Written, arms: Sequence[Arm]) -> None:
 def refuse_third_parties(written: Written, arms: Sequence[Arm]) -> None:
     """Raises InputError for what an arm does to third parties: generators ask for a page alone, and tell of no wait."""
     for arm in arms:
-        for name in OF_THIRD_PARTIES:
+        for name in (*OF_THIRD_PARTIES, ORIGINS):
             if getattr(arm, name):
                 what = f"{arm.name}: {name} cannot be verified under load"
                 raise written.error(what, f"Leave it out, or write workload: {PAGE_LOAD}")

@@ -207,12 +207,19 @@ def _read_arm(name: str, entry: Written, defaults: dict[str, object], shared: Ma
             raise InputError(f"{error.what} (arm {name!r})", error.remedy, key=error.key, place=error.place) from None
 
 
-def _value(name: str, entry: Written) -> str | list[str] | dict[str, str]:
+def _value(name: str, entry: Written) -> object:
     """Return a value as the kinds take it: a list where one is written, or a mapping where the setting takes one, else
     the text."""
     if entry.is_mapping and name in ARM and "object" in str(ARM[name].setting.schema.get("type")):
-        return {name: one.text() for name, one in entry.entries().items()}
+        return {name: _inside(one) for name, one in entry.entries().items()}
     return entry.texts() if entry.is_list else entry.text()
+
+
+def _inside(entry: Written) -> str | dict[str, str]:
+    """Return a value within a mapping: a text, or a mapping of texts."""
+    if entry.is_mapping:
+        return {name: one.text() for name, one in entry.entries().items()}
+    return entry.text()
 
 
 def _read_repeat(entries: Mapping[str, Written], trials: int) -> Repeat:

@@ -42,11 +42,12 @@ def _refuse_servers_of_loads(entries: Mapping[str, Written], arms: Sequence[Arm]
     """Raises InputError for an arm whose server does not say of requests what page loads are judged by."""
     able = [server.name for server in SERVERS.values() if server.for_page_loads]
     for arm in arms:
-        server = SERVERS[arm.server]
-        if not server.for_page_loads:
-            what = f"page loads with {server.title} cannot be judged: it does not say what went over its connections"
-            remedy = f"Write workload: {LOAD}, or server: {' or '.join(able)}"
-            raise entries["arms"].error(f"{arm.name}: {what}", remedy)
+        for server in (SERVERS[each.server] for each in arm.by_server):
+            if not server.for_page_loads:
+                why = "it does not say what went over its connections"
+                what = f"{arm.name}: page loads with {server.title} cannot be judged: {why}"
+                remedy = f"Write workload: {LOAD}, or server: {' or '.join(able)}"
+                raise entries["arms"].error(what, remedy)
         if arm.proxy != NO_PROXY:
             what = "page loads through a proxy cannot be judged: lanelab puts servers under load with them"
             raise entries["arms"].error(f"{arm.name}: {what}", f"Write workload: {LOAD}, or leave proxy out")
@@ -141,7 +142,7 @@ def _require_capture(entries: Mapping[str, Written], arms: Sequence[Arm], record
     """Raises InputError where neither a server's log nor a capture would have what page loads are judged by."""
     capture, captured = recorders.get(Tcpdump.name), _captures_client(recorders)
     whole = isinstance(capture, CaptureOptions) and not capture.snaplen
-    for arm in arms:
+    for arm in (each for one in arms for each in one.by_server):
         server = SERVERS[arm.server]
         if arm.unreachable and not captured:
             what = "that packets were dropped is seen in a capture of the client alone"

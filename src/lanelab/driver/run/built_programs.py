@@ -71,7 +71,8 @@ def _needed(experiment: Experiment) -> list[str]:
 def _names_of_servers(arms: Collection[Arm]) -> list[str]:
     proxies = [proxy for arm in arms if (proxy := proxy_of(arm))]
     names = {name for proxy in proxies for name in proxy.builds}
-    return sorted(names | {name for arm in arms for name in SERVERS[arm.server].builds(arm.back_end())})
+    served = [each for arm in arms for each in arm.by_server]
+    return sorted(names | {name for arm in served for name in SERVERS[arm.server].builds(arm.back_end())})
 
 
 def _generators(experiment: Experiment) -> list[str]:

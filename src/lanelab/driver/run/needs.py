@@ -13,8 +13,9 @@ from lanelab.driver.trial.server_load.registry import GENERATORS
 def needs_of(experiment: Experiment) -> frozenset[Program]:
     """Return everything that its beds, browsers and servers call. The gateway is not among it: lanelab builds that
     itself."""
-    purposes = {need for arm in experiment.arms for need in SERVERS[arm.server].needs(arm.back_end())}
-    purposes |= {need for arm in experiment.arms if arm.answer_delay for need in SERVERS[arm.server].needs_for_delays}
+    served = [each for arm in experiment.arms for each in arm.by_server]
+    purposes = {need for arm in served for need in SERVERS[arm.server].needs(arm.back_end())}
+    purposes |= {need for arm in served if arm.answer_delay for need in SERVERS[arm.server].needs_for_delays}
     purposes |= {need for arm in experiment.arms for need in _of_proxy(arm)}
     if any(_calls_jpegtran(arm.minify) for arm in experiment.arms):
         purposes.add("minify")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from lanelab.driver.arm.arm import require_third_parties
+from lanelab.driver.arm.groups import require_third_parties
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.estimate import Estimate, SiteLoad, estimate
 from lanelab.driver.run.loads import check_loads

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from lanelab.driver.arm.arm import require_third_parties
+from lanelab.driver.arm.groups import require_third_parties
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.experiment.model import Cell, Experiment
 from lanelab.driver.link import Link

@@ -3,21 +3,23 @@
 Every workload serves a site in the same way. What was started for one trial is ended before the next.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.groups import groups
 from lanelab.driver.arm.proxies.registry import proxy_of
 from lanelab.driver.arm.servers.certificates import Authority, Leaf
 from lanelab.driver.arm.servers.life import Running, RunningServer, check_configuration
 from lanelab.driver.arm.servers.resolver import Resolver, use_resolver
-from lanelab.driver.arm.servers.server import LOOPBACK, Assignment
+from lanelab.driver.arm.servers.server import LOOPBACK_NETWORK, Assignment
 from lanelab.driver.arm.third_parties import ThirdParties
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.bed.addresses import origin_addresses
 from lanelab.driver.bed.commands import run_ip
-from lanelab.driver.bed.dead_addresses import dead_addresses, dropping_line
+from lanelab.driver.bed.dead_addresses import dead_addresses, dropping_line, is_dead
 from lanelab.driver.bed.node import Node
 from lanelab.driver.link import Link
 from lanelab.driver.record.metrics import PAGE_LOAD
@@ -41,10 +43,13 @@ def addresses_of(arm: Arm, site: Site, link: Link) -> dict[str, str]:
     return {**origin_addresses(site.hosts, arm.addresses, link.distance_to), **dead}
 
 
-def sockets_at(arm: Arm, addresses: Iterable[str]) -> tuple[str, ...]:
+def sockets_at(arm: Arm, addresses: Iterable[str], number: int = 0, *, beside: bool = False) -> tuple[str, ...]:
     """Return the addresses at each of which a server has a socket of its own; none: one socket does for all. By QUIC it
-    would answer from the node's own address then, whichever of a site's it was asked at."""
-    return (LOOPBACK, *addresses) if arm.protocol == "h3" and arm.addresses != "shared" else ()
+    would answer from the node's own address then, whichever of a site's it was asked at; and `beside` others it has to
+    leave theirs free. At the first address it is asked whether it is ready: `number` is that of the server."""
+    if arm.addresses == "shared" or not (beside or arm.protocol == "h3"):
+        return ()
+    return (f"{LOOPBACK_NETWORK}.{number + 1}", *(each for each in addresses if not is_dead(each)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,7 @@ class Served:
     server: RunningServer
     resolver: Resolver | None
     proxy: Running | None = None  # in front of the server; clients meet it
+    others: tuple[RunningServer, ...] = ()  # beside the server of the page: of hosts with one of their own
 
     @property
     def folders(self) -> Mapping[str, str]:
@@ -63,16 +69,22 @@ class Served:
             return {"proxy": self.proxy.folder, "back_end": self.server.folder}
         return {"server": self.server.folder}
 
+    @property
+    def servers(self) -> tuple[RunningServer, ...]:
+        return (self.server, *self.others)
+
     def require_alive(self) -> None:
         """Raises ServerError when a server or its proxy has ended by itself."""
-        self.server.require_alive()
+        for each in self.servers:
+            each.require_alive()
         if self.proxy:
             self.proxy.require_alive()
 
     def forget(self) -> None:
         """Leave out of the logs what was asked until now."""
-        self.server.requests()
-        self.server.error_lines()
+        for each in self.servers:
+            each.requests()
+            each.error_lines()
         if self.proxy:
             self.proxy.error_lines()
         if self.resolver:
@@ -86,13 +98,13 @@ class Served:
         self._end(lambda running: running.kill())
 
     def _end(self, end: Callable[[Running], None]) -> None:
-        try:
+        with ExitStack() as stack:  # each of them, whatever becomes of the others
+            if self.resolver:
+                stack.callback(self.resolver.stop)
+            for each in self.servers:
+                stack.callback(end, each)
             if self.proxy:
-                end(self.proxy)
-        finally:
-            end(self.server)
-        if self.resolver:
-            self.resolver.stop()
+                stack.callback(end, self.proxy)
 
 
 class Serving:
@@ -147,9 +159,11 @@ class Serving:
             folder, spoken = self._folder / "resolver", spoken_by_record(spec.arm)
             resolver = Resolver.start(self._server, self.addresses(spec), folder, spoken)
         started: list[Running] = []
+        servers: list[RunningServer] = []
         try:
-            server = RunningServer.start(self._server, self._behind(spec, "server"))
-            started.append(server)
+            for assignment in self._assignments(spec, "server"):
+                servers.append(RunningServer.start(self._server, assignment))
+                started.append(servers[-1])
             proxy = self._start_proxy(spec)
         except BaseException:
             for running in started:
@@ -157,7 +171,7 @@ class Serving:
             if resolver:
                 resolver.stop()
             raise
-        return Served(server, resolver, proxy)
+        return Served(servers[0], resolver, proxy, tuple(servers[1:]))
 
     def _start_proxy(self, spec: TrialSpec) -> Running | None:
         """Start the proxy in front of the server, which answers already."""
@@ -167,12 +181,33 @@ class Serving:
     def check(self, spec: TrialSpec) -> None:
         """Let the server read its configuration: only it knows all directives. Raises InputError."""
         try:
-            check_configuration(self._server, self._behind(spec, "check"))
+            for assignment in self._assignments(spec, "check"):
+                check_configuration(self._server, assignment)
             if proxy := proxy_of(spec.arm):
                 check_configuration(self._server, self._assignment(spec, "check-proxy"), proxy)
         except InputError as error:
             error.key = f"arms.{spec.arm.name}.{error.key or 'server_directives'}"
             raise
+
+    def _assignments(self, spec: TrialSpec, folder: str) -> Iterator[Assignment]:
+        """Yield what each server of the trial serves, that of the page first."""
+        parts = groups(spec.arm, spec.site)
+        if len(parts) == 1:
+            yield self._behind(spec, folder)
+            return
+        whole, addresses = self._assignment(spec, folder), self.addresses(spec)
+        for number, part in enumerate(parts):
+            hosts = part.site.hosts
+            at = sockets_at(part.arm, (addresses[host] for host in hosts), number, beside=True)
+            yield replace(
+                whole,
+                arm=replace(part.arm, at=at),
+                site=part.site,
+                folder=self._folder / (f"{folder}-{number}" if number else folder),
+                pushed=() if number else whole.pushed,
+                hints=() if number else whole.hints,
+                delays={url: wait for url, wait in whole.delays.items() if url.partition("/")[0] in hosts},
+            )
 
     def _assignment(self, spec: TrialSpec, folder: str) -> Assignment:
         return Assignment(

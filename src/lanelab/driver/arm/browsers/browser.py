@@ -49,6 +49,7 @@ class Surroundings:
     trusted: tuple[str, ...] = ()  # public keys that it trusts: their SHA-256 in base64
     authority: str = ""  # the certificate, in PEM, of whoever signed for them
     keys: bool = False  # log TLS keys
+    without_h3: frozenset[str] = frozenset()  # hosts that do not speak HTTP/3 where an arm has it for the others
     netlog: bool = False  # log the network from the start of the process
     without_h2: bool = False  # it may not offer HTTP/2: a server would take it that is to speak HTTP/1.1
     timeout_s: float = 120.0  # of the load that a warm start makes beforehand

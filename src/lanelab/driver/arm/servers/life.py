@@ -170,14 +170,21 @@ class RunningServer(Running):
         """Return what it served since the last call. Requests of its own node are left out, except those of a proxy."""
         return list(self.server.requests(self._new_lines(ACCESS_LOG)))
 
-    def requests_until(self, complete: Callable[[Sequence[Line]], bool], within_s: float) -> list[Line]:
-        """The same, when that is complete, or after that time: a request is logged when its last byte is handed over,
-        which may be a moment after the client has it."""
-        served, until = self.requests(), time.monotonic() + scaled(within_s)
-        while not complete(served) and time.monotonic() < until:
-            time.sleep(READY_POLL_S)
-            served += self.requests()
-        return served
+
+def requests_until(
+    servers: Sequence[RunningServer], complete: Callable[[Sequence[Line]], bool], within_s: float
+) -> list[Line]:
+    """Return what these servers served since the last call, when that is complete, or after that time: a request is
+    logged when its last byte is handed over, which may be a moment after the client has it."""
+    served, until = _requests(servers), time.monotonic() + scaled(within_s)
+    while not complete(served) and time.monotonic() < until:
+        time.sleep(READY_POLL_S)
+        served += _requests(servers)
+    return served
+
+
+def _requests(servers: Sequence[RunningServer]) -> list[Line]:
+    return [line for each in servers for line in each.requests()]
 
 
 def check_configuration(node: Node, assignment: Assignment, program: Program | None = None) -> str:

@@ -17,7 +17,8 @@ from lanelab.driver.record.evidence.server import Line
 from lanelab.driver.site.site import Site
 
 PORTS = {"http": 80, "https": 443}
-LOOPBACK = "127.0.0.1"
+LOOPBACK_NETWORK = "127.0.0"  # all of whose addresses a node has: it asks each of its servers at another
+LOOPBACK = f"{LOOPBACK_NETWORK}.1"
 BACK_END_PORT = 8080  # where a server behind a proxy listens, for its own node alone
 NOBODY = "lanelab.invalid"  # the virtual host that answers to every name that the site does not have
 # Headers of one connection: the arm decides about connections, and servers say themselves how long a body is.

@@ -15,7 +15,7 @@ from lanelab.driver.arm.browsers.browser import NETLOG, Browser, PageRecord, Rep
 from lanelab.driver.arm.browsers.failures import BrowserError
 from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.arm.browsers.registry import BROWSERS
-from lanelab.driver.arm.servers.registry import SERVERS
+from lanelab.driver.arm.groups import groups
 from lanelab.driver.arm.third_parties import ThirdParties
 from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.coded import Coded
@@ -315,6 +315,7 @@ class PageLoadOnBed(BedSide):
             netlog=NETLOG in wishes(spec.recorders),
             timeout_s=spec.timeout_s,
             blocked=arm.block,
+            without_h3=_without_h3(arm, spec.site),
             repeatable=repeatable_of(arm, spec.site),
         )
         if arm.via == "gateway":
@@ -322,7 +323,7 @@ class PageLoadOnBed(BedSide):
             hosts = _without(addresses(spec.site), blocked)
             return replace(around, hosts=hosts, dns="instant", trusted=trusted, authority=authority)
         leaf = serving.certificate(spec)
-        around = replace(around, without_h2=_must_not_offer_h2(arm))
+        around = replace(around, without_h2=any(each.takes_any_h2 for each in arm.by_server))
         return replace(around, trusted=(leaf.spki_sha256_b64,), authority=authority, keys=True) if leaf else around
 
 
@@ -330,15 +331,16 @@ def _journey(loaded: PageRecord | None) -> dict[str, Coded]:
     return {"journey": JourneyEvidence(loaded.steps)} if loaded and loaded.steps else {}
 
 
+def _without_h3(arm: Arm, site: Site) -> frozenset[str]:
+    """Return the hosts that speak something else, where the arm has HTTP/3 for the others."""
+    if arm.protocol != "h3":
+        return frozenset()
+    return frozenset(host for each in groups(arm, site) if each.arm.protocol != "h3" for host in each.site.hosts)
+
+
 def _without(addresses: Mapping[str, str], blocked: Collection[str]) -> dict[str, str]:
     """Return the addresses of all other hosts: what the browser does not know it cannot ask."""
     return {host: address for host, address in addresses.items() if host not in blocked}
-
-
-def _must_not_offer_h2(arm: Arm) -> bool:
-    """Return whether the server must not offer HTTP/2: where HTTP/1.1 is to be spoken, with a server that takes HTTP/2
-    from whoever offers it."""
-    return arm.protocol == "http/1.1" and arm.tls != "off" and SERVERS[arm.server].always_offers_h2
 
 
 def repeatable_of(arm: BrowserSettings, site: Site) -> Repeatable | None:

@@ -123,7 +123,8 @@ class BrowserTold:
         aside = {each.url for each in self.site.objects if each.late}
         parts = {target(each) for each in self.record.requests if asked_for_a_part(each)}
         plt_ms = self.evidence.browser.times.plt_ms if self.evidence.browser else None
-        first_us = min((each.began_us for each in lines), default=0)
+        logged = self.evidence.server.requests if self.evidence.server else ()
+        first_us = min((each.began_us for each in logged), default=0)
         for each in lines:
             address = "".join(served_target(each))
             late = plt_ms is None or each.began_us - first_us > plt_ms * 1000

@@ -7,6 +7,7 @@ piece that a sound trial of this arm has, and that is not there, is named.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from lanelab.driver.arm.groups import groups
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.record.evidence.browser import BrowserEvidence, Request
 from lanelab.driver.record.evidence.gateway import GatewayLog, GatewayRequest
@@ -19,7 +20,7 @@ from lanelab.driver.trial.page_load.expectation import Expected
 from lanelab.driver.trial.page_load.judges.device import device_missing
 from lanelab.driver.trial.page_load.judges.objects import BAD_GATEWAY, PREFLIGHT
 from lanelab.driver.trial.page_load.requests import fetched, host, in_clear, target
-from lanelab.driver.trial.page_load.witnesses import port
+from lanelab.driver.trial.page_load.witnesses import port, served_target
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions, Tcpdump
 
 OK, REDIRECTS, BAD_REQUEST = 200, 300, 400
@@ -112,7 +113,7 @@ class _Pieces:
         wanted = min(1, due) if self.evidence.gateway else due
         if len(server.requests) < wanted:
             yield f"evidence.server.requests ({len(server.requests)} of {due})"
-        untold = SERVERS[self.expected.arm.server].untold(self.expected.arm.protocol)
+        untold_of = self._untold_by_host()
         for number, each in enumerate(server.requests):
             fields: dict[str, object] = {"sent_bytes": each.sent_bytes, "received_bytes": each.received_bytes}
             fields["keepalives"] = each.keepalives
@@ -122,8 +123,15 @@ class _Pieces:
                 fields["match"] = each.match
             if self.expected.arm.tls != "off" and not in_clear(self.expected.arm, port(each.local)):
                 fields |= {"tls": each.tls, "tls_resumed": each.tls_resumed}
+            untold = untold_of.get(served_target(each)[0], untold_of[self.expected.site.entry_host])
             absent = (name for name, value in fields.items() if value is None and name not in untold)
             yield from (f"evidence.server.requests[{number}].{name}" for name in absent)
+
+    def _untold_by_host(self) -> dict[str, frozenset[str]]:
+        """Return what the log of each host's server does not have."""
+        parts = groups(self.expected.arm, self.expected.site)
+        untold = [(SERVERS[each.arm.server].untold(each.arm.protocol), each.site.hosts) for each in parts]
+        return {name: facts for facts, hosts in untold for name in hosts}
 
     def _of_resolver(self) -> Iterator[str]:
         if self.expected.arm.dns != "resolver":

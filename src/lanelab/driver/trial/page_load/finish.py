@@ -32,8 +32,9 @@ from lanelab.driver.trial.page_load.judges.registry import flags, judge
 from lanelab.driver.trial.page_load.link_reading import link_measures, runs_of_losses, with_link
 from lanelab.driver.trial.page_load.log_placement import placed
 from lanelab.driver.trial.page_load.requests import with_wire
+from lanelab.driver.trial.page_load.served_hosts import by_server, names_of_all
+from lanelab.driver.trial.page_load.server_log import BESIDE
 from lanelab.driver.trial.page_load.streams import stream_measures
-from lanelab.driver.trial.page_load.witnesses import Witnesses
 from lanelab.driver.trial.parts.decompose import Loaded, decompose
 from lanelab.driver.trial.parts.exchanges import MS
 from lanelab.driver.trial.parts.intervals import Interval
@@ -52,7 +53,8 @@ def with_parts(record: TrialRecord, context: TrialContext, captures: Captures) -
     if isinstance(timeline, str):
         return replace(record, evidence=replace(evidence, parts=Parts((), timeline)))
     loaded = Loaded(record.requests, evidence, timeline, context.link, _main_thread(record))
-    parts = decompose(loaded, one_at_a_time=not arm.multiplexed and arm.pipelining == 1)
+    one_at_a_time = arm.pipelining == 1 and not any(each.multiplexed for each in arm.by_server)
+    parts = decompose(loaded, one_at_a_time=one_at_a_time)
     evidence = replace(evidence, parts=parts.parts)
     return replace(record, evidence=evidence, measures={**record.measures, **parts.measures})
 
@@ -183,7 +185,8 @@ def _witnesses(work: Work) -> Work:
     """Return who could tell what was spoken."""
     if work.evidence.browser is None:
         return work
-    names = Witnesses.of(work.evidence, work.context.arm).names()
+    context = work.context
+    names = names_of_all(by_server(work.evidence, context.arm, context.site, context.link))
     return work.with_evidence(replace(work.evidence, witnesses=names))
 
 
@@ -247,7 +250,8 @@ def _pack(work: Work) -> None:
     folder = work.context.folder
     (folder / KEYS).unlink(missing_ok=True)
     _compress(folder / "page.har.gz", json.dumps(har(work.record)).encode())
-    for name in (*PACKED, *packed(work.context.experiment.recorders)):
+    beside = [path.name for path in folder.glob(f"{BESIDE}*-{PACKED[0]}")]
+    for name in (*PACKED, *beside, *packed(work.context.experiment.recorders)):
         path = folder / name
         if path.is_file():
             _compress(folder / f"{name}.gz", path.read_bytes())

@@ -8,7 +8,7 @@ So the browser's connections are closed where a line is missing after a moment.
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from lanelab.driver.arm.servers.life import RunningServer
+from lanelab.driver.arm.servers.life import RunningServer, requests_until
 from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.evidence.gateway import GatewayLog
 from lanelab.driver.record.evidence.server import Line, LoggedRequest, ServedRequest, ServerLog
@@ -22,6 +22,8 @@ from lanelab.driver.trial.page_load.witnesses import target as target_of
 LOGGED_WITHIN_S = 0.5  # while the connections are open
 CLOSED_WITHIN_S = 5.0  # after they were closed: the server hears of that over the trial's link, which may lose packets
 
+BESIDE = "beside-"  # before a number and the name of a file: of a server of `origins`
+
 Complete = Callable[[Sequence[Line]], bool]
 
 
@@ -29,28 +31,30 @@ def read_server_log(trial: UnderWay, complete: Complete, close_connections: Call
     """None: the server is not there, or has ended by itself."""
     if not trial.served:
         return None
-    server, log = trial.served.server, None
+    servers, log = trial.served.servers, None
     with trial.failing(Reason.SERVER_FAILED):
-        server.require_alive()
-        served = _served(server, complete, close_connections)
-        for name, data in server.files().items():
-            (trial.folder / name).write_bytes(data)
+        for each in servers:
+            each.require_alive()
+        served = _served(servers, complete, close_connections)
+        for number, server in enumerate(servers):
+            for name, data in server.files().items():
+                (trial.folder / f"{f'{BESIDE}{number}-' if number else ''}{name}").write_bytes(data)
         log = ServerLog(
-            server.version,
-            server.configuration,
-            tuple(server.error_lines()),
+            ", ".join(dict.fromkeys(each.version for each in servers)),
+            "\n".join(each.configuration for each in servers),
+            tuple(line for each in servers for line in each.error_lines()),
             tuple(each for each in served if isinstance(each, ServedRequest)),
             tuple(each for each in served if isinstance(each, LoggedRequest)),
         )
     return log  # noqa: RET504 - None after a failure
 
 
-def _served(server: RunningServer, complete: Complete, close_connections: Callable[[], None]) -> list[Line]:
-    served = server.requests_until(complete, LOGGED_WITHIN_S)
+def _served(servers: Sequence[RunningServer], complete: Complete, close_connections: Callable[[], None]) -> list[Line]:
+    served = requests_until(servers, complete, LOGGED_WITHIN_S)
     if complete(served):
         return served
     close_connections()
-    return served + server.requests_until(lambda more: complete([*served, *more]), CLOSED_WITHIN_S)
+    return served + requests_until(servers, lambda more: complete([*served, *more]), CLOSED_WITHIN_S)
 
 
 def has_every_answer(requests: Sequence[Request], gateway: GatewayLog | None) -> Complete:

@@ -133,7 +133,9 @@ def _quic(arm: BrowserSettings, around: Surroundings) -> Iterator[str]:
     yield "--force-fieldtrials=QUIC/Enabled"
     yield f"--force-fieldtrial-params=QUIC.Enabled:disable_tls_zero_rtt/{str(not arm.early_data).lower()}"
     port = HTTPS_PORT if arm.h3_discovery == "forced" else UNUSED_PORT
-    yield "--origin-to-force-quic-on=" + ",".join(f"{host}:{port}" for host in around.hosts)
+    yield "--origin-to-force-quic-on=" + ",".join(
+        f"{host}:{port}" for host in around.hosts if host not in around.without_h3
+    )
     if _asks_for_records(arm):
         yield "--enable-features=" + ",".join(RECORD_FEATURES)
 

@@ -195,7 +195,9 @@ def _watched(arm: BrowserSettings, around: Surroundings) -> dict[str, object]:
         "addresses": dict(around.hosts) if around.dns == "instant" else None,
         "authority": _without_armour(around.authority),
         "confined": True,
-        "alternatives": sorted(around.hosts) if arm.protocol == "h3" and arm.h3_discovery == "forced" else [],
+        "alternatives": sorted(set(around.hosts) - around.without_h3)
+        if arm.protocol == "h3" and arm.h3_discovery == "forced"
+        else [],
     }
 
 

@@ -179,7 +179,7 @@ def _protocols(arm: BrowserSettings, around: Surroundings) -> dict[str, Value]:
             "network.dns.httpssvc.http3_fast_fallback_timeout": 0,
         }
     if arm.h3_discovery == "forced":
-        mapping = ",".join(f"{host};h3=:{HTTPS_PORT}" for host in around.hosts)
+        mapping = ",".join(f"{host};h3=:{HTTPS_PORT}" for host in around.hosts if host not in around.without_h3)
         preferences["network.http.http3.alt-svc-mapping-for-testing"] = mapping
     elif arm.h3_discovery == "https-record":
         names = ("native_https_query", "use_https_rr_as_altsvc")

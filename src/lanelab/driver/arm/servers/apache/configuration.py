@@ -66,7 +66,7 @@ def configuration(  # noqa: PLR0913 - each is another thing that an assignment s
         [f'ReplayPack "{place.content}/{pack.FILE}"'],
         _logs(arm, log_requests=log_requests),
         _directives(arm),
-        *(_everybody(arm, port, scheme) for _, port, scheme in listens(arm)),
+        *(_everybody(arm, port, scheme) for port, scheme in dict.fromkeys(door[1:] for door in listens(arm))),
     ]
     return "\n".join("".join(line + "\n" for line in part) for part in parts if part)
 

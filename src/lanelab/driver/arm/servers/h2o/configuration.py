@@ -8,7 +8,7 @@ from lanelab.driver.arm.servers.answers import Answer
 from lanelab.driver.arm.servers.directives import directive_of, marked
 from lanelab.driver.arm.servers.h2o.fields import H2oSettings
 from lanelab.driver.arm.servers.layout import HOSTS, INDEX, Layout
-from lanelab.driver.arm.servers.server import NOBODY, PORTS, TLS_NAMES, Place
+from lanelab.driver.arm.servers.server import NOBODY, TLS_NAMES, Place, listens
 from lanelab.driver.arm.wire import WireSettings, own_settings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.site.compressed_types import COMPRESSED_TYPES, SMALLEST_COMPRESSED
@@ -34,7 +34,7 @@ def configuration(
     parts = [
         [*_base(arm, place), *(["user: root"] if as_root else [])],
         _connections(arm),
-        [line for scheme in arm.ports for line in _listen(arm, scheme, place)],
+        [line for door in listens(arm) for line in _listen(arm, door, place)],
         _compression(arm),
         _log(place) if log_requests else [],
         marked(arm.server_directives),
@@ -71,8 +71,9 @@ def _connections(arm: WireSettings) -> list[str]:
     ]
 
 
-def _listen(arm: WireSettings, scheme: str, place: Place) -> list[str]:
-    lines = ["listen:", "  host: 0.0.0.0", f"  port: {PORTS[scheme]}"]
+def _listen(arm: WireSettings, door: tuple[str, int, str], place: Place) -> list[str]:
+    address, port, scheme = door
+    lines = ["listen:", f"  host: {address}", f"  port: {port}"]
     if scheme == "https":
         lines += [
             "  ssl:",

@@ -7,7 +7,7 @@ from lanelab.driver.arm.servers.answers import Answer
 from lanelab.driver.arm.servers.directives import directive_of, marked
 from lanelab.driver.arm.servers.layout import HOSTS, INDEX, Layout
 from lanelab.driver.arm.servers.lighttpd.fields import MOST_KEPT, LighttpdSettings
-from lanelab.driver.arm.servers.server import PORTS, TLS_NAMES, Place
+from lanelab.driver.arm.servers.server import TLS_NAMES, Place, listens
 from lanelab.driver.arm.wire import WireSettings, own_settings
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.site.compressed_types import COMPRESSED_TYPES, SMALLEST_COMPRESSED
@@ -60,14 +60,13 @@ def _base(arm: WireSettings, place: Place, *, log_requests: bool) -> list[str]:
 
 
 def _listen(arm: WireSettings, place: Place) -> list[str]:
-    """The first port is that of the whole server."""
-    first, *more = arm.ports
-    lines = ['server.bind = "0.0.0.0"', f"server.port = {PORTS[first]}", _protocol(arm)]
-    if first == "https":
-        return lines + _tls(arm, place)
-    for scheme in more:
-        secured = (f"    {line}" for line in _tls(arm, place))
-        lines += [f'$SERVER["socket"] == "0.0.0.0:{PORTS[scheme]}" {{', *secured, "}"]
+    """The first address and port are those of the whole server."""
+    (address, port, scheme), *more = listens(arm)
+    lines = [f"server.bind = {_quoted(address)}", f"server.port = {port}", _protocol(arm)]
+    lines += _tls(arm, place) if scheme == "https" else []
+    for address, port, scheme in more:
+        secured = (f"    {line}" for line in _tls(arm, place)) if scheme == "https" else ()
+        lines += [f'$SERVER["socket"] == "{address}:{port}" {{', *secured, "}"]
     return lines
 
 

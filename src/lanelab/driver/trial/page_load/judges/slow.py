@@ -6,7 +6,7 @@ requests of a trial counts, so that the two clocks need not agree.
 """
 
 import bisect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lanelab.driver.arm.arm import Arm
@@ -21,6 +21,7 @@ from lanelab.driver.record.reasons import Flag, FlagName
 from lanelab.driver.trial.packets.timeline import Timeline
 from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
 from lanelab.driver.trial.page_load.requests import few
+from lanelab.driver.trial.page_load.served_hosts import ServedHosts, by_server
 from lanelab.driver.trial.page_load.witnesses import Witnesses, served_target
 
 PATIENCE_US = 50_000  # what a busy machine takes; flags of the machine begin earlier
@@ -36,6 +37,7 @@ class Slow:
     evidence: PageLoadEvidence
     timeline: Timeline | None  # of the client's capture; None: there is none
     delays: Mapping[str, Duration] = field(default_factory=dict)  # how long answers are to wait
+    parts: Sequence[ServedHosts] = ()  # by server; none: there is one
 
     def flags(self) -> Iterator[Flag]:
         waits = [*self._served_late(), *self._paused()]
@@ -50,8 +52,13 @@ class Slow:
     def _served_late(self) -> list[str]:
         """Return what was served late by HTTP/1.1 without pipelining: elsewhere requests may wait for each other. The
         server's log must have its own times."""
-        witnesses = Witnesses.of(self.evidence, self.arm)
-        if self.arm.multiplexed or self.arm.pipelining > 1 or "began_us" in witnesses.untold:
+        served = [(each.arm, each.witnesses) for each in self.parts]
+        served = served or [(self.arm, Witnesses.of(self.evidence, self.arm))]
+        return [words for arm, witnesses in served for words in self._late_of(arm, witnesses)]
+
+    def _late_of(self, arm: Arm, witnesses: Witnesses) -> list[str]:
+        """Return the same of one server."""
+        if arm.multiplexed or arm.pipelining > 1 or "began_us" in witnesses.untold:
             return []
         lines = witnesses.served_requests
         worked = [
@@ -140,7 +147,8 @@ def _name(line: ServedRequest) -> str:
 def _flags(case: Case) -> Iterator[Flag]:
     if not case.link.cross:  # whose queue explains what is late
         delays = ThirdParties.of(case.arm, case.site).delays
-        yield from Slow(case.arm, case.link, case.evidence, case.read_timeline(), delays).flags()
+        parts = by_server(case.evidence, case.arm, case.site, case.link)
+        yield from Slow(case.arm, case.link, case.evidence, case.read_timeline(), delays, parts).flags()
 
 
 JUDGE = Judge(Needs.TRIAL, flags=_flags)

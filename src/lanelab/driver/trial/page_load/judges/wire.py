@@ -1,25 +1,34 @@
 """Protocols, connections and streams on the wire are those of the arm: what each witness who can know says of it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from lanelab.driver.record.reasons import Failure
 from lanelab.driver.trial.page_load.connection_use import ConnectionUse
 from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs, once
 from lanelab.driver.trial.page_load.keepalive import Keepalive
 from lanelab.driver.trial.page_load.protocols import Protocols, resumption
-from lanelab.driver.trial.page_load.requests import on_network
+from lanelab.driver.trial.page_load.requests import host, on_network
+from lanelab.driver.trial.page_load.served_hosts import ServedHosts, by_server
 from lanelab.driver.trial.page_load.streams import StreamsVerdict
-from lanelab.driver.trial.page_load.witnesses import Witnesses
 
 
 def _failures(case: Case) -> Iterator[Failure]:
-    witnesses = Witnesses.of(case.evidence, case.arm)
-    protocols = Protocols(case.record, case.evidence, case.arm, case.site, witnesses)
-    keepalive = Keepalive(case.arm, witnesses, case.requests, on_network(case.record.requests))
-    used = ConnectionUse(case.arm, case.link, witnesses, keepalive)
-    yield from once([*protocols.failures(), *used.failures()])
-    yield from resumption(case.arm, witnesses)
-    yield from StreamsVerdict(case.arm, case.site, witnesses).failures()
+    parts = by_server(case.evidence, case.arm, case.site, case.link)
+    yield from once(failure for part in parts for failure in _of_connections(case, part))
+    yield from once(failure for part in parts for failure in resumption(part.arm, part.witnesses))
+    for part in parts:
+        yield from StreamsVerdict(part.arm, part.site, part.witnesses).failures()
+
+
+def _of_connections(case: Case, part: ServedHosts) -> Iterator[Failure]:
+    """Yield what speaks against the connections to one server."""
+    requests = tuple(each for each in case.record.requests if host(each) not in part.others)
+    record = replace(case.record, requests=requests) if part.others else case.record
+    fetched = [each for each in case.requests if host(each) not in part.others]
+    keepalive = Keepalive(part.arm, part.witnesses, fetched, on_network(case.record.requests))
+    yield from Protocols(record, case.evidence, part.arm, part.site, part.witnesses).failures()
+    yield from ConnectionUse(part.arm, case.link, part.witnesses, keepalive).failures()
 
 
 JUDGE = Judge(Needs.LOAD, _failures)
