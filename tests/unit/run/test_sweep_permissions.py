@@ -62,3 +62,13 @@ def test_a_users_script_is_code_and_lanelabs_own_is_not(tmp_path: Path) -> None:
     own = of_a_load(tmp_path, "users.js")
     assert [(ask.kind, ask.where) for ask in asks_of(own)] == [("scripts", "the script users.js")]
     assert asked_of(of_a_load(tmp_path, "page")) == ()
+
+
+def test_the_script_of_a_journey_is_code(tmp_path: Path) -> None:
+    (tmp_path / "go.py").write_text("step('home')\n")
+    path = tmp_path / "journey.yaml"
+    path.write_text("sites: dummy\nlinks: {rtt: 20ms}\narms: {http: {}}\nscript: go.py\n")
+    own = read_experiment(path)
+    assert [(ask.kind, ask.where) for ask in asks_of(own)] == [("scripts", "the script go.py")]
+    with pytest.raises(InputError, match=r"--allow scripts$"):
+        require_allowed(own, ("flags",), "lent")

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -283,3 +284,44 @@ def test_steps_have_numbers_of_their_own() -> None:
     assert (opened, reused, cached) == ([3, 0, 0], [0, 2, 0], [0, 1, 3])
     assert measures["plt_ms@news"] == pytest.approx(1000)
     assert 0 == measures["bound_ms@back"] < measures["bound_ms@news"] < measures["bound_ms@home"]
+
+
+# --- of a script
+
+SCRIPTED = (Step("first", "", False, 0), Step("second", "", False, 0), Step("third", "", False, 0))
+BY_SCRIPT = replace(EXPECTED, journey=SCRIPTED)
+
+
+def scripted() -> Data:
+    """The same record by a script's names; its last step loads no page, and fetches what nobody needs."""
+    data = sound()
+    for each, step in zip(data["recordings"]["journey"]["steps"], SCRIPTED, strict=True):
+        each |= {"name": step.name, "back": False, "thought_ms": 7000.0}
+    last = data["recordings"]["journey"]["steps"][2]
+    last["times"] = dict.fromkeys(last["times"]) | {"plt_ms": 300.0}
+    last |= {"navigation": None, "requests": 1}
+    last["clock"]["navigation"] = None
+    data["requests"][6:] = [asked(2, 1, PHOTO, cached=True)]
+    data["evidence"]["browser"]["times"]["plt_ms"] = 2300.0
+    return data
+
+
+def test_steps_of_a_script_count_whatever_they_load_and_however_long_they_wait() -> None:
+    assert judge(read(scripted()), BY_SCRIPT) == []
+
+
+@pytest.mark.parametrize(
+    ("falsify", "says"),
+    [
+        (step(1, name="other"), "step second: it is the step other"),
+        (drop(1), "step first: a.test/style.css (never asked for)"),
+        (ask(6, from_cache=False, status=404, connection=7), "step third: a.test/photo.png (status 404)"),
+        (inside(1, "times", plt_ms=None), "step second: the record lacks times.plt_ms"),
+        (inside(1, "clock", navigation=None), "step second: the record lacks clock.navigation"),
+        (below_bound, "step second: the page loaded in 30.0 ms"),
+    ],
+)
+def test_what_is_wrong_with_a_step_of_a_script_is_refused(falsify: Change, says: str) -> None:
+    data = scripted()
+    falsify(data)
+    assert any(says in failure.detail for failure in judge(read(data), BY_SCRIPT))

@@ -95,6 +95,9 @@ EXPERIMENT = Table((
         "[keys](journeys.md#steps)", "the entry alone"),
     Setting("think", DURATION, "", "with `pages`: the time between the end of a load and the next step", "2s",
         "a time, `1s` or more", "`5s`"),
+    Setting("script", PROSE, "", "a Selenium script of your own that makes the journey, [instead of "
+        "`pages`](journeys.md#scripts); its steps are those that it marks", "journey.py",
+        "the path of a Python file below the experiment's folder", "none"),
     Setting("trials", TRIALS, "5", "how many trials each cell gets", "3", default_words="`5`, unless `until` is given"),
     Setting("until", None, "", "go on until results are known well enough, instead of `trials`",
         "{ci: 2%, max: 30}",

@@ -4,7 +4,7 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.origins import ORIGINS
@@ -17,13 +17,13 @@ from lanelab.driver.base.settings.source import Written
 from lanelab.driver.base.units import Duration
 from lanelab.driver.experiment.load_tables import LOAD_STAGE, LOAD_USERS, WORKLOAD
 from lanelab.driver.experiment.model import Cell, LinkCase
+from lanelab.driver.experiment.user_files import read_script
 from lanelab.driver.record.metrics import LOAD, PAGE_LOAD, metrics_of
 from lanelab.driver.trial.load_settings import PAGE, SCRIPTS, LoadSettings, Stage
 from lanelab.driver.trial.server_load.generator import OF_CONNECTIONS, OF_USERS, Generator
 from lanelab.driver.trial.server_load.registry import GENERATORS
 
 MOST_LOADS = 100
-LARGEST_SCRIPT_BYTES = 1_000_000
 BEFORE = "server_load"  # a workload that lanelab had
 _STEADY = "Write users: 100 with duration: 60s, or users: {from: 1, to: 100, over: 2min}"
 
@@ -219,23 +219,10 @@ def _read_script(written: Written | None) -> tuple[str, str]:
     name = written.text().strip()
     if name in SCRIPTS:
         return name, ""
-    path = PurePosixPath(name)
-    if path.suffix != ".js":
+    if PurePosixPath(name).suffix != ".js":
         remedy = f"{near_miss(name, SCRIPTS)}Write {', '.join(SCRIPTS)}, or the path of a k6 script, like users.js"
         raise written.error(f"there is no script {name[:60]!r}", remedy)
-    if path.is_absolute() or ".." in path.parts:
-        remedy = "Put the script beside the file or below it: the run folder keeps a copy of it"
-        raise written.error("a script has to be below the folder of the experiment file", remedy)
-    try:
-        data = (Path(written.source).parent / path).read_bytes()
-        text = data[: LARGEST_SCRIPT_BYTES + 1].decode("utf-8")
-    except OSError as error:
-        raise written.error(f"the script {name} cannot be read: {error.strerror}", "Mind its path") from None
-    except UnicodeDecodeError:
-        raise written.error(f"the script {name} is not UTF-8 text", "Save it as UTF-8") from None
-    if len(data) > LARGEST_SCRIPT_BYTES:
-        raise written.error(f"the script {name} is larger than {LARGEST_SCRIPT_BYTES} bytes", "Make it smaller")
-    return name, text
+    return name, read_script(written, name)
 
 
 def _read_parameters(written: Written | None) -> tuple[tuple[str, str], ...]:

@@ -15,7 +15,7 @@ from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.experiment.dimensions import value_of
 from lanelab.driver.experiment.figure import Figure
 from lanelab.driver.link import Link
-from lanelab.driver.trial.journey import Journey
+from lanelab.driver.trial.journey import Journey, Script
 from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.tolerances import Tolerances
 
@@ -45,6 +45,7 @@ class Cell:
     link: LinkCase
     arm: Arm
     journey: Journey = ()  # empty: one page is loaded
+    script: Script | None = None  # that makes it
 
     _id: str = field(
         default="", init=False, compare=False, repr=False
@@ -61,11 +62,12 @@ class Cell:
         return self._id
 
     def settings(self) -> dict[str, object]:
-        """Return what identifies it, beside its site: the settings of link and arm that are not the default ones, and
-        the load. So a setting that lanelab gets later changes no identifier."""
+        """Return what identifies it, beside its site: the settings of link and arm that are not the default ones, the
+        load, the journey and its script's hash. So a setting that lanelab gets later changes no identifier."""
         load = {"load": self.link.load.to_json()} if self.link.load else {}
         journey = {"journey": [step.to_json() for step in self.journey]} if self.journey else {}
-        return {"link": self.link.link.changed(), "arm": self.arm.changed(), **load, **journey}
+        script = {"script": self.script.sha256} if self.script else {}
+        return {"link": self.link.link.changed(), "arm": self.arm.changed(), **load, **journey, **script}
 
     @property
     def label(self) -> str:
@@ -136,4 +138,5 @@ class Experiment:
     timeout: Duration
     recorders: Mapping[str, Coded]  # options of each recorder that is on, by its name
     journey: Journey = ()  # that each trial makes; empty: it loads one page
+    script: Script | None = None  # that makes it
     scale: float = 1.0  # of users and times of loads, against what the file says

@@ -16,6 +16,7 @@ from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.experiment.claims import About, read_claims, refuse_sequential
 from lanelab.driver.experiment.compare import default_pairs, read_pairs
 from lanelab.driver.experiment.figures import default_figures, read_figures
+from lanelab.driver.experiment.journey_scripts import read_journey_script
 from lanelab.driver.experiment.journeys import USUAL_THINK, read_journey, refuse_what_is_of_one_load
 from lanelab.driver.experiment.keys import EXPERIMENT, TOLERANCES, UNTIL, read_name
 from lanelab.driver.experiment.load_keys import LoadCase, over_loads, read_loads, workload_of
@@ -85,9 +86,10 @@ def _parse(
     combined = combine(entries, root, arms, _known_sites(sites, workload, loads))
     refuse_links(entries, combined.links, workload)
     combined = combined.with_cells(over_loads(combined.cells, loads)) if loads else combined
-    journey = read_journey(entries, plain["think"] or USUAL_THINK, workload)
+    script, scripted = read_journey_script(entries, workload)
+    journey = scripted or read_journey(entries, plain["think"] or USUAL_THINK, workload)
     if journey:
-        combined = combined.with_cells(tuple(replace(cell, journey=journey) for cell in combined.cells))
+        combined = combined.with_cells(tuple(replace(cell, journey=journey, script=script) for cell in combined.cells))
     refuse_one_address(entries, combined.cells, workload)
     pairs = _read_pairs(entries, combined, plain["order"], repeat)
     if "figures" in entries:
@@ -125,6 +127,7 @@ def _parse(
         timeout=_read_timeout(entries, plain["timeout"], loads),
         recorders=recorders,
         journey=journey,
+        script=script,
     )
 
 

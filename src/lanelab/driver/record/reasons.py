@@ -15,6 +15,7 @@ class Reason(StrEnum):
     BROWSER_CRASHED = "browser-crashed"
     BROWSER_FAILED = "browser-failed"
     INTERACTION_FAILED = "interaction-failed"
+    SCRIPT_FAILED = "script-failed"
     SERVER_FAILED = "server-failed"
     SERVER_ERROR_LOG = "server-error-log"
     GATEWAY_FAILED = "gateway-failed"

@@ -80,11 +80,18 @@ def scripts_told(experiment: Experiment) -> list[str]:
 
 def keep_scripts(experiment: Experiment, folder: Path) -> None:
     """Copy users' own scripts into the run folder, where they are read when the run goes on."""
-    for load in {cell.link.load for cell in experiment.cells if cell.link.load and cell.link.load.script_text}:
-        path = folder / load.script
+    for name, text in scripts_of(experiment).items():
+        path = folder / name
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(load.script_text, encoding="utf-8")
+            path.write_text(text, encoding="utf-8")
         except OSError as error:
-            what = f"cannot keep the script {load.script} in {folder}: {error.strerror}"
+            what = f"cannot keep the script {name} in {folder}: {error.strerror}"
             raise StoreError(what, "Give the script another name") from error
+
+
+def scripts_of(experiment: Experiment) -> dict[str, str]:
+    """Return the text of each of users' own scripts, by its path."""
+    loads = {load.script: load.script_text for cell in experiment.cells if (load := cell.link.load)}
+    scripts = {name: text for name, text in loads.items() if text}
+    return {**scripts, experiment.script.name: experiment.script.text} if experiment.script else scripts

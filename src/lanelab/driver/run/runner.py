@@ -302,7 +302,7 @@ class Runner:
             folder=folder,
             authority=self._store.folder / AUTHORITY,
             workload=self._workload.name,
-            options=load.to_json() if load else journey_options(cell.journey),
+            options=load.to_json() if load else journey_options(cell.journey, cell.script),
             seed=seed,
             built=self._programs.paths,
         )

@@ -90,11 +90,14 @@ def _served(experiment: Experiment) -> ServedSites:
 
 
 def load_for(experiment: Experiment, name: str) -> Site:
-    """Return what an experiment loads of a site: for a journey the whole, with the first step's page as its entry.
+    """Return what an experiment loads of a site: for a journey the whole; unless a script makes it, with the
+    first step's page as its entry.
     Raises InputError where it lacks a page."""
     if not experiment.journey:
         return load_target(name)
     site = load_site(name)
+    if experiment.script:
+        return site
     return site.beginning_at(pages_of(experiment.journey, site)[0])
 
 

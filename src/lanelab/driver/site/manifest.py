@@ -12,7 +12,7 @@ import yaml
 from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError, RecordError
 from lanelab.driver.base.host_names import HOST, is_pattern
-from lanelab.driver.base.settings.kinds import FLAG, Kind, count, near_miss, whole_milliseconds
+from lanelab.driver.base.settings.kinds import FLAG, Kind, choice, count, near_miss, whole_milliseconds
 from lanelab.driver.base.settings.setting import Setting, Table
 from lanelab.driver.base.settings.source import Written, read_yaml
 from lanelab.driver.base.units import Duration
@@ -118,6 +118,7 @@ SITE = Table(
 )
 # fmt: on
 MAKERS = ("objects", "archive", "recipe", "fetch")  # keys that say where the objects are from: exactly one is there
+GET = "GET"
 OBJECT = Table(
     (
         Setting("host", _HOST, "", "of the address", "example.test", required=True),
@@ -127,6 +128,13 @@ OBJECT = Table(
         Setting("mime", _text("mime", "[a-z0-9.+-]+/[a-z0-9.+-]+"), "", "the media type", "text/html", required=True),
         Setting("size", count("BYTES", "bytes", 0, LARGEST_SIZE), "", "on disk", "14000", required=True),
         Setting("sha256", _SHA256, "", "of the file", "64 hexadecimal digits", required=True),
+        Setting(
+            "method",
+            choice("METHOD", GET, "POST"),
+            GET,
+            "of the request; a POST is answered whatever it carries",
+            "POST",
+        ),
     )
 )
 Plain = Any  # what YAML and JSON consist of
@@ -194,13 +202,17 @@ class Manifest:
 # How values are written that are not written as they are.
 _WRITTEN: Mapping[str, Callable[[Any], Plain]] = {
     "viewport": lambda size: f"{size[0]}x{size[1]}",
-    "objects": lambda objects: [{key: getattr(each, key) for key in OBJECT.by_name} for each in objects],
+    "objects": lambda objects: [_written(each) for each in objects],
     "pages": lambda pages: {each.name: list(each.needs) for each in pages},
     "distances": dict,
     "think": lambda times: {url: f"{ms}ms" for url, ms in times.items()},
     "composition": lambda parts: {name: part.to_json() for name, part in parts.items()},
     "fidelity": lambda fidelity: fidelity.to_json(),
 }
+
+
+def _written(each: SiteObject) -> dict[str, Plain]:
+    return {key: getattr(each, key) for key in OBJECT.by_name if key != "method" or each.method != GET}
 
 
 def file_of(each: SiteObject) -> str:

@@ -68,6 +68,17 @@ class Leg:
 
 
 @dataclass(frozen=True, slots=True)
+class ScriptAsked:
+    """A user's own script that is to lead a page, and what it is given."""
+
+    name: str
+    text: str
+    url: str  # of the site's entry
+    pages: Mapping[str, str]  # addresses of the site's pages, by their names
+    steps: tuple[str, ...]  # in order
+
+
+@dataclass(frozen=True, slots=True)
 class PageRecord(Coded):
     """The record that a browser gives of one load."""
 
@@ -144,6 +155,10 @@ class Page(ABC):
     def travel(self, legs: Sequence[Leg], timeout_s: float) -> None:  # noqa: ARG002 - for those that can
         """Load one page after the other, each within that time, as `load` does."""
         raise InputError("this browser makes no journeys", "Write browser: chromium, or one page", key="pages")
+
+    def follow(self, script: ScriptAsked, timeout_s: float) -> None:  # noqa: ARG002 - for those that can
+        """Let a script lead the page, each of its steps within that time, as `load` does."""
+        raise InputError("this browser follows no scripts", "Write browser: chromium", key="script")
 
     @abstractmethod
     def record(self) -> PageRecord:

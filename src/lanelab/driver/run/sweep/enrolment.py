@@ -14,6 +14,7 @@ from lanelab.driver.run.events import Listener
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.copies import SelfTestCopy
 from lanelab.driver.run.folder.store import Store
+from lanelab.driver.run.loads import scripts_of
 from lanelab.driver.run.machines import BedFacts
 from lanelab.driver.run.measuring_code import measuring_digest
 from lanelab.driver.run.start import BegunRun
@@ -178,8 +179,7 @@ class Enrolment:
 
 def assignment_of(begun: BegunRun) -> Assignment:
     store, experiment = begun.store, begun.experiment
-    scripts = {cell.link.load.script for cell in experiment.cells if cell.link.load and cell.link.load.script_text}
-    files = {name: _text(store.folder / name) for name in (run_format.EXPERIMENT, *sorted(scripts))}
+    files = {name: _text(store.folder / name) for name in (run_format.EXPERIMENT, *sorted(scripts_of(experiment)))}
     return Assignment(
         version=VERSION,
         run=store.run_id,

@@ -41,6 +41,8 @@ def _asks(experiment: Experiment) -> Iterator[Ask]:
     for cell in experiment.cells:
         if cell.link.load and cell.link.load.script_text:
             yield Ask(SCRIPTS, f"the script {cell.link.load.script}")
+    if experiment.script:
+        yield Ask(SCRIPTS, f"the script {experiment.script.name}")
 
 
 def require_allowed(

@@ -32,7 +32,7 @@ from lanelab.driver.record.evidence.settings import SettingsEvidence
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
-from lanelab.driver.trial.journey import legs_of, steps_from_json
+from lanelab.driver.trial.journey import legs_of, script_from_json, steps_from_json
 from lanelab.driver.trial.page_load.current_load import UnderWay
 from lanelab.driver.trial.page_load.gateways import CERTIFICATE, KEYS, Gateways, addresses, drop_gateway, end_gateway
 from lanelab.driver.trial.page_load.node_settings import HostReader, ReadBack, RouterReader
@@ -254,7 +254,10 @@ class PageLoadOnBed(BedSide):
             player = self._place.player()
             if player:
                 player.begin()
-        if journey := steps_from_json(trial.spec.options):
+        journey, script = steps_from_json(trial.spec.options), script_from_json(trial.spec.options)
+        if script:
+            trial.page.follow(script.wish(journey, trial.spec.site, trial.scheme), trial.spec.timeout_s)
+        elif journey:
             trial.page.travel(legs_of(journey, trial.spec.site, trial.scheme), trial.spec.timeout_s)
         else:
             trial.page.load(trial.url, trial.spec.timeout_s)

@@ -13,7 +13,7 @@ from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.metrics import of_step
 from lanelab.driver.record.reasons import Failure, Flag, FlagName, Reason
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.site.site import SitePage
+from lanelab.driver.site.site import Site, SitePage
 from lanelab.driver.trial.journey import Journey, Step, pages_of
 from lanelab.driver.trial.page_load.bound import physical_bound, quickest
 from lanelab.driver.trial.page_load.expectation import Expected
@@ -42,8 +42,13 @@ class StepRecord:
     @property
     def restored(self) -> bool:
         """Return whether the browser showed the page as it was left. Then it loaded nothing, and has times of none."""
+        return self.step.back and not self.loaded_page
+
+    @property
+    def loaded_page(self) -> bool:
+        """Return whether a page was loaded in it, of a script's step the last one that was."""
         of_load = (self.evidence.navigation, self.evidence.clock.navigation, self.evidence.times.plt_navigation_ms)
-        return self.step.back and of_load == (None, None, None)
+        return of_load != (None, None, None)
 
 
 def steps_of(record: TrialRecord, journey: Journey) -> list[StepRecord]:
@@ -114,17 +119,24 @@ class JourneyVerdict:
             until = each.asked_before + len(each.record.requests)
             of_step_alone, all_so_far = (self.record.requests[since:until] for since in (each.asked_before, 0))
             fetched_now = {target(request) for request in fetched(of_step_alone)}
-            twice = dict(
-                Refetched(replace(self.record, requests=of_step_alone), self.expected.site.of_page(page)).again()
-            )
+            of_page = self.expected.site.of_page(page) if page else self.expected.site
+            twice = dict(Refetched(replace(self.record, requests=of_step_alone), of_page).again())
             of_all = Refetched(replace(self.record, requests=all_so_far), self.expected.site).again()
             twice |= {url: times for url, times in of_all if url in fetched_now}
             again += [f"step {each.step.name}: {url} ({times} times)" for url, times in twice.items()]
         if again:
             yield Flag(FlagName.FETCHED_TWICE, few(again))
 
-    def _steps(self) -> Iterator[tuple[StepRecord, SitePage]]:
-        return zip(steps_of(self.record, self.journey), pages_of(self.journey, self.expected.site), strict=False)
+    def _steps(self) -> Iterator[tuple[StepRecord, SitePage | None]]:
+        """Yield each step with the page that it leads to. A script may lead to what is no page of the site, or
+        nowhere."""
+        site, steps = self.expected.site, steps_of(self.record, self.journey)
+        if not any(step.scripted for step in self.journey):
+            yield from zip(steps, pages_of(self.journey, site), strict=False)
+            return
+        for each in steps:
+            url = each.evidence.page.partition("://")[2].partition("#")[0]
+            yield each, _page_at(site, url) if each.loaded_page else None
 
     def _uncounted(self) -> Iterator[Failure]:
         """Yield what the record has too few or too many of, unless the journey came to an early end."""
@@ -141,13 +153,14 @@ class JourneyVerdict:
             what = f"with it steps have {counted} requests, and the record has {len(self.record.requests)}"
             yield Failure(Reason.EVIDENCE_MISSING, f"step {steps[-1].name}: {what}")
 
-    def _of(self, step: StepRecord, page: SitePage) -> Iterator[Failure]:
+    def _of(self, step: StepRecord, page: SitePage | None) -> Iterator[Failure]:
         yield from _unlike(step, page)
         yield from self._missing(step, page)
         yield from self._thought(step)
         if step.restored:
             return
-        site = self.expected.site.of_page(page)
+        site = self.expected.site
+        site = _due_in(site, page) if step.step.scripted or page is None else site.of_page(page)
         case = Case(step.record, _evidence(step.record), replace(self.expected, site=site))
         third_parties = ThirdParties.of(case.arm, case.site)
         yield from Objects(step.record, case.arm, site, case.tolerances, third_parties, step.held).failures()
@@ -157,16 +170,16 @@ class JourneyVerdict:
             what = f"the page loaded in {plt_ms:.1f} ms; the link allows {bound:.1f} ms or more"
             yield Failure(Reason.BELOW_BOUND, what)
 
-    def _missing(self, step: StepRecord, page: SitePage) -> Iterator[Failure]:
+    def _missing(self, step: StepRecord, page: SitePage | None) -> Iterator[Failure]:
         if self.record.failures:
             return  # what is missing is a consequence
         times, clock = step.evidence.times, step.evidence.clock
         pieces: dict[str, object] = {"times.plt_ms": times.plt_ms}
-        if not step.restored:
+        if step.loaded_page or not (step.restored or step.step.scripted):
             pieces |= {"times.plt_navigation_ms": times.plt_navigation_ms, "times.ttfb_ms": times.ttfb_ms}
             pieces |= {"times.dcl_ms": times.dcl_ms, "navigation": step.evidence.navigation or None}
             pieces |= {"clock.navigation": clock.navigation, "clock.first_request": clock.first_request}
-        elif any(target(each) == page.url for each in step.record.requests):
+        elif page and any(target(each) == page.url for each in step.record.requests):
             pieces |= {"navigation, though it asked for its page": None}
         lacking = [name for name, value in pieces.items() if value is None]
         if lacking:
@@ -174,30 +187,58 @@ class JourneyVerdict:
 
     def _thought(self, step: StepRecord) -> Iterator[Failure]:
         late_ms = step.evidence.thought_ms - step.step.think_ms
-        if step.step is not self.journey[0] and not -EARLY_MS <= late_ms <= LATE_MS:
+        if step.step is not self.journey[0] and not step.step.scripted and not -EARLY_MS <= late_ms <= LATE_MS:
             what = f"it began {step.evidence.thought_ms:.0f} ms after the load before it, not {step.step.think_ms}"
             yield Failure(Reason.NAVIGATION_FAILED, what)
 
 
-def _unlike(step: StepRecord, page: SitePage) -> Iterator[Failure]:
+def _unlike(step: StepRecord, page: SitePage | None) -> Iterator[Failure]:
     """Yield where it is another step than the journey's."""
     evidence, wanted = step.evidence, step.step
     if evidence.name != wanted.name:
         yield Failure(Reason.NAVIGATION_FAILED, f"it is the step {evidence.name}")
-    if evidence.page.partition("://")[2] != page.url:
+    if wanted.scripted:
+        return  # where it leads is the script's affair
+    if page and evidence.page.partition("://")[2] != page.url:
         yield Failure(Reason.NAVIGATION_FAILED, f"it led to {evidence.page}, not to {page.url}")
     if evidence.back != wanted.back:
         ways = ("the page was asked for", "it went back")
         yield Failure(Reason.NAVIGATION_FAILED, f"{ways[evidence.back]}, and {ways[wanted.back]} in the journey")
 
 
+def _page_at(site: Site, url: str) -> SitePage | None:
+    """Return the site's page with that address; of a site with one page, that with all that is not late."""
+    entry = site.entry_host + site.entry_path
+    one = SitePage("", entry, tuple(each.url for each in site.objects if not each.late))
+    return next((page for page in site.pages or (one,) if page.url == url), None)
+
+
+def _due_in(site: Site, page: SitePage | None) -> Site:
+    """Return the site of which that page's needs are due, and nothing else is."""
+    needs = frozenset(page.needs if page else ())
+    objects = tuple(replace(each, late=each.url not in needs) for each in site.objects)
+    return replace(site, objects=objects)
+
+
 def bound_of(step: StepRecord, expected: Expected) -> float:
     """Return what the step cannot be faster than. Later steps may have their connections; where the link moves they get
     its highest rates, since they begin at any time of its trace."""
+    record = _until_its_end(step) if step.step.scripted else step.record
     if step.step.name == expected.first_step:
-        return physical_bound(expected.link, expected.arm, step.record)
+        return physical_bound(expected.link, expected.arm, record)
     still: Link = quickest(expected.link)
-    return physical_bound(still, replace(expected.arm, start="warm"), step.record)
+    return physical_bound(still, replace(expected.arm, start="warm"), record)
+
+
+def _until_its_end(step: StepRecord) -> TrialRecord:
+    """Return the record of a script's step as if its page had loaded when the step ended: what came later counts for
+    nothing. Its requests may begin well after it."""
+    evidence, clock, times = _evidence(step.record), step.evidence.clock, step.evidence.times
+    waited_ms = max(0.0, ((clock.first_request or clock.asked or 0) - (clock.asked or 0)) / 1000)
+    if evidence.browser is None or times.plt_ms is None:
+        return step.record
+    until = replace(times, plt_navigation_ms=times.plt_ms - waited_ms)
+    return replace(step.record, evidence=replace(evidence, browser=replace(evidence.browser, times=until)))
 
 
 def step_measures(record: TrialRecord, expected: Expected, journey: Journey) -> dict[str, float]:

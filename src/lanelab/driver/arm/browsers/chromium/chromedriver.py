@@ -5,6 +5,7 @@ import http.client
 import os
 import socket
 import time
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import urllib3
@@ -82,21 +83,33 @@ class Session(webdriver.Remote):
         driver_command: Any,  # noqa: ANN401 - Selenium's own type here is an alternative that nobody uses
         params: _Words | None = None,
     ) -> _Words:
+        with self._reached(driver_command):
+            try:
+                answer: _Words = super().execute(driver_command, params)
+            except WebDriverException as error:
+                reason = (error.msg or repr(error)).splitlines()[0]
+                raise BrowserError(
+                    f"ChromeDriver, at '{driver_command}': {reason}", reason=reason_of(error.msg or "")
+                ) from error
+        return answer
+
+    def carry_out(self, command: str, parameters: _Words) -> Any:  # noqa: ANN401 - Selenium's own words
+        """Send a command of a user's script, and return the answer as it is: errors, too, are the script's."""
+        executor: Any = self.command_executor
+        with self._reached(command):
+            return executor.execute(command, parameters)
+
+    @contextlib.contextmanager
+    def _reached(self, command: str) -> Iterator[None]:
         try:
-            answer: _Words = super().execute(driver_command, params)
-        except WebDriverException as error:
-            reason = (error.msg or repr(error)).splitlines()[0]
-            raise BrowserError(
-                f"ChromeDriver, at '{driver_command}': {reason}", reason=reason_of(error.msg or "")
-            ) from error
+            yield
         except urllib3.exceptions.ConnectTimeoutError as error:  # refused, too: there is no ChromeDriver any more
-            raise BrowserError(f"ChromeDriver is gone: nothing answers '{driver_command}'") from error
+            raise BrowserError(f"ChromeDriver is gone: nothing answers '{command}'") from error
         except urllib3.exceptions.TimeoutError as error:
-            what = f"ChromeDriver did not answer '{driver_command}' within {self.limits.timeout:g} s"
+            what = f"ChromeDriver did not answer '{command}' within {self.limits.timeout:g} s"
             raise BrowserError(what, reason=Reason.TIMEOUT) from error
         except (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError) as error:
-            raise BrowserError(f"ChromeDriver went away during '{driver_command}': {error}") from error
-        return answer
+            raise BrowserError(f"ChromeDriver went away during '{command}': {error}") from error
 
     def log(self, kind: str) -> list[Entry]:
         """Return what was logged since the last call."""

@@ -39,15 +39,23 @@ def requests(log: Iterable[Entry], target: str | None = None) -> tuple[Request, 
     return requests_of_steps([log], target)[0]
 
 
-def requests_of_steps(logs: Sequence[Iterable[Entry]], target: str | None = None) -> tuple[tuple[Request, ...], ...]:
+def requests_of_steps(
+    logs: Sequence[Iterable[Entry]], target: str | None = None, ends: Sequence[int] = ()
+) -> tuple[tuple[Request, ...], ...]:
     """Return the requests of each step of a journey, by what was logged until the next one began. Times are from the
-    start of the journey's first request. What ends in a later step stays with the one that asked."""
-    reading, method = Reading(), "its end"
+    start of the journey's first request. What ends in a later step stays with the one that asked. `ends`: how many
+    entries there were when each step ended, where that was no load event."""
+    reading, method = Reading(marked=bool(ends)), "its end"
     try:
-        for log in logs:
-            reading.next_step()
-            for method, parameters in messages(log, target):
-                reading.take(method, parameters)
+        for number, log in enumerate(logs):
+            reading.next_step(number)
+            for place, entry in enumerate(log):
+                if number < len(ends) and place == ends[number]:
+                    reading.mark_end()
+                for method, parameters in messages([entry], target):
+                    reading.take(method, parameters)
+            if number < len(ends):
+                reading.mark_end()
         listed, steps = reading.finish(), reading.steps
     except KeyError as error:
         key = error.args[0]
@@ -132,7 +140,10 @@ class Exchange:
 class Reading:
     """The state while a log is read."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, marked: bool = False) -> None:
+        """Begin. `marked`: steps end where they are marked, not with their load event."""
+        self._marked = marked
+        self._latest = 0.0  # of what was asked for
         self._open: dict[str, Exchange] = {}
         self._all: list[Exchange] = []
         # Extra info of hops, by request id, in order: each belongs to the hop at the same place.
@@ -154,10 +165,15 @@ class Reading:
             "Page.loadEventFired": self._loaded,
         }
 
-    def next_step(self) -> None:
-        """Take what begins from here on as the next step of a journey."""
-        if self.steps or self._loads != [None]:
+    def next_step(self, number: int) -> None:
+        """Take what begins from here on as that step of a journey."""
+        if number:
             self._loads.append(None)
+
+    def mark_end(self) -> None:
+        """The step has ended, unless it had before: what was asked for until here is its own."""
+        if self._loads[-1] is None:
+            self._loads[-1] = self._latest
 
     def take(self, method: str, parameters: Any) -> None:  # noqa: ANN401 - as the method has it
         taker = self._takers.get(method)
@@ -173,6 +189,7 @@ class Reading:
             previous.ended = event["timestamp"]
             previous.wire = event["redirectResponse"].get("encodedDataLength", 0)
         exchange = Exchange(event)
+        self._latest = max(self._latest, exchange.started)
         self._open[exchange.id] = exchange
         self._all.append(exchange)
         self.steps.append(len(self._loads) - 1)
@@ -218,7 +235,7 @@ class Reading:
             exchange.error = event.get("blockedReason") or event.get("errorText") or "failed"
 
     def _loaded(self, event: Moment) -> None:
-        if self._all and self._loads[-1] is None:  # that of about:blank comes before any request
+        if self._all and self._loads[-1] is None and not self._marked:  # that of about:blank comes before any request
             self._loads[-1] = event["timestamp"]
 
     def finish(self) -> tuple[Request, ...]:

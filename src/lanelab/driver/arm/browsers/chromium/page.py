@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lanelab.driver.arm.browsers.browser import Leg, PageRecord
+from lanelab.driver.arm.browsers.browser import Leg, PageRecord, ScriptAsked
 from lanelab.driver.arm.browsers.chromium import events, flags
 from lanelab.driver.arm.browsers.chromium.chromedriver import Session
 from lanelab.driver.arm.browsers.chromium.chromium import Chromium
@@ -15,6 +15,7 @@ from lanelab.driver.arm.browsers.chromium.emulation import measure_slowdown
 from lanelab.driver.arm.browsers.chromium.isolated_world import OwnWorld
 from lanelab.driver.arm.browsers.chromium.log import Entry
 from lanelab.driver.arm.browsers.chromium.repeatable import Repeating
+from lanelab.driver.arm.browsers.chromium.scripted import follow
 from lanelab.driver.arm.browsers.chromium.tracing import Tracing
 from lanelab.driver.arm.browsers.driven_page import LedPage, Measures, navigation_of, noted_in, times_of, view_of
 from lanelab.driver.arm.browsers.failures import BrowserError
@@ -65,6 +66,9 @@ class ChromiumPage(LedPage):
         self._thought_s, self._ended_at = 0.0, 0.0
         self._steps: list[StepEvidence] = []
         self._logs: list[Sequence[Entry]] = []  # of each step
+        self._inside: list[Entry] = []  # of a script's step that is under way: what was logged until it ended
+        self._ends: list[int] = []  # of each step of a script, how much that was
+        self._began_at, self._document = 0.0, 0.0  # of a script's step; when the document before it began
 
     def begin(self) -> None:
         self._keys_before = len(self._keys_file())
@@ -111,25 +115,67 @@ class ChromiumPage(LedPage):
         time.sleep(max(0.0, self._ended_at + leg.think_s - time.monotonic()))
         return time.monotonic() - self._ended_at
 
+    def follow(self, script: ScriptAsked, timeout_s: float) -> None:
+        self._asked_us = time.time_ns() // 1000
+        try:
+            self._life.require_alive()
+            self._limit(timeout_s)
+            self._document = self._origin()
+            follow(script, self._session, self, timeout_s)
+        except BrowserError as error:
+            failure = self._named(error)
+            place = f"step {self._leg.name}: " if self._leg else ""
+            self._failures.append(replace(failure, detail=f"{place}{failure.detail}"))
+        self._after_load()
+
+    def step_begins(self, name: str) -> None:
+        log = self._session.log("performance")
+        if self._leg:
+            self._note_step([*self._inside, *log])
+        elif events.first_request_us(log, self._target) is not None:
+            what = "it loads something before its first step"
+            raise BrowserError(what, "Begin the step before", reason=Reason.SCRIPT_FAILED)
+        self._measures, self._plt_ms, self._inside = None, None, []
+        self._began_at, self._asked_us = time.monotonic(), time.time_ns() // 1000
+        self._thought_s = self._began_at - self._ended_at if self._leg else 0.0
+        self._leg = Leg(name, "", back=False, think_s=0.0)
+
+    def step_ends(self) -> None:
+        """A navigation that is under way belongs to the step: a question to its page waits for that."""
+        url = self._session.current_url
+        self._ended_at = time.monotonic()
+        self._plt_ms = round((self._ended_at - self._began_at) * 1000, 3)
+        self._inside = self._session.log("performance")
+        self._ends.append(len(self._inside))
+        if self._leg:
+            self._leg = replace(self._leg, url=url)
+        self._measure()
+
+    def _origin(self) -> float:
+        """Return when the document that is there began."""
+        return float(self._session.execute_script("return performance.timeOrigin"))
+
     def _note_step(self, log: Sequence[Entry]) -> None:
-        """Keep what is known of the step that has ended."""
+        """Keep what is known of the step that has ended. A script's step need not load a page."""
         if self._leg is None or self._plt_ms is None:
             return
         self._logs.append(log)
         measures = self._measures
-        restored = self._leg.back and events.was_restored(log)
+        scripted = bool(self._ends)
+        restored = (self._leg.back or scripted) and events.was_restored(log)
+        same = scripted and measures is not None and measures["origin"] == self._document
+        self._document = measures["origin"] if measures else 0.0
+        loaded = None if restored or same else measures
         asked_us, requested_us = self._asked_us or 0, events.first_request_us(log, self._target)
-        navigation_us = round(measures["origin"] * 1000) if measures and not restored else None
-        times = times_of(None if restored else measures, self._plt_ms, cached=True)
         self._steps.append(
             StepEvidence(
                 name=self._leg.name,
                 page=self._leg.url,
                 back=self._leg.back,
                 thought_ms=round(self._thought_s * 1000, 3),
-                times=times,
-                clock=LoadClock(asked_us, navigation_us, requested_us),
-                navigation=None if restored else navigation_of(measures),
+                times=times_of(loaded, self._plt_ms, cached=True),
+                clock=LoadClock(asked_us, round(loaded["origin"] * 1000) if loaded else None, requested_us),
+                navigation=navigation_of(loaded),
                 requests=0,  # known when the whole log is read
             )
         )
@@ -214,12 +260,11 @@ class ChromiumPage(LedPage):
             with noted_in(failures):
                 self._measure()
         if failures:
-            self._logs.append(log)  # of a step that failed nothing else is kept
+            self._logs.append([*self._inside, *log])  # of a step that failed nothing else is kept
         else:
-            self._note_step(log)
-        by_step = events.requests_of_steps(self._logs, self._target)
-        if not failures:
-            self._steps = [replace(step, requests=len(each)) for step, each in zip(self._steps, by_step, strict=True)]
+            self._note_step([*self._inside, *log])
+        by_step = events.requests_of_steps(self._logs, self._target, self._ends)
+        self._steps = [replace(step, requests=len(each)) for step, each in zip(self._steps, by_step, strict=False)]
         return tuple(request for each in by_step for request in each)
 
     def _read_measures(self) -> object:

@@ -62,7 +62,7 @@ OF_ONE_LOAD = (  # a journey's steps are judged one by one
 )
 NO_LOAD = {  # after these there was no page load whose requests could be judged
     *(Reason.NAVIGATION_FAILED, Reason.BROWSER_CRASHED, Reason.BROWSER_FAILED, Reason.SERVER_FAILED),
-    *(Reason.GATEWAY_FAILED, Reason.BED_LOST, Reason.LINK_OUT_OF_TOLERANCE),
+    *(Reason.GATEWAY_FAILED, Reason.BED_LOST, Reason.LINK_OUT_OF_TOLERANCE, Reason.SCRIPT_FAILED),
 }
 
 
