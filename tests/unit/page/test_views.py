@@ -18,6 +18,7 @@ import lanelab
 from lanelab.analysis.results.numbers import shown
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.main import lanelab as command
+from lanelab.driver.experiment.read import parse_experiment
 from lanelab.driver.page.block_view import lines_of
 from lanelab.driver.page.export import export_pages
 from lanelab.driver.page.run_view import trial_table
@@ -289,7 +290,9 @@ def test_a_trial_has_the_lines_that_block_a_host_in_a_new_arm(owner: Visitor) ->
     assert codes
     for code in codes:
         ((name, settings),) = yaml.safe_load(code)["arms"].items()
-        assert name == f"{arm}, {settings['block'][0]} blocked"
+        assert name == f"{arm} without {settings['block'][0]}"
+        whole = yaml.safe_dump({"sites": "dummy", "links": {}, "arms": {name: settings}})
+        assert parse_experiment(whole, "mine.yaml", ["dummy"]).cells[0].arm.name == name, "the file can be run"
         assert {key: value for key, value in settings.items() if key != "block"} == written
         assert settings["block"][0] not in lanelab.sample_run().trial(1).record().requests[0].url
 
@@ -297,10 +300,10 @@ def test_a_trial_has_the_lines_that_block_a_host_in_a_new_arm(owner: Visitor) ->
 @pytest.mark.parametrize("experiment", ["", "[", "arms: [a]", "arms: {}", "arms: {a: null}", "5"])
 def test_an_arm_that_is_written_in_another_way_is_named_all_the_same(experiment: str) -> None:
     assert yaml.safe_load(lines_of(experiment, "a", "ads.test")) == {
-        "arms": {"a, ads.test blocked": {"block": ["ads.test"]}}
+        "arms": {"a without ads.test": {"block": ["ads.test"]}}
     }
 
 
 def test_a_host_is_added_to_those_that_are_blocked_already() -> None:
     lines = yaml.safe_load(lines_of("arms: {a: {tls: '1.3', block: cdn.test}}", "a", "ads.test"))
-    assert lines["arms"]["a, ads.test blocked"] == {"tls": "1.3", "block": ["cdn.test", "ads.test"]}
+    assert lines["arms"]["a without ads.test"] == {"tls": "1.3", "block": ["cdn.test", "ads.test"]}

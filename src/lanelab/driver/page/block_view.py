@@ -8,6 +8,7 @@ import yaml
 from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.layout.page import section_on_page
 from lanelab.analysis.results.model import Run
+from lanelab.driver.experiment.read import LONGEST_ARM_NAME
 from lanelab.driver.page.language import many, say, text
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.third_parties import BLOCK
@@ -38,7 +39,8 @@ def lines_of(experiment: str, arm: str, host: str) -> str:
     settings = _arm_in(experiment, arm)
     blocked = settings.get(BLOCK, [])
     hosts = [*(blocked if isinstance(blocked, list) else [blocked]), host]
-    lines = {ARMS: {f"{arm}, {host} blocked": {**settings, BLOCK: hosts}}}
+    name = f"{arm} without {host}"[:LONGEST_ARM_NAME].rstrip()
+    lines = {ARMS: {name: {**settings, BLOCK: hosts}}}
     return yaml.safe_dump(lines, sort_keys=False, allow_unicode=True)
 
 

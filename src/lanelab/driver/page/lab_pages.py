@@ -31,7 +31,7 @@ from lanelab.driver.page.classroom import Classroom, Student, run_name
 from lanelab.driver.page.crowd import network_of
 from lanelab.driver.page.enrolments import Browser, Enrolments
 from lanelab.driver.page.form import Form
-from lanelab.driver.page.lab_queue import Begun, LabQueue, Wish
+from lanelab.driver.page.lab_queue import NOT_BEGUN, Begun, LabQueue, Wish
 from lanelab.driver.page.lab_view import Attempt, RunState
 from lanelab.driver.page.language import say, tag, text
 from lanelab.driver.page.moments import Moments
@@ -266,6 +266,7 @@ class LabRooms:
             ready = student is None or student.sheet
             place = self.queue.place(wish) or (self.queue.place(everybody) if ready else 0)
         problem = self.queue.problems.get(wish, "") or self.queue.problems.get(everybody, "")
+        problem = problem.replace(NOT_BEGUN, say(NOT_BEGUN), 1)
         awaits = self.queue.awaits if place == 1 else ""
         return RunState(place, name if run else "", run.data if run else None, "" if name or place else problem, awaits)
 

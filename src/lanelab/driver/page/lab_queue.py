@@ -11,8 +11,9 @@ from lanelab.analysis.results.run_summary import is_run
 from lanelab.driver.base.errors import LanelabError, StoreError
 from lanelab.driver.base.writing import writing
 from lanelab.driver.page.classroom import Classroom, Student
-from lanelab.driver.page.language import say
+from lanelab.driver.page.language import text
 
+NOT_BEGUN = text("The run did not begin.")  # each reader reads it in a language of his own
 LOOKS_EVERY_S = 1.0
 MOST_WAITING = 100
 LAST = 400  # characters of what a run that did not begin has said last
@@ -142,7 +143,7 @@ class LabQueue:
         if not has_ended:
             return
         if not there:
-            self.problems[now.wish] = f"{say('The run did not begin.')} {now.begun.words()[-LAST:].strip()}"
+            self.problems[now.wish] = f"{NOT_BEGUN} {now.begun.words()[-LAST:].strip()}"
         self.classroom.forget(now.experiment)
         self._now = None
         self.changed += 1
