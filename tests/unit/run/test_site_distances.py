@@ -7,8 +7,9 @@ import pytest
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.experiment.read import parse_experiment
 from lanelab.driver.link import Link
+from lanelab.driver.run.run_duration import sites_of
 from lanelab.driver.run.served_sites import ServedSites
-from lanelab.driver.run.site_distances import check_distances, link_as_recorded
+from lanelab.driver.run.site_distances import check_distances, link_as_recorded, planned_distances
 from lanelab.driver.site.load import load_site
 from tests.kit.records import SITE
 
@@ -129,3 +130,26 @@ def test_a_server_under_load_has_one_host() -> None:
     text = "sites: dummy\nlinks: {distances: {dummy.test: 20ms}}\narms: {one: {}}\n" + load
     with pytest.raises(InputError, match="distances are of a page's hosts"):
         parse_experiment(text, "exp.yaml", ["dummy"])
+
+
+def test_a_plan_says_how_far_each_host_is_and_by_which_line() -> None:
+    links = "[{label: kept, distances: recorded}, {label: own, rtt: 5ms, distances: {'*.cdn.test': 9ms}}]"
+    text = f"sites: thirty-hosts\nlinks: {links}\n"
+    arms = "arms: {h2: {protocol: h2, tls: 1.3, addresses: per-origin}}\n"
+    experiment = parse_experiment(text + arms, "x.yaml", ["thirty-hosts"])
+    rows = planned_distances(experiment, sites_of(experiment))
+    kept, written = ([each for each in rows if each.link == label] for label in ("kept", "own"))
+    nearest = kept[0].hosts[0], str(kept[0].trip), kept[0].line
+    assert nearest == ("static1.cdn.test", "12ms", "*.cdn.test in its site.yaml")
+    assert sum(len(each.hosts) for each in kept) == sum(len(each.hosts) for each in written) == 30
+    assert [(str(each.trip), each.line) for each in written] == [
+        ("5ms", "the rtt of the link"),
+        ("9ms", "*.cdn.test in the experiment"),
+    ]
+
+
+def test_a_plan_refuses_lines_of_no_host() -> None:
+    text = "sites: thirty-hosts\nlinks: {distances: {cdm.test: 9ms}}\narms: {a: {addresses: per-origin}}\n"
+    experiment = parse_experiment(text, "x.yaml", ["thirty-hosts"])
+    with pytest.raises(InputError, match=r"cdm\.test is no host of the site thirty-hosts"):
+        planned_distances(experiment, sites_of(experiment))

@@ -24,7 +24,8 @@ from lanelab.driver.experiment.schedule.warnings import warnings
 from lanelab.driver.record.metrics import LOAD
 from lanelab.driver.run.built_programs import FirstBuild, still_to_build
 from lanelab.driver.run.loads import limits_told, scripts_told
-from lanelab.driver.run.run_duration import expected
+from lanelab.driver.run.run_duration import expected, sites_of
+from lanelab.driver.run.site_distances import HostsAt, planned_distances
 from lanelab.driver.site.own_sites import own_sites_told
 
 ROUNDS_SHOWN = 2
@@ -115,6 +116,7 @@ class Plan:
     first: FirstBuild  # what has to be built before
     warnings: tuple[str, ...]
     spread: SpreadEstimate | None = None  # on several beds at once
+    distances: tuple[HostsAt, ...] = ()  # of links that have any
 
     def words(self) -> list[str]:
         """Return what it comes to, for a person."""
@@ -214,10 +216,11 @@ def plan_of(experiment: Experiment, *, workers: int | None = None) -> Plan:
     if workers:
         require_portions(experiment)
     estimate = expected(experiment)
+    distances = planned_distances(experiment, sites_of(experiment))
     notes = [*limits_told(experiment), *scripts_told(experiment), *own_sites_told(experiment.sites)]
     warned = (*warnings(experiment, estimate), *notes, *_disk_warnings(estimate))
     spread = estimate_spread(experiment, estimate, workers) if workers else None
-    return Plan(experiment, estimate, still_to_build([experiment]), warned, spread)
+    return Plan(experiment, estimate, still_to_build([experiment]), warned, spread, tuple(distances))
 
 
 def _disk_warnings(estimate: Estimate) -> list[str]:

@@ -57,6 +57,10 @@ def plan(file: Path, *, variant: str | None, workers: int | None, scale: float |
     arms = ((name, _settings(changed)) for name, changed in planned.arms().items())
     out.print(table(("arm", "settings other than the defaults"), arms))
     out.print()
+    if planned.distances:
+        far = ((each.link, each.site, str(each.trip), ", ".join(each.hosts), each.line) for each in planned.distances)
+        out.print(table(("link", "site", "round trip", "hosts", "by the line"), far))
+        out.print()
     if experiment.claims:
         claims = [(each.name, about(each), published(each), each.margin, places(each)) for each in experiment.claims]
         out.print(table(("claim", "about", "published", "margin", "checked at"), claims))
@@ -76,7 +80,7 @@ def _settings(changed: Mapping[str, object]) -> str:
 
 def _shown(value: object) -> object:
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{name}: {each}" for name, each in value.items()) + "}"
+        return "{" + ", ".join(f"{name}: {_shown(each)}" for name, each in value.items()) + "}"
     if isinstance(value, list):
         return "; ".join(value)
     return str(value).lower() if isinstance(value, bool) else value

@@ -14,10 +14,14 @@ from lanelab.driver.site.site import Site
 def expected(experiment: Experiment) -> Estimate:
     """Return the estimate. Raises InputError for what cannot be with these sites."""
     check_loads(experiment)
-    names = {cell.site for cell in experiment.cells}
-    sites = {name: load_for(experiment, name) for name in names}
+    sites = sites_of(experiment)
     _require_third_parties(experiment, sites)
     return estimate(experiment, {name: SiteLoad.of(site.objects) for name, site in sites.items()})
+
+
+def sites_of(experiment: Experiment) -> dict[str, Site]:
+    """Return the sites of its cells, as they are archived."""
+    return {name: load_for(experiment, name) for name in sorted({cell.site for cell in experiment.cells})}
 
 
 def _require_third_parties(experiment: Experiment, sites: Mapping[str, Site]) -> None:
