@@ -259,7 +259,8 @@ def _visit(running: RunningChromium, around: Surroundings, url: str) -> None:
 
 def _block(around: Surroundings, running: RunningChromium) -> None:
     """Let the page and its frames have an error at once, before anything is asked of the network. What a worker asks of
-    a host that is blocked as a whole finds no such name (`hosts` of the surroundings lack it)."""
+    a host that is blocked as a whole finds no such name (`hosts` of the surroundings lack it); of addresses Repeating
+    tells each worker."""
     if around.blocked:
         running.session.cdp("Network.enable")
         running.session.cdp("Network.setBlockedURLs", urls=[address_of(each) for each in around.blocked])
@@ -271,13 +272,15 @@ def address_of(blocked: str) -> str:
 
 
 def _repeating(around: Surroundings, running: RunningChromium, target: str) -> Repeating | None:
-    if around.repeatable is None:
+    blocked = [address_of(each) for each in around.blocked if not is_host(each)]
+    if around.repeatable is None and not blocked:
         return None
-    text = script(around.repeatable)
-    running.session.cdp(ADD_SCRIPT, source=text)
+    text = script(around.repeatable) if around.repeatable else ""
+    if text:
+        running.session.cdp(ADD_SCRIPT, source=text)
     devtools = running.chromium.another_devtools()
     try:
-        return Repeating(devtools, target, text)
+        return Repeating(devtools, target, text, blocked)
     except BaseException:
         devtools.close()
         raise

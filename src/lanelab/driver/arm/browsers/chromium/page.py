@@ -183,7 +183,9 @@ class ChromiumPage(LedPage):
     def record(self) -> PageRecord:
         started, failures = time.monotonic(), self._failures
         if self.repeating and self.repeating.problems and not failures:
-            what = f"not every script had a repeatable clock: {self.repeating.problems[0]}"
+            what = (
+                f"not every script had a repeatable clock, or the list of what is blocked: {self.repeating.problems[0]}"
+            )
             failures.append(Failure(Reason.BROWSER_FAILED, what))
         requests, console, measures = self._collect(failures)
         slowdown = self._slowdown(failures)

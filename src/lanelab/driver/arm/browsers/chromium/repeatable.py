@@ -2,11 +2,12 @@
 
 Pages and frames of the page's own process get it when they begin. Workers, and frames that have a process of their own,
 are held at their start by the browser until they have it, which costs each some milliseconds; a page without them is
-not held at any time.
+not held at any time. Workers learn likewise which addresses are blocked: DevTools have a list for each.
 """
 
 import contextlib
 import threading
+from collections.abc import Sequence
 from typing import NotRequired, TypedDict
 
 from lanelab.driver.arm.browsers.chromium.devtools import (
@@ -37,9 +38,10 @@ class Repeating:
     """Gives the script to whatever the page starts in another process, until `close`. The page itself has it from the
     session that leads it, so that nobody else listens to what the page does."""
 
-    def __init__(self, devtools: DevTools, target: str, text: str) -> None:
-        """Keep `devtools`, a connection of its own, which is closed at the end, and `text`, the script."""
-        self._devtools, self._script = devtools, text
+    def __init__(self, devtools: DevTools, target: str, text: str, blocked: Sequence[str] = ()) -> None:
+        """Keep `devtools`, a connection of its own, which is closed at the end, and `text`, the script; empty: none.
+        `blocked`: what workers may not ask for, as DevTools call it; of pages and frames their session sees to that."""
+        self._devtools, self._script, self._blocked = devtools, text, blocked
         self._problems: list[str] = []
         self._closed = False
         attached = devtools.ask(InSession, "Target.attachToTarget", targetId=target, flatten=True)
@@ -49,7 +51,9 @@ class Repeating:
             self._see(message)
             waiting.discard(message.get("id") or 0)
         if self._problems:
-            raise BrowserError(f"Chromium did not take the script for repeatable clocks: {self._problems[0]}")
+            raise BrowserError(
+                f"Chromium did not take the script for repeatable clocks, or what is blocked: {self._problems[0]}"
+            )
         threading.Thread(target=self._listen, name="repeatable", daemon=True).start()
 
     @property
@@ -64,11 +68,14 @@ class Repeating:
     def _prepare(self, session: str, kind: str) -> None:
         """Give it the script, and see to what it starts itself; then it may go on."""
         post = self._devtools.post
-        if kind in FRAMES:
+        if self._blocked and kind not in FRAMES:
+            post("Network.enable", session)
+            post("Network.setBlockedURLs", session, urls=list(self._blocked))
+        if self._script and kind in FRAMES:
             # Without the first, the second is taken and does nothing.
             post("Page.enable", session)
             post(ADD_SCRIPT, session, source=self._script)
-        else:
+        elif self._script:
             post("Runtime.evaluate", session, expression=self._script)
         self._see_to_children(session)
         post("Runtime.runIfWaitingForDebugger", session)
