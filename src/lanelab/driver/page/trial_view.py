@@ -7,7 +7,7 @@ from lanelab.analysis.results.export_files import HAR, TRACE
 from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.layout.page import on_page, section_on_page
 from lanelab.analysis.results.load_view import CAPTURE
-from lanelab.analysis.results.report.loads import drawn_trial, filmstrips, packets_figure, trial_drawing
+from lanelab.analysis.results.report.loads import drawn_trial, filmstrips, packets_figure, step_drawings, trial_drawing
 from lanelab.driver.api.opened_run import Run
 from lanelab.driver.api.trial import Trial
 from lanelab.driver.page.block_view import block_section
@@ -35,7 +35,11 @@ def trial_page(run: Run, trial: Trial, against: str = "") -> str:
             el("h1", say("Trial {n}", n=trial.number)),
             el("p", trial.heading, class_="lead"),
         ),
-        None if drawn is None else section_on_page("load", say("How it loaded"), in_english(trial_drawing(drawn))),
+        None
+        if drawn is None
+        else section_on_page(
+            "load", say("How it loaded"), in_english(trial_drawing(drawn)), *map(in_english, step_drawings(drawn))
+        ),
         None if drawn is None else in_english(packets_figure([drawn], say("Packets over time"))),
         None if drawn is None else in_english(filmstrips([drawn])),
         *(in_english(on_page(section)) for section in trial.result().sections),

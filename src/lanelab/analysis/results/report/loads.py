@@ -15,6 +15,7 @@ from lanelab.analysis.results.report.film import MEDIAN_FILMS, films, progress_s
 from lanelab.analysis.results.report.part_strip import part_strip
 from lanelab.analysis.results.report.sequence import sequence
 from lanelab.analysis.results.report.waterfall import waterfall
+from lanelab.analysis.results.step_views import views_of_steps
 from lanelab.driver.run.folder.trial_content import unchanged_artifacts
 from lanelab.driver.run.folder.trial_records import read_record
 
@@ -42,6 +43,7 @@ class Drawn:
     view: LoadView
     film: Film | None
     outcome: str  # what came out, for the reader who has guessed
+    steps: Sequence[tuple[str, LoadView]] = ()  # of a journey, each on its own clock
 
     @property
     def name(self) -> str:
@@ -70,7 +72,8 @@ def drawn_trial(run: Run, trial: Trial, outcome: str = "", *, pictures: bool = T
     rate = axes.link_numbers(dict(trial.cell.link.settings))["rate_down_mbit"]
     folder = unchanged_artifacts(run.folder, trial.number, READ)
     view = load_view(record, timeline_of(folder, record), rate)
-    return Drawn(trial.cell, trial, view, film_of(folder, record) if pictures else None, outcome)
+    film = film_of(folder, record) if pictures else None
+    return Drawn(trial.cell, trial, view, film, outcome, views_of_steps(record, view))
 
 
 def drawn_cell(run: Run, cell: Cell) -> Drawn | None:
@@ -84,6 +87,15 @@ def trial_drawing(drawn: Drawn, end: float | None = None) -> Html | None:
     """Draw a load, until `end` ms where others are on the same scale."""
     end = end or drawn.view.end
     return waterfall(drawn.view, end, part_strip(drawn.view.stretches, end), progress_strip(drawn.film, end))
+
+
+def step_drawings(drawn: Drawn) -> list[Html]:
+    """Draw the steps of a journey, all on one scale, each folded."""
+    end = max((view.end for _, view in drawn.steps), default=0.0)
+    return [
+        el("details", el("summary", el("b", f"{number}. {name}")), waterfall(view, end), class_="step")
+        for number, (name, view) in enumerate(drawn.steps, 1)
+    ]
 
 
 def _outcome(row: tables.Row) -> str:
@@ -105,6 +117,7 @@ def loads(drawn: list[Drawn]) -> Html | None:
             "details",
             el("summary", el("b", each.title), el("span", f" {each.cell.site}, "), *_times(each)),
             trial_drawing(each, end),
+            *step_drawings(each),
             _packets(each, end),
             id=each.name,
             class_="trial",
