@@ -186,7 +186,8 @@ def test_students_have_seeds_of_their_own_and_predictions_may_be_fixed_again_bef
     [
         ({"load": "fast"}, "load: 'fast' is no number"),
         ({"load": "1,500"}, "may be read in two ways"),
-        ({"load": "-5"}, "below 0"),
+        ({"load": "-5"}, "below 0. Write a number of 0 or more"),
+        ({"load": "1 500 ms"}, "'1 500 ms' is no such number. Write a number with ms, or with s"),
         ({"faster": "lowwer"}, "Did you mean lower"),
         ({"share": "-150"}, "leaves nothing"),
         ({"product": "86 ms"}, "Write a number of packets"),

@@ -139,6 +139,15 @@ def test_what_is_not_there_is_not_there(watcher: Visitor, path: str) -> None:
     assert watcher.ask(path).status == 404
 
 
+@pytest.mark.parametrize("deed", ["enrol", "remove", "begin", "ada/predict", "ada/begin"])
+def test_the_address_of_a_form_leads_to_its_page(teacher: Visitor, began: Began, deed: str) -> None:
+    """It is what the browser has after a form was refused, and asks for when somebody loads that anew."""
+    answer = teacher.ask(f"/labs/{NAME}/{deed}")
+    assert answer.status == 303
+    assert answer.headers["location"] == "./"
+    assert began.wanted == []
+
+
 def test_a_name_is_text_and_has_to_be_there(watcher: Visitor) -> None:
     text = watcher.ask(enrolled(watcher, HOSTILE)).text
     watcher = watching(watcher)
@@ -219,8 +228,19 @@ def test_what_cannot_be_read_is_said_at_its_field_and_nothing_is_fixed(watcher: 
     assert 'aria-describedby="p-load-error"' in answer.text
     assert 'value="soon"' in answer.text
     assert 'value="5"' in answer.text
-    assert predicts(watcher, address).status == 422
+    assert "One answer cannot be read." in answer.text
+    answer = predicts(watcher, address)
+    assert answer.status == 422
+    assert "Write at least one answer." in answer.text
+    assert "cannot be read" not in answer.text
     assert list(runs.glob("labs/*/*/predictions.json")) == []
+
+
+def test_what_is_wrong_with_an_answer_is_marked_as_english(watcher: Visitor) -> None:
+    address = enrolled(watcher, "Ada")
+    fields = {name: ["-5"] if name == "load" else [""] for name in ("load", "faster", "share", "product", "ping")}
+    answer = watcher.post(f"{address}predict?lang=de", fields)
+    assert '<p lang="en" id="p-load-error" class="bad">it is below 0. Write a number of 0 or more' in answer.text
 
 
 def test_one_run_judges_all_who_were_ready_and_answers_open_when_it_has_ended(

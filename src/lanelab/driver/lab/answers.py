@@ -10,6 +10,7 @@ from lanelab.driver.base.settings.source import Written, scalar
 from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.experiment.claim_numbers import read_percent, read_value
 from lanelab.driver.lab.description import DIRECTION, Question
+from lanelab.driver.record.metrics import Metric
 
 LOWER, HIGHER, SAME = "lower", "higher", "same"
 DIRECTIONS = (LOWER, HIGHER, SAME)
@@ -55,11 +56,21 @@ def _read(question: Question, written: Written, text: str) -> Answer:
         text = text if text.endswith("%") else f"{text}%"
         value = read_percent(replace(written, node=scalar(text)))
     elif question.metric is not None:
-        value = read_value(replace(written, node=scalar(text)), question.metric)
+        value = _value(written, text, question.metric)
         text = text if not text[-1].isdigit() else f"{text} {question.unit}".rstrip()
     else:
         value, text = _plain(question, written, text)
     return Answer(question, text, value)
+
+
+def _value(written: Written, text: str, metric: Metric) -> float:
+    """Read what a run measures. A student knows the question, not the name of what is measured."""
+    if text.startswith("-"):
+        raise written.error("it is below 0", "Write a number of 0 or more")
+    try:
+        return read_value(replace(written, node=scalar(text)), metric)
+    except InputError as error:
+        raise written.error(f"{text!r} is no such number", error.remedy) from None
 
 
 def _direction(question: Question, written: Written, text: str) -> Answer:

@@ -23,7 +23,7 @@ from lanelab.driver.page.experiments import description_of, experiments
 from lanelab.driver.page.form import Form
 from lanelab.driver.page.language import say, text
 from lanelab.driver.page.now_view import AFTER_THIS_TRIAL, AT_ONCE, why_not
-from lanelab.driver.page.pages import Pages, may_run, posting, reading, see
+from lanelab.driver.page.pages import Pages, leading_back, may_run, posting, reading, see
 from lanelab.driver.page.refusal import Absent, Refusal
 from lanelab.driver.page.shelf import is_of_study
 
@@ -62,7 +62,9 @@ def routes(pages: Pages) -> list[Route]:
         posting("/begin/", begin),
         reading("/begun/{name}/", begun),
         posting("/runs/{run}/resume", resume),
+        leading_back("/runs/{run}/resume"),
         posting("/runs/{run}/stop", stop),
+        leading_back("/runs/{run}/stop"),
     ]
 
 

@@ -36,7 +36,7 @@ from lanelab.driver.page.lab_view import Attempt, RunState
 from lanelab.driver.page.language import say, tag, text
 from lanelab.driver.page.moments import Moments
 from lanelab.driver.page.news import CHANGED, WATCHING
-from lanelab.driver.page.pages import Pages, may_run, posting, reading, see, telling
+from lanelab.driver.page.pages import Pages, leading_back, may_run, posting, reading, see, telling
 from lanelab.driver.page.refusal import Absent, Refusal
 
 T = TypeVar("T")
@@ -52,10 +52,6 @@ def routes(pages: Pages) -> list[Route]:
     async def all_labs(_request: Request) -> Response:
         return await pages.page(lambda: lab_view.labs_page(_lines(tag())))
 
-    async def back(_request: Request) -> Response:
-        """Lead to the page with the form whoever opens the address that it was sent to."""
-        return see("./")
-
     return [
         reading("/labs/", all_labs),
         reading("/labs/{lab}/", rooms.lab),
@@ -63,16 +59,18 @@ def routes(pages: Pages) -> list[Route]:
         reading("/labs/{lab}/class/", rooms.of_class),
         reading("/labs/{lab}/class/class.csv", rooms.table),
         posting("/labs/{lab}/enrol", rooms.enrol),
-        reading("/labs/{lab}/enrol", back),
+        leading_back("/labs/{lab}/enrol"),
         posting("/labs/{lab}/remove", rooms.remove),
-        reading("/labs/{lab}/remove", back),
+        leading_back("/labs/{lab}/remove"),
         posting("/labs/{lab}/begin", rooms.begin),
+        leading_back("/labs/{lab}/begin"),
         reading("/labs/{lab}/{student}/", rooms.student),
         telling(pages, "/labs/{lab}/{student}/changes", LOOKS_EVERY_S, rooms.news),
         reading("/labs/{lab}/{student}/take-home", rooms.take_home),
         posting("/labs/{lab}/{student}/predict", rooms.predict),
-        reading("/labs/{lab}/{student}/predict", back),
+        leading_back("/labs/{lab}/{student}/predict"),
         posting("/labs/{lab}/{student}/begin", rooms.begin),
+        leading_back("/labs/{lab}/{student}/begin"),
     ]
 
 

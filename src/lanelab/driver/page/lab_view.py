@@ -60,6 +60,11 @@ class Attempt:
     texts: Mapping[str, str]
     errors: Mapping[str, str]
 
+    @property
+    def is_empty(self) -> bool:
+        """Return whether nothing was typed. That is said in the reader's language, what cannot be read in English."""
+        return not any(typed.strip() for typed in self.texts.values())
+
 
 def labs_page(lines: Sequence[LabLine]) -> str:
     """Return the list of labs."""
@@ -243,8 +248,8 @@ def _form(lab: Lab, content: LabText, attempt: Attempt) -> Html:
     fields = [_field(question, content.sentences[question.name], attempt) for question in lab.questions]
     summary = None
     if attempt.errors:
-        wrong = many(len(attempt.errors), "One answer cannot be read.", "{n} answers cannot be read.")
-        summary = el("p", wrong, " ", say("Nothing is fixed yet."), role="alert", class_="bad")
+        wrong = f"{many(len(attempt.errors), 'One answer cannot be read.', '{n} answers cannot be read.')} "
+        summary = el("p", "" if attempt.is_empty else wrong, say("Nothing is fixed yet."), role="alert", class_="bad")
     return el(
         "form",
         summary,
@@ -281,6 +286,7 @@ def _field(question: Question, sentence: str, attempt: Attempt) -> Html:
         for_=ids,
     )
     words = el("p", error, id=described, class_="bad") if error else None
+    words = words if attempt.is_empty else in_english(words)
     return el("div", label, el("span", field, " ", unit, class_="answer"), words, class_="field")
 
 

@@ -129,6 +129,15 @@ def posting(path: str, deed: Deed) -> Route:
     return Route(path, posted, methods=["POST"])
 
 
+def leading_back(path: str) -> Route:
+    """Return the address of a deed, for who opens it: the page that has its form is beside it."""
+
+    async def back(_request: Request) -> Response:
+        return see("./")
+
+    return reading(path, back)
+
+
 def see(path: str) -> Response:
     """Send the browser to a page after a deed, so that to load it again does nothing twice. path: relative."""
     return RedirectResponse(path, 303)
