@@ -136,11 +136,12 @@ def test_nothing_is_begun_while_a_bed_is_used(owner: Visitor, monkeypatch: pytes
 
 @pytest.mark.parametrize(
     ("trials", "seed", "words"),
-    [("0", "", "instead of what it says: 0 cannot be used. Write a whole number from 1 to"), ("x", "", "instead of what it says: &#39;x&#39; cannot"),
-     ("1e3", "", "instead of what it says:"), ("9" * 99, "", "instead of what it says:"), ("", "-1", "Seed of the order:"), ("", "4294967296", "Seed of the order:"),
-     ("--out=/etc", "", "instead of what it says:"), ("", "٣", "Seed of the order:")],
+    [("0", "", f"{TRIALS}: 0 cannot be used. Write a whole number from 1 to"),
+     ("x", "", f"{TRIALS}: &#39;x&#39; cannot"),
+     ("1e3", "", TRIALS), ("9" * 99, "", TRIALS), ("", "-1", SEED), ("", "4294967296", SEED),
+     ("--out=/etc", "", TRIALS), ("", "٣", SEED)],
 )  # fmt: skip
-def test_what_is_typed_is_judged_in_the_words_of_the_command_line(
+def test_what_is_typed_is_judged_as_on_the_command_line_and_named_by_its_label(
     owner: Visitor, trials: str, seed: str, words: str
 ) -> None:
     answer = begin(owner, trials=trials, seed=seed)
