@@ -9,6 +9,7 @@ from unittest.mock import Mock
 import pytest
 
 from lanelab.driver.api.run_apart import Apart
+from lanelab.driver.base.errors import StoreError
 from lanelab.driver.page import race_pages
 from lanelab.driver.page.choices import checked
 from lanelab.driver.page.race_form import USUAL, race_file
@@ -111,6 +112,16 @@ def test_a_run_that_does_not_begin_says_why(owner: Visitor, monkeypatch: pytest.
     assert answer.status == 422
     assert "Chromium is not installed" in answer.text
     assert "There is no run yet." in owner.ask("/").text
+
+
+def test_a_race_that_is_refused_leaves_no_experiment(
+    owner: Visitor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(race_pages, "begin_apart", Mock(side_effect=StoreError("a bed is in use", "Wait")))
+    answer = owner.post("/race/", FIELDS)
+    assert answer.status == 422
+    assert "a bed is in use. Wait" in answer.text
+    assert list((tmp_path / "runs").rglob("*.yaml")) == []
 
 
 def test_the_usual_race_can_be_begun() -> None:

@@ -72,7 +72,11 @@ async def _begun(pages: Pages, text: str, *, accept_links: bool) -> str:
     file = runs / FILES / f"{datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%S.%fZ}-{NAME}.yaml"
     await pages.beside(lambda: write_whole(file, text.encode()))
     start = partial(begin_apart, file, runs, pages.allowed, accept_links=accept_links)
-    apart = await pages.beside(lambda: pages.begin(start))
+    try:
+        apart = await pages.beside(lambda: pages.begin(start))
+    except LanelabError:
+        await pages.beside(file.unlink)  # no run was begun with it
+        raise
     name = apart.folder.name
     while not is_run(apart.folder):
         if apart.status is not None:
