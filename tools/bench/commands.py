@@ -16,6 +16,7 @@ from tools.bench.bed import measure_bed
 from tools.bench.browsertime import measure_against_browsertime
 from tools.bench.captures import measure_captures
 from tools.bench.direct import measure_direct
+from tools.bench.distances import measure_distances
 from tools.bench.disturbance import Plan, measure_page_loads
 from tools.bench.figures import Figure
 from tools.bench.kills import measure_kills
@@ -73,6 +74,18 @@ def bench_direct(*, quick: bool, as_json: bool) -> None:
 
     prepare(needs.programs(*needs.BED))
     _print_figures(measure_direct(quick=quick, tell=note), as_json=as_json)
+
+
+@group.command("distances")
+@click.option("--trials", metavar="N", default=5, show_default=True, help="Page loads whose captures are read")
+@here_options
+@json_option
+def bench_distances(*, trials: int, router: str, pins: tuple[str, ...], as_json: bool) -> None:
+    """How far each of thirty hosts is, by pings and by captures of page loads, beside what was asked for."""
+
+    prepare(needs.programs(*needs.BROWSING))
+    figures = measure_distances(Options(router, pins), trials=trials, tell=note)
+    _print_figures(figures, as_json=as_json)
 
 
 @group.command("disturbance")
