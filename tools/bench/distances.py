@@ -51,14 +51,14 @@ def measure_distances(options: Options, *, trials: int, tell: Callable[[str], No
     target.parent.mkdir(parents=True, exist_ok=True)
     text = LOADS.format(site=SITE, trials=trials)
     shaken = _quickest_handshakes_ms(play(options, target, text, "--accept-links"), target)
-    asked = {name: link.to_host(name).rtt.milliseconds for name in addresses}
-    nearest_first = sorted(addresses, key=lambda name: asked[name])
+    wanted = {name: link.to_host(name).rtt.milliseconds for name in addresses}
+    nearest_first = sorted(addresses, key=lambda name: wanted[name])
     figures = [
-        _figure(f"{name}, asked {asked[name]:g} ms, {how}", measured, asked[name])
+        _figure(f"{name}, asked {wanted[name]:g} ms, {how}", measured, wanted[name])
         for name in nearest_first
         for how, measured in (("ping", pinged[name]), ("captures", shaken.get(addresses[name])))
     ]
-    return [*figures, _all("pings", pinged, asked), _all("captures", _by_name(addresses, shaken), asked)]
+    return [*figures, _all("pings", pinged, wanted), _all("captures", _by_name(addresses, shaken), wanted)]
 
 
 def _quickest_ping_ms(bed: Bed, address: str) -> float:
@@ -90,15 +90,15 @@ def _by_name(addresses: Mapping[str, str], values: Mapping[str, float]) -> dict[
     return {name: values[address] for name, address in addresses.items() if address in values}
 
 
-def _figure(what: str, measured: float | None, asked: float) -> Figure:
+def _figure(what: str, measured: float | None, wanted: float) -> Figure:
     if measured is None:
         return Figure(what, "nothing", WORDS, False, ())
-    off = measured - asked
+    off = measured - wanted
     return Figure(what, f"{measured:.2f} ms ({off:+.2f})", WORDS, abs(off) <= TOLERATED_MS, (measured,))
 
 
-def _all(what: str, measured: Mapping[str, float], asked: Mapping[str, float]) -> Figure:
-    off = [measured[name] - asked[name] for name in asked if name in measured]
+def _all(what: str, measured: Mapping[str, float], wanted: Mapping[str, float]) -> Figure:
+    off = [measured[name] - wanted[name] for name in wanted if name in measured]
     right = sum(abs(each) <= TOLERATED_MS for each in off)
-    text = f"{right} of {len(asked)} (at most {max(map(abs, off), default=0):.2f} ms off)"
-    return Figure(f"all {what}", text, f"{len(asked)} {WORDS}", right == len(asked), tuple(off))
+    text = f"{right} of {len(wanted)} (at most {max(map(abs, off), default=0):.2f} ms off)"
+    return Figure(f"all {what}", text, f"{len(wanted)} {WORDS}", right == len(wanted), tuple(off))
