@@ -13,6 +13,7 @@ from lanelab.analysis.results.explain.run import Explained
 from lanelab.analysis.results.export import ExportJson, ShowJson
 from lanelab.analysis.results.runs import RunLine
 from lanelab.analysis.results.study.compare import StudyComparisonJson
+from lanelab.analysis.results.study.matrix import MatrixJson
 from lanelab.analysis.results.trial_packets import RequestSummary
 from lanelab.analysis.results.verification import VerificationJson
 from lanelab.driver.api.link_words import NamedLink, ShownLink, TestedLink
@@ -68,6 +69,7 @@ DOCUMENTS: dict[str, tuple[str, Any]] = {  # by name: what writes it, and its ty
     "site-verify": ("lanelab site verify --json", VerifiedSiteJson),
     "study-compare": ("lanelab study compare --json", StudyComparisonJson),
     "study-list": ("lanelab study list --json", list[StudyLine | UnreadableStudy]),
+    "study-matrix": ("lanelab study matrix --json", MatrixJson),
     "study-run": ("lanelab study show RUN --json", StandingJson),
     "study-show": ("lanelab study show --json", StudyJson),
     "trial": ("lanelab show --trial N --json", TrialRecord),

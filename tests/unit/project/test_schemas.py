@@ -274,6 +274,7 @@ def test_studies(tmp_path: Path) -> None:
     folders = [make_study_run(tmp_path / "one"), make_study_run(tmp_path / "two", made=lambda _: Made(rounds=8))]
     check("study-run", printed(study.group, "show", folders[0]))
     check("study-compare", printed(study.group, "compare", *folders))
+    check("study-matrix", printed(study.group, "matrix", *folders))
 
 
 def test_how_faithful_a_site_is(tmp_path: Path) -> None:

@@ -18,6 +18,10 @@ TABLE = {
         ".compare:compare_runs_of_study",
         "Two runs of one study side by side: two variants, two machines, two dates.",
     ),
+    "matrix": (
+        ".matrix:matrix",
+        "Show all studies on one page: what each work said, and what of it holds.",
+    ),
     "artifact": (
         ".artifact:artifact",
         "Pack a study's run as an artifact: all that another lab needs to run the same.",

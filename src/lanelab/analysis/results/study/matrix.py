@@ -1,0 +1,226 @@
+"""All studies on one page: each published statement of each work, what was published, and the verdicts of each variant.
+Pure, but for the run folders that it was read from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TypedDict
+
+from lanelab.analysis.results.claims.verdict import Verdict
+from lanelab.analysis.results.claims.words import MOODS, measured_words, published_words, verdict_words
+from lanelab.analysis.results.layout.markup import Html, el, join
+from lanelab.analysis.results.layout.model import Cell, Column, Group, Row, Section, Table, Words, words
+from lanelab.analysis.results.layout.page import on_page
+from lanelab.analysis.results.report.page import document
+from lanelab.analysis.results.sections.head import date_words
+from lanelab.analysis.results.study.claim_verdicts import JudgedStudy, StudyVerdict
+from lanelab.analysis.results.study.run import ReadStudyRun
+from lanelab.driver.base.amounts import counted
+from lanelab.driver.run.study.study import PublishedClaim
+
+LEAD = (
+    "What published works said of web performance, and what comes out today. A statement stands where all of its "
+    "checks are reproduced; what is not checked says so. Each verdict leads to its figure, its trials and its margin."
+)
+
+
+class CheckJson(TypedDict):
+    """One check of a statement, with its verdict in words and numbers as reports have them."""
+
+    claim: str
+    figure: int
+    verdict: str
+    detail: str
+    published: str
+    measured: str
+
+
+class StandingOfVariant(TypedDict):
+    """Where a statement stands in a variant: the verdict that all of its checks have, "mixed" or "not checked"."""
+
+    standing: str
+    run: str
+    begun_utc: str
+    checks: list[CheckJson]
+
+
+class StatementJson(TypedDict):
+    number: int
+    says: str
+    variants: dict[str, StandingOfVariant]
+
+
+class WorkJson(TypedDict):
+    study: str
+    title: str
+    claims: list[StatementJson]
+
+
+class MatrixJson(TypedDict):
+    """What `lanelab study matrix --json` prints."""
+
+    studies: list[WorkJson]
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRun:
+    """A run of a study with its verdicts. `report`: the address of its report, seen from the matrix."""
+
+    read: ReadStudyRun
+    judged: JudgedStudy
+    report: str
+
+    @property
+    def study(self) -> str:
+        return self.read.about.study.name
+
+    @property
+    def variant(self) -> str:
+        return self.read.about.variant or "as it is"
+
+    def of(self, claim: PublishedClaim) -> tuple[StudyVerdict, ...]:
+        """Return the checks of a statement."""
+        return next((several for one, several in self.judged.published if one.number == claim.number), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """The newest run of each variant of each study."""
+
+    runs: tuple[MatrixRun, ...]
+
+    @property
+    def variants(self) -> list[str]:
+        return list(dict.fromkeys(run.variant for run in self.runs))
+
+    def studies(self) -> Mapping[str, Sequence[MatrixRun]]:
+        ordered = sorted(self.runs, key=lambda run: run.study)
+        return {name: list(runs) for name, runs in groupby(ordered, key=lambda run: run.study)}
+
+    def outcome(self) -> str:
+        """Return one sentence for each variant."""
+        sentences = []
+        for variant in self.variants:
+            verdicts = [_standing(run.of(claim)) for run in self.runs if run.variant == variant
+                        for claim in run.read.about.study.claims]  # fmt: skip
+            counts = ", ".join(f"{verdicts.count(each)} {each}" for each in dict.fromkeys(ORDER) if each in verdicts)
+            sentences.append(f"{variant}: {counted(len(verdicts), 'statement')}: {counts}.")
+        return " ".join(sentences)
+
+    def section(self) -> Section:
+        heads: tuple[Column[PublishedClaim], ...] = (
+            Column("no.", lambda claim: claim.number, number=True),
+            Column("statement", lambda claim: claim.says),
+            Column("published", lambda _claim: None),
+            *(Column[PublishedClaim](variant, lambda _claim: None) for variant in self.variants),
+        )
+        rows = [
+            Row(self._cells(claim, runs), _group(runs[0]))
+            for runs in self.studies().values()
+            for claim in runs[0].read.about.study.claims
+        ]
+        return Section("matrix", "Statements", (*words([self.outcome()]), Table(heads, rows, style="verdicts")))
+
+    def _cells(self, claim: PublishedClaim, runs: Sequence[MatrixRun]) -> tuple[Cell, ...]:
+        checks = [check for run in runs[:1] for check in run.of(claim)]
+        published = "; ".join(dict.fromkeys(published_words(check.judged.claim) for check in checks)) or None
+        by_variant = {run.variant: run for run in runs}
+        return (
+            claim.number,
+            claim.says,
+            published,
+            *(_verdicts(by_variant.get(each), claim) for each in self.variants),
+        )
+
+    def page(self) -> str:
+        """Return the whole page, which asks nothing of the network but the reports beside it."""
+        dates = [run.read.about.created_utc for run in self.runs]
+        measured = f"{counted(len(self.studies()), 'work')}, {counted(len(self.runs), 'run')}"
+        span = " to ".join(dict.fromkeys(date_words(each) for each in (min(dates), max(dates))))
+        head = el(
+            "header",
+            el("p", "lanelab", class_="eyebrow"),
+            el("h1", "What published works said, and what holds"),
+            el("p", LEAD, class_="lead"),
+            el("p", f"{measured}, begun {span}", class_="date"),
+        )
+        body = el("body", el("main", head, on_page(self.section())), el("footer", "Made by lanelab."))
+        return document("What published works said, and what holds - lanelab", body)
+
+    def to_json(self) -> "MatrixJson":
+        return {
+            "studies": [
+                {
+                    "study": name,
+                    "title": runs[0].read.about.study.title,
+                    "claims": [
+                        {
+                            "number": claim.number,
+                            "says": claim.says,
+                            "variants": {run.variant: _json_of(run, claim) for run in runs},
+                        }
+                        for claim in runs[0].read.about.study.claims
+                    ],
+                }
+                for name, runs in self.studies().items()
+            ]
+        }
+
+
+STANDS, UNCHECKED = "reproduced", "not checked"
+ORDER = (STANDS, *map(str, Verdict), "mixed", UNCHECKED)
+
+
+def _standing(checks: Sequence[StudyVerdict]) -> str:
+    """Return what its checks say of a statement together: the verdict that all have, else that they differ."""
+    verdicts = {str(check.judged.verdict) for check in checks}
+    if not verdicts:
+        return UNCHECKED
+    return verdicts.pop() if len(verdicts) == 1 else "mixed"
+
+
+def _group(run: MatrixRun) -> Group:
+    return Group((run.read.about.study.title,), run.read.about.study.source, run.study)
+
+
+def _verdicts(run: MatrixRun | None, claim: PublishedClaim) -> Cell:
+    if run is None:
+        return Words("not run", "muted")
+    checks = run.of(claim)
+    if not checks:
+        return Words(UNCHECKED, "muted")
+    lines = [f"{_words(check)}" for check in checks]
+    links = [_link(run, check) for check in checks]
+    mood = MOODS[checks[0].judged.verdict] if len({check.judged.verdict for check in checks}) == 1 else ""
+    return Words("; ".join(lines), mood, page=join(*links))
+
+
+def _words(check: StudyVerdict) -> str:
+    return f"{verdict_words(check.judged.verdict, check.judged.detail)}, {measured_words(check.judged)}"
+
+
+def _link(run: MatrixRun, check: StudyVerdict) -> Html:
+    judged = check.judged
+    verdict = el("b", judged.verdict, class_=MOODS[judged.verdict])
+    where = f"{run.report}#{check.address}"
+    return el("div", el("a", verdict, href=where, title=judged.claim.says), f" {measured_words(judged)}")
+
+
+def _json_of(run: MatrixRun, claim: PublishedClaim) -> "StandingOfVariant":
+    checks = run.of(claim)
+    return {
+        "standing": _standing(checks),
+        "run": str(run.read.folder),
+        "begun_utc": run.read.about.created_utc,
+        "checks": [
+            {
+                "claim": check.judged.claim.name,
+                "figure": check.figure,
+                "verdict": str(check.judged.verdict),
+                "detail": check.judged.detail,
+                "published": published_words(check.judged.claim),
+                "measured": measured_words(check.judged),
+            }
+            for check in checks
+        ],
+    }
