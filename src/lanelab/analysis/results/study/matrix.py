@@ -36,7 +36,7 @@ class CheckJson(TypedDict):
 
 
 class StandingOfVariant(TypedDict):
-    """Where a statement stands in a variant: the verdict that all of its checks have, "mixed" or "not checked"."""
+    """The standing of a statement in a variant: the verdict that all of its checks have, "mixed" or "not checked"."""
 
     standing: str
     run: str
@@ -57,7 +57,7 @@ class WorkJson(TypedDict):
 
 
 class MatrixJson(TypedDict):
-    """What `lanelab study matrix --json` prints."""
+    """The JSON that `lanelab study matrix` prints."""
 
     studies: list[WorkJson]
 
