@@ -97,3 +97,23 @@ def test_an_error_of_the_script_is_the_trials_failure_with_its_line(
     ((reason, detail),) = played.rows(query)
     assert reason == "script-failed"
     assert detail.startswith("step login: wrong.py:5: NoSuchElementException")
+
+
+WINDOW = """\
+step('home')
+driver.get(url)
+step('window')
+driver.execute_script("document.body.innerHTML = '<a id=to target=_blank href=/index.html>to</a>'")
+driver.find_element('id', 'to').click()
+"""
+
+
+def test_a_script_whose_click_opens_another_window_fails(
+    lanelab: LanelabCommand, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("window")
+    (folder / "wrong.py").write_text(WINDOW)
+    played = play(lanelab, folder, WRONG)
+    ((reason, detail),) = played.rows("SELECT reason, detail FROM failures")
+    assert reason == "script-failed"
+    assert detail.startswith("step window: the page opened another window (http://shop.test/index.html)")

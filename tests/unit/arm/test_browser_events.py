@@ -251,6 +251,13 @@ def test_why_the_page_did_not_come() -> None:
     assert events.document_error([]) is None
 
 
+def test_other_windows_that_a_page_opened() -> None:
+    opened = entry("Page.windowOpen", url="http://a.example/other", windowName="", userGesture=True)
+    assert events.opened_windows([asked("1", 1.0), opened], "T") == ["http://a.example/other"]
+    assert events.opened_windows([entry("Page.windowOpen", "another page", url="http://a.example/other")], "T") == []
+    assert events.opened_windows([asked("1", 1.0, "http://a.example/?Page.windowOpen")], "T") == []
+
+
 def test_a_crash() -> None:
     assert events.crashed([entry("Inspector.targetCrashed")], "T")
     assert not events.crashed([asked("1", 1.0)])

@@ -106,6 +106,12 @@ def crashed(log: Iterable[Entry], target: str | None = None) -> bool:
     return any(method == "Inspector.targetCrashed" for method, _ in messages(log, target))
 
 
+def opened_windows(log: Iterable[Entry], target: str | None = None) -> list[str]:
+    """Return the addresses of other windows that the page opened. Nothing else that they do is in its log."""
+    opening = (entry for entry in log if "Page.windowOpen" in entry["message"])
+    return [event.get("url", "") for method, event in messages(opening, target) if method == "Page.windowOpen"]
+
+
 class Exchange:
     """One request and its answer, as far as it got. A redirect makes one for each hop."""
 

@@ -3,7 +3,7 @@
 import base64
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -265,9 +265,18 @@ class ChromiumPage(LedPage):
             self._logs.append([*self._inside, *log])  # of a step that failed nothing else is kept
         else:
             self._note_step([*self._inside, *log])
+            failures += self._windows()
         by_step = events.requests_of_steps(self._logs, self._target, self._ends)
         self._steps = [replace(step, requests=len(each)) for step, each in zip(self._steps, by_step, strict=False)]
         return tuple(request for each in by_step for request in each)
+
+    def _windows(self) -> Iterator[Failure]:
+        """Yield the steps of a script in which the page opened another window, as a click may: what that asks for would
+        be in no record, and its bytes in the capture."""
+        for step, log in zip(self._steps if self._ends else (), self._logs, strict=False):
+            for url in events.opened_windows(log, self._target)[:1]:
+                what = f"step {step.name}: the page opened another window ({url[:200]}), and a script has one page"
+                yield Failure(Reason.SCRIPT_FAILED, what)
 
     def _read_measures(self) -> object:
         return self._session.execute_async_script(MEASURES)
