@@ -69,6 +69,14 @@ def test_an_empty_library_says_what_to_do(tmp_path: Path) -> None:
             assert visitor.ask(f"/{href}").status == 200, href
 
 
+def test_to_look_at_a_page_fetches_nothing(owner: Visitor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANELAB_BUILD", str(tmp_path / "build"))  # where no package is kept
+    page = owner.ask("/begin/?experiment=real-sites").text
+    assert "was not fetched yet" in page
+    assert "lanelab site fetch" in page
+    assert not (tmp_path / "build" / "packages").exists()
+
+
 def test_a_newcomer_is_offered_the_quickstart_first() -> None:
     page = begin_page({"experiments/mine.yaml": "", "browsers": "", "quickstart": ""}, Wish())
     assert re.findall(r'<option value="([^"]*)"', page) == ["quickstart", "experiments/mine.yaml", "browsers"]

@@ -13,6 +13,7 @@ from lanelab.driver.page.access import HEADERS, READING, Access, Role
 from lanelab.driver.page.language import say, text
 from lanelab.driver.page.refusal import Refusal, refusal_page
 from lanelab.driver.page.screens import Reader, read_by
+from lanelab.driver.site.fetch.packages import kept_packages_only
 
 STATIC = "/static/"
 OPEN = ("/enter", STATIC)  # what needs no cookie: there is nothing of any run in it
@@ -73,7 +74,7 @@ class Guard:
 
         async def answer(scope: Scope, receive: Receive, send: Send) -> None:
             inner = {**scope, "path": path, "raw_path": quote(path).encode(), ROLE: role}
-            with read_by(Reader(path, begins=role is Role.RUN)):
+            with read_by(Reader(path, begins=role is Role.RUN)), kept_packages_only():
                 await self._app(inner, receive, send)
 
         return answer

@@ -10,7 +10,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from lanelab.driver.base.errors import BuildError
@@ -28,6 +30,19 @@ ELSEWHERE = ("PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_REQUIRE_VI
 OFFLINE = "Check the network (the client's own settings and proxies apply), then run: lanelab site fetch"
 
 
+_fetches: ContextVar[bool] = ContextVar("fetches", default=True)
+
+
+@contextmanager
+def kept_packages_only() -> Iterator[None]:
+    """Fetch nothing within: who only looks at something does not wait for a network, and changes nothing."""
+    token = _fetches.set(False)
+    try:
+        yield
+    finally:
+        _fetches.reset(token)
+
+
 def kept_at(package: Package) -> Path:
     return build_folder() / FOLDER / package.sha256
 
@@ -38,6 +53,8 @@ def package_file(package: Package) -> Path:
     try:
         if place.is_file() and _sha256(place) == package.sha256:
             return place
+        if not _fetches.get():
+            raise BuildError(f"the package {package.title} was not fetched yet", "Fetch it first: lanelab site fetch")
         place.parent.mkdir(parents=True, exist_ok=True)
         with (place.parent / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
