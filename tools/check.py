@@ -90,8 +90,10 @@ def _python_steps(files: list[str]) -> list[Step]:
     layers = Step("python layers (import-linter)", [sys.executable, "-I", "-c", LINT_IMPORTS])
     say_words = [sys.executable, "-I", "-c", LINT_WORDS]
     words = Step("python words (tools/words.py)", say_words, fix=[*say_words, "--lower"])
-    # A notebook has bare cells, awaits outside functions, and marimo's are without types: its tests execute it.
-    typed = [file for file in files if not Path(file).is_relative_to("docs/notebooks")]
+    # A notebook has bare cells, awaits outside functions, and marimo's are without types; the script of a journey has
+    # names that no import brings. Tests execute both.
+    untyped = [file for file in files if Path(file).is_relative_to("docs/notebooks") or file.endswith("-journey.py")]
+    typed = [file for file in files if file not in untyped]
     return [
         Step("python format (ruff)", [*ruff, "format", "--check", *files], fix=[*ruff, "format", *files]),
         Step(

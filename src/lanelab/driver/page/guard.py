@@ -59,7 +59,7 @@ class Guard:
             return self._to_watch(request, path) if role is Role.RUN and reads else _refused(request, say(OUTSIDE))
         if not reads and role is not Role.RUN and not PREDICTING.fullmatch(path):
             return _refused(request, say("This link may watch, and change nothing."))
-        return self._within(path, role)
+        return self._within(path, role, request.cookies.get(access.cookie) or "")
 
     def _words_against(self, request: Request) -> str:
         """Return why a request is none of this server's, whoever sends it; nothing for others."""
@@ -69,12 +69,12 @@ class Guard:
         is_ours = request.method in READING or self._access.is_same_origin(request.headers)
         return "" if is_ours else say("Another page asked for this.")
 
-    def _within(self, path: str, role: Role) -> ASGIApp:
+    def _within(self, path: str, role: Role, session: str) -> ASGIApp:
         """Return the application, for which the place is the whole server."""
 
         async def answer(scope: Scope, receive: Receive, send: Send) -> None:
             inner = {**scope, "path": path, "raw_path": quote(path).encode(), ROLE: role}
-            with read_by(Reader(path, begins=role is Role.RUN)), kept_packages_only():
+            with read_by(Reader(path, begins=role is Role.RUN, session=session)), kept_packages_only():
                 await self._app(inner, receive, send)
 
         return answer

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
+from weakref import WeakValueDictionary
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
@@ -27,6 +28,7 @@ from lanelab.driver.page.moments import Moments
 from lanelab.driver.page.news import stream
 from lanelab.driver.page.priority import Aside, drawers, ordinary
 from lanelab.driver.page.refusal import Absent
+from lanelab.driver.page.screens import session_of_reader
 from lanelab.driver.page.shelf import Shelf
 
 T = TypeVar("T")
@@ -34,6 +36,7 @@ View: TypeAlias = Callable[[Request], Awaitable[Response]]
 Deed: TypeAlias = Callable[[Request, Form], Awaitable[Response]]
 Source: TypeAlias = Callable[[Request], Awaitable[AsyncIterator[bytes]]]
 LONGEST_NUMBER = 9  # digits of a trial
+AT_ONCE = 2  # that one browser may have drawn
 FREE_WITHIN_S, LOOKS_EVERY_S = 30.0, 0.1  # for the bench to end its bed
 
 
@@ -48,6 +51,7 @@ class Pages:
     bench: Bench = field(default_factory=Bench)
     moments: Moments = field(init=False)
     begun: dict[str, Apart] = field(default_factory=dict)  # the runs that were begun from here, by the name of each
+    _turns: WeakValueDictionary[str, asyncio.Semaphore] = field(default_factory=WeakValueDictionary)
     _drawers: Executor = field(default_factory=drawers)
     _aside: Aside = field(default_factory=Aside)
     _ordinary: Executor = field(default_factory=ordinary)
@@ -60,14 +64,17 @@ class Pages:
         return HTMLResponse(await self.beside(show))
 
     async def beside(self, do: Callable[[], T]) -> T:
-        """Do something beside the server's own work, and after everybody else's: a large run takes a while."""
+        """Do something beside the server's own work, and after everybody else's: a large run takes a while. A browser
+        that asks for much waits for itself, and others have their turns in between."""
         in_language = contextvars.copy_context().run
 
         def do_aside() -> T:
             self._aside.step()
             return do()
 
-        return await asyncio.get_running_loop().run_in_executor(self._drawers, in_language, do_aside)
+        turns = self._turns.setdefault(session_of_reader(), asyncio.Semaphore(AT_ONCE))
+        async with turns:
+            return await asyncio.get_running_loop().run_in_executor(self._drawers, in_language, do_aside)
 
     async def free_bed(self) -> None:
         """Let the bench give up its bed, and wait until it has. After a while whoever needs one says what is there."""

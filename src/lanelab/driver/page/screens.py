@@ -21,10 +21,11 @@ SCREENS = {
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A reader is at a path. `begins`: whether he may begin a run."""
+    """A reader is at a path. `begins`: whether he may begin a run. `session`: of his browser."""
 
     path: str
     begins: bool
+    session: str = ""
 
 
 _reader: ContextVar[Reader | None] = ContextVar("reader", default=None)
@@ -37,6 +38,12 @@ def read_by(reader: Reader) -> Iterator[None]:
         yield
     finally:
         _reader.reset(before)
+
+
+def session_of_reader() -> str:
+    """Return the session of the browser for which something is done; nothing outside of a request."""
+    reader = _reader.get()
+    return reader.session if reader else ""
 
 
 def links_to_screens(root: str) -> list[Html]:
