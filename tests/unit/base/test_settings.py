@@ -121,11 +121,18 @@ def test_the_reference_and_the_schema_come_from_the_table() -> None:
     ("key", "told"),
     [
         ("arms.one.rules", "f.yaml:3: arms.one.rules: no such rule"),
-        ("arms.two.rules", "arms.two.rules: no such rule"),  # it stands elsewhere, as among the defaults
+        ("arms.HTTP/1.1.rules", "f.yaml:5: arms.HTTP/1.1.rules: no such rule"),
+        ("arms.one.block", "f.yaml:6: arms.one.block: no such rule"),  # it stands among the defaults
+        ("links.distances", "f.yaml:9: links.distances: no such rule"),
+        ("links.rate", "f.yaml:7: links.rate: no such rule"),  # two have one
+        ("arms.one.seed", "f.yaml:10: arms.one.seed: no such rule"),
+        ("arms.two.rules", "f.yaml:1: arms.two.rules: no such rule"),
+        ("hosts.two.rules", "hosts.two.rules: no such rule"),
         ("--out", "--out: no such rule"),
         ("", "no such rule"),
     ],
 )
 def test_what_is_found_late_still_has_its_line(key: str, told: str) -> None:
-    text = "arms:\n  one:\n    rules: x\n"
+    text = "arms:\n  one:\n    rules: x\n  HTTP/1.1:\n    rules: x\ndefaults: {block: x}\n"
+    text += "links:\n  - {rate: 1mbit}\n  - {rate: 2mbit, distances: x}\nseed: 1\n"
     assert str(error_at_its_line(InputError("no such rule", key=key), text, "f.yaml")) == told

@@ -8,7 +8,7 @@ import contextlib
 import functools
 import json
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import yaml
@@ -132,15 +132,28 @@ def scalar(text: str) -> yaml.ScalarNode:
 
 
 def error_at_its_line(error: InputError, text: str, source: str) -> InputError:
-    """The error with the line of this file on which its key is written; as it is where the file does not have it.
-    `text`: of a file that was read before."""
-    written = read_yaml(text, source, "")
-    for name in error.key.split("."):
-        entries = written.entries() if written.is_mapping else {}
-        if name not in entries:
-            return error
-        written = entries[name]
-    return written.error(error.what, error.remedy, place=error.place)
+    """The error with the line of this file on which its key is written: there, among the defaults, or for all; else
+    with the line of what it is below. As it is where the file has nothing of it. `text`: of a file that was read
+    before."""
+    whole = read_yaml(text, source, "")
+    first, _, below = error.key.partition(".")
+    last = error.key.rpartition(".")[2]
+    ways = (error.key, f"defaults.{last}", last, first) if below and _at(whole, first) else (error.key,)
+    places = [places[0] for way in ways if way and len(places := _at(whole, way)) == 1]
+    if not places:
+        return error
+    return replace(places[0], path=error.key).error(error.what, error.remedy, place=error.place)
+
+
+def _at(written: Written, key: str) -> list[Written]:
+    """Return what is written at a key, whose names may have dots; in a list, in each element."""
+    if not key:
+        return [written]
+    if isinstance(written.node, yaml.SequenceNode):
+        return [place for each in (written.elements() if written.node.value else ()) for place in _at(each, key)]
+    entries = written.entries() if written.is_mapping else {}
+    ways = ((entry, key[len(name) + 1 :]) for name, entry in entries.items() if f"{key}.".startswith(f"{name}."))
+    return [place for entry, rest in ways for place in _at(entry, rest)]
 
 
 def read_known(written: Written, known: Collection[str], what: str) -> list[str]:
