@@ -6,8 +6,71 @@ from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.driver.lab.class_sheet import ClassSheet, class_parts
 from lanelab.driver.lab.markdown import rendered_line
 from lanelab.driver.lab.text import LabText
+from lanelab.driver.page.choices import accept_field
+from lanelab.driver.page.classroom import Student
 from lanelab.driver.page.documents import document
-from lanelab.driver.page.language import many, say
+from lanelab.driver.page.language import many, say, whole
+
+
+def class_section(students: Sequence[Student], run_words: Html | None, *, is_waiting: bool) -> Html:
+    """Return what a teacher sees on a lab's page: who has predicted, and a button for the run of all. `run_words`: of
+    that run; `is_waiting`: it waits already."""
+    ready = [one for one in students if one.is_ready]
+    titles = [el("th", title, scope="col") for title in (say("student"), say("predictions"), say("Remove"))]
+    rows = [_of_student(one) for one in students]
+    table = el("table", el("thead", el("tr", titles)), el("tbody", rows))
+    button = el(
+        "form",
+        el(
+            "p",
+            say(
+                "{ready} of {all} are ready: they have predicted, and have no run.",
+                ready=whole(len(ready)),
+                all=whole(len(students)),
+            ),
+        ),
+        accept_field(),
+        el(
+            "button",
+            say("Begin one run for all who are ready"),
+            type="submit",
+            disabled=not ready or is_waiting or None,
+        ),
+        el("p", say("Who predicts later is in the next run."), class_="note"),
+        method="post",
+        action="begin",
+    )
+    return el(
+        "section",
+        el("h2", say("The class")),
+        run_words,
+        button,
+        el("p", say("A name leads to that student's page: send its address to who has lost it."), class_="note"),
+        el("form", el("div", table, class_="scroll", tabindex=0), method="post", action="remove")
+        if rows
+        else el("p", say("Nobody has begun yet.")),
+        el("p", el("a", say("What the class predicted, and what came out"), href="class/")),
+        id="class",
+    )
+
+
+def _of_student(student: Student) -> Html:
+    words = say("Remove {name}", name=student.name)
+    button = el("button", say("Remove"), type="submit", name="student", value=student.key, aria_label=words)
+    return el(
+        "tr",
+        el("th", el("a", student.name, href=f"{student.key}/"), scope="row"),
+        el("td", _where(student)),
+        el("td", button),
+    )
+
+
+def _where(student: Student) -> str:
+    if student.problem:
+        return student.problem
+    if student.folder.has_run():
+        return say("has a run")
+    return say("predicted" if student.sheet else "not yet")
 
 
 def hidden_class_page(content: LabText, lacking: Sequence[str]) -> str:

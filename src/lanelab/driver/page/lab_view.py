@@ -21,6 +21,7 @@ from lanelab.driver.lab.markdown import rendered, rendered_line
 from lanelab.driver.lab.strip import DIRECTION_WORDS
 from lanelab.driver.lab.text import ENGLISH, PREDICT, LabText
 from lanelab.driver.page.choices import accept_field
+from lanelab.driver.page.class_view import class_section
 from lanelab.driver.page.classroom import Student
 from lanelab.driver.page.documents import document
 from lanelab.driver.page.language import date, in_english, many, say, text, whole
@@ -121,63 +122,7 @@ def lab_page(content: LabText, of_class: tuple[Sequence[Student], RunState] | No
 
 
 def _class(students: Sequence[Student], state: RunState) -> Html:
-    """Return what a teacher sees: who has predicted, and a button for the run of all."""
-    ready = [one for one in students if one.is_ready]
-    titles = [el("th", title, scope="col") for title in (say("student"), say("predictions"), say("Remove"))]
-    rows = [_of_student(one) for one in students]
-    table = el("table", el("thead", el("tr", titles)), el("tbody", rows))
-    button = el(
-        "form",
-        el(
-            "p",
-            say(
-                "{ready} of {all} are ready: they have predicted, and have no run.",
-                ready=whole(len(ready)),
-                all=whole(len(students)),
-            ),
-        ),
-        accept_field(),
-        el(
-            "button",
-            say("Begin one run for all who are ready"),
-            type="submit",
-            disabled=not ready or bool(state.place) or None,
-        ),
-        el("p", say("Who predicts later is in the next run."), class_="note"),
-        method="post",
-        action="begin",
-    )
-    return el(
-        "section",
-        el("h2", say("The class")),
-        _run_words(state, "../../"),
-        button,
-        el("p", say("A name leads to that student's page: send its address to who has lost it."), class_="note"),
-        el("form", el("div", table, class_="scroll", tabindex=0), method="post", action="remove")
-        if rows
-        else el("p", say("Nobody has begun yet.")),
-        el("p", el("a", say("What the class predicted, and what came out"), href="class/")),
-        id="class",
-    )
-
-
-def _of_student(student: Student) -> Html:
-    words = say("Remove {name}", name=student.name)
-    button = el("button", say("Remove"), type="submit", name="student", value=student.key, aria_label=words)
-    return el(
-        "tr",
-        el("th", el("a", student.name, href=f"{student.key}/"), scope="row"),
-        el("td", _where(student)),
-        el("td", button),
-    )
-
-
-def _where(student: Student) -> str:
-    if student.problem:
-        return student.problem
-    if student.folder.has_run():
-        return say("has a run")
-    return say("predicted" if student.sheet else "not yet")
+    return class_section(students, _run_words(state, "../../"), is_waiting=bool(state.place))
 
 
 def student_page(
