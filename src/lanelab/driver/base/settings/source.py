@@ -132,8 +132,8 @@ def scalar(text: str) -> yaml.ScalarNode:
 
 
 def error_at_its_line(error: InputError, text: str, source: str) -> InputError:
-    """The error with the line of this file on which its key is written: there, among the defaults, or for all; else
-    with the line of what it is below. As it is where the file has nothing of it. `text`: of a file that was read
+    """Return the error with the line of this file on which its key is written: there, among the defaults, or for all;
+    else with the line of what it is below. As it is where the file has nothing of it. `text`: of a file that was read
     before."""
     whole = read_yaml(text, source, "")
     first, _, below = error.key.partition(".")
