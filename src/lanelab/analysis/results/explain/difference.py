@@ -215,12 +215,12 @@ def _connections(difference: Difference) -> Iterator[str]:
     if opened is None or round(opened[0]) == round(opened[1]):
         return
     before, after = (round(each) for each in opened)
-    (arm, base), rtt, fewer = _names(difference), difference.base.rtt_ms, before > after
+    (arm, base), fewer = _names(difference), before > after
     handshakes = counted(abs(before - after), f"{'fewer' if fewer else 'more'} handshake")
     each = "which takes" if abs(before - after) == 1 else "each of which takes"
     words = (
-        f"{arm} opens {counted(after, 'connection')}, {base} {before}: {handshakes}, {each} a round trip of {rtt:g} ms "
-        "before the first request"
+        f"{arm} opens {counted(after, 'connection')}, {base} {before}: {handshakes}, {each} "
+        f"{difference.base.round_trip_words} before the first request"
     )
     per_host = difference.base.cell.arm.settings.get("connections_per_host")
     at_once = f"; up to {per_host} take place at the same time" if per_host and max(before, after) > 6 else ""

@@ -46,6 +46,15 @@ class MadeOf:
         return Link.parse(self.cell.link.settings)
 
     @property
+    def round_trip_words(self) -> str:
+        """Return how long a round trip takes: of hosts at distances of their own it is that to each."""
+        distances = self.link.distances
+        if not distances:
+            return f"a round trip of {self.rtt_ms:g} ms"
+        span = f" ({distances.all[0]} to {distances.all[-1]})" if len(distances.all) > 1 else ""
+        return f"a round trip to its host{span}"
+
+    @property
     def rtt_ms(self) -> float:
         """Return the round trip; 0 where there is none, or where hosts are not equally far."""
         return 0.0 if self.link.distances else float(self.link.rtt.milliseconds)
