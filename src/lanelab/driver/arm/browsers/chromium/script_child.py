@@ -126,12 +126,21 @@ def main() -> None:
     driver = Driver(line, start["session"], start["capabilities"])
     names = {"__name__": "__main__", "__file__": name, "driver": driver, "step": steps}
     try:
-        exec(compile(text, name, "exec"), names | {"url": start["url"], "pages": start["pages"]})  # noqa: S102 - what it is for
+        run_text(text, name, names | {"url": start["url"], "pages": start["pages"]})
         steps.end()
     except BaseException as error:  # noqa: BLE001 - whatever it is, it ends the script
         line.say({"failed": _words(error), "line": _line_of(error, name), "of_driver": _is_of_driver(error)})
     else:
         line.say({"done": True})
+
+
+def run_text(text: str, name: str, names: dict[str, object]) -> None:
+    """Run the script's text. One that ends by `sys.exit()` has come to its end."""
+    try:
+        exec(compile(text, name, "exec"), names)  # noqa: S102 - what it is for
+    except SystemExit as end:
+        if end.code not in (None, 0):
+            raise
 
 
 def _words(error: BaseException) -> str:
