@@ -179,7 +179,8 @@ def test_tls_trusts_one_key_and_begins_anew_each_time(tmp_path: Path) -> None:
         record = found[name]["record"]
         assert record["failures"] == []
         assert {request["tls"] for request in record["requests"]} == {"TLS 1.3"}
-        assert record["requests"][0]["timings"]["ssl"] > 0
+        # Of a connection that was opened ahead of its request nothing is said there.
+        assert max(request["timings"]["ssl"] for request in record["requests"]) > 0
         secrets = [line for line in found[name]["keys"] if line.startswith("CLIENT_HANDSHAKE_TRAFFIC_SECRET ")]
         assert len(secrets) >= len({request["connection"] for request in record["requests"]})
     assert not set(found["first"]["keys"]) & set(found["second"]["keys"]), "each trial's keys are its own"
