@@ -16,7 +16,7 @@ COMPILES_S = 3000  # the race detector's standard library, once, at idle priorit
 def test_the_gateways_own_tests(go: Go) -> None:
     """With the race detector, where there is the C compiler that it takes."""
     race = not needs.missing(needs.programs("compiler"))
-    argv = [str(go.program), "test", *(["-race"] if race else []), "./..."]
+    argv = [str(go.program), "test", *(["-race"] if race else []), f"-timeout={COMPILES_S}s", "./..."]
     done = subprocess.run(
         argv,
         cwd=GATEWAY,

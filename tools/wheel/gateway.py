@@ -17,6 +17,8 @@ from lanelab.driver.base.programs.system_package import ARCHITECTURES  # Go has 
 from lanelab.driver.base.version import VERSION
 
 PROGRAMS = (PROGRAM, "spdy-load")
+# Go as a Python package leaves its licence out; its authors' modules have the same text.
+SAME_TEXT = "src/cmd/vendor/golang.org/x/sys/LICENSE"
 LINKED = "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}{{end}}{{end}}"
 FILE, EXECUTABLE = 0o100644, 0o100755
 BEGINNING = (1980, 1, 1, 0, 0, 0)  # the same programs make the same wheel
@@ -56,7 +58,8 @@ def _built(name: str, go: Go, processor: str) -> bytes:
 def licence_texts(go: Go) -> dict[str, bytes]:
     """Return the texts: lanelab's, that of Go's own library, and those of the modules that are linked in."""
     root = Path(_run([str(go.program), "env", "GOROOT"], go.environment()).strip())
-    files = {"lanelab": PROJECT / "LICENSE", "go": root / "LICENSE"}
+    of_go = root / "LICENSE"
+    files = {"lanelab": PROJECT / "LICENSE", "go": of_go if of_go.is_file() else root / SAME_TEXT}
     programs = [f"./cmd/{name}" for name in PROGRAMS]
     for line in _run([str(go.program), "list", "-deps", "-f", LINKED, *programs], go.environment()).split("\n"):
         module, _, place = line.partition("\t")

@@ -69,7 +69,8 @@ def test_an_address_without_its_last_letter_leads_to_the_page_within_the_place(o
     answer = owner.ask("/runs/sample?lang=de")
     assert (answer.status, answer.headers["location"]) == (303, "sample/?lang=de")
     assert owner.ask("/runs%2Fevil.example:1").headers["location"] == "evil.example%3A1/"
-    for path in ("/nothing", "/runs/sample/files/x", "/runs/sample/stop"):
+    assert owner.ask("/runs/sample/stop").headers["location"] == "./"
+    for path in ("/nothing", "/runs/sample/files/x"):
         assert "location" not in owner.ask(path).headers
 
 

@@ -100,6 +100,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def test_a_page_waits_for_the_end_of_the_trial(owner: Visitor, teller: Teller, monkeypatch: pytest.MonkeyPatch) -> None:
     times = drawn(monkeypatch)
     teller.tell(BEGIN)
+    time.sleep(2 * moments.LOOK_EVERY_S)  # what was looked at just now still counts as quiet
     with ThreadPoolExecutor(30) as class_room:
         answers = [class_room.submit(owner.ask, f"{RUN}?first") for _ in range(30)]
         time.sleep(1)

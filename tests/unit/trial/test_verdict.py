@@ -44,6 +44,7 @@ def test_every_reason_that_is_judged_has_a_case() -> None:
     own |= {Reason.GENERATOR_FAILED, Reason.GENERATOR_LIMITED, Reason.STOPPED}
     own |= {Reason.LINK_TRACE, Reason.INTERACTION_FAILED}  # test_moving_links.py, test_vitals.py
     own |= {Reason.CROSS_MISSING, Reason.CROSS_STALLED}  # tests/unit/link/test_cross.py
+    own |= {Reason.SCRIPT_FAILED}  # tests/e2e/test_journey_scripts.py
     own |= {Reason.RECORDER_FAILED, Reason.FAILED_REQUESTS, Reason.TOO_FEW_REQUESTS}
     assert {case.reason for case in cases("page-loads")} | own == set(Reason)
 

@@ -20,7 +20,7 @@ from lanelab.driver.api.arguments import argument, known, whole
 from lanelab.driver.api.result import Result
 from lanelab.driver.api.results import Agreement, Claims, Comparison, Explanation
 from lanelab.driver.base.coded import Json
-from lanelab.driver.base.errors import ArgumentError, InputError, StoreError
+from lanelab.driver.base.errors import ArgumentError, InputError
 from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.base.units import Ratio
 from lanelab.driver.experiment.claim import Claim
@@ -286,12 +286,7 @@ class Run:
         """Write the report: one page, in the run folder unless `path` says otherwise."""
         from lanelab.analysis.results.report import write_report
 
-        try:
-            return write_report(self.folder, None if path is None else Path(path))
-        except OSError as error:
-            remedy = "Free some space or check the permissions, or name another file: report(path)"
-            where = f" ({error.filename})" if error.filename else ""
-            raise StoreError(f"the report cannot be written: {error.strerror or error}{where}", remedy) from error
+        return write_report(self.folder, None if path is None else Path(path))
 
     def write_markdown(self, path: str | Path) -> None:
         """Write everything that `lanelab show` prints as Markdown."""

@@ -27,7 +27,10 @@ def write_together(files: Mapping[Path, bytes]) -> None:
             part.replace(target)
     except OSError as error:
         _remove(list(parts.values()), folders)
-        raise StoreError(f"cannot write {target}: {error.strerror}", "Name another place for it") from error
+        raise StoreError(
+            f"cannot write {target}: {error.strerror}",
+            "Free some space or check the permissions, or name another place for it",
+        ) from error
 
 
 def _make(folder: Path) -> list[Path]:
