@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lanelab.analysis.results.claims.verdict import Verdict
-from lanelab.analysis.results.claims.words import MOODS
+from lanelab.analysis.results.claims.words import MOODS, counts_words
 from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.layout.page import scroll
 from lanelab.analysis.results.report.page import document
@@ -156,7 +155,7 @@ def class_parts(checked: Sequence[CheckedLab], say: Say = in_english, language: 
     for at, question in enumerate(lab.questions):
         outcomes = [one.outcomes[at] for one in checked]
         names = [one.sheet.student for one in checked]
-        words = _counts([one.verdict for one in outcomes if one.answer], say)
+        words = counts_words([one.verdict for one in outcomes if one.answer], say)
         sections.append(
             el(
                 "section",
@@ -168,10 +167,6 @@ def class_parts(checked: Sequence[CheckedLab], say: Say = in_english, language: 
             )
         )
     return [el("section", el("h2", rendered_line(text.title))), *sections]
-
-
-def _counts(verdicts: Sequence[Verdict], say: Say) -> str:
-    return ", ".join(f"{verdicts.count(each)} {say(str(each))}" for each in Verdict if each in verdicts)
 
 
 def _table(names: Sequence[str], outcomes: Sequence[Outcome], say: Say) -> Html:

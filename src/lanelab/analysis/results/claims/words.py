@@ -1,7 +1,7 @@
 """Claims and their verdicts as people read them: effects with their intervals, what was published, counts."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from lanelab.analysis.results.claims.verdict import Effect, Interval, Judged, JudgedPlace, Verdict
 from lanelab.analysis.results.layout.model import Mood
@@ -122,10 +122,10 @@ def effects_of(places: Sequence[JudgedPlace]) -> list[Effect]:
     return [place.effect for place in places if place.effect]
 
 
-def counts_words(verdicts: Sequence[Verdict]) -> str:
-    """Return how many there are of each: 9 reproduced, 4 direction only."""
+def counts_words(verdicts: Sequence[Verdict], say: Callable[[str], str] = str) -> str:
+    """Return how many there are of each: 9 reproduced, 4 direction only. `say`: a verdict in another language."""
     counts = [(verdict, verdicts.count(verdict)) for verdict in Verdict]
-    return ", ".join(f"{number} {verdict}" for verdict, number in counts if number)
+    return ", ".join(f"{number} {say(verdict)}" for verdict, number in counts if number)
 
 
 def numbers_words(numbers: Sequence[int]) -> str:

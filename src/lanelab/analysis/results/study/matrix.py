@@ -1,6 +1,7 @@
 """All studies on one page: each published statement of each work, what was published, and the verdicts of each variant.
 Pure, but for the run folders that it was read from."""
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -18,6 +19,7 @@ from lanelab.analysis.results.study.run import ReadStudyRun
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.run.study.study import PublishedClaim
 
+TITLE = "What published works said, and what holds"
 LEAD = (
     "What published works said of web performance, and what comes out today. A statement stands where all of its "
     "checks are reproduced; what is not checked says so. Each verdict leads to its figure, its trials and its margin."
@@ -84,6 +86,20 @@ class MatrixRun:
 
 
 @dataclass(frozen=True, slots=True)
+class Statement:
+    """A published statement, with the run of each variant of its study."""
+
+    claim: PublishedClaim
+    runs: Sequence[MatrixRun]
+
+    @property
+    def published(self) -> str | None:
+        """Return what was published, of each of its checks; None where it has none."""
+        checks = self.runs[0].of(self.claim)
+        return "; ".join(dict.fromkeys(published_words(check.judged.claim) for check in checks)) or None
+
+
+@dataclass(frozen=True, slots=True)
 class Matrix:
     """The newest run of each variant of each study."""
 
@@ -103,34 +119,23 @@ class Matrix:
         for variant in self.variants:
             verdicts = [_standing(run.of(claim)) for run in self.runs if run.variant == variant
                         for claim in run.read.about.study.claims]  # fmt: skip
-            counts = ", ".join(f"{verdicts.count(each)} {each}" for each in dict.fromkeys(ORDER) if each in verdicts)
+            counts = ", ".join(f"{verdicts.count(each)} {each}" for each in ORDER if each in verdicts)
             sentences.append(f"{variant}: {counted(len(verdicts), 'statement')}: {counts}.")
         return " ".join(sentences)
 
     def section(self) -> Section:
-        heads: tuple[Column[PublishedClaim], ...] = (
-            Column("no.", lambda claim: claim.number, number=True),
-            Column("statement", lambda claim: claim.says),
-            Column("published", lambda _claim: None),
-            *(Column[PublishedClaim](variant, lambda _claim: None) for variant in self.variants),
-        )
+        heads = [
+            Column[Statement]("no.", lambda one: one.claim.number, number=True),
+            Column[Statement]("statement", lambda one: one.claim.says),
+            Column[Statement]("published", lambda one: one.published),
+            *(Column[Statement](each, functools.partial(_verdicts, variant=each)) for each in self.variants),
+        ]
         rows = [
-            Row(self._cells(claim, runs), _group(runs[0]))
+            Row(tuple(head.of(one) for head in heads), _group(runs[0]))
             for runs in self.studies().values()
-            for claim in runs[0].read.about.study.claims
+            for one in (Statement(claim, runs) for claim in runs[0].read.about.study.claims)
         ]
         return Section("matrix", "Statements", (*words([self.outcome()]), Table(heads, rows, style="verdicts")))
-
-    def _cells(self, claim: PublishedClaim, runs: Sequence[MatrixRun]) -> tuple[Cell, ...]:
-        checks = [check for run in runs[:1] for check in run.of(claim)]
-        published = "; ".join(dict.fromkeys(published_words(check.judged.claim) for check in checks)) or None
-        by_variant = {run.variant: run for run in runs}
-        return (
-            claim.number,
-            claim.says,
-            published,
-            *(_verdicts(by_variant.get(each), claim) for each in self.variants),
-        )
 
     def page(self) -> str:
         """Return the whole page, which asks nothing of the network but the reports beside it."""
@@ -140,12 +145,12 @@ class Matrix:
         head = el(
             "header",
             el("p", "lanelab", class_="eyebrow"),
-            el("h1", "What published works said, and what holds"),
+            el("h1", TITLE),
             el("p", LEAD, class_="lead"),
             el("p", f"{measured}, begun {span}", class_="date"),
         )
         body = el("body", el("main", head, on_page(self.section())), el("footer", "Made by lanelab."))
-        return document("What published works said, and what holds - lanelab", body)
+        return document(f"{TITLE} - lanelab", body)
 
     def to_json(self) -> "MatrixJson":
         return {
@@ -167,8 +172,8 @@ class Matrix:
         }
 
 
-STANDS, UNCHECKED = "reproduced", "not checked"
-ORDER = (STANDS, *map(str, Verdict), "mixed", UNCHECKED)
+MIXED, UNCHECKED = "mixed", "not checked"
+ORDER = (*map(str, Verdict), MIXED, UNCHECKED)
 
 
 def _standing(checks: Sequence[StudyVerdict]) -> str:
@@ -176,27 +181,26 @@ def _standing(checks: Sequence[StudyVerdict]) -> str:
     verdicts = {str(check.judged.verdict) for check in checks}
     if not verdicts:
         return UNCHECKED
-    return verdicts.pop() if len(verdicts) == 1 else "mixed"
+    return verdicts.pop() if len(verdicts) == 1 else MIXED
 
 
 def _group(run: MatrixRun) -> Group:
     return Group((run.read.about.study.title,), run.read.about.study.source, run.study)
 
 
-def _verdicts(run: MatrixRun | None, claim: PublishedClaim) -> Cell:
+def _verdicts(one: Statement, variant: str) -> Cell:
+    run = next((run for run in one.runs if run.variant == variant), None)
     if run is None:
         return Words("not run", "muted")
-    checks = run.of(claim)
+    checks = run.of(one.claim)
     if not checks:
         return Words(UNCHECKED, "muted")
-    lines = [f"{_words(check)}" for check in checks]
-    links = [_link(run, check) for check in checks]
-    mood = MOODS[checks[0].judged.verdict] if len({check.judged.verdict for check in checks}) == 1 else ""
-    return Words("; ".join(lines), mood, page=join(*links))
-
-
-def _words(check: StudyVerdict) -> str:
-    return f"{verdict_words(check.judged.verdict, check.judged.detail)}, {measured_words(check.judged)}"
+    lines = [
+        f"{verdict_words(each.verdict, each.detail)}, {measured_words(each)}"
+        for each in (check.judged for check in checks)
+    ]
+    mood = "" if _standing(checks) == MIXED else MOODS[checks[0].judged.verdict]
+    return Words("; ".join(lines), mood, page=join(*(_link(run, check) for check in checks)))
 
 
 def _link(run: MatrixRun, check: StudyVerdict) -> Html:
