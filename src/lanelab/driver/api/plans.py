@@ -216,7 +216,8 @@ def plan_of(experiment: Experiment, *, workers: int | None = None) -> Plan:
     if workers:
         require_portions(experiment)
     estimate = expected(experiment)
-    distances = planned_distances(experiment, sites_of(experiment))
+    has_distances = any(cell.link.link.distances for cell in experiment.cells)
+    distances = planned_distances(experiment, sites_of(experiment)) if has_distances else []
     notes = [*limits_told(experiment), *scripts_told(experiment), *own_sites_told(experiment.sites)]
     warned = (*warnings(experiment, estimate), *notes, *_disk_warnings(estimate))
     spread = estimate_spread(experiment, estimate, workers) if workers else None
