@@ -270,7 +270,8 @@ def answers_wait_and_keep_no_other_waiting(bed: InsideBed) -> None:
         assert server.error_lines() == []
     for each in slow:
         line = lines[each.path]
-        assert (line.status, 700_000 <= line.duration_us < 900_000) == (each.status, True), line
+        # nginx cuts both ends of a request to whole milliseconds, so 700 ms may be logged as 699.
+        assert (line.status, 699_000 <= line.duration_us < 900_000) == (each.status, True), line
     assert lines[quick.path].duration_us < 350_000
 
 

@@ -111,7 +111,8 @@ def firefox(tmp_path_factory: pytest.TempPathFactory, folder: Path) -> Iterator[
         pytest.skip("firefox is not installed here")
     with serve_process(folder) as served, firefox_reader(tmp_path_factory.mktemp("profile")) as reader:
         reader.go(served.link)
-        wait_until(lambda: bool(reader.run("document.querySelector('h1').textContent") == "Runs"), DRAWN_WITHIN_S)
+        title = "document.querySelector('h1')?.textContent ?? ''"  # there is none in the document before the page's
+        wait_until(lambda: bool(reader.run(title) == "Runs"), DRAWN_WITHIN_S)
         yield reader, served.root
 
 
