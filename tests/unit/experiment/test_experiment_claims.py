@@ -56,6 +56,20 @@ def test_what_counts_as_reproduced(settings: str, low: float | None, high: float
     assert made.side == side
 
 
+def test_a_place_is_chosen_by_its_queue_in_any_writing() -> None:
+    base = f"sites: dummy\nlinks: {{rate: 10mbit, rtt: 20ms, queue: [20p, 64kB]}}\n{ARMS}"
+    for written, there in (("20 packets", "20p"), ("64000B", "64kB")):
+        (one,) = read(claims(f"a: {{{CHANGE}, expect: lower, where: {{queue: {written}}}}}", base=base)).claims
+        assert [place.words for place in one.places] == [f"dummy, queue {there}"]
+
+
+def test_places_may_differ_in_the_setting_of_one_side() -> None:
+    """Where one of them has the other side's value, too, a link prints one for both."""
+    base = f"sites: dummy\nlinks: {{rtt: 20ms, initial_window_server: [3, 10]}}\n{ARMS}"
+    (one,) = read(claims(f"a: {{{CHANGE}, expect: lower, for: every initial_window_server}}", base=base)).claims
+    assert len(one.places) == 2
+
+
 # --- mistakes: tests/bad/experiments/claims.yaml
 
 FINE = f"published: -39%, margin: 8pp, {ONE}"

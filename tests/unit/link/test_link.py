@@ -11,6 +11,7 @@ from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.base.units import Rate, Ratio
 from lanelab.driver.experiment.traces import with_traces
 from lanelab.driver.link import SETTINGS, GilbertElliott, Link, RandomLoss
+from lanelab.driver.link.bottleneck import Queue
 from lanelab.driver.link.link_values import LONGEST_TRACE
 from tests.kit.links import settings
 
@@ -104,6 +105,15 @@ def test_delays(mapping: dict[str, object], down: str, up: str) -> None:
 def test_queues_come_to_packets_or_bytes(queue: dict[str, object], packets: int | None, size: int | None) -> None:
     down = Link.parse({"rtt": "100ms", "rate": "10mbit", **queue}).down
     assert (down.queue_packets, down.queue_bytes) == (packets, size)
+
+
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [("20 packets", "20p"), ("64kB", "64kB"), ("1500B", "1.5kB"), ("0.05s", "50ms"), ("1.50bdp", "1.5bdp")],
+)
+def test_queues_are_printed_so_that_they_read_back(written: str, printed: str) -> None:
+    assert str(Queue.parse(written)) == printed
+    assert Queue.parse(printed) == Queue.parse(written)
 
 
 def test_a_setting_for_both_applies_where_it_can() -> None:

@@ -1,7 +1,7 @@
 """Where a claim is checked: `where` and `for` become cells. Pure."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lanelab.driver.base.settings.kinds import near_miss
@@ -9,7 +9,7 @@ from lanelab.driver.base.settings.source import Written
 from lanelab.driver.base.units import Duration, Rate, Ratio, Size
 from lanelab.driver.experiment.claim import LINES, ClaimKind, Place, Point, Quantifier, is_absolute
 from lanelab.driver.experiment.claim_contrasts import CellPair, Contrast, paired
-from lanelab.driver.experiment.dimensions import DIMENSIONS, lies_on_axis
+from lanelab.driver.experiment.dimensions import DIMENSIONS, comparable, lies_on_axis
 from lanelab.driver.experiment.links import canonical, settings_without, stated
 from lanelab.driver.experiment.model import Cell, dimension_of
 from lanelab.driver.link.impairments.loss import RandomLoss
@@ -206,7 +206,7 @@ def _refuse_several(quantifier: Quantified, where: Where, cells: Sequence[Cell])
 def _also_varies(cells: Sequence[Cell], dimension: str) -> str:
     if dimension != "site" and len({cell.site for cell in cells}) > 1:
         return "site"
-    settings: list[Mapping[str, str]] = [stated(cell.link.link) for cell in cells]
+    settings = comparable([stated(cell.link.link) for cell in cells])
     names = dict.fromkeys(name for each in settings for name in each if name != dimension)
     return next((name for name in names if len({each.get(name) for each in settings}) > 1), "")
 

@@ -113,6 +113,14 @@ class Queue:
             raise InputError(f"{text} has no unit", like, key=key)
         return cls(Fraction(Size.parse(value, key=key).bytes), "bytes")
 
+    def __str__(self) -> str:
+        """Write packets and bytes as a link prints them."""
+        if self.unit == "packets":
+            return f"{int(self.amount)}p"
+        if self.unit == "bytes":
+            return str(Size(int(self.amount)))
+        return str(Duration(int(self.amount * NS_PER_S))) if self.unit == "seconds" else f"{float(self.amount):g}bdp"
+
     def resolve(self, rate: Rate, rtt: Duration) -> tuple[int | None, int | None]:
         """Resolve the queue to packets or bytes: exactly one of the two."""
         if self.unit == "packets":
