@@ -69,8 +69,13 @@ def written(*lines: Mapping[str, Any]) -> bytes:
     return "".join(json.dumps(line) + "\n" for line in lines).encode()
 
 
-def whole(report: Mapping[str, Any] = REPORT, seconds: Sequence[Mapping[str, Any]] = ()) -> bytes:
-    return written(BEGIN, *(seconds or [second(1000, users=2, pages_per_s=1)]), {"kind": "report", "report": report})
+def whole(
+    report: Mapping[str, Any] = REPORT,
+    seconds: Sequence[Mapping[str, Any]] = (),
+    datagrams: Mapping[str, Any] | None = None,
+) -> bytes:
+    report_line = {"kind": "report", "report": report, "datagrams": datagrams}
+    return written(BEGIN, *(seconds or [second(1000, users=2, pages_per_s=1)]), report_line)
 
 
 PAGES_OF_K6 = LoadSettings(

@@ -21,6 +21,7 @@ const settingsVariable = "LANELAB_LOAD"
 const (
 	http1 = "http/1.1"
 	h2    = "h2"
+	h3    = "h3"
 )
 
 // A Stage is a part of the trial in which the number of arrivals per second goes to Target, in a line.
@@ -50,9 +51,11 @@ type Settings struct {
 	WarmUpS         float64           `json:"warm_up_s"`
 	DurationS       float64           `json:"duration_s"`
 	RequestTimeoutS float64           `json:"request_timeout_s"`
+	KeyLog          string            `json:"key_log"`  // file for the secrets of the first connections; "": nobody reads them
 	Arrivals        []Stage           `json:"arrivals"` // as driver/trial/load_settings.py has them; empty with users. k6 has the rates that it plays
 
 	roots *x509.CertPool
+	keys  *keyLog                     // nil: nobody reads them
 	known map[string]map[string]int64 // Sizes by host, then path: addresses are put together for no request
 }
 
@@ -131,15 +134,21 @@ var settings = sync.OnceValues(func() (*Settings, error) {
 
 func (s *Settings) check() error {
 	switch s.Protocol {
-	case http1, h2, "spdy/2", "spdy/3", "spdy/3.1":
+	case http1, h2, h3, "spdy/2", "spdy/3", "spdy/3.1":
 	default:
 		return fmt.Errorf("no transport speaks %q", s.Protocol)
 	}
 	if s.Connections < 1 || s.RequestTimeoutS <= 0 || s.Address == "" || s.Port < 1 || s.Port > 65535 {
 		return fmt.Errorf("the settings of the load are not whole: %+v", *s)
 	}
+	if s.Protocol == h3 && s.TLS != "1.3" {
+		return fmt.Errorf("HTTP/3 has TLS 1.3 in it, and not %q", s.TLS)
+	}
 	if err := s.sort(); err != nil || s.TLS == "off" {
 		return err
+	}
+	if s.KeyLog != "" {
+		s.keys = &keyLog{name: s.KeyLog}
 	}
 	if s.TLS != "1.2" && s.TLS != "1.3" {
 		return fmt.Errorf("there is no TLS %q", s.TLS)
@@ -178,6 +187,9 @@ func (s *Settings) tlsConfig(own *tls.Config) *tls.Config {
 	config.SessionTicketsDisabled, config.ClientSessionCache = !s.TLSResumption, nil
 	if s.TLSResumption {
 		config.ClientSessionCache = tls.NewLRUClientSessionCache(16)
+	}
+	if s.keys != nil {
+		config.KeyLogWriter = s.keys
 	}
 	return config
 }

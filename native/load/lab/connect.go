@@ -71,3 +71,15 @@ func (c *connector) whole(ctx context.Context, host string) (net.Conn, *tls.Conn
 	}
 	return secured, &state, nil
 }
+
+// carrier is a connection that carries all requests, ready for the first.
+func (c *connector) carrier(ctx context.Context, host string) (carrier, error) {
+	if c.settings.Protocol == h3 {
+		return c.overQUIC(ctx, host)
+	}
+	conn, state, err := c.whole(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	return newStreams(conn, state, c.settings)
+}

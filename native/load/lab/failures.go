@@ -18,8 +18,8 @@ import (
 const (
 	kindTimeout  = "timeout"
 	kindBody     = "body"     // it came to an end, and is not as long as it should be
-	kindRefused  = "refused"  // nobody listens
-	kindReset    = "reset"    // TCP
+	kindRefused  = "refused"  // nobody listens; QUIC: the server takes no connection
+	kindReset    = "reset"    // by TCP, or QUIC without state
 	kindClosed   = "closed"   // the connection ended before the answer did
 	kindName     = "name"     // it has no address
 	kindTLS      = "tls"      // no handshake
@@ -56,6 +56,8 @@ func kindOf(err error) string {
 		return kindProtocol
 	case errors.Is(err, exchange.ErrRefused):
 		return kindGoAway
+	case kindOfQUIC(err) != "":
+		return kindOfQUIC(err)
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, exchange.ErrNotProcessed):
 		return kindClosed
 	}

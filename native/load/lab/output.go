@@ -36,8 +36,9 @@ type (
 		Script map[string]float64 `json:"script"` // the same of what the script measures, by its own names
 	}
 	reportLine struct {
-		Kind   string `json:"kind"`
-		Report Report `json:"report"`
+		Kind      string     `json:"kind"`
+		Report    Report     `json:"report"`
+		Datagrams *Datagrams `json:"datagrams"` // after the warm-up; nil: over TCP there are none
 	}
 )
 
@@ -63,6 +64,7 @@ type labOutput struct {
 	scriptAt     time.Time // of the last second's line
 	atWarmUp     use       // when the warm-up ended
 	atWarmUpTime time.Time
+	arrived      Datagrams // when the warm-up ended; before, when this process began
 	warm         bool
 	filesMost    int64
 	memoryMost   int64
@@ -90,6 +92,9 @@ func (o *labOutput) Start() (err error) {
 	}
 	if o.before, err = useNow(); err != nil {
 		return fmt.Errorf("what this process uses: %w", err)
+	}
+	if o.arrived, err = datagramsNow(); err != nil && o.settings.Protocol == h3 {
+		return fmt.Errorf("the datagrams that come: %w", err)
 	}
 	if o.file, err = os.Create(o.name); err != nil {
 		return err
@@ -143,7 +148,11 @@ func (o *labOutput) StopWithTestError(why error) error {
 	if err := o.use(&report.Use, now); err != nil {
 		return err
 	}
-	o.line(reportLine{"report", report})
+	datagrams, err := o.datagrams()
+	if err != nil {
+		return err
+	}
+	o.line(reportLine{"report", report, datagrams})
 	return errors.Join(o.failed, o.file.Close())
 }
 
@@ -163,6 +172,19 @@ func (o *labOutput) use(told *GeneratorUse, now time.Time) error {
 	told.FilesMost, told.FilesAllowed, told.PortsAllowed = o.filesMost, filesAllowed(), o.ports
 	told.MemoryMost = o.memoryMost
 	return nil
+}
+
+// datagrams are those after the warm-up, or of all the time where it did not end.
+func (o *labOutput) datagrams() (*Datagrams, error) {
+	if o.settings.Protocol != h3 {
+		return nil, nil
+	}
+	now, err := datagramsNow()
+	if err != nil {
+		return nil, fmt.Errorf("the datagrams that came: %w", err)
+	}
+	told := now.since(o.arrived)
+	return &told, nil
 }
 
 func (o *labOutput) most(current use) {
@@ -221,6 +243,9 @@ func (o *labOutput) beginLines() {
 }
 
 func (o *labOutput) warmedUp() {
+	if arrived, err := datagramsNow(); err == nil {
+		o.arrived = arrived
+	}
 	if current, err := useNow(); err == nil {
 		o.atWarmUp, o.atWarmUpTime, o.warm = current, time.Now(), true
 	}

@@ -41,7 +41,11 @@ func TestAUserHasABrowsersConnections(t *testing.T) {
 		if report.Protocol != protocol || report.TLS != version || report.Requests.Ended != 150 || report.Statuses["200"] != 150 {
 			t.Errorf("%+v", report)
 		}
-		if parts := slices.Sorted(maps.Keys(report.Parts)); version != "off" && !slices.Equal(parts, []string{"connect", "receive", "tls", "wait"}) {
+		wanted := []string{"connect", "receive", "tls", "wait"}
+		if protocol == h3 { // whose handshake is one
+			wanted = []string{"connect", "receive", "wait"}
+		}
+		if parts := slices.Sorted(maps.Keys(report.Parts)); version != "off" && !slices.Equal(parts, wanted) {
 			t.Errorf("parts: %v", parts)
 		}
 		if report.Requests.MS.Count != 150 || report.Parts[partConnect].Count != report.Connections {
@@ -57,7 +61,7 @@ func TestK6SeesAllTimes(t *testing.T) {
 		if first.ConnReused || first.Connecting <= 0 || first.Waiting <= 0 || first.Receiving <= 0 || first.ConnRemoteAddr == nil {
 			t.Errorf("the first request: %+v", first)
 		}
-		if (first.TLSHandshaking > 0) != (version != "off") {
+		if (first.TLSHandshaking > 0) != (version != "off" && protocol != h3) {
 			t.Errorf("TLS took %v", first.TLSHandshaking)
 		}
 		if !second.ConnReused || second.Connecting != 0 || second.TLSHandshaking != 0 || second.Waiting <= 0 {
@@ -166,8 +170,8 @@ func TestConnectionsThatEndAreOpenedAgain(t *testing.T) {
 }
 
 func TestFreshConnections(t *testing.T) {
-	for _, protocol := range []string{http1, "spdy/3.1"} {
-		w := newWorld(t, protocol, "off", func(s *Settings) { s.Fresh = true })
+	for protocol, version := range map[string]string{http1: "off", "spdy/3.1": "off", h3: "1.3"} {
+		w := newWorld(t, protocol, version, func(s *Settings) { s.Fresh = true })
 		for range 3 {
 			w.mustAsk("/a")
 			w.user.begins(t.Context(), nil)
@@ -215,7 +219,8 @@ func TestSettingsAreWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(*Settings){
-		"protocol": func(s *Settings) { s.Protocol = "spdy/4" }, "tls": func(s *Settings) { s.TLS = "1.1" },
+		"protocol": func(s *Settings) { s.Protocol = "spdy/4" }, "HTTP/3 in clear": func(s *Settings) { s.Protocol = h3 },
+		"tls":       func(s *Settings) { s.TLS = "1.1" },
 		"authority": func(s *Settings) { s.TLS, s.Authority = "1.3", filepath.Join(t.TempDir(), "none") },
 		"port":      func(s *Settings) { s.Port = 0 }, "connections": func(s *Settings) { s.Connections = 0 },
 		"timeout": func(s *Settings) { s.RequestTimeoutS = 0 },

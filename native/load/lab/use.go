@@ -1,8 +1,11 @@
 package lab
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -151,4 +154,47 @@ func (l *lag) figures() (p50, p99, most float64) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	return l.all.at(50), l.all.at(99), milliseconds(l.all.histogram.Max())
+}
+
+// Datagrams is as driver/record/evidence/spoken.py has it: what came for this machine's sockets of UDP.
+type Datagrams struct {
+	Received int64 `json:"received"`
+	Dropped  int64 `json:"dropped"` // the socket had no room for it: this process read too late
+}
+
+func (d Datagrams) since(before Datagrams) Datagrams {
+	return Datagrams{Received: d.Received - before.Received, Dropped: d.Dropped - before.Dropped}
+}
+
+// datagramsNow are the counters of this process's network since its beginning.
+func datagramsNow() (Datagrams, error) {
+	text, err := os.ReadFile("/proc/self/net/snmp")
+	if err != nil {
+		return Datagrams{}, err
+	}
+	var names []string
+	for line := range strings.Lines(string(text)) {
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0 || words[0] != "Udp:":
+		case names == nil:
+			names = words
+		default:
+			return datagramsOf(names, words)
+		}
+	}
+	return Datagrams{}, errors.New("the kernel does not count datagrams")
+}
+
+func datagramsOf(names, values []string) (told Datagrams, err error) {
+	for name, place := range map[string]*int64{"InDatagrams": &told.Received, "RcvbufErrors": &told.Dropped} {
+		at := slices.Index(names, name)
+		if at < 0 || at >= len(values) {
+			return told, fmt.Errorf("the kernel does not count %s", name)
+		}
+		if *place, err = strconv.ParseInt(values[at], 10, 64); err != nil {
+			return told, err
+		}
+	}
+	return told, nil
 }

@@ -33,7 +33,9 @@ type world struct {
 	user     *user
 	end      context.CancelFunc // of the trial
 	accepted atomic.Int64
+	waiting  atomic.Int64  // requests for /wait that have come
 	release  chan struct{} // answers to /wait wait for it
+	quic     *quicServer   // of HTTP/3
 }
 
 var versions = map[string]spdy.Version{"spdy/2": spdy.V2, "spdy/3": spdy.V3, "spdy/3.1": spdy.V31}
@@ -45,6 +47,9 @@ func newWorld(t *testing.T, protocol, version string, change func(*Settings)) *w
 		Protocol: protocol, TLS: version, TLSResumption: true, TLSKeyShare: "x25519", Address: "127.0.0.1", Connections: 6, RequestTimeoutS: 60,
 		StreamWindow: 1 << 20, Sizes: map[string]int64{}, DurationS: 3600,
 	}
+	if protocol == h3 {
+		return w.overQUIC(change)
+	}
 	listener := net.Listener(counted{testkit.Listen(t), &w.accepted})
 	w.settings.Port = testkit.Port(listener.Addr())
 	if version != "off" {
@@ -52,24 +57,35 @@ func newWorld(t *testing.T, protocol, version string, change func(*Settings)) *w
 		w.settings.Authority = identity.Certificate
 		listener = tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{identity.TLS}, NextProtos: []string{protocol}})
 	}
-	if change != nil {
-		change(w.settings)
-	}
-	if err := w.settings.check(); err != nil {
-		t.Fatal(err)
-	}
+	w.settle(change)
 	if kind, there := versions[protocol]; there {
 		go w.serveSPDY(listener, kind)
 	} else {
 		w.serveHTTP(listener)
 	}
+	return w.begun()
+}
+
+// settle changes the settings, which then are whole.
+func (w *world) settle(change func(*Settings)) {
+	w.t.Helper()
+	if change != nil {
+		change(w.settings)
+	}
+	if err := w.settings.check(); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// begun has a user who is in an iteration.
+func (w *world) begun() *world {
 	w.recorder = newRecorder(w.settings)
 	w.recorder.begins(time.Now())
 	w.user = newUser(w.settings, w.recorder, &lib.State{Dialer: netext.NewDialer(net.Dialer{}, nil), TLSConfig: &tls.Config{}})
-	ctx, end := context.WithCancel(t.Context())
+	ctx, end := context.WithCancel(w.t.Context())
 	w.end = end
-	t.Cleanup(end)
-	t.Cleanup(w.user.inner.CloseIdleConnections)
+	w.t.Cleanup(end)
+	w.t.Cleanup(w.user.inner.CloseIdleConnections)
 	w.user.begins(ctx, nil)
 	return w
 }
@@ -89,22 +105,26 @@ func (c counted) Accept() (net.Conn, error) {
 
 func (w *world) answer(path string) string {
 	if path == "/wait" {
+		w.waiting.Add(1)
 		<-w.release
 	}
 	return strings.Repeat("x", len(path)*1000)
 }
 
+// handle answers with 1000 bytes for each of the path, and with what it was sent.
+func (w *world) handle(out http.ResponseWriter, in *http.Request) {
+	if in.Host != host {
+		w.t.Errorf("asked %s", in.Host)
+	}
+	if in.URL.Path == "/gone" {
+		out.WriteHeader(http.StatusGone)
+	}
+	body, _ := io.ReadAll(in.Body)
+	fmt.Fprint(out, w.answer(in.URL.Path), string(body))
+}
+
 func (w *world) serveHTTP(listener net.Listener) {
-	server := &http.Server{Protocols: &http.Protocols{}, Handler: http.HandlerFunc(func(out http.ResponseWriter, in *http.Request) {
-		if in.Host != host {
-			w.t.Errorf("asked %s", in.Host)
-		}
-		if in.URL.Path == "/gone" {
-			out.WriteHeader(http.StatusGone)
-		}
-		body, _ := io.ReadAll(in.Body)
-		fmt.Fprint(out, w.answer(in.URL.Path), string(body))
-	})}
+	server := &http.Server{Protocols: &http.Protocols{}, Handler: http.HandlerFunc(w.handle)}
 	server.Protocols.SetHTTP1(w.settings.Protocol == http1)
 	server.Protocols.SetUnencryptedHTTP2(w.settings.Protocol == h2)
 	server.Protocols.SetHTTP2(w.settings.Protocol == h2)
@@ -183,6 +203,7 @@ func (w *world) mustAsk(path string) *httpext.Trail {
 func (w *world) report() Report { return w.recorder.report(time.Now()) }
 
 func each(t *testing.T, test func(t *testing.T, protocol, version string)) {
+	t.Run("h3", func(t *testing.T) { test(t, h3, "1.3") })
 	for _, protocol := range []string{http1, h2, "spdy/2", "spdy/3", "spdy/3.1"} {
 		for _, version := range []string{"off", "1.2", "1.3"} {
 			t.Run(protocol+" "+version, func(t *testing.T) { test(t, protocol, version) })

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lanelab.driver.bed.remote import connections
+from lanelab.driver.bed.remote import connections, server_sampler
 from lanelab.driver.bed.remote.node_counters import Counters
 from lanelab.driver.bed.remote.role_processes import Roles
 from lanelab.driver.bed.remote.scoreboard import FILE, Scoreboard, Unreadable
@@ -321,3 +321,11 @@ def test_answers_of_one_length_and_of_several_are_counted_alike(monkeypatch: pyt
     monkeypatch.setattr(connections, "_of_the_kernel", lambda _ports: connections._answers(Kernel()))  # type: ignore[arg-type]
     assert connections.counted({80}) == {"established": 501, "closing": 7, "waiting": 0, "behind": 0}
     assert connections.counted({443}, behind={80})["behind"] == 501
+
+
+def test_without_ports_over_tcp_there_are_no_connections_to_count() -> None:
+    settings: server_sampler.Settings = {"folders": {}, "ports": [], "ports_behind": [], "network": "10.10.0.0/16"}
+    assert server_sampler.Reader(settings).sample(0)["connections"] is None
+    counted = server_sampler.Reader({**settings, "ports": [1]}).sample(0)["connections"]
+    assert counted is not None
+    assert counted["established"] == 0

@@ -127,6 +127,17 @@ def test_settings_of_streams_are_verified_in_page_loads_alone(setting: str) -> N
     assert refusal(f"{{kind: load, {RAMP}}}", rest=rest).what == f"a: {name} cannot be verified under load"
 
 
+@pytest.mark.parametrize("setting", ["h3_discovery: alt-svc", "early_data: true"])
+def test_how_a_browser_comes_to_http3_means_nothing_under_load(setting: str) -> None:
+    arm = f"{{server: caddy, protocol: h3, tls: '1.3', {setting}}}"
+    text = f"workload: {{kind: load, {RAMP}}}\nsites: dummy\nlinks: {{rtt: 20ms}}\narms:\n  a: {arm}\n"
+    with pytest.raises(InputError) as raised:
+        parse_experiment(text, "made.yaml", SITES)
+    name = setting.partition(":")[0]
+    assert f"arms: a: {name} is a browser's" in str(raised.value)
+    assert parse_experiment(text.replace(f", {setting}", ""), "made.yaml", SITES).cells
+
+
 def test_a_workload_that_is_gone_says_what_to_write() -> None:
     error = refusal("server_load")
     assert "is a part of load now" in str(error)

@@ -11,8 +11,10 @@ import pytest
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.errors import InputError, RecordError
+from lanelab.driver.record.evidence.spoken import Datagrams
 from lanelab.driver.trial.load_settings import SCRIPTS
 from lanelab.driver.trial.server_load.finish import compare_thresholds, measures_of
+from lanelab.driver.trial.server_load.first_packets import KEYS
 from lanelab.driver.trial.server_load.generator import Output, Results
 from lanelab.driver.trial.server_load.generators.k6 import (
     FIGURES,
@@ -32,6 +34,7 @@ from tests.kit.k6_scripts import evaluated
 
 K6 = K6Generator()
 HTTP = Arm.parse("HTTP", {})
+H3 = Arm.parse("HTTP/3", {"server": "caddy", "protocol": "h3", "tls": "1.3"})
 
 
 def read(data: bytes | None, status: int | None = 0, log: bytes = b"", **changes: Any) -> Results:
@@ -47,6 +50,11 @@ def test_a_whole_load_is_read() -> None:
     assert list(results.series["users"].points) == [(1000, 1), (3000, 2)]
     assert list(results.series["page_ms"].points) == [(1000, 5.5)]  # the second without one stays without one
     assert results.series["page_ms"].unit == "ms"
+
+
+def test_datagrams_are_told_beside_the_report() -> None:
+    assert read(whole()).datagrams is None
+    assert read(whole(datagrams={"received": 3, "dropped": 1})).datagrams == Datagrams(3, 1)
 
 
 @pytest.mark.parametrize("cut", [1, 30, 400])
@@ -116,7 +124,9 @@ def test_a_load_that_is_too_short_was_stopped() -> None:
         (written(BEGIN, {**second(1000), "more": 1}), "more is unknown"),
         (written(BEGIN, second(1000, users=1), {"kind": "report"}), "report is missing"),
         (whole() + written(second(9000, users=1)), "line 4 comes after the report"),
-        (written({"kind": "report", "report": REPORT}), "no beginning"),
+        (written({"kind": "report", "report": REPORT, "datagrams": None}), "no beginning"),
+        (written(BEGIN, {"kind": "report", "report": REPORT}), "datagrams is missing"),
+        (whole(datagrams={"received": 3}), "dropped is missing"),
         (b"{\n" + whole(), "line 1 is no JSON"),
         (b"[]\n" + whole(), "line 1 is of no kind"),
         (b'{"kind": []}\n', "line 1 is of no kind"),
@@ -167,10 +177,13 @@ def test_the_open_model_has_users_enough_for_slow_pages() -> None:
     assert most_at_once(k6_settings(users=[], arrivals=[[1, 0], [9, 5]], parameters=[["most_users", "7"]])) == 7
 
 
-@pytest.mark.parametrize(("protocol", "connections"), [("http/1.1", 6000), ("spdy/3.1", 1000), ("h2", 1000)])
+@pytest.mark.parametrize(
+    ("protocol", "connections"), [("http/1.1", 6000), ("spdy/3.1", 1000), ("h2", 1000), ("h3", 1000)]
+)
 def test_files_and_ports(protocol: str, connections: int) -> None:
     settings = k6_settings(users=[[1, 0], [1000, 60]])
-    files, ports = files_and_ports_needed(settings, Arm.parse("arm", {"protocol": protocol, "tls": "1.3"}))
+    arm = H3 if protocol == "h3" else Arm.parse("arm", {"protocol": protocol, "tls": "1.3"})
+    files, ports = files_and_ports_needed(settings, arm)
     assert ports == connections
     assert files > connections
 
@@ -191,8 +204,15 @@ def test_what_it_cannot_do_is_refused(changes: dict[str, Any], words: str) -> No
 
 def test_every_protocol_of_servers_is_spoken() -> None:
     arms = [Arm.parse("arm", {"protocol": name, "tls": "1.3"}) for name in ("http/1.1", "h2", "spdy/3", "spdy/2")]
-    for arm in arms:
+    for arm in (*arms, H3):
         K6.check(k6_settings(), arm)
+
+
+def test_the_secrets_of_quic_are_logged_for_the_capture() -> None:
+    made = K6.invocation(k6_target(k6_settings(), H3))
+    assert json.loads(made.files[SETTINGS])["key_log"] == KEYS
+    assert KEYS in K6.results
+    assert json.loads(K6.invocation(k6_target(k6_settings(), HTTP)).files[SETTINGS])["key_log"] == ""
 
 
 def test_sizes_are_compared_where_they_are_known() -> None:

@@ -2,6 +2,7 @@
 
 import math
 
+from lanelab.driver.arm.quic_stacks import sending_of_all
 from lanelab.driver.base.amounts import counted, minutes, size
 from lanelab.driver.experiment.dimensions import words_of_scale
 from lanelab.driver.experiment.model import Experiment
@@ -36,6 +37,7 @@ def summary(experiment: Experiment, estimate: Estimate, first: FirstBuild) -> li
         *([_variant(experiment)] if experiment.variant else []),
         *(_scale(experiment) if experiment.scale != 1 else []),
         *_comparisons(experiment),
+        *_quic(experiment),
         *([_beds(experiment, estimate)] if estimate.most_beds > 1 else []),
         f"time:  about {time}, without failures (self-tests of {links}{each}{_build_words(first)} included)",
         f"disk:  about {disk}",
@@ -91,6 +93,12 @@ def _comparisons(experiment: Experiment) -> list[str]:
     left_out = pairs.left_out[:PAIRS_SHOWN]
     more = len(pairs.left_out) - len(left_out)
     return [words, *(f"  not compared: {one}" for one in left_out), *([f"  and {more} more"] if more else [])]
+
+
+def _quic(experiment: Experiment) -> list[str]:
+    """Say what is in the place of TCP's congestion control, which links have, where an arm speaks HTTP/3."""
+    stacks = sending_of_all(experiment.arms)
+    return [f"HTTP/3: {', '.join(stacks)}; a link's congestion_control is TCP's alone"] if stacks else []
 
 
 def _beds(experiment: Experiment, estimate: Estimate) -> str:

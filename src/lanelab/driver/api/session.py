@@ -12,6 +12,7 @@ from lanelab.driver.api.beds import BedOptions
 from lanelab.driver.api.events_file import event_lines
 from lanelab.driver.api.run_now import live_events
 from lanelab.driver.api.sweeps import ONE_BED, SweepOptions, play_sweep
+from lanelab.driver.arm.quic_stacks import quic_facts
 from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import Interrupted, LanelabError, StoreError, interruption
 from lanelab.driver.base.version import VERSION
@@ -112,7 +113,8 @@ def session(begun: BegunRun, programs: Programs, bed: BedOptions, means: Means) 
     """Begins a session, and ends it: the folder knows how, and a run that never began leaves none."""
     store = begun.store
     command = sys.argv if means.command is None else means.command
-    facts: JsonObject = {**host_facts(VERSION), **programs.facts(), **bed.facts(), "command": list(command)}
+    made_with = {**host_facts(VERSION), **programs.facts(), **bed.facts(), **quic_facts(begun.experiment.arms)}
+    facts: JsonObject = {**made_with, "command": list(command)}
     store.begin_session(facts, this_machine(), accepts_links=bed.accept_links)
     store.set_meta("state", "running")
     means.stop.heard = lambda: means.tell(Stopping(_stops_when(begun.experiment, means)))

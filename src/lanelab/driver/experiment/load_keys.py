@@ -73,6 +73,17 @@ def refuse_third_parties(written: Written, arms: Sequence[Arm]) -> None:
                 raise written.error(what, f"Leave it out, or write workload: {PAGE_LOAD}")
 
 
+def refuse_ways_to_h3(written: Written, arms: Sequence[Arm]) -> None:
+    """Raises InputError for how a browser comes to HTTP/3: a generator begins with it, and sends no early data."""
+    for arm in arms:
+        for name, usual in (("h3_discovery", "forced"), ("early_data", False)):
+            if getattr(arm, name) != usual:
+                what = (
+                    f"{arm.name}: {name} is a browser's: under load each connection begins by QUIC, without early data"
+                )
+                raise written.error(what, f"Leave it out, or write workload: {PAGE_LOAD}")
+
+
 def read_loads(written: Written, entries: Mapping[str, Written]) -> tuple[LoadCase, ...]:
     """Return every load of the grid that `users`, `arrivals` or `connections` make. `written`: the key itself."""
     values = WORKLOAD.values_of({name: entry for name, entry in entries.items() if name != "connections"})

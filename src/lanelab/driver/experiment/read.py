@@ -22,6 +22,7 @@ from lanelab.driver.experiment.keys import EXPERIMENT, TOLERANCES, UNTIL, read_n
 from lanelab.driver.experiment.load_keys import LoadCase, over_loads, read_loads, workload_of
 from lanelab.driver.experiment.model import Experiment, Pairs, Repeat
 from lanelab.driver.experiment.refusals import (
+    refuse_control_of_tcp,
     refuse_links,
     refuse_one_address,
     refuse_other_workloads,
@@ -91,6 +92,7 @@ def _parse(
     if journey:
         combined = combined.with_cells(tuple(replace(cell, journey=journey, script=script) for cell in combined.cells))
     refuse_one_address(entries, combined.cells, workload)
+    refuse_control_of_tcp(entries, combined.cells)
     pairs = _read_pairs(entries, combined, plain["order"], repeat)
     if "figures" in entries:
         figures = read_figures(entries["figures"], combined.cells, workload, {cell for _, cell in pairs.cells})

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.browsers.registry import BROWSERS
 from lanelab.driver.arm.proxies.fields import NONE as NO_PROXY
+from lanelab.driver.arm.quic_stacks import over_quic_alone, sending_of_all
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.arm.servers.server import judged_by_capture, read_in_capture
 from lanelab.driver.arm.third_parties import GIVES_UP_AFTER, PATIENCE_WITH_THE_DEAD
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.settings.source import Written
 from lanelab.driver.base.units import Duration
-from lanelab.driver.experiment.load_keys import refuse_streams, refuse_third_parties
+from lanelab.driver.experiment.load_keys import refuse_streams, refuse_third_parties, refuse_ways_to_h3
 from lanelab.driver.experiment.model import Cell, LinkCase
 from lanelab.driver.record.metrics import LOAD, PAGE_LOAD
 from lanelab.driver.trial.recorders.registry import RECORDERS
@@ -36,6 +37,7 @@ def refuse_other_workloads(entries: Mapping[str, Written], arms: Sequence[Arm], 
         _refuse_what_is_of_page_loads(entries, workload)
         refuse_streams(entries["arms"], arms)
         refuse_third_parties(entries["arms"], arms)
+        refuse_ways_to_h3(entries["arms"], arms)
 
 
 def _refuse_servers_of_loads(entries: Mapping[str, Written], arms: Sequence[Arm]) -> None:
@@ -98,6 +100,20 @@ def refuse_one_address(entries: Mapping[str, Written], cells: Sequence[Cell], wo
             what = f"the router tells hosts by their addresses, and in the arm {cell.arm.name!r} they share one"
             remedy = "Write addresses: per-origin, for all arms under defaults"
             raise entries["arms"].error(f"{what}: it cannot have the distances of {cell.link.label}", remedy)
+
+
+def refuse_control_of_tcp(entries: Mapping[str, Written], cells: Sequence[Cell]) -> None:
+    """Raises InputError for a link whose congestion control nobody would have, since all its arms send by QUIC."""
+    arms: dict[str, list[Arm]] = {}
+    for cell in cells:
+        arms.setdefault(cell.link.label, []).append(cell.arm)
+    for case in {cell.link.label: cell.link for cell in cells}.values():
+        changed = [name for name in case.link.changed() if name.startswith("congestion_control")]
+        if changed and all(over_quic_alone(arm) for arm in arms[case.label]):
+            where = next((entries[key] for key in ("links", "cells") if key in entries), entries["arms"])
+            stacks = ", ".join(sending_of_all(arms[case.label]))
+            what = f"{changed[0]} is TCP's, and all arms on the link {case.label} send with {stacks}"
+            raise where.error(what, "Leave it out, or add an arm over TCP")
 
 
 # --- what page loads are judged by

@@ -16,6 +16,7 @@ from lanelab.driver.record.evidence.load import LoadEvidence
 from lanelab.driver.record.evidence.machine import MachineEvidence
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.evidence.server_series import ServerSeriesEvidence
+from lanelab.driver.record.evidence.spoken import SpokenEvidence
 from lanelab.driver.record.evidence.trace import TraceEvidence
 from lanelab.driver.record.evidence.vitals import VitalsEvidence
 from lanelab.driver.record.reasons import Failure, Flag, Reason
@@ -32,6 +33,7 @@ RECORDINGS: dict[str, type[Coded]] = {
     "journey": JourneyEvidence,  # likewise, of trials that load several pages
     "machine": MachineEvidence,
     "server_series": ServerSeriesEvidence,
+    "spoken": SpokenEvidence,  # likewise, of loads whose server logs some requests
     "trace": TraceEvidence,
     "vitals": VitalsEvidence,
 }
@@ -78,6 +80,12 @@ class TrialRecord(Coded):
         """Return what the machines did; None where the recorder was off."""
         recorded = self.recordings.get("machine")
         return recorded if isinstance(recorded, MachineEvidence) else None
+
+    @property
+    def spoken(self) -> SpokenEvidence | None:
+        """Return what others than the generator say of a load; None where nobody does."""
+        recorded = self.recordings.get("spoken")
+        return recorded if isinstance(recorded, SpokenEvidence) else None
 
     @property
     def cross(self) -> CrossEvidence | None:

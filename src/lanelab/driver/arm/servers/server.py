@@ -69,7 +69,7 @@ class Assignment:
     hints: tuple[str, ...] = ()  # values of Link that are sent in a 103 ahead of the page
     pushed: tuple[str, ...] = ()  # paths of the page's host that are pushed with it
     delays: Mapping[str, Duration] = field(default_factory=dict)  # how long answers wait, by host and path
-    log_requests: bool = True  # False: what a log of every request would cost is not to be measured
+    log_requests: bool = True  # False: not each, since the cost is not to be measured; see `samples_requests`
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,14 @@ class Content:
     digest: str  # the same for the same files in the same places
     files: Callable[[], Mapping[str, bytes]]  # read when they are to be put there
     folders: tuple[str, ...] = ()  # besides those of the files; each ends with a slash
+
+
+@dataclass(frozen=True, slots=True)
+class QuicStack:
+    """The implementation of QUIC within a server. What a link says of TCP is nothing to it."""
+
+    library: str
+    congestion_control: str  # by its source; there is no setting for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +167,8 @@ class Server(Program, Protocol):
     pushes: bool = False  # what an arm's `push` names
     limits_streams: bool = False  # to an arm's `server_max_streams`
     repeats_last_line: bool = False  # of its log: that of a connection's last request, when the connection ends
+    samples_requests: bool = False  # where it is not to log each request, it logs a few of each second
+    quic: QuicStack | None = None  # where it speaks HTTP/3
 
     @property
     def processes(self) -> tuple[str, ...]:

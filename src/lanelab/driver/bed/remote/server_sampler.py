@@ -86,8 +86,9 @@ class Reader:
         self.absent: dict[str, str] = {}
         self._diagnosis = connections.has_diagnosis() if diagnosis is None else diagnosis
         ports, behind, proc_of = frozenset(settings["ports"]), frozenset(settings["ports_behind"]), proc
+        counts = bool(ports or behind)  # over QUIC there is nothing to count
         self._connections = Seldom(
-            lambda: connections.counted(ports, proc_of, behind=behind, diagnosis=self._diagnosis)
+            lambda: connections.counted(ports, proc_of, behind=behind, diagnosis=self._diagnosis) if counts else None
         )
         self._costly = {
             (role, what): Seldom(lambda role=role, read=read: read(self._pids[role]))  # type: ignore[misc]

@@ -7,11 +7,13 @@ import time
 from collections.abc import Mapping
 
 from lanelab.driver.arm.servers.life import Running
+from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.arm.servers.server import PORTS
 from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.errors import BedError, InputError, NodeError, RecordError
 from lanelab.driver.bed.node import NODE_NAMES, Node
 from lanelab.driver.record.evidence.load import LoadEvidence, ServedBy
+from lanelab.driver.record.evidence.spoken import SpokenEvidence
 from lanelab.driver.record.metrics import LOAD
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
@@ -23,7 +25,9 @@ from lanelab.driver.trial.server_load.first_packets import FILE, FirstPackets
 from lanelab.driver.trial.server_load.generator import Generator, Output, Results, Target
 from lanelab.driver.trial.server_load.generator_life import RunningGenerator
 from lanelab.driver.trial.server_load.registry import GENERATORS
+from lanelab.driver.trial.server_load.spoken import served_by_protocol
 from lanelab.driver.trial.server_load.targets import targets_of
+from lanelab.driver.trial.server_load.wire import H3
 from lanelab.driver.trial.serving import Served
 from lanelab.driver.trial.spec import TrialSpec
 from lanelab.driver.trial.workload import BedPlace, BedSide
@@ -118,7 +122,8 @@ class LoadOnBed(BedSide):
         """Return who serves; nobody where a server could not be started."""
         if self._served is None:
             return {}
-        ports = tuple(PORTS[scheme] for scheme in spec.arm.ports)
+        over_tcp = spec.arm.protocol != H3  # the kernel knows no connections of QUIC
+        ports = tuple(PORTS[scheme] for scheme in spec.arm.ports) if over_tcp else ()
         meets = self._served.proxy or self._served.server
         return {
             role: Role(folder, ports if folder == meets.folder else ()) for role, folder in self._served.folders.items()
@@ -178,9 +183,10 @@ class LoadOnBed(BedSide):
             self._recorders.load_ended()
             self._keep_first_packets(spec)
         load_s = time.monotonic() - began
+        spoken = self._spoken(spec, results)
         evidence = LoadEvidence(results.report, *self._all_served_by(spec), None, dict(self._place.placement))
         series = since(zero, results, one_clock=self._place.substrate.traits.same_clock)
-        return self._record(spec, started_utc, evidence, series, load_s)
+        return self._record(spec, started_utc, (evidence, spoken), series, load_s)
 
     def _capture_first_packets(self, target: Target) -> None:
         try:
@@ -253,6 +259,16 @@ class LoadOnBed(BedSide):
             self._keep_of_proxy(spec, proxy)
         return serving
 
+    def _spoken(self, spec: TrialSpec, results: Results) -> SpokenEvidence | None:
+        """Return by which protocols the server had requests, where it logs some of them, and what came by UDP."""
+        if self._served is None or not SERVERS[spec.arm.server].samples_requests:
+            return None
+        try:
+            return SpokenEvidence(served_by_protocol(self._served.server.requests()), results.datagrams, None)
+        except (BedError, RecordError) as error:
+            self._failures.append(Failure(Reason.EVIDENCE_MISSING, f"of the server: {error}"))
+            return None
+
     def _served_by(self, running: Running) -> ServedBy | None:
         """One that has died was told of already."""
         try:
@@ -271,8 +287,14 @@ class LoadOnBed(BedSide):
             self._failures.append(Failure(Reason.EVIDENCE_MISSING, f"of the proxy: {error}"))
 
     def _record(
-        self, spec: TrialSpec, started_utc: str, evidence: LoadEvidence, series: Mapping[str, Series], load_s: float
+        self,
+        spec: TrialSpec,
+        started_utc: str,
+        words: tuple[LoadEvidence, SpokenEvidence | None],
+        series: Mapping[str, Series],
+        load_s: float,
     ) -> TrialRecord:
+        evidence, spoken = words
         recordings = self._recorders.stop(loaded=True)
         recorded = recordings.values()
         return TrialRecord(
@@ -286,7 +308,10 @@ class LoadOnBed(BedSide):
             marks={"prepare_s": round(self._prepare_s, 4), "load_s": round(load_s, 4)},
             evidence=evidence,
             flags=tuple(flag for each in recorded for flag in each.flags),
-            recordings={name: each.evidence for name, each in recordings.items() if each.evidence},
+            recordings={
+                **{name: each.evidence for name, each in recordings.items() if each.evidence},
+                **({"spoken": spoken} if spoken else {}),
+            },
         )
 
     def halt(self) -> None:

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.errors import CaptureError, RecordError
+from lanelab.driver.bed.addresses import ADDRESSES
 from lanelab.driver.record.evidence.load import Latency, LoadReport, Threshold
+from lanelab.driver.record.evidence.spoken import SpokenEvidence
 from lanelab.driver.record.load_series import ROLES
 from lanelab.driver.record.metrics import LOAD, metric_named
 from lanelab.driver.record.reasons import Failure, Reason
@@ -17,12 +19,14 @@ from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.record.series import Series
 from lanelab.driver.trial.cross_verdict import cross_failures
 from lanelab.driver.trial.load_settings import LoadSettings
+from lanelab.driver.trial.packets.packets import summarise
+from lanelab.driver.trial.packets.pcapng import embed_keys
 from lanelab.driver.trial.server_load.capacity import derive
-from lanelab.driver.trial.server_load.first_packets import FILE
+from lanelab.driver.trial.server_load.first_packets import FILE, KEYS, WITH_KEYS
 from lanelab.driver.trial.server_load.registry import GENERATORS
 from lanelab.driver.trial.server_load.targets import targets_of
 from lanelab.driver.trial.server_load.verdict import Expected, judge
-from lanelab.driver.trial.server_load.wire import wire_witness
+from lanelab.driver.trial.server_load.wire import quic_witness, wire_witness
 from lanelab.driver.trial.workload import TrialContext
 
 NAME = "page_all_ms"
@@ -187,16 +191,28 @@ def compare_thresholds(settings: LoadSettings, measures: Mapping[str, float]) ->
 
 
 def _with_wire(record: TrialRecord, folder: Path) -> TrialRecord:
-    """Return the record with what its first packets say."""
-    path = folder / FILE
+    """Return the record with what its first packets say. With the secrets of a QUIC load they become one file, which
+    Wireshark opens decrypted."""
+    path, secrets = folder / FILE, folder / KEYS
     if record.load is None or not path.is_file():
         return record
+    keys = secrets.read_text() if secrets.is_file() else ""
     try:
-        witness = wire_witness(path)
+        packets = summarise(path, client=ADDRESSES["client"], keys=keys)
+        if keys:
+            embed_keys(path, keys, folder / WITH_KEYS, device="any")
     except CaptureError as error:
         failure = Failure(Reason.CAPTURE_LOST_PACKETS, f"the first packets cannot be read: {error}")
         return replace(record, failures=(*record.failures, failure))
-    return replace(record, evidence=replace(record.load, wire=witness))
+    if keys:
+        path.unlink()
+        secrets.unlink()
+    record = replace(record, evidence=replace(record.load, wire=wire_witness(packets)))
+    quic = quic_witness(packets)
+    if record.spoken is None and not quic.begun:
+        return record
+    spoken = replace(record.spoken or SpokenEvidence({}, None, None), quic=quic)
+    return replace(record, recordings={**record.recordings, "spoken": spoken})
 
 
 def _pack(folder: Path) -> None:

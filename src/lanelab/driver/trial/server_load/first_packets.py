@@ -14,9 +14,12 @@ from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.server_load.generator import Target
 
 FILE = "first.pcap"
+KEYS = "keys.log"  # the secrets of the connections in it, which the generator logs over QUIC (SSLKEYLOGFILE)
+WITH_KEYS = "first.pcapng.gz"  # both together
 # Enough for some connections from their beginning, also where many are opened before the first speaks.
 PACKETS, PER_CONNECTION = 2000, 8
 SNAPLEN = 800  # bytes of each packet: a whole hello of TLS
+SNAPLEN_OF_QUIC = 1600  # a packet of QUIC is opened whole, or not at all
 READY_WITHIN_S, STOP_WITHIN_S = 10, 5
 LISTENING = b"listening on"
 
@@ -25,14 +28,26 @@ def packets_of(settings: LoadSettings) -> int:
     return PACKETS + PER_CONNECTION * settings.connections_at_first
 
 
+def snaplen_of(target: Target) -> int:
+    return SNAPLEN_OF_QUIC if target.arm.protocol == "h3" else SNAPLEN
+
+
 class FirstPackets:
     """A tcpdump that ends by itself after a number of packets. Who starts it stops it."""
 
     def __init__(self, node: Node, file: str, target: Target) -> None:
         """Start it; packets are captured when this returns. Raises BedError."""
         self._node, self._file = node, file
-        options = ["--immediate-mode", "-U", "-n", "-s", str(SNAPLEN), "-c", str(packets_of(target.settings))]
-        what = f"tcp and host {target.address} and port {target.port}"
+        options = [
+            "--immediate-mode",
+            "-U",
+            "-n",
+            "-s",
+            str(snaplen_of(target)),
+            "-c",
+            str(packets_of(target.settings)),
+        ]
+        what = f"(tcp or udp) and host {target.address} and port {target.port}"
         # Open for as long as it runs: it says "listening on" in several pieces, and would die of a pipe that is closed.
         self._stderr, writing = os.pipe()
         try:

@@ -68,7 +68,8 @@ def check_protocol(settings: LoadSettings, arm: Arm, spoken: Collection[str]) ->
 
 
 def _others(protocol: str) -> str:
-    return {HTTP_1: "k6, wrk, h2load or ab", "h2": "k6, h2load or spdy-load"}.get(protocol, "k6 or spdy-load")
+    others = {HTTP_1: "k6, wrk, h2load or ab", "h2": "k6, h2load or spdy-load", "h3": "k6"}
+    return others.get(protocol, "k6 or spdy-load")
 
 
 def check_streams(settings: LoadSettings, arm: Arm) -> None:

@@ -13,8 +13,9 @@ from lanelab.driver.record.evidence.machine import MachineEvidence
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.load_settings import LoadSettings
+from lanelab.driver.trial.server_load.spoken import judge_spoken
 from lanelab.driver.trial.server_load.targets import requests_wanted
-from lanelab.driver.trial.server_load.wire import judge_wire
+from lanelab.driver.trial.server_load.wire import H3, judge_wire
 
 MOST_SHOWN = 3
 MOST_CPU = 0.9  # of the processors that the generator may use
@@ -54,7 +55,9 @@ def judge(record: TrialRecord, expected: Expected) -> Iterator[Failure]:
         yield _missing("evidence.generator")
         return
     yield from _spoken(evidence.generator, expected)
-    yield from judge_wire(evidence.wire, expected.arm)
+    if expected.arm.protocol != H3:
+        yield from judge_wire(evidence.wire, expected.arm)
+    yield from judge_spoken(record.spoken, expected.arm, evidence.generator)
     yield from _tallies(evidence.generator, expected)
     yield from _results(evidence.generator, expected)
     yield from _limits(evidence.generator, record.machine, expected.threads)

@@ -15,6 +15,8 @@ COMPRESSORS = ("gzip",)  # of an arm's `compression`
 GZIP_LEVEL = 6
 TLS_NAMES = {"1.2": "tls1.2", "1.3": "tls1.3"}
 LOGGER = "lanelab"
+# The first of each second: what is left out costs a look at a counter.
+SAMPLING: JsonObject = {"interval": 1_000_000_000, "first": 5, "thereafter": 1 << 30}
 ALT_SVC = f'h3=":{PORTS["https"]}"; ma=2592000'
 
 
@@ -33,7 +35,7 @@ def configuration(
     routes = [_origin(host, place, layout, [each for each in listed if each.host == host]) for host in site.hosts]
     routes = [*_hints(site, hints), *routes, {"handle": [{"handler": "static_response", "status_code": 404}]}]
     routes = [*_everywhere(arm), *routes]
-    servers = {scheme: _server(arm, scheme, routes, log_requests=log_requests) for scheme in arm.ports}
+    servers = {scheme: _server(arm, scheme, routes) for scheme in arm.ports}
     apps: dict[str, Json] = {"http": {"grace_period": "1ms", "servers": servers}}
     if arm.tls != "off":
         apps["tls"] = {
@@ -49,7 +51,7 @@ def configuration(
     return json.dumps(whole, indent=1) + "\n"
 
 
-def _server(arm: WireSettings, scheme: str, routes: list[JsonObject], *, log_requests: bool) -> JsonObject:
+def _server(arm: WireSettings, scheme: str, routes: list[JsonObject]) -> JsonObject:
     """In clear beside TLS it is HTTP/1.1: browsers speak nothing else there."""
     h3 = arm.protocol == "h3" and scheme == arm.scheme
     h2 = h3 or (arm.protocol == "h2" and scheme == arm.scheme)
@@ -60,9 +62,8 @@ def _server(arm: WireSettings, scheme: str, routes: list[JsonObject], *, log_req
         "idle_timeout": arm.keepalive_timeout.ns,
         "automatic_https": {"disable": True},
         "routes": routes,
+        "logs": {"default_logger_name": LOGGER},
     }
-    if log_requests:
-        server["logs"] = {"default_logger_name": LOGGER}
     if scheme == "https":
         version = TLS_NAMES[arm.tls]
         alpn = ["h2", "http/1.1"] if h2 else ["http/1.1"]
@@ -79,17 +80,18 @@ def _logs(place: Place, *, log_requests: bool) -> JsonObject:
             "exclude": ["http.log.access"],
         }
     }
-    if log_requests:
-        logs["requests"] = {
-            "writer": {"output": "file", "filename": f"{place.folder}/access.log", "roll": False},
-            "include": [f"http.log.access.{LOGGER}"],
-            "encoder": {
-                "format": "filter",
-                "wrap": {"format": "json", "time_format": "unix_nano"},
-                "fields": {"request>headers": {"filter": "delete"}},
-            },
-        }
-    return logs
+    requests: dict[str, Json] = {
+        "writer": {"output": "file", "filename": f"{place.folder}/access.log", "roll": False},
+        "include": [f"http.log.access.{LOGGER}"],
+        "encoder": {
+            "format": "filter",
+            "wrap": {"format": "json", "time_format": "unix_nano"},
+            "fields": {"request>headers": {"filter": "delete"}},
+        },
+    }
+    if not log_requests:
+        requests["sampling"] = SAMPLING
+    return {**logs, "requests": requests}
 
 
 def _everywhere(arm: WireSettings) -> Iterator[JsonObject]:

@@ -9,7 +9,7 @@ from lanelab.driver.arm.servers import answers
 from lanelab.driver.arm.servers.caddy import configuration, fields, log
 from lanelab.driver.arm.servers.finding import look_for, program_in, require_version
 from lanelab.driver.arm.servers.from_files import FromFiles
-from lanelab.driver.arm.servers.server import Assignment, Place, SetUp
+from lanelab.driver.arm.servers.server import Assignment, Place, QuicStack, SetUp
 from lanelab.driver.arm.wire import own_settings
 from lanelab.driver.bed.node import Node
 
@@ -49,6 +49,8 @@ class Caddy(FromFiles):
     own_kind = fields.CaddySettings
     configuration_file = "caddy.json"
     counts_requests = False
+    samples_requests = True
+    quic = QuicStack("quic-go", "NewReno")
     sends_early_hints = True
     clock_us = log.CLOCK_US
     compresses = configuration.COMPRESSORS

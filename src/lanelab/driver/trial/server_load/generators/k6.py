@@ -10,13 +10,14 @@ from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.errors import InputError, RecordError
 from lanelab.driver.trial.load_settings import RATE_UNIT_S, SCRIPTS, LoadSettings, Stage
+from lanelab.driver.trial.server_load.first_packets import KEYS
 from lanelab.driver.trial.server_load.generator import OF_USERS, Generator, Invocation, Output, Results, Target
 from lanelab.driver.trial.server_load.generators.k6_lines import read_lines
 from lanelab.driver.trial.server_load.object_load import accepted, last_words
 
 NAME = "k6"
 PROGRAM = "lanelab-k6"
-PROTOCOLS = ("http/1.1", "h2", "spdy/2", "spdy/3", "spdy/3.1")
+PROTOCOLS = ("http/1.1", "h2", "h3", "spdy/2", "spdy/3", "spdy/3.1")
 FIGURES, LOG, SETTINGS, MAIN, SCRIPT = "load.jsonl", "k6.log", "load.json", "main.js", "script.js"
 SCENARIOS = "scenarios.js"
 SUMMARY = "handle-summary.json"
@@ -38,7 +39,7 @@ class K6Generator(Generator):
     program = process = PROGRAM
     built = True
     needs: tuple[str, ...] = ()
-    results: tuple[str, ...] = (FIGURES, LOG, SUMMARY)
+    results: tuple[str, ...] = (FIGURES, LOG, SUMMARY, KEYS)
 
     def threads(self, settings: LoadSettings) -> int:  # noqa: ARG002 - it takes what there is
         return 1 << 10
@@ -75,6 +76,7 @@ class K6Generator(Generator):
             "K6_NO_USAGE_REPORT": "true",
             "K6_WEB_DASHBOARD": "false",
             "K6_AUTO_EXTENSION_RESOLUTION": "false",
+            "QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING": "true",  # what its sockets drop is counted
         }
         files = {
             MAIN: main_script(target).encode(),
@@ -101,7 +103,7 @@ class K6Generator(Generator):
         least = target.settings.duration_s - target.settings.warm_up_s - MOST_LACKING_S
         if not report.stopped and report.seconds < least:
             report = replace(report, stopped=f"it ended after {report.seconds:.1f} s of {target.settings.duration_s:g}")
-        return Results(report, lines.series, "", lines.began)
+        return Results(report, lines.series, "", lines.began, lines.datagrams)
 
 
 def main_script(target: Target) -> str:
@@ -228,6 +230,7 @@ def settings_file(target: Target) -> str:
         "warm_up_s": settings.warm_up_s,
         "duration_s": settings.duration_s,
         "request_timeout_s": settings.request_timeout_s,
+        "key_log": KEYS if arm.protocol == "h3" else "",
         "arrivals": [stage.to_json() for stage in settings.arrivals],
     }
     return json.dumps(settings_given, indent=1) + "\n"

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.record.evidence.load import SCRIPT_PREFIX, LoadReport
+from lanelab.driver.record.evidence.spoken import Datagrams
 from lanelab.driver.record.load_series import SERIES
 from lanelab.driver.record.series import Series
 from lanelab.driver.trial.server_load import request_series
@@ -32,6 +33,7 @@ class Second(Coded):
 class Report(Coded):
     kind: Literal["report"]
     report: LoadReport
+    datagrams: Datagrams | None  # that came after the warm-up; None: over TCP there are none
 
 
 KINDS: Mapping[str, type[Begin | Second | Report]] = {"begin": Begin, "second": Second, "report": Report}
@@ -44,6 +46,7 @@ class Lines:
     began: float | None  # CLOCK_MONOTONIC in s; None: it did not begin
     series: Mapping[str, Series]
     report: LoadReport | None  # None: it died before
+    datagrams: Datagrams | None
 
 
 def read_lines(data: bytes) -> Lines:
@@ -53,6 +56,7 @@ def read_lines(data: bytes) -> Lines:
     points: dict[str, list[tuple[float, float]]] = {}
     script: dict[str, list[tuple[float, float]]] = {}
     report: LoadReport | None = None
+    datagrams: Datagrams | None = None
     last = 0.0
     for number, text in enumerate(whole, 1):
         line = _line(text, number)
@@ -70,8 +74,9 @@ def read_lines(data: bytes) -> Lines:
             for name, value in line.script.items():
                 script.setdefault(name, []).append((line.ms, value))
         else:
-            report = line.report
-    return Lines(began, {**request_series.series_of(points), **_of_script(script, report)}, report)
+            report, datagrams = line.report, line.datagrams
+    series = {**request_series.series_of(points), **_of_script(script, report)}
+    return Lines(began, series, report, datagrams)
 
 
 def _of_script(script: Mapping[str, Sequence[tuple[float, float]]], report: LoadReport | None) -> dict[str, Series]:

@@ -1,0 +1,36 @@
+"""What was spoken in a load, by others than its generator: the server's log, and of QUIC the packets."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lanelab.driver.base.coded import Coded
+
+
+@dataclass(frozen=True, slots=True)
+class Datagrams(Coded):
+    """The datagrams that came for the generator, after the warm-up, by its kernel's counters."""
+
+    received: int
+    dropped: int  # its sockets had no room for them: it read too late
+
+
+@dataclass(frozen=True, slots=True)
+class QuicWitness(Coded):
+    """Counts of connections by QUIC that began in the first packets, by what these show."""
+
+    begun: int
+    complete: int  # whose handshake was
+    early: int  # that began with early data
+    over_tcp: int  # connections that were asked for over TCP, at the same port
+    tls: Mapping[str, int]  # version
+    offered: Mapping[str, int]  # by the client in ALPN: names with blanks between
+    chosen: Mapping[str, int]  # by the server, of those whose secrets are known
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenEvidence(Coded):
+    """Both together."""
+
+    served: Mapping[str, int]  # requests by protocol, of the few of each second that the server logs
+    datagrams: Datagrams | None  # None: over TCP there are none
+    quic: QuicWitness | None  # None: nobody has read the first packets

@@ -1,0 +1,144 @@
+"""What others than the generator say of what was spoken in a load: each piece that is missing or false fails the trial
+by name."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.record.evidence.packets import FlowSummary, PacketSummary
+from lanelab.driver.record.evidence.server import LoggedRequest
+from lanelab.driver.record.evidence.spoken import Datagrams, QuicWitness, SpokenEvidence
+from lanelab.driver.record.reasons import Reason
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.trial.server_load.spoken import served_by_protocol
+from lanelab.driver.trial.server_load.verdict import judge
+from lanelab.driver.trial.server_load.wire import quic_witness
+from tests.kit.quic_records import flow
+from tests.kit.records import connection
+from tests.unit.trial.test_load_verdict import EVIDENCE, EXPECTED, RECORD, REPORT, WIRE
+
+H3 = Arm.parse("h3", {"server": "caddy", "protocol": "h3", "tls": "1.3"})
+H2 = Arm.parse("h2", {"server": "caddy", "protocol": "h2", "tls": "1.3"})
+QUIC = QuicWitness(6, 5, 0, 0, {"TLS 1.3": 6}, {"h3": 6}, {"h3": 5})
+SPOKEN = SpokenEvidence({"h3": 50}, Datagrams(10_000, 0), QUIC)
+NO_TCP = dataclasses.replace(WIRE, connections=0, spoken_up={}, spoken_down={}, tls={}, offered={})
+
+
+def record(spoken: SpokenEvidence | None = SPOKEN, arm: Arm = H3, **report: Any) -> TrialRecord:
+    told = dataclasses.replace(REPORT, protocol=arm.protocol, **report)
+    wire = NO_TCP if arm.protocol == "h3" else WIRE
+    recordings = {**RECORD.recordings, **({"spoken": spoken} if spoken else {})}
+    evidence = dataclasses.replace(EVIDENCE, generator=told, wire=wire)
+    return dataclasses.replace(RECORD, evidence=evidence, recordings=recordings)
+
+
+def failures(record: TrialRecord, arm: Arm = H3) -> list[tuple[Reason, str]]:
+    expected = dataclasses.replace(EXPECTED, arm=arm)
+    return [(failure.reason, failure.detail) for failure in judge(record, expected)]
+
+
+def changed(**changes: Any) -> SpokenEvidence:
+    return dataclasses.replace(SPOKEN, **changes)
+
+
+def over_quic(**changes: Any) -> SpokenEvidence:
+    return changed(quic=dataclasses.replace(QUIC, **changes))
+
+
+def test_a_load_by_http3_counts_where_all_agree() -> None:
+    assert failures(record()) == []
+    assert TrialRecord.from_json(record().to_json()) == record()
+
+
+def test_what_the_generator_itself_says_is_heard_too() -> None:
+    other = dataclasses.replace(EVIDENCE, generator=dataclasses.replace(REPORT, protocol="h2"), wire=NO_TCP)
+    assert failures(dataclasses.replace(record(), evidence=other))[0][0] is Reason.PROTOCOL_FALLBACK
+
+
+@pytest.mark.parametrize(
+    ("spoken", "reason", "words"),
+    [
+        (None, Reason.EVIDENCE_MISSING, "recordings.spoken is missing"),
+        (changed(served={}), Reason.EVIDENCE_MISSING, "spoken.served is missing"),
+        (changed(served={"h3": 49, "h2": 1}), Reason.PROTOCOL_FALLBACK, "server's log 1 requests came by h2"),
+        (changed(served={"unknown": 3}), Reason.PROTOCOL_FALLBACK, "3 requests came by unknown instead of h3"),
+        (changed(datagrams=None), Reason.EVIDENCE_MISSING, "spoken.datagrams is missing"),
+        (changed(datagrams=Datagrams(9_980, 20)), Reason.GENERATOR_LIMITED, "of 10000 datagrams"),
+        (changed(quic=None), Reason.EVIDENCE_MISSING, "spoken.quic is missing"),
+        (over_quic(begun=0, complete=0), Reason.PROTOCOL_FALLBACK, "no QUIC connection was begun"),
+        (over_quic(complete=0), Reason.PROTOCOL_FALLBACK, "no handshake was complete"),
+        (over_quic(over_tcp=1), Reason.PROTOCOL_FALLBACK, "1 connections were asked for over TCP"),
+        (over_quic(offered={"h3": 5, "h3-29": 1}), Reason.PROTOCOL_FALLBACK, "h3-29 was offered"),
+        (over_quic(chosen={"hq-interop": 1}), Reason.PROTOCOL_FALLBACK, "hq-interop was chosen by the server"),
+        (over_quic(chosen={}), Reason.EVIDENCE_MISSING, "offered and chosen by ALPN"),
+        (over_quic(offered={}), Reason.EVIDENCE_MISSING, "offered and chosen by ALPN"),
+        (over_quic(tls={"TLS 1.2": 6}), Reason.TLS_FALLBACK, "TLS 1.2 within QUIC"),
+        (over_quic(early=2), Reason.EARLY_DATA_IGNORED, "2 QUIC connections began with early data"),
+    ],
+)
+def test_what_is_missing_or_false_fails_the_trial(spoken: SpokenEvidence | None, reason: Reason, words: str) -> None:
+    ((found, detail),) = failures(record(spoken))
+    assert found is reason
+    assert words in detail
+
+
+def test_a_few_datagrams_may_be_dropped() -> None:
+    assert failures(record(changed(datagrams=Datagrams(9_991, 9)))) == []
+
+
+def test_where_nothing_was_answered_the_log_need_have_nothing() -> None:
+    none = dataclasses.replace(REPORT.requests, begun=6, ended=0, failed=6, timed_out=6, unfinished=0, ms=None)
+    found = failures(record(changed(served={}), requests=none, pages=none))
+    assert Reason.EVIDENCE_MISSING not in {reason for reason, _ in found}
+    assert Reason.FAILED_REQUESTS in {reason for reason, _ in found}
+
+
+@pytest.mark.parametrize(
+    ("spoken", "reasons"),
+    [
+        (SpokenEvidence({"h2": 9}, None, dataclasses.replace(QUIC, begun=0)), []),
+        (SpokenEvidence({"h2": 9}, None, None), []),
+        (SpokenEvidence({"h2": 9}, None, QUIC), [Reason.PROTOCOL_FALLBACK]),
+        (SpokenEvidence({"http/1.1": 9}, None, None), [Reason.PROTOCOL_FALLBACK]),
+        (SpokenEvidence({}, None, None), [Reason.EVIDENCE_MISSING]),
+        (None, [Reason.EVIDENCE_MISSING]),
+    ],
+)
+def test_other_protocols_of_such_a_server_are_told_by_its_log(
+    spoken: SpokenEvidence | None, reasons: list[Reason]
+) -> None:
+    assert [reason for reason, _ in failures(record(spoken, H2), H2)] == reasons
+
+
+def test_quic_that_nobody_asked_for_is_seen_with_every_server() -> None:
+    seen = dataclasses.replace(RECORD, recordings={**RECORD.recordings, "spoken": SpokenEvidence({}, None, QUIC)})
+    assert [failure.reason for failure in judge(seen, EXPECTED)] == [Reason.PROTOCOL_FALLBACK]
+
+
+def line(protocol: str | None) -> LoggedRequest:
+    values: Mapping[str, Any] = {field.name: None for field in dataclasses.fields(LoggedRequest)}
+    return LoggedRequest(**{**values, "protocol": protocol})
+
+
+def test_the_servers_log_is_counted_by_protocol() -> None:
+    lines = [line(name) for name in ("HTTP/3.0", "HTTP/3.0", "HTTP/2.0", "HTTP/1.1", "HTTP/1.0", None, "HTTP/9")]
+    assert served_by_protocol(lines) == {"h3": 2, "h2": 1, "http/1.1": 2, "unknown": 1, "HTTP/9": 1}
+
+
+def summary(*flows: FlowSummary, tcp: int = 0) -> PacketSummary:
+    return PacketSummary(
+        packets=90, bytes=9000, bytes_down=8000, bytes_up=1000, other_packets=0, first_us=1, last_us=2, snaplen=1600,
+        incomplete=None, by_connection=tuple(connection(40_000 + each, H2) for each in range(tcp)), by_udp_flow=flows,
+    )  # fmt: skip
+
+
+def test_the_packets_are_counted_by_what_they_show() -> None:
+    seen = quic_witness(summary(flow(1), flow(2, alpn_chosen=None, short_down=0, early_packets=1), tcp=2))
+    assert seen == QuicWitness(2, 1, 1, 2, {"TLS 1.3": 2}, {"h3": 2}, {"h3": 1})
+    moved = flow(3, initials_up=0, initials_down=0, moved_from=1)
+    assert quic_witness(summary(flow(1), moved)).begun == 1
+    plain = dataclasses.replace(flow(4), quic=None)
+    assert quic_witness(summary(plain)) == QuicWitness(0, 0, 0, 0, {}, {}, {})
