@@ -3,12 +3,14 @@
 import gzip
 import json
 import subprocess
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lanelab.driver.base.programs.find_program import find
+from lanelab.driver.record.evidence.parts import Part
 from tests.kit.handles import LanelabCommand
 from tests.kit.machine import needs_namespaces
 
@@ -28,9 +30,11 @@ seed: 6
 arms:
   h3: {{server: caddy, protocol: h3}}
   h2 and h1: {{protocol: h2, origins: {{"*.ads.test": {OLD}, "*.count.test": {OLD}}}}}
+  spdy and h1: {{protocol: spdy/3.1, origins: {{"*.ads.test": {OLD}, "*.count.test": {OLD}}}}}
   h3 and h1: {{server: caddy, protocol: h3, origins: {{"*.ads.test": {OLD}, "*.cdn.test": {CDN}}}}}
 """
 HOSTS = 30
+OLD_HOSTS = (".ads.test", ".count.test")
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +45,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
     return play(lanelab, folder, ARMS)
 
 
-@pytest.mark.parametrize("arm", ["h3", "h2 and h1", "h3 and h1"])
+@pytest.mark.parametrize("arm", ["h3", "h2 and h1", "spdy and h1", "h3 and h1"])
 def test_each_counts(played: Played, arm: str) -> None:
     assert "ok" in played.statuses(arm), (played.reasons(arm), played.done.stderr)
 
@@ -79,11 +83,14 @@ def hellos(played: Played, arm: str, folder: Path) -> dict[str, set[str]]:
 NAMED = ("tls.handshake.extensions_server_name", "tls.handshake.extensions_alpn_str")
 
 
-def test_tshark_sees_each_host_speak_what_its_own_server_is_to(played: Played, tmp_path: Path) -> None:
-    chosen = hellos(played, "h2 and h1", tmp_path)
+@pytest.mark.parametrize(("arm", "own"), [("h2 and h1", "h2"), ("spdy and h1", "spdy/3.1")])
+def test_tshark_sees_each_host_speak_what_its_own_server_is_to(
+    played: Played, tmp_path: Path, arm: str, own: str
+) -> None:
+    chosen = hellos(played, arm, tmp_path)
     assert len(chosen) == HOSTS
     for name, spoken in chosen.items():
-        assert spoken == {"http/1.1" if name.endswith((".ads.test", ".count.test")) else "h2"}, name
+        assert spoken == {"http/1.1" if name.endswith(OLD_HOSTS) else own}, name
 
 
 def test_beside_http_3_the_others_come_by_tcp(played: Played, tmp_path: Path) -> None:
@@ -93,6 +100,19 @@ def test_beside_http_3_the_others_come_by_tcp(played: Played, tmp_path: Path) ->
         assert spoken == {"h2" if name.endswith(".cdn.test") else "http/1.1"}, name
     flows = played.evidence("h3 and h1")[-1]["packets"]["client"]["by_udp_flow"]
     assert len({each["quic"]["server_name"] for each in flows if each["quic"]}) == HOSTS - len(chosen)
+
+
+def test_the_gateway_has_one_connection_to_a_host_by_spdy_and_several_by_http_1(played: Played) -> None:
+    log = played.evidence("spdy and h1")[-1]["gateway"]
+    spoken = {(each["host"].endswith(OLD_HOSTS), each["protocol"]) for each in log["connections"]}
+    assert spoken == {(False, "spdy/3.1"), (True, "http/1.1")}
+    numbers = Counter(each["host"] for each in log["connections"])
+    assert {number for host, number in numbers.items() if not host.endswith(OLD_HOSTS)} == {1}
+    assert max(number for host, number in numbers.items() if host.endswith(OLD_HOSTS)) > 1
+    (beside, _) = log["wire"]["beside"]
+    assert (log["wire"]["protocol"], beside["wire"]["protocol"]) == ("spdy/3.1", "http/1.1")
+    (measures, *_) = played.measures("spdy and h1")
+    assert sum(measures[part.measure] for part in Part) == pytest.approx(measures["plt_ms"], rel=0.01)
 
 
 def test_the_record_names_all_servers(played: Played) -> None:

@@ -8,10 +8,12 @@ import pytest
 import yaml
 
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.arm.gateway.configuration import Names, Place, configuration
+from lanelab.driver.arm.gateway.configuration import Place, Spoken, configuration
+from tests.kit.server_arms import made
 
 FILES = sorted((Path(__file__).parent / "gateway").glob("*.txt"))
 DASHES = "----\n"
+SITE = made(("www.site.test", "/", "text/html"), ("img.site.test", "/a.png", "image/png"))
 ADDRESSES = {"www.site.test": "10.10.2.2", "img.site.test": "10.10.2.2"}
 KEY = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
 
@@ -26,8 +28,7 @@ def test_configuration(file: Path, update_golden: bool) -> None:
     settings = yaml.safe_load(head)
     arm = arm_of(settings)
     assert arm.via == "gateway"
-    names = Names(ADDRESSES, arm.dns)
-    found = configuration(arm, names, Place("/run/lanelab-trials/gateway"), (KEY,))
+    found = configuration(Spoken.of(arm, SITE, ADDRESSES), Place("/run/lanelab-trials/gateway"), (KEY,))
     if update_golden:
         file.write_text(head + DASHES + found)
         return
@@ -40,4 +41,4 @@ def test_every_setting_of_the_gateway_is_in_a_file() -> None:
     assert {"via", "pipelining", "connections_per_host", "coalescing", "protocol", "tls", "tls_resumption"} <= written
     assert {"keepalive", "dns", "pipelining_policy", "backup_connections", "tls_key_share"} <= written
     assert {"spdy_header_compression", "stream_window", "connection_window", "max_concurrent_streams"} <= written
-    assert {"priorities", "push"} <= written
+    assert {"priorities", "push", "origins"} <= written

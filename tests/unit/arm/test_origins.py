@@ -59,6 +59,69 @@ def test_they_read_back() -> None:
 
 
 @pytest.mark.parametrize(
+    ("protocol", "other"), [("spdy/3.1", ADS), ("h2", {"protocol": "spdy/3"}), ("http/1.1", {"protocol": "spdy/2"})]
+)
+def test_where_one_host_needs_the_gateway_it_is_for_all(protocol: str, other: dict[str, str]) -> None:
+    one = arm({"cdn.test": other}, protocol=protocol)
+    assert one.via == "gateway"
+    assert {each.arm.via for each in groups(one, SITE)} == {"gateway"}
+    assert Arm.parse("a", json.loads(json.dumps(one.settings()))) == one
+
+
+def test_without_need_there_is_no_gateway_unless_it_is_asked_for() -> None:
+    assert arm({"cdn.test": ADS}).via == "browser"
+    assert {each.arm.via for each in groups(arm({"cdn.test": ADS}, via="gateway"), SITE)} == {"gateway"}
+
+
+def test_the_gateway_offers_each_host_its_own_protocol() -> None:
+    """So a server that takes HTTP/2 from whoever offers it may speak HTTP/1.1 beside HTTP/2."""
+    old = {"server": "h2o", "protocol": "http/1.1"}
+    own, other = groups(arm({"cdn.test": old}, via="gateway"), SITE)
+    assert (own.arm.protocol, other.arm.protocol) == ("h2", "http/1.1")
+
+
+PIPELINED = {"protocol": "spdy/3.1", "pipelining": "4", "pipelining_policy": "firefox", "connections_per_host": "2"}
+
+
+def test_what_means_something_to_other_hosts_alone_is_theirs() -> None:
+    one = arm({"cdn.test": ADS}, **PIPELINED)
+    own, other = groups(one, SITE)
+    assert (own.arm.pipelining, own.arm.pipelining_policy, own.arm.connections_per_host) == (1, "eager", 6)
+    assert (other.arm.pipelining, other.arm.pipelining_policy, other.arm.connections_per_host) == (4, "firefox", 2)
+    assert Arm.parse("a", json.loads(json.dumps(one.settings()))) == one
+    assert Arm.parse("a", one.changed()) == one
+
+
+def test_so_it_is_where_the_page_is_the_one_by_http_1() -> None:
+    spdy: dict[str, object] = {"protocol": "http/1.1", "stream_window": "65536", "spdy_header_compression": "0"}
+    own, other = groups(arm({"cdn.test": {"protocol": "spdy/3.1"}}, **spdy), SITE)
+    assert (own.arm.stream_window, own.arm.spdy_header_compression) == (6291456, 9)
+    assert (other.arm.stream_window, other.arm.spdy_header_compression) == (65536, 0)
+
+
+def test_defaults_reach_the_hosts_that_they_mean_something_to() -> None:
+    written = {"protocol": "spdy/3.1", "origins": {"cdn.test": ADS}}
+    one = Arm.parse(
+        "a", written, {"tls": "1.3", "addresses": "per-origin", "pipelining": "4", "keepalive_requests": "7"}
+    )
+    own, other = groups(one, SITE)
+    assert (own.arm.pipelining, other.arm.pipelining, other.arm.keepalive_requests) == (1, 4, 7)
+    assert Arm.parse("a", {"protocol": "spdy/3.1"}, {"pipelining": "4"}).pipelining == 1
+
+
+def test_what_means_nothing_to_any_host_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^pipelining: it means nothing with protocol: spdy/3\.1"):
+        arm({"cdn.test": {"server": "nginx", "protocol": "h2"}}, protocol="spdy/3.1", pipelining="4")
+    with pytest.raises(InputError, match=r"^push: it means nothing with protocol: http/1\.1"):
+        arm({"cdn.test": {"protocol": "h2"}}, protocol="http/1.1", push="critical")
+
+
+def test_only_the_page_is_pushed_with() -> None:
+    own, other = groups(arm({"cdn.test": {"server": "nginx"}}, push="critical"), SITE)
+    assert (own.arm.push, other.arm.push) == ("critical", "off")
+
+
+@pytest.mark.parametrize(
     ("origins", "settings", "says"),
     [
         ("nginx", {}, "what servers hosts have"),
@@ -70,12 +133,21 @@ def test_they_read_back() -> None:
         ({"cdn.test/a": ADS}, {}, "cdn.test/a is an address"),
         ({"CDN.test": ADS, "cdn.test": ADS}, {}, "there twice"),
         ({"cdn.test": {"server": "webfs"}}, {}, "cdn.test: protocol: webfs does not speak h2"),
-        ({"cdn.test": {"protocol": "spdy/3.1"}}, {}, "no browser of today speaks spdy/3.1"),
+        ({"cdn.test": {"protocol": "spdy/3.1"}}, {"via": "browser"}, "no browser of today speaks spdy/3.1"),
         ({"cdn.test": {"server": "caddy", "protocol": "h3"}}, {}, "browsers are told of HTTP/3 by the arm"),
         ({"cdn.test": {"server": "h2o", "protocol": "http/1.1"}}, {}, "h2o takes it where it is to speak HTTP/1.1"),
         ({"cdn.test": ADS}, {"addresses": "shared"}, "all hosts share one"),
-        ({"cdn.test": ADS}, {"via": "gateway"}, "the gateway speaks one protocol to all hosts"),
-        ({"cdn.test": ADS}, {"protocol": "spdy/3.1"}, "the gateway speaks one protocol to all hosts"),
+        ({"cdn.test": ADS}, {"addresses": "shared", "protocol": "spdy/3.1"}, "all hosts share one"),
+        (
+            {"cdn.test": {"server": "caddy", "protocol": "h3"}},
+            {"protocol": "spdy/3.1"},
+            "cdn.test: protocol: the gateway does not speak HTTP/3",
+        ),
+        (
+            {"cdn.test": {"server": "nginx"}},
+            {"protocol": "spdy/3.1"},
+            "cdn.test: protocol: nginx does not speak spdy/3.1",
+        ),
         (
             {"cdn.test": ADS},
             {"server": "caddy", "protocol": "h3", "h3_discovery": "https-record", "dns": "resolver"},

@@ -191,6 +191,29 @@ def test_pipelines_deeper_than_chromiums_are_warned_of(policy: str, depth: int, 
     assert any("Chromium's pipelines were 3 requests deep" in words for words in found) is warned
 
 
+@pytest.mark.parametrize(
+    ("window", "arms", "warned"),
+    [
+        ("initial_receive_window: 4", "{quic: {server: caddy, protocol: h3, tls: 1.3}}", ["quic"]),
+        ("initial_receive_window_server: 4", "{quic: {server: caddy, protocol: h3, tls: 1.3}, tcp: {}}", ["quic"]),
+        ("initial_window: 4", "{quic: {server: caddy, protocol: h3, tls: 1.3}}", []),
+        ("initial_receive_window: 4", "{told: {server: caddy, protocol: h3, tls: 1.3, h3_discovery: alt-svc}}", []),
+        (
+            "initial_receive_window: 4",
+            "{both: {server: caddy, protocol: h3, tls: 1.3, addresses: per-origin, origins: {x.test: {protocol: h2}}}}",
+            [],
+        ),
+    ],
+)
+def test_a_window_of_tcp_where_none_is_spoken_is_warned_of(window: str, arms: str, warned: list[str]) -> None:
+    experiment = read(f"sites: dummy\nlinks: {{rtt: 20ms, {window}}}\narms: {arms}")
+    found = [each for each in warnings(experiment, estimate(experiment, LOADS)) if "initial_receive_window" in each]
+    assert found == [
+        f"initial_receive_window does nothing in {name}: it is TCP's, and HTTP/3 alone is spoken there, over QUIC"
+        for name in warned
+    ]
+
+
 def test_what_multiplexes_or_sends_ahead_needs_fewer_round_trips() -> None:
     slow = "links: {rtt: 200ms}\n"
     arms = "arms: {closing: {keepalive: off}, http: {}, ahead: {pipelining: 4}, spdy: {protocol: spdy/3.1}}"

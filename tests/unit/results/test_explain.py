@@ -289,6 +289,11 @@ def test_a_run_without_parts_says_why_and_what_to_do() -> None:
             {"connect": 131_000},
             ["Not reachable, as the arm asks: ads.test.", "A host that does not answer limits it most: for 131.00 s"],
         ),
+        (
+            {"protocol": "h2", "server": "apache", "origins": {"x.test": {"server": "nginx"}}},
+            {},
+            ["By servers of their own, as the arm asks: x.test by nginx with h2; all other hosts by apache with h2."],
+        ),
         ({"block": ["ads.test", "*.js"]}, {}, ["Blocked in the browser, as the arm asks: ads.test and *.js."]),
         ({"answer": {"ads.test": 503}}, {}, ["Answered otherwise than recorded, as the arm asks: ads.test with 503."]),
     ],

@@ -191,5 +191,12 @@ def test_what_tshark_does_not_know_is_named(tls: str | None) -> None:
         decoded_as([through_the_gateway("spdy/2", tls)])
 
 
+def test_hosts_that_speak_differently_in_clear_are_named() -> None:
+    with pytest.raises(CaptureError, match=r"speak http/1\.1 and spdy/3 in clear, and tshark takes one for all"):
+        decoded_as([through_the_gateway(protocol, None) for protocol in ("spdy/3", "http/1.1")])
+    both = [through_the_gateway(protocol, "TLS 1.3") for protocol in ("spdy/3", "http/1.1")]
+    assert decoded_as(both) is None
+
+
 def through_the_gateway(protocol: str, tls: str | None) -> Request:
     return request("a.test/one", wire=WIRE | {"protocol": protocol, "tls": tls})

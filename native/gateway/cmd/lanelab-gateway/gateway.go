@@ -17,7 +17,7 @@ import (
 type gateway struct {
 	log   *wirelog.Log
 	keys  *os.File
-	pool  *pool.Pool
+	pools *pool.Pools
 	relay *relay.Relay
 	front *front.Front
 }
@@ -53,19 +53,19 @@ func start(path string) (*gateway, *startError) {
 }
 
 func (g *gateway) connect(settings *config.Config) (err error) {
-	g.log.Write(&wirelog.Gateway{Event: "gateway", Version: version, StartedUnixUs: g.log.Began().UnixMicro(), Wire: settings.Wire})
+	g.log.Write(&wirelog.Gateway{Event: "gateway", Version: version, StartedUnixUs: g.log.Began().UnixMicro(), Wire: settings.Asked()})
 	var keys io.Writer
 	if g.keys != nil {
 		keys = g.keys
 	}
 	names := dial.NewNames(&settings.DNS, g.log)
-	g.pool = pool.New(&settings.Wire, names, dial.New(&settings.Wire, g.log, keys), g.log)
-	g.relay = relay.New(&settings.Wire, names, g.pool, g.log)
+	g.pools = pool.NewPools(settings, names, g.log, keys)
+	g.relay = relay.New(g.pools, names, g.log)
 	if settings.Reverse.On {
 		g.front, err = front.ListenForAll(settings.Listen, settings.Certificate, settings.Key, &settings.Reverse, g.relay)
 		return err
 	}
-	g.front, err = front.Listen(settings.Listen, settings.Certificate, settings.Key, g.relay, g.pool.Prepare)
+	g.front, err = front.Listen(settings.Listen, settings.Certificate, settings.Key, g.relay, g.pools.Prepare)
 	return err
 }
 
@@ -80,7 +80,7 @@ func (g *gateway) runUntil(stop <-chan os.Signal, errors io.Writer) int {
 	}
 	g.relay.Close() // first: what is under way was not cancelled by the browser
 	g.front.Close()
-	g.pool.Close()
+	g.pools.Close()
 	if err := g.log.Close(); err != nil && status == ended {
 		fmt.Fprintf(errors, "lanelab-gateway: %v\n", err)
 		status = failed

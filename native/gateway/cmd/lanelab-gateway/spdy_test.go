@@ -94,7 +94,7 @@ func TestRequestsThatWaitGoWhenTheServerTakesMore(t *testing.T) {
 	}
 	onEachSPDY(t, only(1), func(t *testing.T, site *spdySite, w *world) {
 		second := fetching(w, "/")
-		testkit.Eventually(t, "it waits", func() bool { return w.gateway.pool.Waiting() == 1 })
+		testkit.Eventually(t, "it waits", func() bool { return w.gateway.pools.Waiting() == 1 })
 		site.connections()[0].Do(only(2))
 		if err := <-second; err != nil {
 			t.Error(err)

@@ -197,7 +197,7 @@ func TestPipeliningWaitsForAnAnswer(t *testing.T) {
 }
 
 // waiting is how many requests the pool has not given to a connection.
-func (w *world) waiting() int { return w.gateway.pool.Waiting() }
+func (w *world) waiting() int { return w.gateway.pools.Waiting() }
 
 func TestUrgentRequestsGoFirst(t *testing.T) {
 	asked := make(chan string, 100)

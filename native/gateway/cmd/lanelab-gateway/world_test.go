@@ -35,7 +35,7 @@ type world struct {
 }
 
 // writeConfig writes a configuration for an origin on a port of the loopback.
-func writeConfig(t testing.TB, front *testkit.Identity, pin string, port int, wire settings, dns any) (path, log string) {
+func writeConfig(t testing.TB, front *testkit.Identity, pin string, port int, wire settings, dns any, beside ...settings) (path, log string) {
 	t.Helper()
 	folder := t.TempDir()
 	log = filepath.Join(folder, "gateway.jsonl")
@@ -48,7 +48,7 @@ func writeConfig(t testing.TB, front *testkit.Identity, pin string, port int, wi
 	}
 	text, err := json.Marshal(settings{
 		"version": 1, "listen": "127.0.0.1:0", "certificate": front.Certificate, "key": front.Key, "log": log,
-		"keylog": filepath.Join(folder, "keys"), "dns": dns, "wire": whole,
+		"keylog": filepath.Join(folder, "keys"), "dns": dns, "wire": whole, "beside": beside,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -61,10 +61,10 @@ func writeConfig(t testing.TB, front *testkit.Identity, pin string, port int, wi
 }
 
 // begin starts a gateway in this process.
-func begin(t testing.TB, pin string, port int, wire settings, dns any) *world {
+func begin(t testing.TB, pin string, port int, wire settings, dns any, beside ...settings) *world {
 	t.Helper()
 	front := testkit.NewIdentity(t, names...)
-	path, log := writeConfig(t, front, pin, port, wire, dns)
+	path, log := writeConfig(t, front, pin, port, wire, dns, beside...)
 	gateway, err := start(path)
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,10 @@ func (c *Config) check() error {
 	if err := c.DNS.check(); err != nil {
 		return err
 	}
-	return c.Wire.check()
+	if err := c.Wire.check(); err != nil {
+		return err
+	}
+	return c.checkBeside()
 }
 
 func (d *DNS) check() error {

@@ -73,15 +73,16 @@ const (
 
 // A Config is the whole file.
 type Config struct {
-	Version     int     `json:"version"`
-	Listen      string  `json:"listen"`
-	Certificate string  `json:"certificate"`
-	Key         string  `json:"key"`
-	Log         string  `json:"log"`
-	KeyLog      string  `json:"keylog"`
-	DNS         DNS     `json:"dns"`
-	Wire        Wire    `json:"wire"`
-	Reverse     Reverse `json:"reverse"`
+	Version     int      `json:"version"`
+	Listen      string   `json:"listen"`
+	Certificate string   `json:"certificate"`
+	Key         string   `json:"key"`
+	Log         string   `json:"log"`
+	KeyLog      string   `json:"keylog"`
+	DNS         DNS      `json:"dns"`
+	Wire        Wire     `json:"wire"`
+	Beside      []Beside `json:"beside"`
+	Reverse     Reverse  `json:"reverse"`
 }
 
 // DNS says how names become addresses. Names that are not in it are not of the site.
@@ -165,6 +166,22 @@ func (w *Wire) defaultPort() int {
 	return 80
 }
 
+// setPort gives a wire without a port that of its scheme.
+func (w *Wire) setPort() {
+	if w.Port == 0 {
+		w.Port = w.defaultPort()
+	}
+}
+
+// usualWire is a wire of which nothing is said but its protocol.
+func usualWire() Wire {
+	return Wire{
+		TLS: "off", TLSResumption: true, Keepalive: true, Pipelining: 1, ConnectionsPerHost: 6, Coalescing: Origin,
+		PipeliningPolicy: Eager, SPDYHeaderCompression: 9, TLSKeyShare: BrowserShare,
+		StreamWindow: ChromiumWindow, ConnectionWindow: ChromiumConnection, MaxConcurrentStreams: ChromiumStreams, Priorities: ChromiumPriorities,
+	}
+}
+
 // Read reads and checks a configuration file.
 func Read(path string) (*Config, error) {
 	text, err := os.ReadFile(path)
@@ -180,11 +197,7 @@ func Read(path string) (*Config, error) {
 
 // Parse reads and checks a configuration.
 func Parse(text []byte) (*Config, error) {
-	config := &Config{Wire: Wire{
-		TLS: "off", TLSResumption: true, Keepalive: true, Pipelining: 1, ConnectionsPerHost: 6, Coalescing: Origin,
-		PipeliningPolicy: Eager, SPDYHeaderCompression: 9, TLSKeyShare: BrowserShare,
-		StreamWindow: ChromiumWindow, ConnectionWindow: ChromiumConnection, MaxConcurrentStreams: ChromiumStreams, Priorities: ChromiumPriorities,
-	}}
+	config := &Config{Wire: usualWire()}
 	if err := checkKeys(text, config); err != nil {
 		return nil, err
 	}
@@ -195,8 +208,9 @@ func Parse(text []byte) (*Config, error) {
 	if _, err := decoder.Token(); err != io.EOF {
 		return nil, errors.New("there is more after the configuration's end; it is one JSON object")
 	}
-	if config.Wire.Port == 0 {
-		config.Wire.Port = config.Wire.defaultPort()
+	config.Wire.setPort()
+	for i := range config.Beside {
+		config.Beside[i].Wire.setPort()
 	}
 	if config.Reverse.On {
 		config.Wire.Reverse = &config.Reverse

@@ -136,3 +136,51 @@ func TestWhatIsNoJSONIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestHostsMayHaveAWireOfTheirOwn(t *testing.T) {
+	beside := []any{map[string]any{"hosts": []string{"a.example"}, "wire": map[string]any{
+		"protocol": "http/1.1", "tls": "1.3", "trust": []string{"lMPWIkE4qWeMYVRSM+7adKb+JpzH1i8fJYjk3GCSIZ4="},
+	}}}
+	config, err := Parse(changed(t, "beside", beside))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wire := config.Beside[0].Wire
+	if wire.Protocol != HTTP1 || wire.Port != 443 || !wire.TLSResumption || wire.ConnectionsPerHost != 6 || config.Wire.Protocol != H2 {
+		t.Errorf("%+v", wire)
+	}
+}
+
+func TestErrorsOfHostsWithAWireOfTheirOwn(t *testing.T) {
+	clear := `{"protocol":"http/1.1"}`
+	for beside, says := range map[string]string{
+		`{}`:                                     "beside: a list is wanted",
+		`[{}]`:                                   "beside[0].hosts: no names",
+		`[null]`:                                 "beside[0].hosts: no names",
+		`[{"hosts":[],"wire":` + clear + `}]`:    "beside[0].hosts: no names",
+		`[{"hosts":["c"],"wire":` + clear + `}]`: `beside[0].hosts[0]: "c" is not among dns.hosts`,
+		`[{"hosts":["a"],"wire":{}}]`:            "beside[0].wire.protocol",
+		`[{"hosts":["a"]}]`:                      "beside[0].wire.protocol",
+		`[{"host":["a"],"wire":` + clear + `}]`:  `beside[0].host: no such key; did you mean "hosts"?`,
+		`[{"hosts":["a"],"wire":{"protocl":"h2"}}]`:                                      `beside[0].wire.protocl: no such key; did you mean "protocol"?`,
+		`[{"hosts":["a"],"wire":{"port":"x"}}]`:                                          "beside.wire.port: a whole number is wanted",
+		`[{"hosts":["a"],"wire":{"protocol":"spdy/3","pipelining":2}}]`:                  "beside[0].wire.pipelining: only http/1.1 has it",
+		`[{"hosts":["a"],"wire":{"protocol":"h2","tls":"1.3"}}]`:                         "beside[0].wire.trust",
+		`[{"hosts":["a","a"],"wire":` + clear + `}]`:                                     `beside[0].hosts[1]: "a" is in beside[0], too`,
+		`[{"hosts":["a"],"wire":` + clear + `},{"hosts":["a"],"wire":` + clear + `}]`:    `beside[1].hosts[0]: "a" is in beside[0], too`,
+		`[{"hosts":["a"],"wire":{"protocol":"h2","tls":"1.3","trust":["` + pin + `"]}}]`: "beside[0].wire.tls: \"1.3\", and wire.tls is \"off\"",
+	} {
+		text := `{"version":1,"listen":"127.0.0.1:1","certificate":"c","key":"k","log":"l",` +
+			`"dns":{"mode":"instant","hosts":{"a":"1.2.3.4","b":"1.2.3.5"}},"wire":{"protocol":"h2"},"beside":` + beside + `}`
+		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", beside, err)
+		}
+	}
+	reversed := `{"version":1,"listen":"127.0.0.1:1","log":"l","wire":{"protocol":"h2"},"beside":[{"hosts":["back-end"],"wire":` + clear + `}],` +
+		`"reverse":{"on":true,"address":"1.2.3.4","protocol":"h2","tls":"off","keepalive_ms":1,"window":65536,"connections":1}}`
+	if _, err := Parse([]byte(reversed)); err == nil || !strings.Contains(err.Error(), "beside[0]: a reverse proxy") {
+		t.Errorf("%v", err)
+	}
+}
+
+const pin = "lMPWIkE4qWeMYVRSM+7adKb+JpzH1i8fJYjk3GCSIZ4="

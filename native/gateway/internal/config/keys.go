@@ -32,8 +32,26 @@ func checkObject(text []byte, kind reflect.Type, path string) error {
 		if !ok {
 			return unknownKey(path+name, name, known)
 		}
-		if inner.Kind() == reflect.Struct && strings.HasPrefix(strings.TrimSpace(string(object[name])), "{") {
-			if err := checkObject(object[name], inner, path+name+"."); err != nil {
+		if err := checkInner(object[name], inner, path+name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkInner looks into an object, and into each of a list of objects. What is something else the decoder finds.
+func checkInner(text json.RawMessage, kind reflect.Type, path string) error {
+	begin := strings.TrimSpace(string(text))
+	switch {
+	case kind.Kind() == reflect.Struct && strings.HasPrefix(begin, "{"):
+		return checkObject(text, kind, path+".")
+	case kind.Kind() == reflect.Slice && kind.Elem().Kind() == reflect.Struct && strings.HasPrefix(begin, "["):
+		var elements []json.RawMessage
+		if err := json.Unmarshal(text, &elements); err != nil {
+			return explain(err)
+		}
+		for i, element := range elements {
+			if err := checkInner(element, kind.Elem(), fmt.Sprintf("%s[%d]", path, i)); err != nil {
 				return err
 			}
 		}

@@ -134,8 +134,8 @@ func TestASecondConnectionIsBegunWhereTheFirstIsLate(t *testing.T) {
 		}
 		return true
 	})
-	if b.connections != 2 {
-		t.Errorf("%d connections were begun", b.connections)
+	if b.log.Connections() != 2 {
+		t.Errorf("%d connections were begun", b.log.Connections())
 	}
 }
 
@@ -181,8 +181,8 @@ func TestASpareIsTheNextConnection(t *testing.T) {
 	testkit.Eventually(t, "it is used", func() bool {
 		return b.state(func(g *group) bool { return len(g.spares) == 0 && len(g.connecting) == 0 })
 	})
-	if b.connections != 2 {
-		t.Errorf("%d were begun; number %d was aside", b.connections, number)
+	if b.log.Connections() != 2 {
+		t.Errorf("%d were begun; number %d was aside", b.log.Connections(), number)
 	}
 }
 

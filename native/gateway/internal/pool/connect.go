@@ -61,8 +61,7 @@ func (p *Pool) connect(g *group, host string) {
 }
 
 func (p *Pool) beginConnection(g *group, host string, backup bool) {
-	p.connections++
-	m := &making{number: p.connections, host: host, backup: backup}
+	m := &making{number: p.log.NextConnection(), host: host, backup: backup}
 	g.connecting[m.number] = m
 	go p.establish(g, m, backup)
 }

@@ -32,13 +32,12 @@ type Pool struct {
 
 	pushes *pushes
 
-	mu          sync.Mutex
-	groups      map[string]*group
-	looking     map[string][]func(*group, error) // what waits for a host's address
-	connections int                              // begun so far
-	sequence    int
-	uses        int
-	closed      bool
+	mu       sync.Mutex
+	groups   map[string]*group
+	looking  map[string][]func(*group, error) // what waits for a host's address
+	sequence int
+	uses     int
+	closed   bool
 }
 
 // A group is what shares connections: a host, or an address where connections are coalesced.
@@ -60,6 +59,9 @@ func New(wire *config.Wire, names *dial.Names, dialer *dial.Dialer, log *wirelog
 	go p.dispatchWhenKicked()
 	return p
 }
+
+// Wire is what its connections speak.
+func (p *Pool) Wire() *config.Wire { return p.wire }
 
 func (p *Pool) kick() {
 	select {
@@ -93,7 +95,7 @@ func (p *Pool) Prepare(host string) {
 			return
 		}
 		count := 1
-		if p.connections == 0 && !p.wire.Protocol.Multiplexed() {
+		if p.log.Connections() == 0 && !p.wire.Protocol.Multiplexed() {
 			count = min(chromiumsFirst, p.wire.ConnectionsPerHost)
 		}
 		for range count {

@@ -3,28 +3,30 @@ package relay
 import (
 	"strings"
 
+	"lanelab/gateway/internal/config"
 	"lanelab/gateway/internal/exchange"
+	"lanelab/gateway/internal/pool"
 )
 
 // fieldsForWire are the browser's fields without what is about its own connection. HTTP/2 has next to nothing of that.
-func (r *Relay) fieldsForWire(fields []exchange.Field) []exchange.Field {
+func (r *Relay) fieldsForWire(wire *config.Wire, fields []exchange.Field) []exchange.Field {
 	kept := make([]exchange.Field, 0, len(fields))
 	for _, field := range fields {
 		switch field.Name {
 		case "host", "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade":
 			continue
 		case "priority", "te":
-			if r.wire.Protocol.SPDY() || (field.Name == "priority" && !r.wire.TellsPriorities()) {
+			if wire.Protocol.SPDY() || (field.Name == "priority" && !wire.TellsPriorities()) {
 				continue // SPDY says it in the frame
 			}
 		case "origin", "referer":
-			if !r.wire.Secure() && r.wire.Reverse == nil {
-				field.Value = r.moved(field.Value, "https://", "http://", r.wire.Authority)
+			if !wire.Secure() && wire.Reverse == nil {
+				field.Value = r.moved(field.Value, "https://", "http://", r.onWire)
 			}
 		}
 		kept = append(kept, field)
 	}
-	if r.wire.Protocol.SPDY() {
+	if wire.Protocol.SPDY() {
 		return exchange.JoinCookies(kept)
 	}
 	return kept
@@ -41,15 +43,15 @@ func priorityOf(fields []exchange.Field) exchange.Priority {
 
 // fieldsForBrowser are the server's fields; on the loopback side, and there only, with what the browser needs to ask us for everything: the page
 // is https for it, whatever the wire is. A redirect to a http address of the site would lead it past the gateway, and a http origin is not its own.
-func (r *Relay) fieldsForBrowser(host string, response *exchange.Response) []exchange.Field {
-	if r.wire.Reverse != nil {
+func (r *Relay) fieldsForBrowser(c *carriage, response *exchange.Response) []exchange.Field {
+	if r.reversed() {
 		return response.Fields
 	}
 	all, page := make([]exchange.Field, 0, len(response.Fields)+1), false
-	for _, field := range r.withoutPushed(host, response.Fields) {
+	for _, field := range withoutPushed(c.to, c.host, response.Fields) {
 		switch field.Name {
 		case "location", "access-control-allow-origin":
-			if !r.wire.Secure() {
+			if !c.to.Wire().Secure() {
 				field.Value = r.moved(field.Value, "http://", "https://", func(host string) string { return host })
 			}
 		case "content-type":
@@ -65,8 +67,8 @@ func (r *Relay) fieldsForBrowser(host string, response *exchange.Response) []exc
 
 // withoutPushed leaves out the hints by which a server was told what to push: natively, too, they were for the server. A browser would fetch at
 // once what they name, and the push would not be seen for it.
-func (r *Relay) withoutPushed(host string, fields []exchange.Field) []exchange.Field {
-	if !r.wire.Push {
+func withoutPushed(by *pool.Pool, host string, fields []exchange.Field) []exchange.Field {
+	if !by.Wire().Push {
 		return fields
 	}
 	kept := make([]exchange.Field, 0, len(fields))
@@ -74,7 +76,7 @@ func (r *Relay) withoutPushed(host string, fields []exchange.Field) []exchange.F
 		if field.Name == "link" {
 			var links []string
 			for link := range strings.SplitSeq(field.Value, ",") {
-				if !r.isPushed(host, link) {
+				if !isPushed(by, host, link) {
 					links = append(links, strings.TrimSpace(link))
 				}
 			}
@@ -88,11 +90,14 @@ func (r *Relay) withoutPushed(host string, fields []exchange.Field) []exchange.F
 	return kept
 }
 
-func (r *Relay) isPushed(host, link string) bool {
+func isPushed(by *pool.Pool, host, link string) bool {
 	target, rest, whole := strings.Cut(strings.TrimSpace(link), ">")
 	path, begins := strings.CutPrefix(target, "</")
-	return whole && begins && strings.Contains(rest, "preload") && r.pool.Promised(host, "/"+path)
+	return whole && begins && strings.Contains(rest, "preload") && by.Promised(host, "/"+path)
 }
+
+// onWire is how a host of the site is named on its wire.
+func (r *Relay) onWire(host string) string { return r.pools.Of(host).Wire().Authority(host) }
 
 func isPage(contentType string) bool {
 	kind, _, _ := strings.Cut(strings.ToLower(contentType), ";")

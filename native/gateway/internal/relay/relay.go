@@ -33,9 +33,8 @@ type Asked interface {
 
 // A Relay is safe for concurrent use.
 type Relay struct {
-	wire  *config.Wire
+	pools *pool.Pools
 	names *dial.Names
-	pool  *pool.Pool
 	log   *wirelog.Log
 
 	mu     sync.Mutex
@@ -44,9 +43,9 @@ type Relay struct {
 	ended  bool
 }
 
-// New makes a relay to a pool.
-func New(wire *config.Wire, names *dial.Names, pool_ *pool.Pool, log *wirelog.Log) *Relay {
-	return &Relay{wire: wire, names: names, pool: pool_, log: log, under: map[*pool.Record]bool{}}
+// New makes a relay to pools.
+func New(pools *pool.Pools, names *dial.Names, log *wirelog.Log) *Relay {
+	return &Relay{pools: pools, names: names, log: log, under: map[*pool.Record]bool{}}
 }
 
 // copyBuffers: what one goroutine holds between wire and browser.
@@ -55,29 +54,32 @@ var copyBuffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 // Serve takes a request. It does not wait, and the order of its calls is the order in which requests of one urgency go out.
 func (r *Relay) Serve(asked Asked) {
 	method, authority, path, fields := asked.Head()
-	host, onWire := hostOf(authority), ""
-	if r.wire.Reverse != nil {
-		host, onWire = config.BackEnd, authority
-	} else {
-		onWire = r.wire.Authority(host)
+	host := hostOf(authority)
+	if r.reversed() {
+		host = config.BackEnd
 	}
 	if !r.names.Known(host) {
 		go refuse(asked, 421, fmt.Sprintf("%s is not a name of this site; the gateway carries its names only\n", host))
 		return
 	}
+	to := r.pools.Of(host)
+	wire, onWire := to.Wire(), authority
+	if !r.reversed() {
+		onWire = wire.Authority(host)
+	}
 	body, size := asked.Body()
 	request := &exchange.Request{
-		Method: method, Scheme: r.wire.Scheme(), Authority: onWire, Path: path, Fields: r.fieldsForWire(fields),
+		Method: method, Scheme: wire.Scheme(), Authority: onWire, Path: path, Fields: r.fieldsForWire(wire, fields),
 		Priority: priorityOf(fields), BodySize: size, Informed: asked.Inform,
 	}
-	if r.wire.Push {
+	if wire.Push {
 		request.Informed = func(status int, fields []exchange.Field) {
-			if kept := r.withoutPushed(host, fields); len(kept) > 0 || len(fields) == 0 {
+			if kept := withoutPushed(to, host, fields); len(kept) > 0 || len(fields) == 0 {
 				asked.Inform(status, kept)
 			}
 		}
 	}
-	record := r.record(method, host+path, request.Priority)
+	record := r.record(method, host+path, wire, request.Priority)
 	if record == nil {
 		go refuse(asked, 502, "the gateway is ending\n")
 		return
@@ -88,13 +90,16 @@ func (r *Relay) Serve(asked Asked) {
 		request.Body = counted
 	}
 	ctx, cancel := context.WithCancel(asked.Context())
-	ticket := r.pool.Begin(ctx, host, request, record)
+	ticket := to.Begin(ctx, host, request, record)
 	asked.OnPriority(ticket.Reprioritise)
 	go func() {
 		defer cancel()
-		r.carry(ctx, &carriage{asked: asked, ticket: ticket, record: record, request: request, host: host, body: counted})
+		r.carry(ctx, &carriage{asked: asked, ticket: ticket, record: record, request: request, host: host, to: to, body: counted})
 	}()
 }
+
+// reversed tells whether any client is in front, and one server behind.
+func (r *Relay) reversed() bool { return r.pools.Usual().Wire().Reverse != nil }
 
 // hostOf is an authority without its port.
 func hostOf(authority string) string {
@@ -105,14 +110,14 @@ func hostOf(authority string) string {
 }
 
 // record begins a request's record; nil: too late, the log is being closed.
-func (r *Relay) record(method, url string, priority exchange.Priority) *pool.Record {
+func (r *Relay) record(method, url string, wire *config.Wire, priority exchange.Priority) *pool.Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ended {
 		return nil
 	}
 	r.number++
-	record := pool.NewRecord(r.log, r.number, method, url, string(r.wire.Protocol), priority)
+	record := pool.NewRecord(r.log, r.number, method, url, string(wire.Protocol), priority)
 	r.under[record] = true
 	return record
 }
@@ -124,6 +129,7 @@ type carriage struct {
 	record  *pool.Record
 	request *exchange.Request
 	host    string
+	to      *pool.Pool // that the host is in
 	body    *countedBody
 	headed  bool // the browser was given the answer's head
 }
@@ -158,7 +164,7 @@ func (r *Relay) carry(ctx context.Context, c *carriage) {
 func (r *Relay) finish(c *carriage, response *exchange.Response, err error) {
 	switch {
 	case err == nil && !c.headed:
-		c.asked.Respond(response.Status, r.fieldsForBrowser(c.host, response), true)
+		c.asked.Respond(response.Status, r.fieldsForBrowser(c, response), true)
 	case err == nil:
 		c.asked.End(trailersOf(response))
 	case c.headed || c.asked.Context().Err() != nil:
@@ -178,7 +184,7 @@ func (r *Relay) pass(c *carriage, response *exchange.Response) (received int64, 
 		return io.Copy(io.Discard, response.Body) // its head says so to the browser, too
 	}
 	c.headed = true
-	if err := c.asked.Respond(response.Status, r.fieldsForBrowser(c.host, response), false); err != nil {
+	if err := c.asked.Respond(response.Status, r.fieldsForBrowser(c, response), false); err != nil {
 		return 0, err
 	}
 	buffer := copyBuffers.Get().(*[32 << 10]byte)

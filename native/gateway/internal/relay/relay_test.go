@@ -61,13 +61,13 @@ func site(t *testing.T) (r *Relay, asked <-chan bool, answer chan<- bool, log *w
 	if err != nil {
 		t.Fatal(err)
 	}
-	wire := &config.Wire{
+	wire := config.Wire{
 		Protocol: config.HTTP1, Port: testkit.Port(listener.Addr()), TLS: "off", Keepalive: true, Pipelining: 1, ConnectionsPerHost: 6,
 	}
 	names := dial.NewNames(&config.DNS{Mode: config.Instant, Hosts: config.Hosts{"a.example": "127.0.0.1"}}, log)
-	connections := pool.New(wire, names, dial.New(wire, log, nil), log)
+	connections := pool.NewPools(&config.Config{Wire: wire}, names, log, nil)
 	t.Cleanup(func() { connections.Close(); log.Close() })
-	return New(wire, names, connections, log), came, let, log, path
+	return New(connections, names, log), came, let, log, path
 }
 
 func serve(t *testing.T, conn net.Conn, came chan<- bool, let <-chan bool) {

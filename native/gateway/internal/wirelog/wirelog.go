@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,6 +21,8 @@ const mostHeld = 1 << 20
 type Log struct {
 	began  time.Time
 	broken chan error // the first failure to write
+
+	connections atomic.Int64 // begun so far
 
 	mu     sync.Mutex
 	file   *os.File
@@ -104,3 +107,9 @@ func (l *Log) writeHeld() error {
 
 // Began is when the clock of the log began.
 func (l *Log) Began() time.Time { return l.began }
+
+// NextConnection is the number of a connection that begins now: from 1 on, whatever it speaks.
+func (l *Log) NextConnection() int { return int(l.connections.Add(1)) }
+
+// Connections is how many were begun.
+func (l *Log) Connections() int { return int(l.connections.Load()) }

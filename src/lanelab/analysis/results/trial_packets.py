@@ -144,5 +144,9 @@ def decoded_as(requests: Sequence[Request]) -> str | None:
     if any(each.wire and each.wire.protocol == "spdy/2" for each in requests):
         remedy = "See gateway.jsonl.gz of the trial, or measure with protocol: spdy/3"
         raise CaptureError("tshark dissects SPDY/3, not SPDY/2, so it cannot tell these requests apart", remedy)
-    clear = {each.wire.protocol for each in requests if each.wire and each.wire.tls is None}
+    carried = [each.wire for each in requests if each.wire and each.wire.connection is not None]
+    clear = {each.protocol for each in carried if each.tls is None}
+    if len(clear) > 1:
+        what = f"hosts of this trial speak {' and '.join(sorted(clear))} in clear, and tshark takes one for all of them"
+        raise CaptureError(f"{what}, so it cannot tell these requests apart", "Measure with TLS, whose ALPN tells it")
     return "spdy" if any(each.startswith("spdy") for each in clear) else "http2" if "h2" in clear else None

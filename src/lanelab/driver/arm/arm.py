@@ -21,7 +21,7 @@ from lanelab.driver.arm.third_parties import check as check_third_parties
 from lanelab.driver.base.coded import Json
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss
-from lanelab.driver.base.settings.setting import DefaultBy, Values
+from lanelab.driver.base.settings.setting import DefaultBy, Setting, Values
 from lanelab.driver.base.units import Duration
 from lanelab.driver.site.prepare.variant import RECORDED, Variant
 from lanelab.driver.site.push_plan import OFF
@@ -30,7 +30,7 @@ from lanelab.driver.site.site import Site
 # Longer than any proxy keeps a connection that it does not use: the server must not be the one who ends it.
 BACK_END_KEEPALIVE = Duration.parse("120s")
 # Settings that are of a page as a whole, or of the server that it comes from: no other server has them.
-OF_THE_PAGE = (ORIGINS, "block", "unreachable", "answer", "early_hints", "server_directives")
+OF_THE_PAGE = (ORIGINS, "block", "unreachable", "answer", "early_hints", "push", "server_directives")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ class Arm(BrowserSettings, ProxySettings, ContentSettings, OriginSettings, Third
         for setting in settings:
             default = setting.default_value(values)
             for other, value in setting.meaningless_with:
-                if _resolved(values, other) != value:
+                if _resolved(values, other) != value or (other == "protocol" and _is_of_others(setting, values)):
                     continue
                 if setting.name in mapping and values[setting.name] != default:
                     remedy = f"Change {other}, or leave {setting.name} out"
@@ -63,7 +63,7 @@ class Arm(BrowserSettings, ProxySettings, ContentSettings, OriginSettings, Third
                 values[setting.name] = default
             values.setdefault(setting.name, default)
         if values["via"] == "automatic":
-            values["via"] = "gateway" if _beyond_browser(values) else "browser"
+            values["via"] = "gateway" if _any_beyond_browser(values) else "browser"
         values["server_directives"] = server.directives.parse(values["server_directives"], "server_directives")
         of_server = {setting.name: values[setting.name] for setting in server.settings}
         common = {setting.name: values[setting.name] for setting in settings if setting.name not in of_server}
@@ -107,7 +107,14 @@ class Arm(BrowserSettings, ProxySettings, ContentSettings, OriginSettings, Third
     @property
     def by_server(self) -> "tuple[Arm, ...]":
         """Return the arm as each of its servers has it: that of the page first, then those of `origins` in order."""
-        return (self, *(self.of_origin(service) for _, service in self.origins))
+        if not self.origins:
+            return (self,)
+        return (self._of_page(), *(self.of_origin(service) for _, service in self.origins))
+
+    def _of_page(self) -> "Arm":
+        """Return the arm as the page's own host has it: settings that mean something to other hosts alone have their
+        default."""
+        return Arm.parse(self.name, {}, {name: value for name, value in self.changed().items() if name != ORIGINS})
 
     def of_origin(self, service: OwnServer) -> "Arm":
         """Return the arm as hosts with a server of their own have it."""
@@ -155,6 +162,19 @@ def _check_owner(mapping: Mapping[str, object], server: Server) -> None:
 
 def _resolved(values: Values, name: str) -> object:
     return values[name] if name in values else ARM.by_name[name].default_value()
+
+
+def _is_of_others(setting: Setting, values: Values) -> bool:
+    """Return whether hosts with a server of their own speak a protocol with which the setting means something."""
+    without = {value for other, value in setting.meaningless_with if other == "protocol"}
+    spoken = {dict(service).get("protocol", _resolved(values, "protocol")) for _, service in values.get(ORIGINS, ())}
+    return setting.name not in OF_THE_PAGE and bool(spoken - without)
+
+
+def _any_beyond_browser(values: Values) -> bool:
+    """Return whether some host needs the gateway: it is then for all."""
+    services = [dict(service) for _, service in values[ORIGINS]]
+    return any(_beyond_browser({**values, **service}) for service in ({}, *services))
 
 
 def _beyond_browser(values: Values) -> bool:
@@ -290,9 +310,6 @@ def _check_origins(arm: Arm) -> None:
     if arm.addresses != "per-origin":
         what = "servers are told apart by their addresses, and all hosts share one"
         raise InputError(what, "Write addresses: per-origin too", key=ORIGINS)
-    if arm.via == "gateway":
-        what = "the gateway speaks one protocol to all hosts"
-        raise InputError(what, "Leave out what needs the gateway, or leave origins out", key=ORIGINS)
     if arm.proxy != proxies.NONE:
         raise InputError("a proxy has one server behind it", "Leave proxy out, or leave origins out", key=ORIGINS)
     if arm.h3_discovery == "https-record":
@@ -303,9 +320,9 @@ def _check_origins(arm: Arm) -> None:
             other = arm.of_origin(service)
         except InputError as error:
             raise InputError(f"{pattern}: {error.key}: {error.what}", error.remedy, key=ORIGINS) from None
-        if other.via == "gateway":
-            what = f"{pattern}: no browser of today speaks {other.protocol} so, and the gateway would be for all hosts"
-            raise InputError(what, "Write another protocol", key=ORIGINS)
+        if other.via != arm.via:
+            what = f"{pattern}: no browser of today speaks {other.protocol} so, and the arm has via: {arm.via}"
+            raise InputError(what, "Leave via out, or write another protocol there", key=ORIGINS)
         if other.protocol == "h3" != arm.protocol:
             what = f"{pattern}: browsers are told of HTTP/3 by the arm, which has protocol: {arm.protocol}"
             raise InputError(what, "Write protocol: h3 for the arm, and origins for other hosts", key=ORIGINS)
@@ -313,8 +330,9 @@ def _check_origins(arm: Arm) -> None:
 
 
 def _check_offers(arm: Arm) -> None:
-    """Refuse servers beside each other of which one takes HTTP/2 from a browser that offers it to the other."""
-    taking = [each for each in arm.by_server if each.takes_any_h2]
+    """Refuse servers beside each other of which one takes HTTP/2 from a browser that offers it to the other (a gateway
+    offers each what it is to speak), or whose requests cannot be told apart."""
+    taking = [each for each in arm.by_server if each.takes_any_h2 and arm.via == "browser"]
     if taking and any(each.multiplexed for each in arm.by_server):
         title = SERVERS[taking[0].server].title
         what = f"the browser offers HTTP/2 to some hosts, and {title} takes it where it is to speak HTTP/1.1"

@@ -23,9 +23,10 @@ def groups(arm: Arm, site: Site) -> tuple[Group, ...]:
     by_pattern = hosts_by_origin(arm.origins, site)
     apart = {host for hosts in by_pattern.values() for host in hosts}
     usual = tuple(host for host in site.hosts if host not in apart)
-    others = zip(arm.by_server[1:], by_pattern.items(), strict=True)
+    of_page, *beside = arm.by_server
+    others = zip(beside, by_pattern.items(), strict=True)
     return (
-        Group(arm, _only(site, usual)),
+        Group(of_page, _only(site, usual)),
         *(Group(other, _only(site, hosts), pattern) for other, (pattern, hosts) in others),
     )
 

@@ -6,6 +6,7 @@ from lanelab.driver.arm.groups import require_third_parties
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.estimate import Estimate, SiteLoad, estimate
 from lanelab.driver.run.loads import check_loads
+from lanelab.driver.run.posts import require_posts
 from lanelab.driver.run.served_sites import with_arm_named
 from lanelab.driver.run.start import load_for
 from lanelab.driver.site.site import Site
@@ -15,7 +16,7 @@ def expected(experiment: Experiment) -> Estimate:
     """Return the estimate. Raises InputError for what cannot be with these sites."""
     check_loads(experiment)
     sites = sites_of(experiment)
-    _require_third_parties(experiment, sites)
+    _require_hosts(experiment, sites)
     return estimate(experiment, {name: SiteLoad.of(site.objects) for name, site in sites.items()})
 
 
@@ -24,9 +25,11 @@ def sites_of(experiment: Experiment) -> dict[str, Site]:
     return {name: load_for(experiment, name) for name in sorted({cell.site for cell in experiment.cells})}
 
 
-def _require_third_parties(experiment: Experiment, sites: Mapping[str, Site]) -> None:
-    """A run asks again, of sites as they are prepared: `minify` gives them other objects."""
+def _require_hosts(experiment: Experiment, sites: Mapping[str, Site]) -> None:
+    """Raises InputError where hosts of a site cannot be as an arm says, or their servers do not answer all. A run asks
+    again, of sites as they are prepared: `minify` gives them other objects."""
     for cell in experiment.cells:
         if cell.arm.minify == "off":
             with with_arm_named(cell):
                 require_third_parties(cell.arm, sites[cell.site])
+                require_posts(cell, sites[cell.site])

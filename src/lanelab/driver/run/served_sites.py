@@ -10,6 +10,7 @@ from lanelab.driver.arm.groups import require_third_parties
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.experiment.model import Cell, Experiment
 from lanelab.driver.link import Link
+from lanelab.driver.run.posts import require_posts
 from lanelab.driver.run.site_distances import check_distances, link_as_recorded
 from lanelab.driver.site.digest import digest_of
 from lanelab.driver.site.hints import hints
@@ -47,6 +48,7 @@ class ServedSites:
                 pushed_paths(sites[cell.site, cell.arm.variant], cell.arm.push)
                 hints(sites[cell.site, cell.arm.variant], cell.arm.early_hints, "early_hints")
                 require_third_parties(cell.arm, sites[cell.site, cell.arm.variant])
+                require_posts(cell, sites[cell.site, cell.arm.variant])
         served = cls(archived, sites)
         for cell in experiment.cells:
             check_distances(served.site(cell), served.link(cell))

@@ -7,6 +7,8 @@ from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.base.units import Duration
 from lanelab.driver.site.third_parties import ANSWER, ANSWER_DELAY, BLOCK, OTHERS, RECORDED, UNREACHABLE
 
+ORIGINS = "origins"  # the setting of arms
+
 
 def sentences(settings: JsonObject) -> Iterator[str]:
     """Yield what the settings of an arm ask for."""
@@ -20,9 +22,24 @@ def sentences(settings: JsonObject) -> Iterator[str]:
         yield f"Not reachable, as the arm asks: {listed(dead)}."
     if blocked:
         yield f"Blocked in the browser, as the arm asks: {listed(blocked)}."
+    apart = list(_own_servers(settings))
+    if apart:
+        usual = _service({}, settings)
+        yield f"By servers of their own, as the arm asks: {listed(apart)}; all other hosts by {usual}."
     answers = _mapping(settings, ANSWER)
     if answers:
         yield f"Answered otherwise than recorded, as the arm asks: {listed(_of(answers, '{} with {}'))}."
+
+
+def _own_servers(settings: JsonObject) -> Iterator[str]:
+    """Yield which hosts have servers of their own, and what these speak."""
+    for name, service in _mapping(settings, ORIGINS).items():
+        yield f"{name} by {_service(service if isinstance(service, Mapping) else {}, settings)}"
+
+
+def _service(service: Mapping[str, object], settings: JsonObject) -> str:
+    server, protocol = (service.get(name, settings.get(name)) for name in ("server", "protocol"))
+    return f"{server} with {protocol}"
 
 
 def limit(settings: JsonObject, connect_ms: float, wait_ms: float, due_ms: float) -> str | None:

@@ -4,11 +4,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.groups import groups
 from lanelab.driver.arm.servers.resolver import ADDRESS as RESOLVER
 from lanelab.driver.arm.servers.resolver import PORT as RESOLVER_PORT
 from lanelab.driver.arm.servers.server import PORTS
 from lanelab.driver.arm.wire import WireSettings
 from lanelab.driver.base.coded import JsonObject
+from lanelab.driver.site.site import Site
 
 VERSION = 1
 ADDRESS, PORT = "127.0.0.1", 443  # where the browser finds it: on the node's loopback, where no packet meets the link
@@ -49,40 +52,70 @@ class Names:
     dns: str  # instant or resolver
 
 
-def configuration(arm: WireSettings, names: Names, place: Place, trusted: Sequence[str]) -> str:
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Says what is spoken with some of the hosts in place of what the others have."""
+
+    hosts: tuple[str, ...]
+    arm: WireSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """Says what the gateway speaks, and with whom."""
+
+    arm: WireSettings
+    names: Names
+    beside: tuple[Beside, ...] = ()
+
+    @classmethod
+    def of(cls, arm: Arm, site: Site, addresses: Mapping[str, str]) -> "Spoken":
+        """Return what an arm asks for with this site."""
+        page, *others = groups(arm, site)
+        beside = tuple(Beside(each.site.hosts, each.arm) for each in others)
+        return cls(page.arm, Names(addresses, arm.dns), beside)
+
+
+def configuration(spoken: Spoken, place: Place, trusted: Sequence[str]) -> str:
     """Return the text of its configuration. `trusted`: SHA-256 of the public keys that a server may have, base64."""
-    return json.dumps(_settings(arm, names, place, trusted), indent=1) + "\n"
+    return json.dumps(_settings(spoken, place, trusted), indent=1) + "\n"
 
 
-def _settings(arm: WireSettings, names: Names, place: Place, trusted: Sequence[str]) -> JsonObject:
+def _settings(spoken: Spoken, place: Place, trusted: Sequence[str]) -> JsonObject:
+    beside: list[JsonObject] = [{"hosts": list(each.hosts), "wire": _wire(each.arm, trusted)} for each in spoken.beside]
     return {
         "version": VERSION,
         "listen": f"{ADDRESS}:{PORT}",
         "certificate": place.certificate,
         "key": place.key,
         "log": place.log,
-        "keylog": "" if arm.tls == "off" else place.keys,
-        "dns": _dns(names),
-        "wire": {
-            "protocol": arm.protocol,
-            "port": PORTS[arm.scheme],
-            "tls": arm.tls,
-            "tls_resumption": arm.tls_resumption,
-            "trust": [] if arm.tls == "off" else list(trusted),
-            "keepalive": arm.keepalive,
-            "pipelining": arm.pipelining,
-            "pipelining_policy": arm.pipelining_policy,
-            "connections_per_host": arm.connections_per_host,
-            "coalescing": arm.coalescing if arm.multiplexed else "origin",  # connections for several hosts, else none
-            "backup_connections": arm.backup_connections,
-            "spdy_header_compression": arm.spdy_header_compression,
-            "stream_window": arm.stream_window,
-            "connection_window": arm.connection_window,
-            "max_concurrent_streams": arm.max_concurrent_streams,
-            "priorities": arm.priorities,
-            "push": arm.push != "off",
-            "tls_key_share": arm.tls_key_share,
-        },
+        "keylog": "" if spoken.arm.tls == "off" else place.keys,
+        "dns": _dns(spoken.names),
+        "wire": _wire(spoken.arm, trusted),
+        **({"beside": beside} if beside else {}),
+    }
+
+
+def _wire(arm: WireSettings, trusted: Sequence[str]) -> JsonObject:
+    return {
+        "protocol": arm.protocol,
+        "port": PORTS[arm.scheme],
+        "tls": arm.tls,
+        "tls_resumption": arm.tls_resumption,
+        "trust": [] if arm.tls == "off" else list(trusted),
+        "keepalive": arm.keepalive,
+        "pipelining": arm.pipelining,
+        "pipelining_policy": arm.pipelining_policy,
+        "connections_per_host": arm.connections_per_host,
+        "coalescing": arm.coalescing if arm.multiplexed else "origin",  # connections for several hosts, else none
+        "backup_connections": arm.backup_connections,
+        "spdy_header_compression": arm.spdy_header_compression,
+        "stream_window": arm.stream_window,
+        "connection_window": arm.connection_window,
+        "max_concurrent_streams": arm.max_concurrent_streams,
+        "priorities": arm.priorities,
+        "push": arm.push != "off",
+        "tls_key_share": arm.tls_key_share,
     }
 
 

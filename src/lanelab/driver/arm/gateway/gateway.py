@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from lanelab.driver.arm.gateway import log
-from lanelab.driver.arm.gateway.configuration import Names, Place, configuration
+from lanelab.driver.arm.gateway.configuration import Place, Spoken, configuration
 from lanelab.driver.arm.servers.certificates import Leaf
-from lanelab.driver.arm.wire import WireSettings
 from lanelab.driver.base.errors import GatewayError, NodeError
 from lanelab.driver.bed.node import Command, Node, Process, Stdio, ended
 from lanelab.driver.record.evidence.gateway import GatewayLog
@@ -27,7 +26,7 @@ MAKE = 'umask 077; rm -rf -- "$1" && mkdir -p -- "$1"'
 
 
 class Gateway:
-    """One gateway that speaks to the server as an arm says. Whoever started it stops it."""
+    """One gateway that speaks to the servers as an arm says. Whoever started it stops it."""
 
     def __init__(self, node: Node, place: Place, process: Process, output: BinaryIO) -> None:
         self._node, self._place, self._process, self._output = node, place, process, output
@@ -39,8 +38,7 @@ class Gateway:
         cls,
         node: Node,
         program: str,
-        arm: WireSettings,
-        names: Names,
+        spoken: Spoken,
         folder: Path,
         leaf: Leaf,
         trusted: Sequence[str] = (),
@@ -49,7 +47,7 @@ class Gateway:
         memory and its own. `leaf`: what it shows to the browser; `trusted`: the keys that a server may have."""
         place = Place(str(folder))
         node.run(["sh", "-c", MAKE, "sh", place.folder])
-        node.write(place.configuration, configuration(arm, names, place, trusted).encode(), PRIVATE)
+        node.write(place.configuration, configuration(spoken, place, trusted).encode(), PRIVATE)
         node.put(leaf.certificate, place.certificate, PRIVATE)
         node.put(leaf.key, place.key, PRIVATE)
         output = os.fdopen(os.memfd_create("gateway"), "rb")

@@ -166,6 +166,7 @@ class Server(Program, Protocol):
     at_once_on_http2: int | None = None  # requests of one connection that it works on at first; None: any number
     pushes: bool = False  # what an arm's `push` names
     limits_streams: bool = False  # to an arm's `server_max_streams`
+    answers_posts: bool = False  # and other methods beside GET and HEAD, as they were recorded
     repeats_last_line: bool = False  # of its log: that of a connection's last request, when the connection ends
     samples_requests: bool = False  # where it is not to log each request, it logs a few of each second
     quic: QuicStack | None = None  # where it speaks HTTP/3

@@ -4,10 +4,11 @@ import itertools
 
 from lanelab.analysis.statistics.looks import ALPHA
 from lanelab.driver.base.amounts import counted
-from lanelab.driver.experiment.model import Experiment
+from lanelab.driver.experiment.model import Cell, Experiment
 from lanelab.driver.experiment.schedule.estimate import CellEstimate, Estimate
 from lanelab.driver.experiment.schedule.verdicts import claim_warnings, has_enough
 from lanelab.driver.record.metrics import LOAD
+from lanelab.driver.trial.page_load.discovery import ALT_SVC
 
 OVER_TLS = ("brotli", "zstd")  # codings that browsers take over TLS only
 CHROMIUMS_DEPTH = 3
@@ -51,6 +52,10 @@ def _of_page_loads(experiment: Experiment, estimate: Estimate) -> list[str]:
     deep = sorted({one.cell.arm.name for one in estimate.cells if _deeper_than_chromium(one)})
     if deep:
         warned.append(f"{', '.join(deep)}: Chromium's pipelines were {CHROMIUMS_DEPTH} requests deep at most")
+    without_tcp = sorted({cell.arm.name for cell in experiment.cells if _opens_no_window_of_tcp(cell)})
+    if without_tcp:
+        what = f"initial_receive_window does nothing in {', '.join(without_tcp)}"
+        warned.append(f"{what}: it is TCP's, and HTTP/3 alone is spoken there, over QUIC")
     if len({cell.arm.via for cell in experiment.cells}) > 1 and not _same_but_for_the_way(experiment):
         warned.append(
             "some arms go through the gateway and others do not: what it costs is part of their difference. Write "
@@ -82,6 +87,14 @@ def _same_but_for_the_way(experiment: Experiment) -> bool:
     """Return whether the run measures what the gateway costs."""
     settings = [{**cell.arm.settings(), "via": ""} for cell in experiment.cells if cell.arm.via == "browser"]
     return any({**cell.arm.settings(), "via": ""} in settings for cell in experiment.cells if cell.arm.via == "gateway")
+
+
+def _opens_no_window_of_tcp(cell: Cell) -> bool:
+    """Return whether TCP is to offer a window at first, and all hosts speak HTTP/3 from their first connection on."""
+    link = cell.link.link
+    windows = [host.initial_receive_window for host in (link.client, link.server)]
+    by_quic = all(each.protocol == "h3" and each.h3_discovery != ALT_SVC for each in cell.arm.by_server)
+    return any(windows) and by_quic
 
 
 def _never_ahead(one: CellEstimate) -> bool:

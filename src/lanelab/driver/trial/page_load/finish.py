@@ -53,7 +53,7 @@ def with_parts(record: TrialRecord, context: TrialContext, captures: Captures) -
     if isinstance(timeline, str):
         return replace(record, evidence=replace(evidence, parts=Parts((), timeline)))
     loaded = Loaded(record.requests, evidence, timeline, context.link, _main_thread(record))
-    one_at_a_time = arm.pipelining == 1 and not any(each.multiplexed for each in arm.by_server)
+    one_at_a_time = all(each.pipelining == 1 and not each.multiplexed for each in arm.by_server)
     parts = decompose(loaded, one_at_a_time=one_at_a_time)
     evidence = replace(evidence, parts=parts.parts)
     return replace(record, evidence=evidence, measures={**record.measures, **parts.measures})

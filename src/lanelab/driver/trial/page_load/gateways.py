@@ -47,8 +47,7 @@ class Gateways:
             trial.gateway = Gateway.start(
                 self._client,
                 self._program(spec),
-                spec.arm,
-                configuration.Names(trial.addresses, spec.arm.dns),
+                configuration.Spoken.of(spec.arm, spec.site, trial.addresses),
                 self._folder / "gateway",
                 trial.shown,
                 (trial.leaf.spki_sha256_b64,) if trial.leaf else (),

@@ -10,10 +10,11 @@ from dataclasses import dataclass, fields, replace
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.groups import groups
 from lanelab.driver.link import Link
+from lanelab.driver.record.evidence.gateway import GatewayConnection
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence, WitnessNames
 from lanelab.driver.record.evidence.server import ServedRequest
 from lanelab.driver.site.site import Site
-from lanelab.driver.trial.page_load.witnesses import Witnesses, served_target
+from lanelab.driver.trial.page_load.witnesses import Witnesses, served_target, target
 from lanelab.driver.trial.serving import addresses_of
 
 
@@ -45,17 +46,27 @@ def by_server(evidence: PageLoadEvidence, arm: Arm, site: Site, link: Link) -> l
 
 
 def _narrowed(witnesses: Witnesses, hosts: Collection[str], at: Collection[str], *, within: bool) -> Witnesses:
-    """Return what was witnessed of these hosts and addresses (`within`), or of all others. Connections go by address;
-    a request does where the log says at which it came."""
+    """Return what was witnessed of these hosts and addresses (`within`), or of all others. Connections go by address,
+    where they have one; so does a request where the server's log says at which it came."""
 
-    def wanted(line: ServedRequest) -> bool:
+    def is_served(line: ServedRequest) -> bool:
         address = line.local.rpartition(":")[0]
         return (address in at if address else served_target(line)[0] in hosts) == within
+
+    def is_made(connection: GatewayConnection) -> bool:
+        address = connection.remote.rpartition(":")[0]
+        return (address in at if address else connection.host in hosts) == within
+
+    def is_asked(url: str) -> bool:
+        return (target(url)[0] in hosts) == within
 
     captured, quic = witnesses.captured, witnesses.quic
     return replace(
         witnesses,
-        served=[each for each in witnesses.served if wanted(each)],
+        connections=[each for each in witnesses.connections if is_made(each)],
+        requests=[each for each in witnesses.requests if is_asked(each.url)],
+        pushes=[each for each in witnesses.pushes if is_asked(each.url)],
+        served=[each for each in witnesses.served if is_served(each)],
         captured=None if captured is None else [each for each in captured if (each.server in at) == within],
         quic=None if quic is None else [each for each in quic if (each.server in at) == within],
     )

@@ -26,7 +26,7 @@ class Apache(Server):
     directives = fields.DIRECTIVES
     own_kind = fields.ApacheSettings
     configuration_file = "httpd.conf"
-    sends_early_hints = pushes = limits_streams = delays_answers = True
+    sends_early_hints = pushes = limits_streams = delays_answers = answers_posts = True
     at_once_on_http2 = AT_ONCE_ON_HTTP2
     clock_us = 1
 

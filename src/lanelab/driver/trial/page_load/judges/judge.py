@@ -82,9 +82,9 @@ class Judge:
 
 
 def once(failures: Iterable[Failure]) -> Iterator[Failure]:
-    """Yield those of one reason as one."""
+    """Yield those of one reason as one, and what several say once."""
     details_of: dict[Reason, list[str]] = {}
     for each in failures:
         details_of.setdefault(each.reason, []).append(each.detail)
     for reason, details in details_of.items():
-        yield Failure(reason, "; ".join(details))
+        yield Failure(reason, "; ".join(dict.fromkeys(details)))

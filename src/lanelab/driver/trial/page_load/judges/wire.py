@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lanelab.driver.record.reasons import Failure
+from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.trial.page_load.connection_use import ConnectionUse
 from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs, once
 from lanelab.driver.trial.page_load.keepalive import Keepalive
 from lanelab.driver.trial.page_load.protocols import Protocols, resumption
-from lanelab.driver.trial.page_load.requests import host, on_network
+from lanelab.driver.trial.page_load.requests import few, host, on_network
 from lanelab.driver.trial.page_load.served_hosts import ServedHosts, by_server
 from lanelab.driver.trial.page_load.streams import StreamsVerdict
 
@@ -29,6 +29,16 @@ def _of_connections(case: Case, part: ServedHosts) -> Iterator[Failure]:
     keepalive = Keepalive(part.arm, part.witnesses, fetched, on_network(case.record.requests))
     yield from Protocols(record, case.evidence, part.arm, part.site, part.witnesses).failures()
     yield from ConnectionUse(part.arm, case.link, part.witnesses, keepalive).failures()
+    yield from _of_other_hosts(part)
+
+
+def _of_other_hosts(part: ServedHosts) -> Iterator[Failure]:
+    """Yield a failure where the gateway used a connection to this server for hosts for which another one answers."""
+    for each in part.witnesses.connections:
+        strangers = sorted(part.others & {each.host, *each.hosts})
+        if strangers:
+            what = f"by the gateway connection {each.connection} to {each.remote} was for {few(strangers)}"
+            yield Failure(Reason.WIRE_MISMATCH, f"{what}, for which another server answers")
 
 
 JUDGE = Judge(Needs.LOAD, _failures)
