@@ -71,3 +71,9 @@ def test_inlined_icons_take_what_base64_makes_of_them() -> None:
     as_text = sum(4 * math.ceil(each / 3) for each in icons)
     assert len(objects("ten-icons-inline")) == 1
     assert size("ten-icons-inline") == pytest.approx(page + as_text, abs=100)
+
+
+def test_all_components_of_the_page_with_a_cdn_are_there() -> None:
+    page, *components = objects("page-and-cdn")
+    assert {each.host for each in components} == {"cdn.rules.test"}
+    assert page.host == "www.rules.test"
