@@ -96,7 +96,7 @@ PROXY = names(ProxySettings) - {"proxy", "proxy_protocol"}  # its own business
 def test_every_setting_of_the_server_is_in_a_file() -> None:
     written = {key for file in FILES for key in yaml.safe_load(file.read_text().partition(DASHES)[0]) or {}}
     browser = names(BrowserSettings) | {"browser"} | {"h3_discovery", "early_data"}
-    content = {"minify", "preload", "fetchpriority", "block", "unreachable", "answer", "origins"}
+    content = {"minify", "revisit_after", "preload", "fetchpriority", "block", "unreachable", "answer", "origins"}
     gateway = {
         "via",
         "pipelining",

@@ -130,6 +130,7 @@ def test_every_setting_of_the_server_is_in_a_file() -> None:
         "minify",
         "preload",
         "fetchpriority",
+        "revisit_after",
         "early_hints",
         "block",
         "unreachable",

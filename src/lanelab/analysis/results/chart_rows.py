@@ -6,6 +6,7 @@ from lanelab.analysis.results import palette, vega
 from lanelab.analysis.results.chart_parts import described
 from lanelab.analysis.results.chart_scales import Span
 from lanelab.analysis.results.drawing import Drawing, Panel, Point, Series
+from lanelab.analysis.results.optimal_marks import OPTIMUM
 
 Channels: TypeAlias = dict[str, vega.Part | str]  # by name
 
@@ -65,5 +66,5 @@ def categories(drawing: Drawing, panel: Panel) -> tuple[Channels, int]:
 def colour_of(drawing: Drawing, series: Series, point: Point) -> str:
     """Return the colour of the series, or of the arm where each row is an arm."""
     if drawing.x.name == "arm" and not series.name:
-        return palette.of(drawing.arms.index(point.text)).light
+        return palette.of([*drawing.arms, OPTIMUM].index(point.text)).light
     return palette.of(series.colour).light

@@ -1,12 +1,13 @@
 """What a figure shows, as numbers: panels of series of points. Pure; analysis/results/charts.py draws it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lanelab.analysis.results import axes
-from lanelab.analysis.results.axes import Dimension
+from lanelab.analysis.results.axes import Dimension, Place
 from lanelab.analysis.results.marks import CHANGE, Mark, Measured, marks, refused_cells
 from lanelab.analysis.results.model import Cell, Figure, Run
+from lanelab.analysis.results.optimal_marks import OPTIMUM, is_for_optimum, optimal_marks
 from lanelab.analysis.results.published_points import PublishedFigure, published_figure
 from lanelab.driver.link import SETTINGS
 
@@ -54,6 +55,7 @@ class Drawing:
     published: PublishedFigure
     limit: float | None = None  # of a series: a level that is drawn into it
     over: str = ""  # so many machines, where absolute values are of several
+    optimal: str = ""  # the arm whose computed optimum is drawn; "": none is
 
     @property
     def series_names(self) -> list[str]:
@@ -114,6 +116,9 @@ def draw(run: Run, figure: Figure) -> Drawing:
     refused = refused_cells(run, figure.y)
     used = [cell for cell in in_order(cells, [*facets, figure.series]) if cell.number not in refused]
     panels = _panels(used, measured, figure, facets, x)
+    optimal, of_optimum = optimal_marks(run, used, measured) if is_for_optimum(figure, kind) else ("", {})
+    if of_optimum:
+        x = _with_optimum(panels, _panels(used, replace(measured, marks=of_optimum), figure, facets, x), x)
     colours = colours_of(run, figure, panels)
     named = measured.named if figure.series == "arm" and kind != "heatmap" else str
     drawn = tuple(
@@ -133,7 +138,21 @@ def draw(run: Run, figure: Figure) -> Drawing:
         figure.scale,
         tuple(arm.name for arm in run.arms),
         published_figure(figure, x, colours, panels=len(drawn), unit=measured.unit, named=named),
+        optimal=optimal,
     )
+
+
+def _with_optimum(
+    panels: dict[str, dict[str, list[Point]]], of_optimum: Mapping[str, Mapping[str, Sequence[Point]]], x: Dimension
+) -> Dimension:
+    """Add the points of an arm's optima to the panels, as a series or as a row of their own. Return x with its row."""
+    for panel, by_series in of_optimum.items():
+        for series, points in by_series.items():
+            if x.name == "arm":
+                panels[panel].setdefault(series, []).extend(replace(point, text=OPTIMUM) for point in points)
+            else:
+                panels[panel].setdefault(OPTIMUM, []).extend(points)
+    return replace(x, places=(*x.places, Place(OPTIMUM))) if x.name == "arm" else x
 
 
 def _panels(
@@ -194,6 +213,6 @@ def unseparated(run: Run, cells: Sequence[Cell], used: Sequence[str]) -> list[st
 def colours_of(run: Run, figure: Figure, panels: dict[str, dict[str, list[Point]]]) -> dict[str, int]:
     names = list(dict.fromkeys(name for series in panels.values() for name in series))
     if figure.series == "arm":
-        order = [arm.name for arm in run.arms]
+        order = [*(arm.name for arm in run.arms), OPTIMUM]
         return {name: order.index(name) for name in names}
     return {name: i for i, name in enumerate(names)}

@@ -29,6 +29,7 @@ from lanelab.analysis.results.model import (
     State,
     Trial,
 )
+from lanelab.analysis.results.optimal import with_optimal
 from lanelab.analysis.statistics.looks import Look
 from lanelab.driver.base.coded import parsed
 from lanelab.driver.experiment import figure as experiment
@@ -68,7 +69,7 @@ def read_run(folder: Path) -> Run:
     finally:
         if collects:
             gc.enable()
-    return with_places(run, run.claims)
+    return with_optimal(with_places(run, run.claims))
 
 
 def _read_run(folder: Path) -> Run:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from lanelab.driver.arm.browsers.browser import Limit
 from lanelab.driver.arm.browsers.fields import USUAL_VIEWPORT, BrowserSettings
 from lanelab.driver.arm.browsers.registry import BROWSERS
-from lanelab.driver.arm.content import TELLING, ContentSettings
+from lanelab.driver.arm.content import NO_REVISIT, TELLING, ContentSettings, seconds_of
 from lanelab.driver.arm.fields import ARM, OWNERS, settings_with, shown
 from lanelab.driver.arm.origins import ORIGINS, OriginSettings, OwnServer
 from lanelab.driver.arm.proxies import fields as proxies
@@ -29,6 +29,7 @@ from lanelab.driver.site.site import Site
 
 # Longer than any proxy keeps a connection that it does not use: the server must not be the one who ends it.
 BACK_END_KEEPALIVE = Duration.parse("120s")
+MEETING_CONDITIONS = ("apache",)  # servers that answer with 304 where what was recorded has not changed
 # Settings that are of a page as a whole, or of the server that it comes from: no other server has them.
 OF_THE_PAGE = (ORIGINS, "block", "unreachable", "answer", "early_hints", "push", "server_directives")
 
@@ -82,12 +83,18 @@ class Arm(BrowserSettings, ProxySettings, ContentSettings, OriginSettings, Third
         return self.start == "warm" or self.early_data
 
     @property
+    def revisit_s(self) -> int:
+        """Return how long after the first visit a repeat view is, in seconds."""
+        return seconds_of(self.revisit_after)
+
+    @property
     def variant(self) -> Variant:
         """Return what the arm makes of a site's content."""
         schemes = RECORDED if self.schemes == RECORDED else self.page_scheme
         agent = (self.user_agent or "") if self.minify != "off" else ""
         variant = Variant(schemes, self.compression, self.minify, user_agent=agent)
-        return replace(variant, preload=self.preload, fetchpriority=self.fetchpriority, answer=self.answer)
+        hinted = replace(variant, preload=self.preload, fetchpriority=self.fetchpriority)
+        return replace(hinted, answer=self.answer, age_s=self.revisit_s)
 
     def on(self, site: Site) -> "Arm":
         """Return the arm as it loads this site: with the browser's name and view that the site was recorded with, where
@@ -215,6 +222,13 @@ def _check(arm: Arm) -> None:
         raise InputError(what, "Leave tls out, or write pipelining_policy: eager", key="pipelining_policy")
     if arm.protocol == "h3":
         _check_h3(arm)
+    if arm.revisit_after != NO_REVISIT and arm.start != "warm":
+        what = "nothing is kept from a visit before"
+        raise InputError(what, "Write start: warm too, or leave revisit_after out", key="revisit_after")
+    if arm.revisit_after != NO_REVISIT and arm.server not in MEETING_CONDITIONS:
+        what = f"{SERVERS[arm.server].title} sends again in full what has a date and has not changed"
+        remedy = f"Write server: {' or '.join(MEETING_CONDITIONS)}, or leave revisit_after out"
+        raise InputError(what, remedy, key="revisit_after")
     _check_streams(arm)
     _check_hints(arm)
     _check_server(arm)

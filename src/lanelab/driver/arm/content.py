@@ -1,6 +1,7 @@
 """The settings of an arm that are about what is loaded: what becomes of the page, what it tells a browser ahead, and
 how its names are found."""
 
+import re
 from dataclasses import dataclass, field
 
 from lanelab.driver.arm.streams import PUSH
@@ -54,6 +55,34 @@ def _minify(value: object, key: str) -> str:
 
 
 _LISTS: JsonObject = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+_SPANS_S = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
+_MOST_AWAY_S = 10 * 365 * 86_400
+NO_REVISIT = "0s"
+
+
+def seconds_of(text: str) -> int:
+    """Return the seconds of a span that _span has read."""
+    unit = text.lstrip("0123456789")
+    return int(text.removesuffix(unit)) * _SPANS_S[unit]
+
+
+def _span(value: object, key: str) -> str:
+    """Return a span of time as it is shortest: days where it is days."""
+    text = str(value).strip().lower()
+    written = re.fullmatch(r"([0-9]{1,10})\s*(s|min|h|d)", "0s" if text == "0" else text)
+    span_s = int(written[1]) * _SPANS_S[written[2]] if written else _MOST_AWAY_S + 1
+    if span_s > _MOST_AWAY_S:
+        raise InputError(f"{text[:30]!r} is no time that one is away", "Write it like 30min, 12h or 7d", key=key)
+    unit = next((unit for unit, length_s in reversed(_SPANS_S.items()) if span_s and span_s % length_s == 0), "s")
+    return f"{span_s // _SPANS_S[unit]}{unit}"
+
+
+REVISIT_AFTER = Kind(
+    "TIME",
+    "`s`, `min`, `h`, `d`",
+    _span,
+    {"anyOf": [{"type": "string", "pattern": r"^\s*[0-9]{1,10}\s*(s|min|h|d)\s*$"}, {"const": 0}]},
+)
 MINIFY = Kind("SET", "`off`, a set, or a list of filters", _minify, _LISTS)
 
 
@@ -85,6 +114,11 @@ class ContentSettings:
         "what the server names in [Early Hints](hints.md) (103) ahead of the page, in the words of `push`",
         "critical", aliases=("103", "hints"),
         meaningless_with=tuple(("protocol", each) for each in ("http/1.1", "spdy/3.1", "spdy/3", "spdy/2")))})
+    revisit_after: str = field(metadata={ROW: Setting(
+        "revisit_after", REVISIT_AFTER, NO_REVISIT,
+        "of `start: warm`: how much later the page is loaded again, by what answers say of their age. What has expired "
+        "by then [is asked for again](browser.md#second-visits)", "1d", default_words="at once",
+        aliases=("revisit", "second_visit", "away"))})
     copy: int = field(metadata={ROW: Setting(
         "copy", count("NUMBER", "a copy", 1, 9), "1",
         "changes nothing: with another number an arm may be there twice, and is compared with itself. What differs "

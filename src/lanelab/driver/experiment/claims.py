@@ -18,7 +18,7 @@ from lanelab.driver.experiment.claim_places import Subject, Where, places_of, re
 from lanelab.driver.experiment.claim_regions import read_region
 from lanelab.driver.experiment.courses import read_load_place
 from lanelab.driver.experiment.dimensions import DIMENSIONS
-from lanelab.driver.experiment.figures import is_number, read_only
+from lanelab.driver.experiment.figures import is_number, read_only, require_optimum
 from lanelab.driver.experiment.keys import (
     CLAIM,
     CLAIM_CHANGE,
@@ -39,7 +39,9 @@ def lacking_setting(metric: Metric, recorders: Mapping[str, Coded]) -> str:
     that are on."""
     setting = NEEDS.get(metric.name, "")
     for name, written in read_yaml(setting, "NEEDS", "").entries().items() if setting else ():
-        recorder = RECORDERS[name]
+        recorder = RECORDERS.get(name)
+        if recorder is None:  # a setting of links, which is looked for in the cells
+            continue
         if name not in recorders or not recorder.has(recorders[name], recorder.read(written)):
             return setting
     return ""
@@ -221,6 +223,7 @@ def _metric(written: Written | None, about: About) -> Metric:
     if written is None:
         return next(metric for metric in metrics if metric.name == PRIMARY[about.workload])
     metric = known[_one_of(written, list(known), "metric", of=f" of a {about.workload}")]
+    require_optimum(written, metric.name, about.cells)
     if setting := lacking_setting(metric, about.recorders):
         raise written.error(f"no trial of this experiment will have {metric.key}", f"Write {setting} too")
     return metric

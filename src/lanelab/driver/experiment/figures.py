@@ -14,7 +14,15 @@ from lanelab.driver.experiment.links import canonical, varying_cases
 from lanelab.driver.experiment.model import Cell, dimension_of, shows
 from lanelab.driver.experiment.published import read_published
 from lanelab.driver.record.load_series import SERIES
-from lanelab.driver.record.metrics import PAGE_LOAD, metric_named, metrics_of, metrics_of_steps, primary_of
+from lanelab.driver.record.metrics import (
+    OPTIMAL,
+    PAGE_LOAD,
+    TIMES_OPTIMAL,
+    metric_named,
+    metrics_of,
+    metrics_of_steps,
+    primary_of,
+)
 
 PLAIN = ("arm", "site", "link")
 OF_ONE_METRIC = {
@@ -50,6 +58,7 @@ def _read(
         raise entries["y"].error(
             f"trials of a {workload} have no {y}", f"{near_miss(y, keys)}Write one of {', '.join(keys)}"
         )
+    require_optimum(entries.get("y", where), y, cells)
     kind = plain["kind"] or ""
     _refuse_what_does_not_go_together(entries, kind, y, workload)
     only = read_only(entries["only"], cells) if "only" in entries else ()
@@ -76,6 +85,18 @@ def _read(
     if "published" in entries:
         figure = dataclasses.replace(figure, published=read_published(entries["published"], figure, shown))
     return dataclasses.replace(figure, title=plain["title"] or title_of(figure))
+
+
+def require_optimum(written: Written, y: str, cells: Sequence[Cell]) -> None:
+    """Refuse what is worked out from the computed optimum where no trial will have one."""
+    metric = metric_named(y)
+    if metric is None or metric.name not in (OPTIMAL, TIMES_OPTIMAL):
+        return
+    if any(cell.journey for cell in cells):
+        raise written.error("a journey has no computed optimum: that is of one page", "Leave it out")
+    if not any(cell.link.link.adds_nothing for cell in cells):
+        what = f"{y} needs load times over a link that adds nothing, and there is none here"
+        raise written.error(what, "Add one to links: {rtt: 0ms}")
 
 
 OF_TRIALS = ("box", "cdf")  # kinds that draw single trials

@@ -101,6 +101,11 @@ class Link(Coded):
         return self.down.moves or self.up.moves
 
     @property
+    def adds_nothing(self) -> bool:
+        """Return whether the router hands packets on as they are."""
+        return not self.direct and not any(SETTINGS[name].setting.name in OF_ROUTER for name in self.changed())
+
+    @property
     def still(self) -> "Link":
         """Return the link as it is between trials, when nothing changes."""
         return replace(self, down=self.down.still, up=self.up.still)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # tables of metrics are read without the types of all evidenc
 PAGE_LOAD, LOAD = "page_load", "load"
 ANY = (PAGE_LOAD, LOAD)
 MILLISECONDS = "_ms"
+OPTIMAL, TIMES_OPTIMAL = "optimal_ms", "times_optimal"  # worked out from two trials (analysis/results/optimal.py)
 OF_STEP = "@"  # in METRIC@STEP: of one step of a journey
 
 
@@ -94,6 +95,8 @@ METRICS: tuple[Metric, ...] = (
     Metric("lcp_ms", "largest contentful paint", "ms"),
     Metric("cpu_slowdown_measured", "how many times slower the page's thread was", of=_slowdown),
     Metric("bound_ms", "what the link allows at best", "ms"),
+    Metric(OPTIMAL, "computed optimal load time", "ms"),
+    Metric(TIMES_OPTIMAL, "load time, in computed optimal load times", decimals=2),
     # The parts of a load time, which add up to it: docs/reference/parts.md.
     Metric("part_dns_ms", "looking up names", "ms"),
     Metric("part_connect_ms", "opening connections", "ms"),
@@ -255,6 +258,7 @@ NEEDS: Mapping[str, str] = {
     **dict.fromkeys(("speed_index_ms", "visually_complete_ms"), "trace: filmstrip"),
     **dict.fromkeys(OF_VITALS, "vitals: true"),
     "inp_ms": "vitals: {click: SELECTOR}",
+    **dict.fromkeys((OPTIMAL, TIMES_OPTIMAL), "links: [{rtt: 0ms}]"),
 }
 # Of which a trial may have 0 where everything is well: a change from 0 is no number of percent.
 MAY_BE_ZERO = frozenset(

@@ -69,7 +69,8 @@ def resume(folder: Path) -> BegunRun:
         experiment = read_back(path, store.all_meta(), site_names())
         if [cell.id for cell in experiment.cells] != store.cell_ids():
             what = f"this lanelab reads other cells from {path} than the one that began the run"
-            raise StoreError(what, f"Go on with lanelab {store.meta('lanelab')}, or begin a new run")
+            script = f"Put the script in {folder} back if it was changed, go" if experiment.script else "Go"
+            raise StoreError(what, f"{script} on with lanelab {store.meta('lanelab')}, or begin a new run")
         sites = _served(experiment)
         if json.loads(store.meta("sites")) != sites.digests():
             raise StoreError("a site has changed since this run began", "Begin a new run")

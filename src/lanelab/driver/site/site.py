@@ -15,6 +15,8 @@ Headers = tuple[tuple[str, str], ...]
 
 PAGE_MARK = "@"  # in SITE@PAGE: one page of a site
 CONTENT_TYPE, CONTENT_ENCODING = "content-type", "content-encoding"
+# The time of every file, so that Last-Modified and ETag are the same from every checkout.
+MODIFIED_S, MODIFIED = 1577836800, "Wed, 01 Jan 2020 00:00:00 GMT"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,11 @@ class SiteObject(Coded):
     def url(self) -> str:
         """Without a scheme: an arm has that."""
         return self.host + self.path
+
+    @property
+    def file_headers(self) -> Headers:
+        """Return what says how old a file is, which an object without recorded headers is sent as."""
+        return (("Last-Modified", MODIFIED), ("ETag", f'"{MODIFIED_S:x}-{self.size:x}"'))
 
     @property
     def encoding(self) -> str | None:

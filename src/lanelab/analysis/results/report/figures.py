@@ -15,6 +15,7 @@ from lanelab.analysis.results.layout.markup import Html, el
 from lanelab.analysis.results.layout.model import Fold, Words, text_table
 from lanelab.analysis.results.layout.page import parts_on_page, scroll, section_on_page
 from lanelab.analysis.results.model import Run
+from lanelab.analysis.results.optimal_marks import about_optimum
 from lanelab.analysis.results.published_points import about_published
 from lanelab.analysis.results.report import loads
 from lanelab.analysis.results.report.atomic_files import write_whole
@@ -97,6 +98,7 @@ def _about(drawing: Drawing) -> str:
     words += f" All of it is {drawing.over}, which may differ in speed." if drawing.over else ""
     words += " Each panel has a scale of its own." if own_scales(drawing) else ""
     words += about_published(drawing.published) if drawing.kind in WITH_PUBLISHED else ""
+    words += about_optimum(drawing.optimal)
     words += " Dotted lines only lead the eye: nothing was measured between." if is_guide(drawing) else ""
     return words
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from lanelab.driver.arm.servers.layout import MAPPED, OK, Layout, answered, content_type
-from lanelab.driver.arm.servers.server import CONNECTION_HEADERS, MODIFIED, MODIFIED_S, OWN_HEADERS
+from lanelab.driver.arm.servers.server import CONNECTION_HEADERS, OWN_HEADERS
 from lanelab.driver.site.site import SiteObject
 
 EMPTY = frozenset((204, 304))  # answers without a body
@@ -56,8 +56,7 @@ class Ability:
 def undated(each: SiteObject) -> Iterator[tuple[str, str]]:
     """Yield what an object without recorded headers has instead: those of a file."""
     if not each.headers:
-        yield "Last-Modified", MODIFIED
-        yield "ETag", f'"{MODIFIED_S:x}-{each.size:x}"'
+        yield from each.file_headers
 
 
 def answers(layout: Layout, ability: Ability) -> tuple[Answer, ...]:

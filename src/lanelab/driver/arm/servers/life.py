@@ -14,7 +14,6 @@ from typing import BinaryIO, Self
 
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.arm.servers.server import (
-    MODIFIED_S,
     NOBODY,
     Assignment,
     Content,
@@ -30,6 +29,7 @@ from lanelab.driver.bed.node import Command, Node, Process, Stdio, ended
 from lanelab.driver.bed.open_files import with_open_files
 from lanelab.driver.bed.remote.settings_reader import STAGED
 from lanelab.driver.record.evidence.server import Line
+from lanelab.driver.site.site import MODIFIED_S
 
 READY_WITHIN_S = 30  # a Java virtual machine needs half a second, and several on a busy machine
 READY_POLL_S = 0.002

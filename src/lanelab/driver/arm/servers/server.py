@@ -29,8 +29,6 @@ CONNECTION_HEADERS = frozenset(
 WITNESSED = frozenset(("remote", "keepalives", "tls", "tls_resumed"))
 # What of requests only a capture tells in whose packets they can be read: whole ones, in clear.
 PLACED = frozenset(("remote", "began_us", "duration_us"))
-# The time of every file, so that Last-Modified and ETag are the same from every checkout.
-MODIFIED_S, MODIFIED = 1577836800, "Wed, 01 Jan 2020 00:00:00 GMT"
 # Headers that servers send by themselves.
 OWN_HEADERS = frozenset(("content-type", "content-length", "date", "server", "accept-ranges"))
 TLS_NAMES = {"1.2": "TLSv1.2", "1.3": "TLSv1.3"}

@@ -13,6 +13,7 @@ from lanelab.driver.base.errors import BedError, RecordError
 from lanelab.driver.site import bodies, compressed_types
 from lanelab.driver.site.coding import decoded, encoded
 from lanelab.driver.site.compressed_types import COMPRESSED_TYPES, SMALLEST_COMPRESSED
+from lanelab.driver.site.prepare.ages import aged
 from lanelab.driver.site.prepare.schemes import unify
 from lanelab.driver.site.prepare.variant import AS_ARCHIVED, RECORDED, Variant
 from lanelab.driver.site.site import Site, SiteObject, StoredObject
@@ -29,6 +30,9 @@ def prepare(site: Site, variant: Variant) -> Site:
     """Return the same site with the objects and bodies of this variant."""
     if variant == AS_ARCHIVED:
         return site
+    if variant.age_s:
+        recorded = prepare(site, variant.as_old_as_recorded)
+        return replace(recorded, objects=tuple(aged(recorded.objects, variant.age_s)), variant=variant.text)
     if variant.answer:
         return _with_answers(prepare(site, variant.as_recorded), variant)
     if variant != variant.without_hints:

@@ -15,6 +15,7 @@ class Variant:
     preload: str = "off"  # likewise
     fetchpriority: str = "off"  # likewise
     user_agent: str = ""  # what minify does depends on the browser; empty without it
+    age_s: int = 0  # how old answers say that they are; 0: as recorded
     answer: tuple[tuple[str, int], ...] = ()  # statuses instead of the recorded ones, as the arm's setting has them
 
     @property
@@ -23,12 +24,18 @@ class Variant:
         hints = {"preload": self.preload, "fetchpriority": self.fetchpriority}
         words = [f"{name}={value}" for name, value in hints.items() if value != "off"]
         words += [f"{pattern}={status}" for pattern, status in self.answer]
+        words += [f"age={self.age_s}"] if self.age_s else []
         return "_".join((self.schemes, self.compression, self.minify, *words, *filter(None, (self.user_agent,))))
 
     @property
     def without_hints(self) -> "Variant":
         """Return the same variant of a page that says neither what to preload nor what is urgent."""
         return replace(self, preload="off", fetchpriority="off")
+
+    @property
+    def as_old_as_recorded(self) -> "Variant":
+        """Return the same variant with answers of the recorded age."""
+        return replace(self, age_s=0)
 
     @property
     def as_recorded(self) -> "Variant":

@@ -13,9 +13,9 @@ MOST_GUESSED_S = 7 * 86_400
 NEVER = 0.0
 
 
-def kept_for_s(headers: Headers, now: float) -> float | None:
+def kept_for_s(headers: Headers, now: float, most_guessed_s: float = MOST_GUESSED_S) -> float | None:
     """For how many seconds from now on (which is since 1970). 0 or less: it is stale, or may not be kept. None: it says
-    nothing of that."""
+    nothing of that. `most_guessed_s`: for how long the browser keeps at most what does not say how long."""
     control = _directives(headers)
     if not {"no-store", "no-cache"}.isdisjoint(control) or "no-cache" in ",".join(values(headers, "pragma")).lower():
         return NEVER
@@ -25,14 +25,14 @@ def kept_for_s(headers: Headers, now: float) -> float | None:
     if len(dates_sent) < len(values(headers, "date")):
         return NEVER
     date = min(dates_sent, default=now)
-    lifetime_s = _lifetime_s(headers, control, date)
+    lifetime_s = _lifetime_s(headers, control, date, most_guessed_s)
     if lifetime_s is None:
         return None
     ages = [int(value) for value in values(headers, "age") if value.isdecimal()]
     return lifetime_s - max(0.0, now - date, *ages)
 
 
-def _lifetime_s(headers: Headers, control: dict[str, str], date: float) -> float | None:
+def _lifetime_s(headers: Headers, control: dict[str, str], date: float, most_guessed_s: float) -> float | None:
     if "max-age" in control:
         return float(control["max-age"]) if control["max-age"].isdecimal() else NEVER
     expires = values(headers, "expires")
@@ -44,7 +44,7 @@ def _lifetime_s(headers: Headers, control: dict[str, str], date: float) -> float
     changed = [_seconds(value) for value in values(headers, "last-modified")]
     if not changed:
         return None
-    return min(NEVER if each is None else min((date - each) / GUESSED, MOST_GUESSED_S) for each in changed)
+    return min(NEVER if each is None else min((date - each) / GUESSED, most_guessed_s) for each in changed)
 
 
 def dates(headers: Headers) -> list[float]:

@@ -1,0 +1,89 @@
+"""Whether a repeat view took what it kept for as old as the arm says: what has expired was asked for again, and answers
+said their age. Pure."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from lanelab.driver.record.evidence.browser import Request
+from lanelab.driver.record.reasons import Failure, Flag, FlagName, Reason
+from lanelab.driver.site.prepare.ages import AGE
+from lanelab.driver.trial.page_load.freshness import MOST_GUESSED_S, kept_for_s, values
+from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
+from lanelab.driver.trial.page_load.requests import few, host, on_network, target
+
+OK = 200
+SPARE_S = 60.0  # by which an answer has to be fresh or expired: a record says when its trial began, not more
+MOST_GUESSED = {"chromium": math.inf, "firefox": MOST_GUESSED_S}
+SERVED_STALE = "stale-while-revalidate"
+
+
+def _failures(case: Case) -> Iterator[Failure]:
+    if not case.arm.revisit_s:
+        return
+    answers = _answers(case)
+    ageless = [url for url, requests in answers.items() if not all(_has_age(each, case) for each in requests)]
+    if ageless:
+        yield Failure(
+            Reason.FROM_CACHE, f"{few(ageless)} came without the age by which a browser counts {_since(case)}"
+        )
+    shown = [
+        url
+        for url, requests in answers.items()
+        if all(each.from_cache for each in requests)
+        and _least_left_s(requests, case, MOST_GUESSED[case.arm.browser]) < -SPARE_S
+    ]
+    if shown:
+        yield Failure(Reason.FROM_CACHE, f"{few(shown)} came from the cache, and has expired {_since(case)}")
+
+
+def _flags(case: Case) -> Iterator[Flag]:
+    if not case.arm.revisit_s:
+        return
+    again = [
+        url
+        for url, requests in _answers(case).items()
+        if not any(each.from_cache for each in requests) and _least_left_s(requests, case, MOST_GUESSED_S) > SPARE_S
+    ]
+    if again:
+        yield Flag(FlagName.FETCHED_TWICE, f"{few(again)}, still fresh {_since(case)}")
+
+
+def _answers(case: Case) -> dict[str, list[Request]]:
+    """Return address -> requests that were answered in full, from the cache or by the server, of the addresses that the
+    site has one answer for."""
+    known = Counter(each.url for each in case.site.objects)
+    answers: dict[str, list[Request]] = {}
+    for each in on_network(case.record.requests):
+        if (each.method, each.status, each.error) == ("GET", OK, None) and host(each) in case.site.hosts:
+            answers.setdefault(target(each), []).append(each)
+    return {url: requests for url, requests in answers.items() if known[url] == 1}
+
+
+def _least_left_s(requests: Iterable[Request], case: Case, most_guessed_s: float) -> float:
+    """Return for how many seconds an answer is fresh in this visit. 0, which says nothing, where it does not say how
+    long, or may be shown while it is asked for again."""
+    now = datetime.fromisoformat(case.record.started_utc).timestamp()
+    left_s = [0.0 if _is_served_stale(each) else _left_s(each, now, most_guessed_s) for each in requests]
+    return min(left_s, key=abs)
+
+
+def _left_s(each: Request, now: float, most_guessed_s: float) -> float:
+    return kept_for_s(each.response_headers, now, most_guessed_s) or 0.0
+
+
+def _is_served_stale(each: Request) -> bool:
+    return any(SERVED_STALE in value for value in values(each.response_headers, "cache-control"))
+
+
+def _has_age(each: Request, case: Case) -> bool:
+    ages = values(each.response_headers, AGE.lower())
+    return any(value.isdecimal() and int(value) >= case.arm.revisit_s for value in ages)
+
+
+def _since(case: Case) -> str:
+    return f"{case.arm.revisit_after} after the first visit"
+
+
+JUDGE = Judge(Needs.LOAD, _failures, _flags)

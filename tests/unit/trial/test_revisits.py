@@ -1,0 +1,176 @@
+"""Second visits: what they ask of a site, what browsers are told, and records that tell of another visit."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from lanelab.driver.arm.arm import Arm
+from lanelab.driver.base.errors import InputError
+from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.site.prepare.ages import aged
+from lanelab.driver.site.prepare.prepare import prepare
+from lanelab.driver.site.prepare.variant import Variant
+from lanelab.driver.site.site import SiteObject
+from lanelab.driver.trial.page_load.expectation import Expected
+from lanelab.driver.trial.page_load.judges import revisits
+from lanelab.driver.trial.page_load.judges.judge import Case
+from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
+from tests.kit.judging import LINK, STRICT
+from tests.kit.records import HASH, SITE, Data, record
+
+DAY_S = 86_400
+WARM = Arm.parse("again", {"start": "warm", "revisit_after": "1d"})
+NOW, LAST_WEEK, LONG_AGO = (
+    "Fri, 20 Nov 2026 09:29:59 GMT",
+    "Fri, 13 Nov 2026 09:30:00 GMT",
+    "Sun, 01 Jul 2012 12:00:00 GMT",
+)
+SHORT, LONG, YEAR = "max-age=3600", "max-age=604800", "max-age=31536000"
+
+
+@pytest.mark.parametrize(
+    ("written", "expected", "seconds"),
+    [
+        ("1d", "1d", DAY_S),
+        ("24h", "1d", DAY_S),
+        ("90min", "90min", 5400),
+        ("3600 s", "1h", 3600),
+        ("0s", "0s", 0),
+        (0, "0s", 0),
+    ],
+)
+def test_a_time_away_has_one_way_to_be_written(written: object, expected: str, seconds: int) -> None:
+    arm = Arm.parse("again", {"start": "warm", "revisit_after": written})
+    assert (arm.revisit_after, arm.revisit_s, arm.variant.age_s) == (expected, seconds, seconds)
+
+
+@pytest.mark.parametrize("written", ["1", "1m", "-1d", "1.5d", "4000d", "soon", "99999999999s", ""])
+def test_what_is_no_time_is_refused(written: str) -> None:
+    with pytest.raises(InputError, match="revisit_after"):
+        Arm.parse("again", {"start": "warm", "revisit_after": written})
+
+
+@pytest.mark.parametrize("start", ["fresh-process", "fresh-context"])
+def test_a_first_visit_has_nothing_to_come_back_to(start: str) -> None:
+    with pytest.raises(InputError, match="nothing is kept"):
+        Arm.parse("again", {"start": start, "revisit_after": "1d"})
+
+
+@pytest.mark.parametrize("server", ["nginx", "caddy", "lighttpd", "h2o"])
+def test_servers_that_send_all_of_it_again_are_refused(server: str) -> None:
+    with pytest.raises(InputError, match="sends again in full"):
+        Arm.parse("again", {"start": "warm", "revisit_after": "1d", "server": server})
+
+
+def test_arms_without_it_are_what_they_were() -> None:
+    again = Arm.parse("again", {"start": "warm"})
+    assert "revisit_after" not in again.changed()
+    assert again.variant.text == Arm.parse("first", {}).variant.text
+
+
+def test_each_answer_to_a_get_has_the_age() -> None:
+    recorded = SiteObject("a.test", "/a", 3, "text/css", HASH, headers=(("age", "7"), ("Cache-Control", SHORT)))
+    plain = SiteObject("a.test", "/b", 3, "text/css", HASH)
+    posted = replace(recorded, method="POST")
+    first, second, third = aged((recorded, plain, posted), DAY_S)
+    assert first.headers == (("Cache-Control", SHORT), ("Age", "86400"))
+    assert dict(second.headers) == {"Content-Type": "text/css", "Age": "86400", **dict(plain.file_headers)}
+    assert third == posted
+    site = prepare(SITE, Variant(age_s=DAY_S))
+    assert all(("Age", "86400") in each.headers for each in site.objects)
+    assert "age=86400" in site.variant
+
+
+def case(data: Data, arm: Arm = WARM) -> Case:
+    read = TrialRecord.from_json(data)
+    assert read.page_load
+    return Case(read, read.page_load, Expected(arm, SITE, LINK, STRICT, {"capture": CaptureOptions()}))
+
+
+def visited(cached: bool, *headers: tuple[str, str], age: str = "86400", **changed: Any) -> Data:
+    """A repeat view in which the logo has these headers, and all else is fresh and from the cache."""
+    data = record(WARM)
+    for each in data["requests"]:
+        mine = headers if each["url"].endswith("logo.png") else (("Cache-Control", YEAR),)
+        each["response_headers"] = [["Date", NOW], ["Age", age], *map(list, mine)]
+        each["from_cache"] = cached or not each["url"].endswith("logo.png")
+        each.update(changed if each["url"].endswith("logo.png") else {})
+    return data
+
+
+def said(data: Data, arm: Arm = WARM) -> list[str]:
+    judge, trial = revisits.JUDGE, case(data, arm)
+    failures = [f"{each.reason}: {each.detail}" for each in judge.failures(trial)]
+    return failures + [f"{each.name}: {each.detail}" for each in judge.flags(trial)]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        (("Cache-Control", LONG),),
+        (("Last-Modified", LONG_AGO),),
+        (("Cache-Control", f"{SHORT}, stale-while-revalidate=604800"),),
+        (("Cache-Control", "max-age=86400"),),  # on the edge: nobody can tell
+        (),
+    ],
+)
+def test_what_is_fresh_may_come_from_the_cache(headers: tuple[tuple[str, str], ...]) -> None:
+    assert said(visited(True, *headers)) == []
+
+
+EXPIRED = "from-cache: b.test/logo.png came from the cache, and has expired 1d after the first visit"
+FRESH = "fetched-twice: b.test/logo.png, still fresh 1d after the first visit"
+AGELESS = "came without the age"
+
+
+@pytest.mark.parametrize(
+    "headers", [(("Cache-Control", SHORT),), (("Expires", LONG_AGO),), (("Last-Modified", LAST_WEEK),)]
+)
+def test_what_has_expired_may_not_come_from_the_cache(headers: tuple[tuple[str, str], ...]) -> None:
+    assert said(visited(True, *headers)) == [EXPIRED]
+    assert said(visited(False, *headers)) == []
+    assert said(visited(False, *headers, status=304)) == []
+
+
+def test_what_was_asked_for_though_it_is_fresh_is_flagged() -> None:
+    assert said(visited(False, ("Cache-Control", LONG))) == [FRESH]
+    assert said(visited(False)) == [], "it does not say how long it is fresh"
+
+
+@pytest.mark.parametrize("age", ["86399", "0", "a day"])
+@pytest.mark.parametrize("cached", [True, False])
+def test_an_answer_without_its_age_fails(age: str, *, cached: bool) -> None:
+    data = visited(cached, ("Cache-Control", LONG), age=age)
+    assert any(AGELESS in each for each in said(data))
+
+
+def without_headers(data: Data) -> None:
+    for each in data["requests"]:
+        each["response_headers"] = []
+
+
+def of_the_server_alone(data: Data) -> None:
+    data["requests"][2]["response_headers"] = [["Date", NOW], ["Cache-Control", LONG]]
+
+
+@pytest.mark.parametrize("falsify", [without_headers, of_the_server_alone])
+def test_evidence_that_is_not_there_fails(falsify: Callable[[Data], None]) -> None:
+    data = visited(True, ("Cache-Control", LONG))
+    falsify(data)
+    assert any(AGELESS in each for each in said(data))
+
+
+def test_firefox_keeps_what_does_not_say_how_long_for_a_week() -> None:
+    fortnight = {"start": "warm", "revisit_after": "14d"}
+    data = visited(True, ("Last-Modified", LONG_AGO), age=str(14 * DAY_S))
+    assert EXPIRED.replace("1d", "14d") in said(data, Arm.parse("firefox", {"browser": "firefox", **fortnight}))
+    others = [each for each in said(data, Arm.parse("chromium", fortnight)) if "logo.png" in each]
+    assert others == []
+
+
+def test_other_repeat_views_are_not_judged_by_it() -> None:
+    data = visited(True, ("Cache-Control", SHORT))
+    without_headers(data)
+    assert said(data, Arm.parse("again", {"start": "warm"})) == []
