@@ -96,7 +96,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("cpu_slowdown_measured", "how many times slower the page's thread was", of=_slowdown),
     Metric("bound_ms", "what the link allows at best", "ms"),
     Metric(OPTIMAL, "computed optimal load time", "ms"),
-    Metric(TIMES_OPTIMAL, "load time, in computed optimal load times", decimals=2),
+    Metric(TIMES_OPTIMAL, "load time as a multiple of the computed optimum", decimals=2),
     # The parts of a load time, which add up to it: docs/reference/parts.md.
     Metric("part_dns_ms", "looking up names", "ms"),
     Metric("part_connect_ms", "opening connections", "ms"),
