@@ -35,6 +35,7 @@ from lanelab.driver.site.site import Site
 from lanelab.driver.trial.journey import legs_of, script_from_json, steps_from_json
 from lanelab.driver.trial.page_load.current_load import UnderWay
 from lanelab.driver.trial.page_load.gateways import CERTIFICATE, KEYS, Gateways, addresses, drop_gateway, end_gateway
+from lanelab.driver.trial.page_load.leftovers import wait_for_closed
 from lanelab.driver.trial.page_load.node_settings import HostReader, ReadBack, RouterReader
 from lanelab.driver.trial.page_load.router_watch import RouterWatch
 from lanelab.driver.trial.page_load.server_log import has_every_answer, read_server_log
@@ -111,7 +112,8 @@ class PageLoadOnBed(BedSide):
             if warm:
                 for start_again in gateway:
                     start_again()
-            self._place.drain()  # behind it: a browser that stays closes the last page's connections in its own time
+            wait_for_closed(self._client)  # behind it: a browser that stays closes the last page's in its own time
+            self._place.drain()
             if not warm:
                 recorders.start_ahead(self._recorded(trial))
 

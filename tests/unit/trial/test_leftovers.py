@@ -1,0 +1,34 @@
+"""What the kernel's table of connections tells of the last trial."""
+
+import pytest
+
+from lanelab.driver.trial.page_load.leftovers import open_connections
+
+HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
+SERVER, ORIGIN, LOOPBACK, CONTROLLER = "02020A0A:0050", "09110A0A:01BB", "0100007F:24F4", "0101A8C0:0016"
+
+
+def table(*rows: tuple[str, str]) -> str:
+    line = "   {n}: 02010A0A:B0E2 {remote} {state} 00000000:00000000 00:00000000 00000000     0        0 1 1 0 20 4\n"
+    return HEAD + "".join(line.format(n=n, remote=remote, state=state) for n, (remote, state) in enumerate(rows))
+
+
+@pytest.mark.parametrize("state", ["01", "04", "08", "09", "0B"])
+@pytest.mark.parametrize("remote", [SERVER, ORIGIN])
+def test_a_connection_that_is_still_to_be_closed_counts(state: str, remote: str) -> None:
+    assert open_connections(table((remote, state), (LOOPBACK, "01"))) == 1
+
+
+@pytest.mark.parametrize("state", ["02", "05", "06", "07", "0A"])
+def test_one_that_sends_nothing_more_does_not(state: str) -> None:
+    assert open_connections(table((SERVER, state))) == 0
+
+
+@pytest.mark.parametrize("remote", [LOOPBACK, CONTROLLER])
+def test_one_that_does_not_go_over_the_link_does_not(remote: str) -> None:
+    assert open_connections(table((remote, "01"))) == 0
+
+
+@pytest.mark.parametrize("text", ["", HEAD, HEAD + "\n"])
+def test_without_connections_there_is_none(text: str) -> None:
+    assert open_connections(text) == 0
