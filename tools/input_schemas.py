@@ -53,8 +53,11 @@ def _site() -> Schema:
 
 def _recipe() -> Schema:
     group: Schema = {**_object(GROUP), "oneOf": [{"required": [name]} for name in SIZED_BY]}
+    pages: Schema = {"type": "object", "minProperties": 2, "additionalProperties": reference("page")}
+    shapes: dict[str, Schema] = {"page": reference("page"), "pages": pages, "objects": _list(reference("group"))}
     whole: Schema = {
-        **_whole("lanelab recipe", RECIPE, {"page": reference("page"), "objects": _list(reference("group"))}),
+        **_whole("lanelab recipe", RECIPE, shapes),
+        "oneOf": [{"required": ["page"]}, {"required": ["pages"]}],
         "definitions": {"page": {**_object(PAGE_TABLE), "required": ["size"]}, "group": group},
     }
     return with_definitions(whole, {"text": PROSE.schema})

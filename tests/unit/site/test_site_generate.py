@@ -84,7 +84,7 @@ def test_every_object_has_its_size_and_its_host() -> None:
     site = made(EVERYTHING)
     assert len(site) == 36
     recipe = parse_recipe(EVERYTHING, "recipe.yaml")
-    wanted = [recipe.page_size, *(size for group in recipe.groups for size in group.sizes)]
+    wanted = [recipe.pages[0].size, *(size for group in recipe.groups for size in group.sizes)]
     assert [len(each.body) for each in site.values()] == wanted
     assert sum(len(site[url].body) for url in site if "/back-" in url) == 6001
     assert {each.object.host for each in site.values()} == {

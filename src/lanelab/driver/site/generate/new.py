@@ -11,9 +11,11 @@ from lanelab.driver.base.paths import sites_folder
 from lanelab.driver.site.composition import composition_of
 from lanelab.driver.site.digest import digest_of
 from lanelab.driver.site.generate import generated
-from lanelab.driver.site.generate.recipe import parse_recipe
+from lanelab.driver.site.generate.plan import needed, planned
+from lanelab.driver.site.generate.recipe import Recipe, parse_recipe
 from lanelab.driver.site.load import require_unused
 from lanelab.driver.site.manifest import MANIFEST, Manifest
+from lanelab.driver.site.site import SitePage
 
 RECIPE = "recipe.yaml"
 MAKING = ".making"  # the end of a folder's name that is not finished
@@ -37,6 +39,7 @@ def add_generated(
         title=recipe.title,
         source=recipe.source,
         entry=objects[0].url,
+        pages=_pages(recipe),
         licence=LICENCE,
         synthetic=True,
         recipe=RECIPE,
@@ -45,6 +48,15 @@ def add_generated(
     )
     _write((archive or sites_folder()) / name, {RECIPE: text, MANIFEST: manifest.to_yaml()})
     return manifest
+
+
+def _pages(recipe: Recipe) -> tuple[SitePage, ...]:
+    """Return what each of several pages needs; of one nothing has to be said."""
+    if len(recipe.pages) == 1:
+        return ()
+    pieces = planned(recipe)
+    pages = zip(recipe.pages, pieces, strict=False)
+    return tuple(SitePage(page.name, piece.url, needed(pieces, piece)) for page, piece in pages)
 
 
 def _text(file: Path) -> str:

@@ -7,10 +7,9 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.units import Ratio
 from lanelab.driver.site.generate import font
 from lanelab.driver.site.generate.images import FORMATS
-from lanelab.driver.site.generate.recipe import Group, Recipe
-from lanelab.driver.site.generate.tables import NOTHING, PAGE, REFERENCE
+from lanelab.driver.site.generate.recipe import Group, Recipe, RecipePage
+from lanelab.driver.site.generate.tables import ENTRY, NOTHING, PAGE, REFERENCE
 
-INDEX = 0  # the page
 FOLDERS = {
     "css": ("css", "css"),
     "script": ("js", "js"),
@@ -74,20 +73,25 @@ class Piece:
 
 
 def planned(recipe: Recipe) -> tuple[Piece, ...]:
-    """Plan the pieces of a recipe, the page first."""
-    pieces = [_page(recipe)]
-    of_group = {PAGE: [INDEX]}
+    """Plan the pieces of a recipe, its pages first."""
+    pieces = [_page(recipe, page, index) for index, page in enumerate(recipe.pages)]
+    of_group = {page.name: [index] for index, page in enumerate(recipe.pages)}
+    of_group[PAGE] = list(range(len(pieces)))
     for group in recipe.groups:
         places: list[int] = []
         for number, size in enumerate(group.sizes):
             index = len(pieces)
             above = of_group[group.parent]
-            parent = places[-1] if group.chain and places else above[number % len(above)]
-            late = pieces[parent].late or group.late or group.after != NOTHING or group.type == "data"
+            if group.chain and places:
+                parents = [places[-1]]
+            else:
+                parents = above if group.parent == PAGE else [above[number % len(above)]]
+            late = pieces[parents[0]].late or group.late or group.after != NOTHING or group.type == "data"
             host = group.hosts[number % len(group.hosts)]
             seed = f"{recipe.seed}/{group.name}/{number}"
             pieces.append(Piece(index, group, host, _path(group, number), size, seed, late, ()))
-            pieces[parent] = replace(pieces[parent], asks=(*pieces[parent].asks, index))
+            for parent in parents:
+                pieces[parent] = replace(pieces[parent], asks=(*pieces[parent].asks, index))
             places.append(index)
         of_group[group.name] = places
     return tuple(pieces)
@@ -101,11 +105,22 @@ def below(pieces: Sequence[Piece], top: Piece) -> Iterator[Piece]:
             yield from below(pieces, pieces[index])
 
 
-def _page(recipe: Recipe) -> Piece:
+def needed(pieces: Sequence[Piece], page: Piece) -> tuple[str, ...]:
+    """Return the addresses of what a load of that page alone asks for by its load event, its own first."""
+    addresses, waiting = dict[str, None](), [page.index]
+    while waiting:
+        piece = pieces[waiting.pop(0)]
+        if not piece.late and piece.url not in addresses:
+            addresses[piece.url] = None
+            waiting += piece.asks
+    return tuple(addresses)
+
+
+def _page(recipe: Recipe, page: RecipePage, index: int) -> Piece:
     group = Group(
         type="page",
-        name=PAGE,
-        sizes=(recipe.page_size,),
+        name=page.name,
+        sizes=(page.size,),
         hosts=(recipe.host,),
         parent="",
         chain=False,
@@ -118,10 +133,11 @@ def _page(recipe: Recipe) -> Piece:
         width=None,
         height=None,
         metadata=Ratio(0),
-        noise=recipe.page_noise,
-        markup=recipe.page_markup,
+        noise=page.noise,
+        markup=page.markup,
     )
-    return Piece(INDEX, group, recipe.host, "/index.html", recipe.page_size, f"{recipe.seed}/{PAGE}", False, ())
+    path = f"/{page.name if index else ENTRY}.html"
+    return Piece(index, group, recipe.host, path, page.size, f"{recipe.seed}/{page.name}", False, ())
 
 
 def _path(group: Group, number: int) -> str:

@@ -1,6 +1,6 @@
 """A recipe: what a generated site consists of, read strictly. docs/reference/generate.md describes it for users."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -12,6 +12,7 @@ from lanelab.driver.base.settings.source import Written, read_yaml
 from lanelab.driver.base.units import Duration, Ratio
 from lanelab.driver.site.generate.noise import lognormal
 from lanelab.driver.site.generate.tables import (
+    ENTRY,
     GROUP,
     MAY_ASK,
     MOST_BYTES,
@@ -26,6 +27,7 @@ from lanelab.driver.site.generate.tables import (
     SCRIPTS,
     SIZED_BY,
 )
+from lanelab.driver.site.manifest import PAGE_NAME
 
 
 def drawn(seed: str, median: int, count: int, spread: Decimal, step: int = 1) -> tuple[int, ...]:
@@ -70,14 +72,22 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class RecipePage:
+    """A page of the site."""
+
+    name: str
+    size: int
+    noise: Ratio
+    markup: Ratio
+
+
+@dataclass(frozen=True, slots=True)
 class Recipe:
     title: str
     source: str
     seed: int
     host: str
-    page_size: int
-    page_noise: Ratio
-    page_markup: Ratio
+    pages: tuple[RecipePage, ...]  # the entry first
     groups: tuple[Group, ...]
 
 
@@ -96,18 +106,41 @@ def parse_recipe(text: str, source: str, seed: int | None = None) -> Recipe:
     root = read_yaml(text, source, REFERENCE)
     entries = RECIPE.entries(root)
     values = RECIPE.values_of(entries)
-    page_entries = PAGE_TABLE.entries(entries["page"])
-    page = PAGE_TABLE.values_of(page_entries)
-    if page["size"] is None:
-        raise entries["page"].error("size is missing", "Write one like size: 14000")
+    pages = tuple(_pages(root, entries))
     seed = values["seed"] if seed is None else seed
-    groups = tuple(_groups(entries, values["host"], seed))
-    about_page = (page["size"], page["noise"], page["markup"])
-    return Recipe(values["title"], values["source"], seed, values["host"], *about_page, groups)
+    groups = tuple(_groups(entries, [page.name for page in pages], values["host"], seed))
+    return Recipe(values["title"], values["source"], seed, values["host"], pages, groups)
 
 
-def _groups(entries: Mapping[str, Written], host: str, seed: int) -> Iterator[Group]:
-    known: dict[str, str] = {PAGE: PAGE}
+def _pages(root: Written, entries: Mapping[str, Written]) -> Iterator[RecipePage]:
+    """Yield the page, which has the name of all of them, or each of several by its own."""
+    if "pages" not in entries:
+        if "page" not in entries:
+            raise root.error("page is missing", "Write one like page: {size: 14000}, or several below pages")
+        yield _page(PAGE, entries["page"])
+        return
+    if "page" in entries:
+        raise entries["pages"].error("page is there as well", "Leave one of them out")
+    listed = entries["pages"].entries()
+    if len(listed) < 2:
+        raise entries["pages"].error("there are fewer than two", "Write several, or one as page: {size: 14000}")
+    for number, (name, each) in enumerate(listed.items()):
+        if name == PAGE or not PAGE_NAME.fullmatch(name) or (number and name == ENTRY):
+            names = f"not {PAGE}, which means all of them, nor {ENTRY}, which is the file of the first"
+            remedy = f"Write a to z, 0 to 9 and '-', like article-2; {names}"
+            raise each.error(f"{name[:40]!r} cannot name a page", remedy)
+        yield _page(name, each)
+
+
+def _page(name: str, written: Written) -> RecipePage:
+    values = PAGE_TABLE.values_of(PAGE_TABLE.entries(written))
+    if values["size"] is None:
+        raise written.error("size is missing", "Write one like size: 14000")
+    return RecipePage(name, values["size"], values["noise"], values["markup"])
+
+
+def _groups(entries: Mapping[str, Written], pages: Sequence[str], host: str, seed: int) -> Iterator[Group]:
+    known: dict[str, str] = {PAGE: PAGE, **dict.fromkeys(pages, PAGE)}
     written = entries["objects"].elements() if "objects" in entries else []
     read = [(each, GROUP.entries(each)) for each in written]
     total = total_bytes = 0

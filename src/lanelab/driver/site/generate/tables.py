@@ -20,7 +20,8 @@ from lanelab.driver.base.settings.setting import Setting, Table
 from lanelab.driver.base.units import Duration
 
 REFERENCE = "See docs/reference/generate.md"
-PAGE = "page"  # what the group without a parent is called
+PAGE = "page"  # what the group without a parent is called; of a site with several it means all of them
+ENTRY = "index"  # the file of the first page
 LARGEST_BYTES = 100_000_000
 MOST_OBJECTS = 20_000
 MOST_BYTES = 1_000_000_000  # of all objects together: a server has them in memory
@@ -80,7 +81,10 @@ RECIPE = Table(
         Setting("host", HOST, "", "the page's origin. All hosts end in `.test`, which nobody can own", "shop.test",
                 required=True),
         Setting("page", None, "", "the HTML of the page: keys as for objects, of which it needs `size`",
-                "{size: 14000}", written="a mapping", required=True),
+                "{size: 14000}", written="a mapping", default_words="this or `pages` must be there"),
+        Setting("pages", None, "", "of a site with [several](#several-pages): the HTML of each, by its name. The first "
+                "is the entry", "{home: {size: 14000}, article: {size: 9000}}",
+                written="a mapping of names, each with a mapping", default_words="one page"),
         Setting("objects", None, "", "everything else, in groups of equal objects", "[{type: css, size: 900}]",
                 written="a list of mappings", default_words="none"),
     )
@@ -106,8 +110,8 @@ GROUP = Table(
         Setting("hosts", Kind("HOST, …", "hosts with commas between", lambda v, k: tuple(
                 HOST.parse(part.strip(), k) for part in str(v).split(","))), "", "several origins, each in its turn",
                 "img1.shop.test, img2.shop.test", default_words="the page's"),
-        Setting("from", NAME, "page", "the group that refers to them; where it has several objects, each in its turn",
-                "style"),
+        Setting("from", NAME, "page", "the group that refers to them; where it has several objects, each in its turn. "
+                "Of several pages `page` means each, and a name that one", "style"),
         Setting("chain", FLAG, "false", "whether only the first is referred to by `from`, and each other one by the "
                 "one before it: the depth of what depends on each other", "true"),
         Setting("place", choice("PLACE", "head", "body"), "", "where in a page it stands", "body",
