@@ -5,11 +5,14 @@
 writes it again.
 """
 
+from collections.abc import Iterable, Mapping
+
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.record.load_series import SERIES
-from lanelab.driver.record.metrics import ANY, LOAD, METRICS, NEEDS, PAGE_LOAD, Metric
+from lanelab.driver.record.metrics import ANY, LOAD, METRICS, NEEDS, PAGE_LOAD, STEP_METRICS, STEP_NEEDS, Metric
 
 PAGE = PROJECT / "docs" / "reference" / "metrics.md"
+STEP = "@STEP"  # behind the name of a metric
 WORKLOADS = {(PAGE_LOAD,): "Of page loads", (LOAD,): "Of loads", ANY: "Of both"}
 BEGIN = """\
 # Metrics
@@ -23,6 +26,11 @@ it; a trial in which it was not measured has no value. The pages of its subject 
 [the parts of a load time](parts.md), [vitals](vitals.md), [captures](packets.md), [loads](load.md),
 [the server's series](server-series.md), [the machine](machine.md), [the gateway](gateway.md).
 """
+OF_STEPS = """\
+## Of steps of a journey
+
+Each [step](journeys.md#numbers) has these as METRIC@STEP: `plt@article`, in exports `plt_ms@article`.
+"""
 OF_SERIES = """\
 ## Series
 
@@ -34,19 +42,28 @@ everywhere. Those of the server, its proxy and its back end need `server_series:
 def page_text() -> str:
     """Return the page as it should be."""
     tables = [f"## {heading}\n\n{_table(workloads)}" for workloads, heading in WORKLOADS.items()]
+    tables = [*tables, f"{OF_STEPS}\n{_steps()}"]
     return "\n".join([BEGIN, *(f"{table}\n" for table in tables), OF_SERIES, _series()]) + "\n"
 
 
 def _table(workloads: tuple[str, ...]) -> str:
-    rows = [_row(metric) for metric in METRICS if metric.workloads == workloads]
+    return _of(metric for metric in METRICS if metric.workloads == workloads)
+
+
+def _steps() -> str:
+    return _of(STEP_METRICS, STEP_NEEDS, STEP)
+
+
+def _of(metrics: Iterable[Metric], needs: Mapping[str, str] = NEEDS, step: str = "") -> str:
+    rows = [_row(metric, needs, step) for metric in metrics]
     return "\n".join(["| metric | meaning | unit | needs | in exports |", "| --- | --- | --- | --- | --- |", *rows])
 
 
-def _row(metric: Metric) -> str:
-    needs = f"`{NEEDS[metric.name]}`" if metric.name in NEEDS else ""
+def _row(metric: Metric, needs_of: Mapping[str, str], step: str) -> str:
+    needs = f"`{needs_of[metric.name]}`" if metric.name in needs_of else ""
     words = f"{metric.words}: more is better" if metric.higher_is_better else metric.words
-    column = f"`{metric.name}`" if metric.name != metric.key else ""
-    return f"| `{metric.key}` | {words} | {metric.unit} | {needs} | {column} |"
+    column = f"`{metric.name}{step}`" if metric.name != metric.key else ""
+    return f"| `{metric.key}{step}` | {words} | {metric.unit} | {needs} | {column} |"
 
 
 def _series() -> str:

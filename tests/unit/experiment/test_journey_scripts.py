@@ -39,7 +39,8 @@ def test_another_text_makes_another_cell(tmp_path: Path) -> None:
         (TWO, "", "go.js", r"is no Python file"),
         (TWO, "pages: [home, b]", "go.py", r"there is pages on line \d+ too"),
         (TWO, "think: 2s", "go.py", r"there is think on line \d+ too"),
-        (TWO, "vitals: true", "go.py", r"it is recorded of one page load"),
+        (TWO, "trace: on", "go.py", r"it is recorded of one page load"),
+        (TWO, "vitals: {click: a}", "go.py", r"vitals.click: it clicks in one page"),
         (TWO, "figures: [{y: plt@other}]", "go.py", r"no plt@other"),
         ("step('a'", "", "go.py", r"go\.py:1: .*never closed"),
         ("driver.get(url)", "", "go.py", r"has 0 steps"),
@@ -53,3 +54,8 @@ def test_what_is_no_script_is_refused_with_its_line(
 ) -> None:
     with pytest.raises(InputError, match=rf"one\.yaml:\d+: .*{told}"):
         read(tmp_path, script, more, name)
+
+
+def test_steps_of_a_script_may_have_interactions_and_soft_navigations(tmp_path: Path) -> None:
+    experiment = read(tmp_path, TWO, "vitals: {after: 5s}\nfigures: [{y: inp@login}, {y: soft_lcp@login}]")
+    assert [figure.y for figure in experiment.figures] == ["inp@login", "soft_lcp@login"]

@@ -8,6 +8,7 @@ from lanelab.driver.experiment.read import parse_experiment
 from lanelab.driver.record.metrics import metric_named
 
 TEXT = "sites: wiki\nlinks: {{}}\narms: {{a: {}}}\n{}\n"
+CLAIM = "claims: {c: {value: {of: a, metric: cls@b}, published: 100, margin: 10}}"
 
 
 def read(pages: str, arm: str = "{}", more: str = "") -> Experiment:
@@ -49,7 +50,11 @@ def test_a_journey_is_part_of_what_a_cell_is_and_nothing_else_is() -> None:
         ("[home, b]", "{start: warm}", "", r"begins with an empty cache"),
         ("[home, b]", "{minify: core}", "", r"minify"),
         ("[home, b]", "{browser: firefox}", "", r"a journey cannot have browser"),
-        ("[home, b]", "{}", "vitals: true", r"it is recorded of one page load"),
+        ("[home, b]", "{}", "trace: on", r"it is recorded of one page load"),
+        ("[home, b]", "{}", "vitals: {click: a}", r"vitals.click: it clicks in one page"),
+        ("[home, b]", "{}", "vitals: {after: 600ms}\nthink: 1s", r"vitals.after: the next .* 1000 ms .*500ms at most"),
+        ("[home, b]", "{}", CLAIM, r"Write vitals: true too"),
+        ("[home, b]", "{}", "vitals: true\nfigures: [{y: inp@b}]", r"no inp@b"),
         ("[home, b]", "{}", "figures: [{y: plt@c}]", r"no plt@c"),
     ],
 )
@@ -73,3 +78,9 @@ def test_figures_and_claims_are_about_steps() -> None:
     assert (metric.name, metric.key, metric.unit) == ("plt_ms@b", "plt@b", "ms")
     assert metric_named("connections_reused@b") is not None
     assert metric_named("speed_index@b") is None
+
+
+def test_steps_have_vitals_where_they_are_asked_for() -> None:
+    experiment = read("[home, b]", more=f"vitals: {{after: 200ms}}\n{CLAIM}\nfigures: [{{y: tbt@b}}]")
+    assert experiment.claims[0].metric == "cls@b"
+    assert experiment.figures[0].y == "tbt@b"

@@ -152,7 +152,7 @@ def test_without_names_every_cell_and_comparison_is_told() -> None:
     assert [(each.base.cell.arm.name, each.other.cell.arm.name) for each in explained.differences] == [
         ("HTTP", "HTTP/2"), ("HTTP", "HTTP/2"),
     ]  # fmt: skip
-    assert data_of(explained).keys() == {"cautions", "cells", "links", "differences", "outliers", "not_told"}
+    assert data_of(explained).keys() == {"cautions", "cells", "links", "differences", "outliers", "not_told", "steps"}
 
 
 def test_what_the_run_does_not_compare_is_not_explained_as_a_difference() -> None:

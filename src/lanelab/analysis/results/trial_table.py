@@ -7,7 +7,7 @@ from lanelab.analysis.results.model import Trial
 from lanelab.analysis.results.numbers import milliseconds, shown, size
 from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.evidence.journey import StepEvidence
-from lanelab.driver.record.metrics import METRICS
+from lanelab.driver.record.metrics import METRICS, STEP_METRICS, Metric, of_step
 from lanelab.driver.record.record import TrialRecord
 
 Requested = tuple[int, Request]  # with its number
@@ -36,7 +36,7 @@ def _parts(trial: Trial, record: TrialRecord, artifacts: Sequence[tuple[str, int
     yield from words((f"failed: {each.reason}: {each.detail}" for each in record.failures), "warn")
     yield from words((f"flagged: {each.name}: {each.detail}" for each in trial.flags), "warn")
     if record.steps:
-        yield table(STEPS, enumerate(record.steps, 1))
+        yield table((*STEPS, *_of_vitals(trial, record.steps)), enumerate(record.steps, 1))
     if record.requests:
         yield table(REQUESTS, enumerate(record.requests, 1))
         settings = trial.cell.arm.settings
@@ -47,6 +47,21 @@ def _parts(trial: Trial, record: TrialRecord, artifacts: Sequence[tuple[str, int
     if artifacts:
         sizes = [(name, "missing" if length is None else size(length)) for name, length in artifacts]
         yield text_table(("file", "size"), sizes, ("size",))
+
+
+def _of_vitals(trial: Trial, steps: Sequence[StepEvidence]) -> Iterator[Column[tuple[int, StepEvidence]]]:
+    """Yield a column for each of the vitals that a step of this trial has."""
+
+    def column(metric: Metric) -> Column[tuple[int, StepEvidence]]:
+        def of(each: tuple[int, StepEvidence]) -> str | None:
+            value = trial.measures.get(of_step(metric.name, each[1].name))
+            return None if value is None else shown(metric, value)
+
+        return Column(metric.column, of, number=True)
+
+    for metric in STEP_METRICS:
+        if metric.column and any(of_step(metric.name, step.name) in trial.measures for step in steps):
+            yield column(metric)
 
 
 def _on_link(each: Requested) -> tuple[str | None, int | None]:

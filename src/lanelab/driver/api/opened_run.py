@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from lanelab.analysis.results.export_files import Exported, Kind
     from lanelab.driver.api.trial import Trial
+    from lanelab.driver.record.record import TrialRecord
     from lanelab.driver.run.missing import MissingCell
 
 
@@ -209,10 +210,13 @@ class Run:
         seen.judged = judge_as_kept(run, now)
         return Claims(self._with_cautions(claims_section(seen)), tuple(seen.judged), run)
 
-    def explain(self, arm: str | None = None, against: str | None = None, *, trial: int | None = None) -> Explanation:
+    def explain(
+        self, arm: str | None = None, against: str | None = None, *, trial: int | None = None, step: str | None = None
+    ) -> Explanation:
         """Return why load times are what they are. arm: of this arm, or of this cell, alone. against: why `arm` is
-        faster or slower than this one. trial: one trial beside the others of its cell."""
-        from lanelab.analysis.results.explain import explain
+        faster or slower than this one. trial: one trial beside the others of its cell. step: of `arm` and `against`, in
+        this step of a journey alone."""
+        from lanelab.analysis.results.explain import explain, explain_steps
         from lanelab.analysis.results.sections.explained import explained_sections
 
         if (arm is not None and trial is not None) or (against is not None and arm is None):
@@ -220,7 +224,12 @@ class Run:
                 "there is too much, or too little, to explain", "Name an arm, two, or a trial", key="arm"
             )
         names = [name for name in (against, arm) if name is not None]
-        explained = explain(self.data, names, partial(_parts, self.folder), trial)
+        if step is not None and trial is not None:
+            raise ArgumentError("a step is explained of two arms, and not of a trial", "Leave one out", key="step")
+        if step is None:
+            explained = explain(self.data, names, partial(_parts, self.folder), trial)
+        else:
+            explained = explain_steps(self.data, names, step, partial(_record, self.folder))
         return Explanation(tuple(explained_sections(explained)), explained)
 
     def chart(
@@ -344,6 +353,12 @@ def _claims_of(file: Path, variant: str) -> tuple[Claim, ...]:
     from lanelab.driver.experiment.read import read_experiment
 
     return read_experiment(file, variant or None).claims
+
+
+def _record(folder: Path, trial: int) -> "TrialRecord":
+    from lanelab.driver.run.folder.trial_records import read_record
+
+    return read_record(folder, trial)
 
 
 def _parts(folder: Path, trial: int) -> Parts | None:

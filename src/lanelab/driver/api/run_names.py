@@ -1,6 +1,7 @@
 """The names that a user may type of runs and of what is in one, read without reading the runs: for completion."""
 
 import contextlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,7 @@ WHERE CAST(trial AS TEXT) LIKE ? || '%' ORDER BY trial LIMIT ?
 """
 _CELLS = "SELECT site || ', ' || label || ', ' || name, '' FROM cells JOIN links USING (link) JOIN arms USING (arm)"
 _ARMS = "SELECT name, 'arm' FROM arms ORDER BY arm"
+_STEPS = "SELECT value, '' FROM meta WHERE key = 'journey'"  # run_format.JOURNEY
 _ABOUT = "SELECT value, (SELECT value FROM meta WHERE key = 'name') FROM meta WHERE key = 'created_utc'"
 
 
@@ -39,6 +41,11 @@ def trials_of(run: str, begin: str = "") -> Names:
 
 def arms_of(run: str) -> Names:
     return _rows(run, _ARMS)
+
+
+def steps_of(run: str) -> Names:
+    """Return the steps of the journey that trials of a run make."""
+    return {step: "" for listed in _rows(run, _STEPS) for step in json.loads(listed)}
 
 
 def cells_of(run: str) -> Names:

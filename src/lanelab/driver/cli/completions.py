@@ -75,6 +75,14 @@ def complete_trial(context: click.Context, incomplete: str) -> dict[str, str]:
 
 
 @offer
+def complete_step(context: click.Context, _incomplete: str) -> dict[str, str]:
+    """Offer the steps of the RUN that was typed before."""
+    from lanelab.driver.api.run_names import steps_of
+
+    return steps_of(argument(context))
+
+
+@offer
 def complete_cell(context: click.Context, _incomplete: str) -> dict[str, str]:
     from lanelab.driver.api.run_names import cells_of
 

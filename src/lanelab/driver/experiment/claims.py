@@ -29,15 +29,15 @@ from lanelab.driver.experiment.keys import (
     CLAIM_VALUE,
     read_name,
 )
-from lanelab.driver.experiment.model import Cell, dimension_of
-from lanelab.driver.record.metrics import NEEDS, PRIMARY, Metric, metrics_of, metrics_of_steps
+from lanelab.driver.experiment.model import Cell, dimension_of, step_metrics
+from lanelab.driver.record.metrics import PRIMARY, Metric, metrics_of, need_of
 from lanelab.driver.trial.recorders.registry import RECORDERS
 
 
 def lacking_setting(metric: Metric, recorders: Mapping[str, Coded]) -> str:
     """The setting without which no trial has the metric; "" where they will have it. `recorders`: the options of those
     that are on."""
-    setting = NEEDS.get(metric.name, "")
+    setting = need_of(metric)
     for name, written in read_yaml(setting, "NEEDS", "").entries().items() if setting else ():
         recorder = RECORDERS.get(name)
         if recorder is None:  # a setting of links, which is looked for in the cells
@@ -218,8 +218,7 @@ def _metric_or_place(where: Written, parts: Mapping[str, Written], about: About)
 def _metric(written: Written | None, about: About) -> Metric:
     """One that trials of this experiment will have."""
     metrics = metrics_of(about.workload)
-    steps = {step.name: None for cell in about.cells for step in cell.journey}
-    known = {metric.key: metric for metric in (*metrics, *metrics_of_steps(steps))}
+    known = {metric.key: metric for metric in (*metrics, *step_metrics(about.cells))}
     if written is None:
         return next(metric for metric in metrics if metric.name == PRIMARY[about.workload])
     metric = known[_one_of(written, list(known), "metric", of=f" of a {about.workload}")]

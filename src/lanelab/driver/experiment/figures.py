@@ -11,7 +11,7 @@ from lanelab.driver.experiment.dimensions import DIMENSIONS, lies_on_axis
 from lanelab.driver.experiment.figure import Figure
 from lanelab.driver.experiment.keys import CHANGE, COURSE, FIGURE
 from lanelab.driver.experiment.links import canonical, varying_cases
-from lanelab.driver.experiment.model import Cell, dimension_of, shows
+from lanelab.driver.experiment.model import Cell, dimension_of, shows, step_metrics
 from lanelab.driver.experiment.published import read_published
 from lanelab.driver.record.load_series import SERIES
 from lanelab.driver.record.metrics import (
@@ -20,7 +20,6 @@ from lanelab.driver.record.metrics import (
     TIMES_OPTIMAL,
     metric_named,
     metrics_of,
-    metrics_of_steps,
     primary_of,
 )
 
@@ -50,8 +49,7 @@ def _read(
     plain = FIGURE.values_of(entries)
     y = plain["y"] or primary_of(workload).key
     course = read_course(where, entries, plain, workload, cells)
-    steps = {step.name: None for cell in cells for step in cell.journey}
-    keys = [*(metric.key for metric in metrics_of(workload)), CHANGE, *(each.key for each in metrics_of_steps(steps))]
+    keys = [*(metric.key for metric in metrics_of(workload)), CHANGE, *(each.key for each in step_metrics(cells))]
     if y in SERIES and y not in keys and not course:
         raise entries["y"].error(f"{y} is a series", f"Write kind: {COURSE} too")
     if y not in keys and not course:

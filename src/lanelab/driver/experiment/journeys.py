@@ -12,6 +12,8 @@ from lanelab.driver.record.metrics import PAGE_LOAD
 from lanelab.driver.site.manifest import PAGE_NAME
 from lanelab.driver.site.site import PAGE_MARK
 from lanelab.driver.trial.journey import BACK, Journey, Step
+from lanelab.driver.trial.recorders.trace import TraceRecorder
+from lanelab.driver.trial.recorders.vitals import Vitals, VitalsOptions
 
 LEAST_THINK, LONGEST_THINK = Duration.parse("1s"), Duration.parse("3600s")
 USUAL_THINK = Duration.parse("5s")
@@ -26,7 +28,7 @@ OF_ONE_LOAD: dict[str, object] = {
     "fetchpriority": "off",
 }
 OF_ONE_LOAD |= {"early_hints": "off", "push": "off", "early_data": False, "cpu_slowdown": 1}
-RECORDERS_OF_ONE_LOAD = ("trace", "vitals")
+SPARE_MS = 500  # between the end of a page's vitals and the next step: so much takes it to read them
 
 
 def read_journey(entries: Mapping[str, Written], think: Duration, workload: str) -> Journey:
@@ -99,7 +101,11 @@ def _require_think(written: Written, think: Duration) -> None:
 
 
 def refuse_what_is_of_one_load(
-    entries: Mapping[str, Written], arms: Sequence[Arm], sites: Sequence[str], recorders: Mapping[str, Coded]
+    entries: Mapping[str, Written],
+    arms: Sequence[Arm],
+    sites: Sequence[str],
+    recorders: Mapping[str, Coded],
+    journey: Journey,
 ) -> None:
     """Raises InputError for settings that a journey has no meaning for, or that nobody has judged with one."""
     for arm in arms:
@@ -113,6 +119,21 @@ def refuse_what_is_of_one_load(
             raise entries["arms"].error(f"{arm.name}: a journey begins with an empty cache", "Leave start out")
     if named := next((site for site in sites if PAGE_MARK in site), None):
         raise entries["sites"].error(f"{named} is one page, and pages says which are loaded", "Name the site alone")
-    for name in RECORDERS_OF_ONE_LOAD:
-        if name in recorders:
-            raise entries[name].error("it is recorded of one page load", f"Leave {name} out, or pages")
+    if TraceRecorder.name in recorders:
+        raise entries[TraceRecorder.name].error("it is recorded of one page load", "Leave trace out, or pages")
+    vitals = recorders.get(Vitals.name)
+    if isinstance(vitals, VitalsOptions):
+        _refuse_vitals(entries[Vitals.name], vitals, journey)
+
+
+def _refuse_vitals(written: Written, vitals: VitalsOptions, journey: Journey) -> None:
+    keys = written.entries() if written.is_mapping else {}
+    if vitals.click is not None:
+        what = "it clicks in one page, and a journey has several steps"
+        raise keys["click"].error(what, "Leave click out: a script clicks where it likes")
+    if any(step.scripted for step in journey):
+        return  # which goes on when its page has been watched
+    shortest_ms = min(step.think_ms for step in journey[1:])
+    if vitals.after_ms > shortest_ms - SPARE_MS:
+        what = f"the next step begins {shortest_ms} ms after a load, and until then the browser is asked as well"
+        raise keys.get("after", written).error(what, f"Write {shortest_ms - SPARE_MS}ms at most, or a longer think")

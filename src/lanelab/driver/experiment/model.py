@@ -3,7 +3,7 @@
 import functools
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -15,6 +15,7 @@ from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.experiment.dimensions import value_of
 from lanelab.driver.experiment.figure import Figure
 from lanelab.driver.link import Link
+from lanelab.driver.record.metrics import Metric, metrics_of_steps
 from lanelab.driver.trial.journey import Journey, Script
 from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.tolerances import Tolerances
@@ -106,6 +107,12 @@ def dimension_of(cell: Cell, name: str) -> str | None:
 
 def shows(figure: Figure, cell: Cell) -> bool:
     return all(dimension_of(cell, name) in values for name, values in figure.only)
+
+
+def step_metrics(cells: Iterable[Cell]) -> list[Metric]:
+    """Return the metrics that trials of these cells may have of each step of their journeys."""
+    steps = {step.name: step for cell in cells for step in cell.journey}
+    return metrics_of_steps(steps, by_script=any(step.scripted for step in steps.values()))
 
 
 @functools.lru_cache(maxsize=1000)

@@ -103,7 +103,7 @@ def _parse(
         require_witnesses(entries, arms, combined.links, recorders)
         require_patience(entries, arms, plain["timeout"])
     if journey:
-        refuse_what_is_of_one_load(entries, arms, combined.sites, recorders)
+        refuse_what_is_of_one_load(entries, arms, combined.sites, recorders, journey)
     claims = _read_claims(entries, About(combined.cells, workload, recorders), plain["order"])
     return Experiment(
         name=plain["name"] or _stem(source, root),

@@ -222,7 +222,10 @@ METRICS: tuple[Metric, ...] = (
     Metric("throttled_s", "time for which a limit stopped programs", "s", ANY),
 )
 # fmt: on
-# What steps of a journey have, as METRIC@STEP: docs/reference/journeys.md. The last two have no whole trial's number.
+OF_VITALS = ("cls", "lcp_settled_ms", "long_task_count", "long_task_ms", "tbt_ms", "inp_ms")
+SOFT_AT, SOFT_FCP, SOFT_LCP = OF_SOFT_NAVIGATIONS = ("soft_navigation_ms", "soft_fcp_ms", "soft_lcp_ms")
+OF_INPUT = ("inp_ms", *OF_SOFT_NAVIGATIONS)  # that only a step in which a script acts may have
+# What steps of a journey have, as METRIC@STEP: docs/reference/journeys.md. Some have no whole trial's number.
 STEP_METRICS: tuple[Metric, ...] = (
     *(
         metric
@@ -243,9 +246,14 @@ STEP_METRICS: tuple[Metric, ...] = (
     ),
     Metric("connections_reused", "connections of earlier steps that carried a request", whole=True),
     Metric("from_cache", "requests that the browser's cache answered", whole=True),
+    # With vitals: docs/reference/vitals.md#steps-of-a-journey.
+    *(metric for metric in METRICS if metric.name in OF_VITALS and metric.name != "inp_ms"),
+    Metric("inp_ms", "interaction to next paint, of the slowest interaction", "ms", column="INP ms"),
+    Metric(SOFT_AT, "soft navigation, from the step's begin to its input", "ms"),
+    Metric(SOFT_FCP, "first contentful paint of the soft navigation, from its input", "ms", column="soft FCP ms"),
+    Metric(SOFT_LCP, "largest contentful paint of the soft navigation, from its input", "ms", column="soft LCP ms"),
 )
 _OF_SERVER_SERIES = ("workers_busy_most", "workers_full_s", "pages_full_s", "starvation_gap_s", "server_memory_used")
-OF_VITALS = ("cls", "lcp_settled_ms", "long_task_count", "long_task_ms", "tbt_ms", "inp_ms")
 # The setting of an experiment without which no trial has the metric. Those that are not here are the workload's own.
 NEEDS: Mapping[str, str] = {
     **dict.fromkeys((metric.name for metric in METRICS if metric.workloads == ANY), "machine: true"),
@@ -260,6 +268,8 @@ NEEDS: Mapping[str, str] = {
     "inp_ms": "vitals: {click: SELECTOR}",
     **dict.fromkeys((OPTIMAL, TIMES_OPTIMAL), "links: [{rtt: 0ms}]"),
 }
+# The same of a step's, by the name of its metric alone.
+STEP_NEEDS: Mapping[str, str] = dict.fromkeys((*OF_VITALS, *OF_SOFT_NAVIGATIONS), "vitals: true")
 # Of which a trial may have 0 where everything is well: a change from 0 is no number of percent.
 MAY_BE_ZERO = frozenset(
     metric.name
@@ -271,6 +281,7 @@ MAY_BE_ZERO = frozenset(
     or metric.name.startswith(("part_", *_OF_PACKETS))
     or metric.workloads == ANY
 )
+_STEP_MAY_HAVE_NONE = ("requests", "connections_opened", "connections_reused", "from_cache", "bound_ms")
 PRIMARY: Mapping[str, str] = {PAGE_LOAD: "plt_ms", LOAD: "requests_per_s"}
 # What trials of a workload are called.
 TRIALS: Mapping[str, str] = {
@@ -293,9 +304,23 @@ def metric_named(name: str) -> Metric | None:
     return metric_of_step(known, step) if known and mark else known
 
 
-def metrics_of_steps(steps: Iterable[str]) -> list[Metric]:
-    """Return the metrics that trials with these steps may have of each."""
-    return [metric_of_step(metric, step) for step in steps for metric in STEP_METRICS]
+def metrics_of_steps(steps: Iterable[str], *, by_script: bool = True) -> list[Metric]:
+    """Return the metrics that trials with these steps may have of each. `by_script`: a script makes them, which may
+    click."""
+    may_have = [metric for metric in STEP_METRICS if by_script or metric.name not in OF_INPUT]
+    return [metric_of_step(metric, step) for step in steps for metric in may_have]
+
+
+def need_of(metric: Metric) -> str:
+    """Return the setting of an experiment without which no trial has the metric; "" where it is the workload's own."""
+    base, mark, _ = metric.name.partition(OF_STEP)
+    return (STEP_NEEDS if mark else NEEDS).get(base, "")
+
+
+def may_be_zero(metric: Metric) -> bool:
+    """Return whether a trial may have 0 of it where everything is well."""
+    base, mark, _ = metric.name.partition(OF_STEP)
+    return base in MAY_BE_ZERO or bool(mark and base in _STEP_MAY_HAVE_NONE)
 
 
 def of_step(name: str, step: str) -> str:

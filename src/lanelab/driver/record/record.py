@@ -17,6 +17,7 @@ from lanelab.driver.record.evidence.machine import MachineEvidence
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.evidence.server_series import ServerSeriesEvidence
 from lanelab.driver.record.evidence.spoken import SpokenEvidence
+from lanelab.driver.record.evidence.step_vitals import StepVitals, StepVitalsEvidence
 from lanelab.driver.record.evidence.trace import TraceEvidence
 from lanelab.driver.record.evidence.vitals import VitalsEvidence
 from lanelab.driver.record.reasons import Failure, Flag, Reason
@@ -27,6 +28,7 @@ EVIDENCE: dict[str, type[Coded]] = {
     "page_load": PageLoadEvidence,
     "load": LoadEvidence,
 }
+STEP_VITALS = "step_vitals"
 # The type of what a recorder knows, by the recorder's name. Most recorders leave files and measures alone.
 RECORDINGS: dict[str, type[Coded]] = {
     "cross": CrossEvidence,  # of links with cross traffic: no recorder that a user names
@@ -34,6 +36,7 @@ RECORDINGS: dict[str, type[Coded]] = {
     "machine": MachineEvidence,
     "server_series": ServerSeriesEvidence,
     "spoken": SpokenEvidence,  # likewise, of loads whose server logs some requests
+    STEP_VITALS: StepVitalsEvidence,  # of the recorder vitals, of trials that make a journey
     "trace": TraceEvidence,
     "vitals": VitalsEvidence,
 }
@@ -98,6 +101,12 @@ class TrialRecord(Coded):
         """Return the steps of a journey; none where one page was loaded."""
         recorded = self.recordings.get("journey")
         return recorded.steps if isinstance(recorded, JourneyEvidence) else ()
+
+    @property
+    def step_vitals(self) -> tuple[StepVitals, ...]:
+        """Return what the steps of a journey told of their vitals; none where they were not asked."""
+        recorded = self.recordings.get(STEP_VITALS)
+        return recorded.steps if isinstance(recorded, StepVitalsEvidence) else ()
 
     @property
     def trace(self) -> TraceEvidence | None:

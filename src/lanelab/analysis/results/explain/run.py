@@ -8,6 +8,7 @@ from lanelab.analysis.results.comparisons import NO_PAIRS, NOT_INTERLEAVED
 from lanelab.analysis.results.explain.difference import Difference, explain_difference, explain_links
 from lanelab.analysis.results.explain.load_time_parts import MadeOf, made_of, with_parts
 from lanelab.analysis.results.explain.outliers import Outlier
+from lanelab.analysis.results.explain.steps import RecordOf, StepDifference, explain_step
 from lanelab.analysis.results.model import Cell, Run
 from lanelab.analysis.results.named_cells import cells_named
 from lanelab.analysis.results.refusals import refusals
@@ -29,6 +30,7 @@ class Explained:
     outliers: tuple[Outlier, ...]
     not_told: tuple[str, ...] = ()  # what cannot be explained, and why
     cautions: tuple[str, ...] = ()  # what keeps all of it from being believed
+    steps: tuple[StepDifference, ...] = ()  # of two arms
 
 
 def explain(run: Run, what: Sequence[str], parts_of: PartsOf, trial: int | None = None) -> Explained:
@@ -55,6 +57,34 @@ def explain(run: Run, what: Sequence[str], parts_of: PartsOf, trial: int | None 
     )
 
 
+def explain_steps(run: Run, what: Sequence[str], step: str, record_of: RecordOf) -> Explained:
+    """Explain why a step of a journey is faster in one of two arms. InputError where there is no such thing."""
+    if not run.steps:
+        raise InputError("trials of this run load one page, and have no steps", "Leave the step out", key="step")
+    if step not in run.steps:
+        remedy = f"{near_miss(step, run.steps)}It has {', '.join(run.steps)}"
+        raise ArgumentError(f"the run has no step {step!r}", remedy, key="step")
+    if len(what) != 2:
+        raise ArgumentError("a step is explained of two arms", "Name two arms and a step", key="step")
+    if not run.ok:
+        raise InputError("no journey of this run counts yet", "See `lanelab show` for why")
+    cells, pairs = _asked_for(run, what)
+    unknown = _refused(run, cells)
+    if not run.plan.is_interleaved:
+        return Explained((), (), (), (), (NOT_INTERLEAVED,), tuple(cautions(run, cells)))
+    explained: list[StepDifference] = []
+    apart = list(unknown.values())
+    for base, other in pairs:
+        if unknown.keys() & {base.number, other.number}:
+            continue
+        step_difference = explain_step(run, base, other, step, record_of)
+        if step_difference:
+            explained.append(step_difference)
+        else:
+            apart.append(f"{other} against {base.arm.name}, step {step}: {NO_PAIRS}.")
+    return Explained((), (), (), (), tuple(apart), tuple(cautions(run, cells)), tuple(explained))
+
+
 def _asked_for(run: Run, what: Sequence[str]) -> tuple[list[Cell], Sequence[tuple[Cell, Cell]]]:
     """Return the cells, and the pairs of them that are compared."""
     if not what:
@@ -73,14 +103,21 @@ def _asked_for(run: Run, what: Sequence[str]) -> tuple[list[Cell], Sequence[tupl
 
 def _unknown(run: Run, parts: Mapping[int, MadeOf], cells: Iterable[Cell]) -> dict[int, str]:
     """Return by number why the load times of a cell are not explained."""
+    every = list(cells)
+    refused = _refused(run, every)
+    without = [cell for cell in every if cell.number not in parts]
+    known = {cell.number: f"{cell}: no trial of it counts and has parts." for cell in without} | refused
+    return {cell.number: known[cell.number] for cell in every if cell.number in known}
+
+
+def _refused(run: Run, cells: Iterable[Cell]) -> dict[int, str]:
+    """Return by number why the numbers of a cell cannot be used."""
     refused = refusals(run)
-    unknown = {}
-    for cell in cells:
-        if why := refused.get(cell.number):
-            unknown[cell.number] = f"{cell}: it is refused: {why[0].reason} ({why[0].detail})."
-        elif cell.number not in parts:
-            unknown[cell.number] = f"{cell}: no trial of it counts and has parts."
-    return unknown
+    return {
+        cell.number: f"{cell}: it is refused: {why[0].reason} ({why[0].detail})."
+        for cell in cells
+        if (why := refused.get(cell.number))
+    }
 
 
 def _differences(
@@ -142,6 +179,9 @@ def _arm(run: Run, name: str, key: str) -> str:
 def _no_parts(run: Run, parts_of: PartsOf) -> InputError:
     if not run.ok:
         return InputError("no page load of this run counts yet", "See `lanelab show` for why")
+    if run.steps:
+        what = "trials of this run make a journey, and parts are those of one page load"
+        return InputError(what, f"Name two arms and a step, as --step {run.steps[0]}")
     parts = parts_of(run.ok[0].number)
     why = (parts.absent if parts else None) or "it was made before they were worked out, or loaded no page"
     remedy = "Run it again with `capture: client`, which is the default"

@@ -6,17 +6,18 @@ from dataclasses import dataclass
 
 from lanelab.analysis.results.layout.model import Column, Section, Words, table
 from lanelab.analysis.results.model import Trial
-from lanelab.analysis.results.numbers import milliseconds
+from lanelab.analysis.results.numbers import milliseconds, shown
 from lanelab.analysis.results.sections.cells import groups, place
 from lanelab.analysis.results.sections.seen import Seen
 from lanelab.analysis.results.tables import Row
-from lanelab.driver.record.metrics import of_step
+from lanelab.driver.record.metrics import OF_SOFT_NAVIGATIONS, STEP_METRICS, Metric, of_step
 
 MEANING = (
     "Medians of the trials that count. Opened and reused: connections that carried a request of the step, new ones and "
     "those of earlier steps. From cache: requests that the browser's cache answered. A page that is shown as it was "
     "left asks for nothing."
 )
+OF_SOFT = " Soft: of a change of the address without a load, as the browser reports it, from the input that led to it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,13 @@ class StepLine:
         values = [trial.measures[name] for trial in self.trials if name in trial.measures]
         return statistics.median(values) if values else None
 
+    def has(self, measure: str) -> bool:
+        return any(of_step(measure, self.name) in trial.measures for trial in self.trials)
+
+    def vital(self, metric: Metric) -> str | None:
+        value = self.median(metric.name)
+        return None if value is None else shown(metric, value)
+
     def time(self, measure: str) -> str | None:
         value = self.median(measure)
         return None if value is None else milliseconds(value)
@@ -48,10 +56,10 @@ COLUMNS: Sequence[Column[StepLine]] = (
     Column("load ms", lambda line: line.time("plt_ms"), number=True),
     Column("FCP ms", lambda line: line.time("fcp_ms"), number=True),
     Column("requests", lambda line: line.count("requests"), number=True),
-    Column("opened", lambda line: line.count("connections_opened"), number=True),
-    Column("reused", lambda line: line.count("connections_reused"), number=True),
-    Column("from cache", lambda line: line.count("from_cache"), number=True),
-    Column("at best ms", lambda line: line.time("bound_ms"), number=True),
+    Column("opened", lambda line: line.count("connections_opened"), number=True, spare=3),
+    Column("reused", lambda line: line.count("connections_reused"), number=True, spare=4),
+    Column("from cache", lambda line: line.count("from_cache"), number=True, spare=2),
+    Column("at best ms", lambda line: line.time("bound_ms"), number=True, spare=1),
 )
 
 
@@ -60,8 +68,15 @@ def steps_section(seen: Seen) -> Section | None:
     lines = list(_lines(seen))
     if not lines:
         return None
-    steps = table(COLUMNS, lines, groups=groups(seen), group=lambda line: place(line.row.cell, seen))
-    return Section("steps", "Steps", (steps, Words(MEANING, "muted")), short="steps of the journey, medians")
+    vitals = [metric for metric in STEP_METRICS if metric.column and any(line.has(metric.name) for line in lines)]
+    columns = (*COLUMNS, *map(_of_vitals, vitals))
+    steps = table(columns, lines, groups=groups(seen), group=lambda line: place(line.row.cell, seen))
+    meaning = MEANING + (OF_SOFT if any(metric.name in OF_SOFT_NAVIGATIONS for metric in vitals) else "")
+    return Section("steps", "Steps", (steps, Words(meaning, "muted")), short="steps of the journey, medians")
+
+
+def _of_vitals(metric: Metric) -> Column[StepLine]:
+    return Column(metric.column, lambda line: line.vital(metric), number=True)
 
 
 def _lines(seen: Seen) -> Iterator[StepLine]:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from lanelab.driver.arm.browsers.fields import BrowserSettings
-from lanelab.driver.arm.browsers.vitals import Vitals, VitalsAsked
+from lanelab.driver.arm.browsers.vitals import StepTold, Vitals, VitalsAsked
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.record.evidence.browser import BrowserEvidence, Request
@@ -184,6 +184,14 @@ class Page(ABC):
     def vitals(self, request: VitalsAsked) -> Vitals | None:
         """Return right after `load` what the browser kept of it (vitals.py), and what a click came to. None: the load
         failed. Raises BrowserError."""
+
+    def watch_steps(self, after_ms: float) -> None:  # noqa: ARG002 - for those that can
+        """Ahead of `travel` or `follow`: each step is asked for its vitals, so long after its end."""
+        raise InputError("this browser makes no journeys", "Write browser: chromium, or one page", key="pages")
+
+    def vitals_of_steps(self) -> Sequence[StepTold]:
+        """Return what each step told, in order; after a failure of those before it."""
+        return ()
 
     @abstractmethod
     def knows_selector(self, text: str) -> bool:

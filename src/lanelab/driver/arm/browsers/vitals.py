@@ -1,5 +1,6 @@
-"""How a page is asked for its vitals after the load, and clicked: the same for each browser that can evaluate a script
-in a world of its own and move a mouse. What it tells is made into evidence elsewhere."""
+"""How a page is asked for its vitals after the load, and clicked; or at both ends of each step of a journey: the same
+for each browser that can evaluate a script in a world of its own and move a mouse. What it tells is made into evidence
+elsewhere."""
 
 import json
 from collections.abc import Sequence
@@ -40,6 +41,28 @@ class Vitals(TypedDict):
     events: NotRequired[Sequence[object]]
 
 
+class Begun(TypedDict):
+    """The document that was there when a step began, and when that was by its clock."""
+
+    origin: float
+    at_ms: float
+
+
+class StepEnd(TypedDict):
+    """The part of a step's answer that is read here."""
+
+    same: bool  # it ended in the very document in which it began
+
+
+class StepTold(TypedDict):
+    """The answers of vitals.js of one step of a journey. `events` are there where somebody listened from the step's
+    begin on, and None where the browser does not tell which events are one interaction."""
+
+    step: str
+    read: object
+    events: NotRequired[Sequence[object] | None]
+
+
 class Hand(Protocol):
     """What a browser has to be able to do."""
 
@@ -53,9 +76,7 @@ class Hand(Protocol):
 
 def ask(hand: Hand, request: VitalsAsked) -> Vitals:
     """Return what vitals.js tells: `read`, and of a click `clicked` and `events`. Raises BrowserError."""
-    hand.evaluate(
-        resources.files("lanelab.driver.arm.browsers").joinpath("vitals.js").read_text().rstrip().removesuffix(";")
-    )
+    _equip(hand)
     answers: Vitals = {"read": hand.evaluate(f"lanelab_vitals.read({json.dumps(request.after_ms)})")}
     if request.click is None:
         return answers
@@ -69,10 +90,40 @@ def ask(hand: Hand, request: VitalsAsked) -> Vitals:
     return answers
 
 
+def begin_step(hand: Hand, *, hears: bool) -> Begun:
+    """Say that a step begins in the page that is there. `hears`: from here on it listens to interactions. Raises
+    BrowserError."""
+    _equip(hand)
+    return read_answer(Begun, hand.evaluate(f"lanelab_vitals.begin({json.dumps(hears)})"), "lanelab_vitals.begin")
+
+
+def end_step(hand: Hand, step: str, begun: Begun | None, after_ms: float, *, by_load: bool) -> tuple[StepTold, bool]:
+    """Return what is known of a step that has ended in the page that is there, and whether that page was there when it
+    began. `begun`: what `begin_step` told; None: there was no page. `by_load`: it ended with its load event. Raises
+    BrowserError."""
+    _equip(hand)
+    arguments = ", ".join(json.dumps(each) for each in (begun, after_ms, by_load))
+    read = hand.evaluate(f"lanelab_vitals.end({arguments})")
+    return {"step": step, "read": read}, read_answer(StepEnd, read, "lanelab_vitals.end")["same"]
+
+
+def interactions(hand: Hand, after_ms: float) -> Sequence[object] | None:
+    """Return the events since `begin_step` in that page; None: the browser does not tell which are one interaction.
+    `after_ms`: so long ago the step ended. Raises BrowserError."""
+    answer = hand.evaluate(f"lanelab_vitals.interactions({json.dumps(after_ms)})")
+    return None if answer is None else read_answer(list[object], answer, "lanelab_vitals.interactions")
+
+
 def is_selector(hand: Hand, text: str) -> bool:
     """Return whether the browser takes this text for a CSS selector. Raises BrowserError."""
     tried = f"document.createDocumentFragment().querySelector({json.dumps(text)})"
     return bool(hand.evaluate(f"(() => {{ try {{ {tried}; return true; }} catch {{ return false; }} }})()"))
+
+
+def _equip(hand: Hand) -> None:
+    hand.evaluate(
+        resources.files("lanelab.driver.arm.browsers").joinpath("vitals.js").read_text().rstrip().removesuffix(";")
+    )
 
 
 def _events(hand: Hand, click: str) -> Sequence[object]:

@@ -8,7 +8,7 @@ from lanelab.driver.base.amounts import counted
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.blocks import beds_used
 from lanelab.driver.record.load_places import metric_of_claim
-from lanelab.driver.record.metrics import MAY_BE_ZERO
+from lanelab.driver.record.metrics import may_be_zero
 
 ENOUGH_ROUNDS = 6
 ENOUGH_BEDS = 3
@@ -29,7 +29,7 @@ def claim_warnings(experiment: Experiment) -> list[str]:
         warned.append(f"{what}: write trials: {ENOUGH_ROUNDS} or more, or beds: {ENOUGH_BEDS} with a round on each")
     for claim in experiment.claims:
         metric = metric_of_claim(claim.metric)
-        if not claim.is_absolute and metric and metric.name in MAY_BE_ZERO:
+        if not claim.is_absolute and metric and may_be_zero(metric):
             what = f"the claim {claim.name} is about a change of {metric.key}, of which a trial may have 0"
             warned.append(f"{what}: a change from 0 is infinite, so look at the values too")
     return warned

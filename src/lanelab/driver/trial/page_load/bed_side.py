@@ -167,6 +167,7 @@ class PageLoadOnBed(BedSide):
             folder=trial.folder,
             page=trial.page,
             not_captured=cross.PORT if self._place.link().cross else None,
+            makes_journey=bool(steps_from_json(trial.spec.options)),
         )
 
     # --- the load
@@ -232,7 +233,7 @@ class PageLoadOnBed(BedSide):
             marks={**(loaded.marks if loaded else {}), **{name: round(value, 4) for name, value in marks.items()}},
             evidence=evidence,
             flags=tuple(flag for one in recordings.values() for flag in one.flags),
-            recordings={name: one.evidence for name, one in recordings.items() if one.evidence} | _journey(loaded),
+            recordings=_evidence(recordings) | _journey(loaded),
         )
 
     def _begin_expected(self) -> None:
@@ -330,6 +331,11 @@ class PageLoadOnBed(BedSide):
         leaf = serving.certificate(spec)
         around = replace(around, without_h2=any(each.takes_any_h2 for each in arm.by_server))
         return replace(around, trusted=(leaf.spki_sha256_b64,), authority=authority, keys=True) if leaf else around
+
+
+def _evidence(recordings: Mapping[str, Recording]) -> dict[str, Coded]:
+    """Return what recorders know, by the names that it has in the record."""
+    return {one.kept_as or name: one.evidence for name, one in recordings.items() if one.evidence}
 
 
 def _journey(loaded: PageRecord | None) -> dict[str, Coded]:

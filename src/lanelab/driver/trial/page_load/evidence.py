@@ -15,13 +15,14 @@ from lanelab.driver.record.evidence.link import LinkEvidence
 from lanelab.driver.record.evidence.packets import PacketSummary
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence
 from lanelab.driver.record.evidence.server import ServerLog
-from lanelab.driver.record.record import RECORDINGS, TrialRecord
+from lanelab.driver.record.record import RECORDINGS, STEP_VITALS, TrialRecord
 from lanelab.driver.trial.page_load.expectation import Expected
 from lanelab.driver.trial.page_load.judges.device import device_missing
 from lanelab.driver.trial.page_load.judges.objects import BAD_GATEWAY, PREFLIGHT
 from lanelab.driver.trial.page_load.requests import fetched, host, in_clear, target
 from lanelab.driver.trial.page_load.witnesses import port, served_target
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions, Tcpdump
+from lanelab.driver.trial.recorders.vitals import Vitals
 
 OK, REDIRECTS, BAD_REQUEST = 200, 300, 400
 WHOLE_FRAME = 1514  # bytes: with less of each, handshakes within QUIC cannot be read
@@ -59,7 +60,8 @@ class _Pieces:
             yield "evidence.moving"
         yield from self._of_resolver()
         yield from self._of_captures()
-        yield from (f"recordings.{name}" for name in self.expected.recorders if self._lacks_recording(name))
+        names = map(self._kept_as, self.expected.recorders)
+        yield from (f"recordings.{name}" for name in names if self._lacks_recording(name))
         if self.expected.arm.via == "gateway":
             yield from self._of_gateway(self.evidence.gateway)
 
@@ -71,6 +73,10 @@ class _Pieces:
     @property
     def _cold(self) -> bool:
         return self.expected.arm.start != "warm"
+
+    def _kept_as(self, recorder: str) -> str:
+        """Return the name under which a record has what a recorder knows."""
+        return STEP_VITALS if recorder == Vitals.name and self.expected.journey else recorder
 
     def _lacks_recording(self, name: str) -> bool:
         return name in RECORDINGS and name not in self.record.recordings

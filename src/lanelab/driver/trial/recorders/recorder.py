@@ -49,6 +49,7 @@ class Context:
     folder: Path  # of the trial, on this machine: files go here
     page: Page | None = None  # of workloads with a browser
     not_captured: int | None = None  # port of packets that captures leave out
+    makes_journey: bool = False  # the page loads several pages, or a script leads it
     roles: Mapping[str, Role] = field(default_factory=dict)  # by their names in driver/record/load_series.py, of loads
 
 
@@ -64,6 +65,7 @@ class Recording:
     evidence: Coded | None = (
         None  # its type has a row in lanelab.driver.record.record.RECORDINGS, or in the workload's own evidence
     )
+    kept_as: str = ""  # that row, where its name is not the recorder's
 
 
 class Weight(Protocol):

@@ -1,21 +1,27 @@
 """The recorder `vitals`: layout shift, the largest paint, long tasks, and how long a click takes to be shown.
 
-The browser keeps all of it by itself. It is asked after the load, so nothing of ours runs during it."""
+The browser keeps all of it by itself. It is asked after the load, so nothing of ours runs during it. Of a journey each
+step is asked after its own end."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lanelab.driver.arm.browsers.browser import VITALS
 from lanelab.driver.arm.browsers.failures import BrowserError
+from lanelab.driver.arm.browsers.vitals import StepTold, VitalsAsked
 from lanelab.driver.arm.browsers.vitals import Vitals as Answers
-from lanelab.driver.arm.browsers.vitals import VitalsAsked
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import DURATION, FLAG, Kind, one_line
 from lanelab.driver.base.settings.setting import Setting, Table
 from lanelab.driver.base.settings.source import Written
 from lanelab.driver.base.units import Duration
+from lanelab.driver.record.evidence.step_vitals import StepVitalsEvidence
+from lanelab.driver.record.metrics import of_step
 from lanelab.driver.record.reasons import Reason
+from lanelab.driver.record.record import STEP_VITALS
 from lanelab.driver.trial.recorders.recorder import Context, Recorder, Recording, Weight
+from lanelab.driver.trial.recorders.step_vitals_measures import step_measures, step_vitals
 from lanelab.driver.trial.recorders.vitals_measures import evidence, measures
 
 BYTES = 3000
@@ -85,6 +91,7 @@ class Vitals(Recorder[VitalsOptions]):
     def __init__(self, options: VitalsOptions) -> None:
         super().__init__(options)
         self._answers: Answers | None = None
+        self._steps: Sequence[StepTold] | None = None  # of a journey
 
     @classmethod
     def read(cls, written: Written | None) -> VitalsOptions | None:
@@ -112,14 +119,27 @@ class Vitals(Recorder[VitalsOptions]):
     def start(self, context: Context) -> None:
         if context.page is None:
             raise BrowserError("this trial has no page that could be asked for its vitals")
-        self._page = context.page
+        self._page, self._of_steps = context.page, context.makes_journey
+        if self._of_steps:
+            self._page.watch_steps(self.options.after_ms)
 
     def load_ended(self) -> None:
         """Ask before requests are read: what the page asks for meanwhile, and after a click, is the trial's."""
+        if self._of_steps:
+            self._steps = self._page.vitals_of_steps()
+            return
         self._answers = self._page.vitals(VitalsAsked(self.options.after_ms, self.options.click))
 
     def stop(self) -> Recording:
+        if self._steps is not None:
+            return _of_journey(self._steps, self.options.after_ms)
         if self._answers is None:
             raise BrowserError("the page did not load, and told no vitals")
         vitals = evidence(self._answers, self.options.after_ms, self.options.click)
         return Recording(measures=measures(vitals), evidence=vitals)
+
+
+def _of_journey(answers: Sequence[StepTold], after_ms: float) -> Recording:
+    steps = tuple(step_vitals(each, after_ms) for each in answers)
+    numbers = {of_step(name, each.step): value for each in steps for name, value in step_measures(each).items()}
+    return Recording(measures=numbers, evidence=StepVitalsEvidence(steps), kept_as=STEP_VITALS)

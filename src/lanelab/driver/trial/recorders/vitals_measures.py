@@ -1,7 +1,8 @@
 """From what vitals.js tells to evidence and measures. Pure."""
 
 from collections.abc import Callable, Sequence
-from typing import TypedDict, TypeVar
+from dataclasses import replace
+from typing import NotRequired, TypedDict, TypeVar
 
 from lanelab.driver.arm.browsers.vitals import Aim, Vitals
 from lanelab.driver.base.coded import parsed
@@ -33,11 +34,23 @@ class Read(TypedDict):
 
 
 class Event(TypedDict):
+    name: NotRequired[str]
+    element: NotRequired[str | None]
     interaction: int
     at_ms: float
     begun_ms: float
     done_ms: float
     duration_ms: float
+
+
+class Took(TypedDict):
+    """The time of an interaction."""
+
+    at_ms: float
+    latency_ms: float
+    delay_ms: float
+    processing_ms: float
+    presentation_ms: float
 
 
 def evidence(answers: Vitals, after_ms: float, click: str | None) -> VitalsEvidence:
@@ -85,57 +98,84 @@ def blocking(tasks: Sequence[BusyTask], begin_ms: float, end_ms: float) -> float
     return round(sum(max(span - BLOCKING_MS, 0.0) for span in within), 3)
 
 
-def _evidence(answers: Vitals, after_ms: float, click: str | None) -> VitalsEvidence:
-    read, absent = parsed(Read, answers["read"], WITHIN), dict[str, str]()
-    until = round(read["loaded_ms"] + after_ms, 3)
+class Window:
+    """The time in which entries count, and why what there is none of is absent."""
+
+    def __init__(self, since_ms: float, until_ms: float) -> None:
+        self.since_ms, self.until_ms = since_ms, until_ms
+        self.absent: dict[str, str] = {}
 
     def entries(
-        kept: Kept | None, type_name: str, of: tuple[str, ...], kind: type[Entry], begun: Callable[[Entry], float]
+        self,
+        kept: Kept | None,
+        type_name: str,
+        of: tuple[str, ...],
+        kind: type[Entry],
+        begun: Callable[[Entry], float],
     ) -> tuple[Entry, ...]:
+        """Return the entries that begin in it. `of`: measures that are absent without all of them."""
         if kept is None or kept["dropped"]:
             why = f"the browser has no entries of type {type_name}"
             if kept is not None:
                 count, more = len(kept["entries"]), kept["dropped"]
                 why = f"the browser kept {count} entries of type {type_name}, and not {more} more"
-            absent.update(dict.fromkeys(of, why))
+            self.absent.update(dict.fromkeys(of, why))
         every = [parsed(kind, each, WITHIN) for each in (kept["entries"] if kept else ())]
-        return tuple(each for each in every if begun(each) <= until)
+        return tuple(each for each in every if self.has(begun(each)))
 
-    shifts = entries(read["shifts"], "layout-shift", (CLS,), LayoutShift, lambda each: each.at_ms)
-    paints = entries(read["paints"], "largest-contentful-paint", (LCP,), LargestPaint, lambda each: each.at_ms)
-    tasks = entries(read["tasks"], "longtask", (COUNT, TOTAL, TBT), BusyTask, lambda each: each.from_ms)
-    fcp = read["fcp_ms"] if read["fcp_ms"] is not None and read["fcp_ms"] <= until else None
-    if not paints:
-        absent.setdefault(LCP, "nothing that counts was painted")
-    if fcp is None:
-        absent.setdefault(TBT, "nothing was painted, after which it is counted")
-    interaction = None
-    if click is not None:
-        clicked = answers["clicked"]
-        if clicked.get("untold"):
-            absent[INP] = "the browser does not tell which events are one interaction"
-        else:
-            interaction = _interaction(click, clicked, parsed(list[Event], answers["events"], WITHIN))
-    return VitalsEvidence(until, fcp, shifts, paints, tasks, interaction, absent)
+    def has(self, at_ms: float | None) -> bool:
+        return at_ms is not None and self.since_ms <= at_ms <= self.until_ms
+
+    def seen(self, read: Read) -> VitalsEvidence:
+        """Return what there is without any input."""
+        shifts = self.entries(read["shifts"], "layout-shift", (CLS,), LayoutShift, lambda each: each.at_ms)
+        paints = self.entries(read["paints"], "largest-contentful-paint", (LCP,), LargestPaint, lambda each: each.at_ms)
+        tasks = self.entries(read["tasks"], "longtask", (COUNT, TOTAL, TBT), BusyTask, lambda each: each.from_ms)
+        fcp = read["fcp_ms"] if self.has(read["fcp_ms"]) else None
+        return VitalsEvidence(self.until_ms, fcp, shifts, paints, tasks, None, self.absent)
 
 
-def _interaction(click: str, clicked: Aim, events: Sequence[Event]) -> Interaction:
-    """Return the interaction whose slowest event was the slowest. The browser tells events below 16 ms only of the
-    first."""
-    slowest = max(events, key=lambda event: (event["duration_ms"], -event["at_ms"]))
+def took(events: Sequence[Event], slowest: Event) -> Took:
+    """Return the times of the interaction of its slowest event."""
     its_events = [event for event in events if event["interaction"] == slowest["interaction"]]
     # Events that were presented together with the slowest one: what their handlers took is what it waited for.
     end = slowest["at_ms"] + slowest["duration_ms"]
     same = [event for event in its_events if event["at_ms"] >= slowest["at_ms"] and event["begun_ms"] <= end]
     begun = min(event["begun_ms"] for event in same)
     done = min(max(event["done_ms"] for event in same), end)
-    return Interaction(
-        selector=click,
-        matched=clicked["matched"],
-        element=clicked["element"],
-        at_ms=slowest["at_ms"],
-        latency_ms=float(slowest["duration_ms"]),
-        delay_ms=round(begun - slowest["at_ms"], 3),
-        processing_ms=round(done - begun, 3),
-        presentation_ms=round(end - done, 3),
-    )
+    return {
+        "at_ms": slowest["at_ms"],
+        "latency_ms": float(slowest["duration_ms"]),
+        "delay_ms": round(begun - slowest["at_ms"], 3),
+        "processing_ms": round(done - begun, 3),
+        "presentation_ms": round(end - done, 3),
+    }
+
+
+def slowest_of(events: Sequence[Event]) -> Event:
+    """Return the slowest event. The browser tells events below 16 ms only of the first interaction."""
+    return max(events, key=lambda event: (event["duration_ms"], -event["at_ms"]))
+
+
+def _evidence(answers: Vitals, after_ms: float, click: str | None) -> VitalsEvidence:
+    read = parsed(Read, answers["read"], WITHIN)
+    window = Window(0.0, round(read["loaded_ms"] + after_ms, 3))
+    seen = window.seen(read)
+    if not seen.paints:
+        window.absent.setdefault(LCP, "nothing that counts was painted")
+    if seen.fcp_ms is None:
+        window.absent.setdefault(TBT, "nothing was painted, after which it is counted")
+    interaction = None
+    if click is not None:
+        clicked = answers["clicked"]
+        if clicked.get("untold"):
+            window.absent[INP] = "the browser does not tell which events are one interaction"
+        else:
+            interaction = _interaction(click, clicked, parsed(list[Event], answers["events"], WITHIN))
+    return replace(seen, interaction=interaction)
+
+
+def _interaction(click: str, clicked: Aim, events: Sequence[Event]) -> Interaction:
+    """Return the interaction whose slowest event was the slowest."""
+    times = took(events, slowest_of(events))
+    return Interaction(selector=click, matched=clicked["matched"], element=clicked["element"], **times)

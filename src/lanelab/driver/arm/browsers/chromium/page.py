@@ -16,10 +16,12 @@ from lanelab.driver.arm.browsers.chromium.isolated_world import OwnWorld
 from lanelab.driver.arm.browsers.chromium.log import Entry
 from lanelab.driver.arm.browsers.chromium.repeatable import Repeating
 from lanelab.driver.arm.browsers.chromium.scripted import follow
+from lanelab.driver.arm.browsers.chromium.step_watch import StepWatch
 from lanelab.driver.arm.browsers.chromium.tracing import Tracing
 from lanelab.driver.arm.browsers.driven_page import LedPage, Measures, navigation_of, noted_in, times_of, view_of
 from lanelab.driver.arm.browsers.failures import BrowserError
 from lanelab.driver.arm.browsers.measures import measures_script
+from lanelab.driver.arm.browsers.vitals import StepTold
 from lanelab.driver.base.errors import NodeError, RecordError
 from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.bed.node import Node
@@ -69,6 +71,7 @@ class ChromiumPage(LedPage):
         self._inside: list[Entry] = []  # of a script's step that is under way: what was logged until it ended
         self._ends: list[int] = []  # of each step of a script, how much that was
         self._began_at, self._document = 0.0, 0.0  # of a script's step; when the document before it began
+        self._vitals: StepWatch | None = None  # where steps are asked for them
 
     def begin(self) -> None:
         self._keys_before = len(self._keys_file())
@@ -91,6 +94,12 @@ class ChromiumPage(LedPage):
         else:
             self._session.unlimit()
 
+    def watch_steps(self, after_ms: float) -> None:
+        self._vitals = StepWatch(self._session, after_ms)
+
+    def vitals_of_steps(self) -> Sequence[StepTold]:
+        return self._vitals.answers if self._vitals else ()
+
     def travel(self, legs: Sequence[Leg], timeout_s: float) -> None:
         for number, leg in enumerate(legs):
             thought_s = self._think(leg) if number else 0.0
@@ -99,6 +108,10 @@ class ChromiumPage(LedPage):
             self._leg, self._thought_s = leg, thought_s
             self.load(leg.url, timeout_s)
             self._ended_at = time.monotonic()
+            if self._vitals and not self._failures:
+                with noted_in(self._failures):
+                    self._measure()
+                    self._vitals.end(leg.name, by_load=True)
         if self._failures and self._leg:
             first, *others = self._failures
             self._failures[:] = [replace(first, detail=f"step {self._leg.name}: {first.detail}"), *others]
@@ -112,6 +125,8 @@ class ChromiumPage(LedPage):
             time.sleep(max(0.0, remaining_s))
             self._note_step(self._session.log("performance"))
             self._measures = None
+            if self._vitals:
+                self._vitals.begin(hears=False)
         time.sleep(max(0.0, self._ended_at + leg.think_s - time.monotonic()))
         return time.monotonic() - self._ended_at
 
@@ -135,6 +150,8 @@ class ChromiumPage(LedPage):
         elif events.first_request_us(log, self._target) is not None:
             what = "it loads something before its first step"
             raise BrowserError(what, "Begin the step before", reason=Reason.SCRIPT_FAILED)
+        if self._vitals:
+            self._vitals.begin(hears=True)
         self._measures, self._plt_ms, self._inside = None, None, []
         self._began_at, self._asked_us = time.monotonic(), time.time_ns() // 1000
         self._thought_s = self._began_at - self._ended_at if self._leg else 0.0
@@ -150,6 +167,8 @@ class ChromiumPage(LedPage):
         if self._leg:
             self._leg = replace(self._leg, url=url)
         self._measure()
+        if self._vitals and self._leg:
+            self._vitals.end(self._leg.name, by_load=False)
 
     def _origin(self) -> float:
         """Return when the document that is there began."""

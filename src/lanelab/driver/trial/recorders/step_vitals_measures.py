@@ -1,0 +1,164 @@
+"""The same of a step of a journey: from what vitals.js tells to evidence and measures. Pure."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TypedDict
+
+from lanelab.driver.arm.browsers.vitals import StepTold
+from lanelab.driver.base.coded import parsed
+from lanelab.driver.record.evidence.step_vitals import SoftNavigation, StepInteraction, StepVitals
+from lanelab.driver.record.evidence.vitals import LargestPaint
+from lanelab.driver.record.metrics import OF_SOFT_NAVIGATIONS, OF_VITALS, SOFT_AT, SOFT_FCP, SOFT_LCP
+from lanelab.driver.trial.recorders.vitals_measures import (
+    INP,
+    LCP,
+    TBT,
+    WITHIN,
+    Event,
+    Kept,
+    Read,
+    Window,
+    blocking,
+    measures,
+    slowest_of,
+    took,
+)
+
+
+class Soft(TypedDict):
+    navigations: Kept | None
+    paints: Kept | None
+
+
+class StepRead(Read):
+    since_ms: float
+    soft: Soft
+
+
+class Navigation(TypedDict):
+    at_ms: float
+    interaction: int | None
+    url: str
+    kind: str | None
+    fcp_ms: float | None
+
+
+class Paint(TypedDict):
+    """The content that was painted for an interaction."""
+
+    at_ms: float
+    interaction: int | None
+    size: float
+    tag: str | None
+    element: str | None
+    url: str | None
+    text: str | None
+
+
+def step_vitals(answer: StepTold, after_ms: float) -> StepVitals:
+    """Return the evidence of a step. Raises RecordError where something is missing in it."""
+    read = parsed(StepRead, answer["read"], WITHIN)
+    window = Window(read["since_ms"], round(read["loaded_ms"] + after_ms, 3))
+    loaded = read["since_ms"] == 0
+    seen = window.seen(read)
+    if not loaded:
+        seen = replace(seen, paints=())
+        window.absent[LCP] = "it loaded no page, and browsers tell the largest paint of a load alone"
+    elif not seen.paints:
+        window.absent.setdefault(LCP, "nothing that counts was painted")
+    if read["fcp_ms"] is None or read["fcp_ms"] > window.until_ms:
+        window.absent.setdefault(TBT, "nothing was painted, after which it is counted")
+    interactions = _interactions(answer, window, loaded=loaded)
+    soft = _soft_navigations(read["soft"], window)
+    return StepVitals(answer["step"], read["since_ms"], seen, interactions, soft)
+
+
+def step_measures(step: StepVitals) -> dict[str, float]:
+    """Return the numbers of a step, by the names of their metrics. What is absent has none."""
+    vitals = step.vitals
+    values = measures(vitals)
+    if step.since_ms:  # a page that was there is painted
+        values[TBT] = blocking(vitals.tasks, step.since_ms, vitals.until_ms)
+    if step.interactions:
+        values[INP] = max(each.latency_ms for each in step.interactions)
+    if step.soft_navigations:
+        last = step.soft_navigations[-1]
+        values[SOFT_AT] = round(last.at_ms - step.since_ms, 3)
+        if last.fcp_ms is not None:
+            values[SOFT_FCP] = last.fcp_ms
+        if last.paints:
+            values[SOFT_LCP] = round(last.paints[-1].at_ms - last.at_ms, 3)
+    return {name: value for name, value in values.items() if name not in vitals.absent}
+
+
+def untold(step: StepVitals) -> list[str]:
+    """Return the measures of which its vitals have neither a number nor why there is none."""
+    numbers = step_measures(step)
+    known = {*numbers, *step.vitals.absent}
+    return [name for name in (*OF_VITALS, *OF_SOFT_NAVIGATIONS) if name not in known]
+
+
+def _interactions(answer: StepTold, window: Window, *, loaded: bool) -> tuple[StepInteraction, ...]:
+    if "events" not in answer:
+        of_load = "it loaded a page, whose interactions nobody heard from the step's begin on"
+        window.absent[INP] = of_load if loaded else "nobody listened to interactions from the step's begin on"
+        return ()
+    if answer["events"] is None:
+        window.absent[INP] = "the browser does not tell which events are one interaction"
+        return ()
+    every = parsed(list[Event], answer["events"], WITHIN)
+    events = [event for event in every if window.has(event["at_ms"])]
+    if not events:
+        window.absent[INP] = "the browser told of no interaction in it"
+    return tuple(_of_interactions(events))
+
+
+def _of_interactions(events: Sequence[Event]) -> Iterable[StepInteraction]:
+    """Yield each interaction, in the order of their first events."""
+    for number in dict.fromkeys(event["interaction"] for event in sorted(events, key=lambda event: event["at_ms"])):
+        its_events = [event for event in events if event["interaction"] == number]
+        slowest = slowest_of(its_events)
+        # Chromium names the element of a click, and not that of the pointer which made it.
+        elements = [element for event in (slowest, *its_events) if (element := event.get("element"))]
+        yield StepInteraction(slowest.get("name", ""), next(iter(elements), None), **took(events, slowest))
+
+
+def _soft_navigations(soft: Soft, window: Window) -> tuple[SoftNavigation, ...]:
+    """Return those whose input was in the step, with what was painted for each by the end."""
+    navigations = window.entries(
+        soft["navigations"], "soft-navigation", OF_SOFT_NAVIGATIONS, Navigation, lambda each: each["at_ms"]
+    )
+    paints = window.entries(
+        soft["paints"], "interaction-contentful-paint", (SOFT_LCP,), Paint, lambda each: each["at_ms"]
+    )
+    for name in OF_SOFT_NAVIGATIONS if not navigations else ():
+        window.absent.setdefault(name, "the browser reported no soft navigation in it")
+    listed = tuple(_soft_navigation(each, paints, window) for each in navigations)
+    if listed and listed[-1].fcp_ms is None:
+        window.absent.setdefault(SOFT_FCP, "nothing was painted for the soft navigation by the end")
+    if listed and not listed[-1].paints:
+        window.absent.setdefault(SOFT_LCP, "nothing that counts was painted for the soft navigation by the end")
+    return listed
+
+
+def _soft_navigation(each: Navigation, paints: Sequence[Paint], window: Window) -> SoftNavigation:
+    fcp_ms = each["fcp_ms"]
+    painted = fcp_ms is not None and window.has(each["at_ms"] + fcp_ms)
+    return SoftNavigation(
+        at_ms=each["at_ms"],
+        url=each["url"],
+        kind=each["kind"],
+        fcp_ms=fcp_ms if painted else None,
+        paints=_largest([paint for paint in paints if paint["interaction"] == each["interaction"]]),
+    )
+
+
+def _largest(paints: Sequence[Paint]) -> tuple[LargestPaint, ...]:
+    """Return those that are larger than every one before."""
+    larger: list[LargestPaint] = []
+    for each in sorted(paints, key=lambda paint: paint["at_ms"]):
+        if not larger or each["size"] > larger[-1].size:
+            larger.append(
+                LargestPaint(each["at_ms"], each["size"], each["tag"], each["element"], each["url"], each["text"])
+            )
+    return tuple(larger)
