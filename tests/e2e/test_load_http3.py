@@ -84,11 +84,13 @@ def test_all_witnesses_say_http3(users: Played, arm: str) -> None:
     assert spoken["datagrams"]["received"] > 100
 
 
-def test_what_the_server_logs_tells_of_http2_as_well(users: Played) -> None:
+def test_http2_beside_it_costs_no_log_and_needs_no_such_witness(users: Played) -> None:
     (record,) = users.records("h2")
-    assert record["recordings"]["spoken"]["served"].keys() == {"h2"}
-    assert record["recordings"]["spoken"]["datagrams"] is None
-    assert record["recordings"]["spoken"]["quic"]["begun"] == 0
+    assert "spoken" not in record["recordings"]
+    assert record["evidence"]["wire"]["offered"] == {"h2": USERS}
+    (other,) = users.records("h3")
+    assert "sampling" not in record["evidence"]["server"]["configuration"]
+    assert "sampling" in other["evidence"]["server"]["configuration"]
 
 
 def test_connections_that_the_kernel_does_not_know_have_no_series(users: Played) -> None:

@@ -78,9 +78,7 @@ def refuse_ways_to_h3(written: Written, arms: Sequence[Arm]) -> None:
     for arm in arms:
         for name, usual in (("h3_discovery", "forced"), ("early_data", False)):
             if getattr(arm, name) != usual:
-                what = (
-                    f"{arm.name}: {name} is a browser's: under load each connection begins by QUIC, without early data"
-                )
+                what = f"{arm.name}: {name} is a browser's: under load connections begin by QUIC, without early data"
                 raise written.error(what, f"Leave it out, or write workload: {PAGE_LOAD}")
 
 

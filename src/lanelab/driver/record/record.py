@@ -35,7 +35,7 @@ RECORDINGS: dict[str, type[Coded]] = {
     "journey": JourneyEvidence,  # likewise, of trials that load several pages
     "machine": MachineEvidence,
     "server_series": ServerSeriesEvidence,
-    "spoken": SpokenEvidence,  # likewise, of loads whose server logs some requests
+    "spoken": SpokenEvidence,  # likewise, of loads by HTTP/3
     STEP_VITALS: StepVitalsEvidence,  # of the recorder vitals, of trials that make a journey
     "trace": TraceEvidence,
     "vitals": VitalsEvidence,

@@ -67,7 +67,7 @@ class Assignment:
     hints: tuple[str, ...] = ()  # values of Link that are sent in a 103 ahead of the page
     pushed: tuple[str, ...] = ()  # paths of the page's host that are pushed with it
     delays: Mapping[str, Duration] = field(default_factory=dict)  # how long answers wait, by host and path
-    log_requests: bool = True  # False: not each, since the cost is not to be measured; see `samples_requests`
+    log_requests: bool = True  # False: not each, since the cost is not to be measured; see `sampled` of servers
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ class Server(Program, Protocol):
     limits_streams: bool = False  # to an arm's `server_max_streams`
     answers_posts: bool = False  # and other methods beside GET and HEAD, as they were recorded
     repeats_last_line: bool = False  # of its log: that of a connection's last request, when the connection ends
-    samples_requests: bool = False  # where it is not to log each request, it logs a few of each second
+    sampled: frozenset[str] = frozenset()  # protocols of whose loads it logs a few requests of each second
     quic: QuicStack | None = None  # where it speaks HTTP/3
 
     @property

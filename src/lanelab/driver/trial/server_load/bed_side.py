@@ -260,11 +260,13 @@ class LoadOnBed(BedSide):
         return serving
 
     def _spoken(self, spec: TrialSpec, results: Results) -> SpokenEvidence | None:
-        """Return by which protocols the server had requests, where it logs some of them, and what came by UDP."""
-        if self._served is None or not SERVERS[spec.arm.server].samples_requests:
+        """Return by which protocols the server had requests, by the few that it logs, and what came by UDP."""
+        sampled = spec.arm.protocol in SERVERS[spec.arm.server].sampled
+        if self._served is None or not (sampled or spec.arm.protocol == H3):
             return None
         try:
-            return SpokenEvidence(served_by_protocol(self._served.server.requests()), results.datagrams, None)
+            lines = self._served.server.requests() if sampled else ()
+            return SpokenEvidence(served_by_protocol(lines), results.datagrams, None)
         except (BedError, RecordError) as error:
             self._failures.append(Failure(Reason.EVIDENCE_MISSING, f"of the server: {error}"))
             return None

@@ -25,7 +25,7 @@ def served_by_protocol(lines: Sequence[Line]) -> dict[str, int]:
 def judge_spoken(spoken: SpokenEvidence | None, arm: Arm, report: LoadReport) -> Iterator[Failure]:
     """Yield a failure where the others do not agree with the arm, or say nothing although they should."""
     if spoken is None:
-        if arm.protocol == H3 or SERVERS[arm.server].samples_requests:
+        if arm.protocol == H3 or arm.protocol in SERVERS[arm.server].sampled:
             yield Failure(Reason.EVIDENCE_MISSING, "recordings.spoken is missing")
         return
     yield from _served(spoken, arm, report)
@@ -44,7 +44,7 @@ def _served(spoken: SpokenEvidence, arm: Arm, report: LoadReport) -> Iterator[Fa
     for name in sorted(set(spoken.served) - {arm.protocol}):
         detail = f"by the server's log {spoken.served[name]} requests came by {name} instead of {arm.protocol}"
         yield Failure(Reason.PROTOCOL_FALLBACK, detail)
-    if not spoken.served and report.requests.ended and SERVERS[arm.server].samples_requests:
+    if not spoken.served and report.requests.ended and arm.protocol in SERVERS[arm.server].sampled:
         detail = "recordings.spoken.served is missing: the server's log has no request"
         yield Failure(Reason.EVIDENCE_MISSING, detail)
 

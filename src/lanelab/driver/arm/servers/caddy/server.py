@@ -49,7 +49,7 @@ class Caddy(FromFiles):
     own_kind = fields.CaddySettings
     configuration_file = "caddy.json"
     counts_requests = False
-    samples_requests = True
+    sampled = configuration.SAMPLED
     quic = QuicStack("quic-go", "NewReno")
     sends_early_hints = True
     clock_us = log.CLOCK_US
