@@ -9,11 +9,28 @@ from collections.abc import Iterable, Mapping
 
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.record.load_series import SERIES
-from lanelab.driver.record.metrics import ANY, LOAD, METRICS, NEEDS, PAGE_LOAD, STEP_METRICS, STEP_NEEDS, Metric
+from lanelab.driver.record.metrics import (
+    ANY,
+    FETCH,
+    LOAD,
+    METRICS,
+    NEEDS,
+    OVER_LINK,
+    PAGE_LOAD,
+    STEP_METRICS,
+    STEP_NEEDS,
+    Metric,
+)
 
 PAGE = PROJECT / "docs" / "reference" / "metrics.md"
 STEP = "@STEP"  # behind the name of a metric
-WORKLOADS = {(PAGE_LOAD,): "Of page loads", (LOAD,): "Of loads", ANY: "Of both"}
+WORKLOADS = {
+    (PAGE_LOAD,): "Of page loads",
+    OVER_LINK: "Of page loads and fetches",
+    (FETCH,): "Of fetches",
+    (LOAD,): "Of loads",
+    ANY: "Of all",
+}
 BEGIN = """\
 # Metrics
 
@@ -24,7 +41,7 @@ Every number that a trial may have, and every number over time. Experiment files
 the name in the last column, or its own. What a metric needs is the setting of an experiment without which no trial has
 it; a trial in which it was not measured has no value. The pages of its subject say more:
 [the parts of a load time](parts.md), [vitals](vitals.md), [captures](packets.md), [loads](load.md),
-[the server's series](server-series.md), [the machine](machine.md), [the gateway](gateway.md).
+[fetches](fetch.md), [the server's series](server-series.md), [the machine](machine.md), [the gateway](gateway.md).
 """
 OF_STEPS = """\
 ## Of steps of a journey

@@ -16,7 +16,7 @@ from lanelab.driver.base.programs.building.go import GATEWAY, Go, toolchain
 from lanelab.driver.base.programs.system_package import ARCHITECTURES  # Go has the names that Debian has
 from lanelab.driver.base.version import VERSION
 
-PROGRAMS = (PROGRAM, "spdy-load")
+PROGRAMS = (PROGRAM, "spdy-load", "lanelab-fetcher")
 # Go as a Python package leaves its licence out; its authors' modules have the same text.
 SAME_TEXT = "src/cmd/vendor/golang.org/x/sys/LICENSE"
 LINKED = "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}{{end}}{{end}}"

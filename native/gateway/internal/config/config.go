@@ -198,15 +198,8 @@ func Read(path string) (*Config, error) {
 // Parse reads and checks a configuration.
 func Parse(text []byte) (*Config, error) {
 	config := &Config{Wire: usualWire()}
-	if err := checkKeys(text, config); err != nil {
+	if err := decode(text, config); err != nil {
 		return nil, err
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	if err := decoder.Decode(config); err != nil {
-		return nil, explain(err)
-	}
-	if _, err := decoder.Token(); err != io.EOF {
-		return nil, errors.New("there is more after the configuration's end; it is one JSON object")
 	}
 	config.Wire.setPort()
 	for i := range config.Beside {
@@ -217,6 +210,21 @@ func Parse(text []byte) (*Config, error) {
 		config.DNS = DNS{Mode: Instant, Hosts: Hosts{BackEnd: config.Reverse.Address}}
 	}
 	return config, config.check()
+}
+
+// decode reads one JSON object, strictly.
+func decode(text []byte, into any) error {
+	if err := checkKeys(text, into); err != nil {
+		return err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	if err := decoder.Decode(into); err != nil {
+		return explain(err)
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return errors.New("there is more after the configuration's end; it is one JSON object")
+	}
+	return nil
 }
 
 func explain(err error) error {

@@ -17,7 +17,7 @@ from lanelab.analysis.results.numbers import values_of
 from lanelab.analysis.results.run_folder import browsers_of
 from lanelab.driver.experiment.dimensions import words_of_scale
 
-_WATCHED = ("lanelab", "machine", "bed_options", "gateway", "mod_replay", "mod_spdy", "spdy-load")
+_WATCHED = ("lanelab", "machine", "bed_options", "gateway", "mod_replay", "mod_spdy", "spdy-load", "lanelab-fetcher")
 _BED = re.compile(r"bed( \d+)?")  # the second one of a session is "bed 2"
 _MAY_DIFFER = ("bed", "bring_up_s", "began_utc", "proven_bps", "routes", "changed_files")
 _MOST = 6

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from lanelab.analysis.results.model import Cell, Run, Trial
 from lanelab.analysis.results.refusals import Pooled, Refusal, pooled, refusals
+from lanelab.driver.record.metrics import OVER_LINK
 
 # A trial whose own capture tells of its link has one of these measures: it knows a round trip, or losses.
 TELLS = ("capture_rtt_ms", "told_packets_down")
@@ -70,7 +71,7 @@ def sentences(run: Run) -> list[str]:
         for cell in run.cells
         for each in refused.get(cell.number, ())
     ]
-    loads = run.ok if run.workload == "page_load" else []
+    loads = run.ok if run.workload in OVER_LINK else []
     unproven = [trial for trial in loads if not _proves(trial)]
     if unproven:
         count = f"{len(unproven)} of {len(loads)} {run.trials_word} that count"

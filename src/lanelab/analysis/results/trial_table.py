@@ -37,11 +37,12 @@ def _parts(trial: Trial, record: TrialRecord, artifacts: Sequence[tuple[str, int
     yield from words((f"flagged: {each.name}: {each.detail}" for each in trial.flags), "warn")
     if record.steps:
         yield table((*STEPS, *_of_vitals(trial, record.steps)), enumerate(record.steps, 1))
+    page = record.page_load
     if record.requests:
         yield table(REQUESTS, enumerate(record.requests, 1))
         settings = trial.cell.arm.settings
-        yield from words([URLS] if settings.get("via") == "gateway" and settings.get("tls") == "off" else [], "muted")
-    page = record.page_load
+        by_gateway = page is not None and page.browser is not None and settings.get("via") == "gateway"
+        yield from words([URLS] if by_gateway and settings.get("tls") == "off" else [], "muted")
     console = page.browser.console if page and page.browser else ()
     yield from words(f"console: {line.level}: {line.text}" for line in console)
     if artifacts:

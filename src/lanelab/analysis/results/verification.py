@@ -25,6 +25,7 @@ from lanelab.driver.run.folder.database import opened_database
 from lanelab.driver.run.folder.digests import differences, file_digest
 from lanelab.driver.run.folder.trial_content import artifact_path
 from lanelab.driver.run.folder.trial_records import whole_record
+from lanelab.driver.trial.fetch.requests import measures_of
 
 TABLE = re.compile(r"CREATE TABLE (\w+)")
 BOUND = "bound_ms"
@@ -173,6 +174,8 @@ def _of_trial(database: sqlite3.Connection, trial: int, status: str, text: str) 
 def _from_evidence(record: TrialRecord) -> dict[str, float]:
     """Return the measures that are evidence's own."""
     evidence = record.page_load
+    if record.fetch:
+        return measured(replace(record, measures=measures_of(record.fetch)))
     times = evidence.browser.times.to_json() if evidence and evidence.browser else {}
     return measured(replace(record, measures={name: value for name, value in times.items() if value is not None}))
 

@@ -1,4 +1,4 @@
-"""Who could say what was on the link of page loads, and where not all of them could.
+"""Who could say what was on the link of page loads and fetches, and where not all of them could.
 
 docs/reference/verdicts.md says who the witnesses are. A trial stores in `evidence.witnesses` those its verdict used.
 """
@@ -6,13 +6,14 @@ docs/reference/verdicts.md says who the witnesses are. A trial stores in `eviden
 from collections.abc import Mapping, Sequence
 
 from lanelab.analysis.results.model import Run, Trial
-from lanelab.driver.record.metrics import PAGE_LOAD
+from lanelab.driver.record.metrics import FETCH, OVER_LINK
 from lanelab.driver.run.folder.trial_content import each_witnesses
 
 WHO = {"server": "the server's log", "capture": "the capture"}
 WHAT = {"protocol": "the protocol", "tls": "the version of TLS", "connections": "the connections"}
 MOST_ARMS = 3
-WAYS = {"browser": "by the browser itself", "gateway": "through the gateway"}  # what arms' `via` comes to
+# What arms' `via` comes to; in a fetch nobody but the fetcher speaks.
+WAYS = {"browser": "by the browser itself", "gateway": "through the gateway", "fetcher": "by the fetcher"}
 Known = Mapping[int, Mapping[str, Sequence[str]] | None]
 
 
@@ -36,8 +37,9 @@ def _known(run: Run) -> Known:
 def _by_way(run: Run) -> dict[str, list[Trial]]:
     """Return trials by what spoke to the server; none of another workload."""
     by_way: dict[str, list[Trial]] = {}
-    for trial in run.ok if run.workload == PAGE_LOAD else ():
-        by_way.setdefault(str(trial.cell.arm.settings.get("via", "browser")), []).append(trial)
+    for trial in run.ok if run.workload in OVER_LINK else ():
+        via = "fetcher" if run.workload == FETCH else str(trial.cell.arm.settings.get("via", "browser"))
+        by_way.setdefault(via, []).append(trial)
     return {way: by_way[way] for way in WAYS if way in by_way}
 
 

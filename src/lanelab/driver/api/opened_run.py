@@ -60,13 +60,13 @@ class Run:
 
     @property
     def workload(self) -> str:
-        """page_load or load."""
+        """page_load, load or fetch."""
         return self.data.workload
 
     @property
     def loads_pages(self) -> bool:
-        """Whether its trials are loads of pages by a browser, which have requests; else they put a server under
-        load."""
+        """Whether its trials are loads of pages by a browser, or of objects without one, which have requests; else
+        they put a server under load."""
         return self.workload != LOAD
 
     @property

@@ -21,7 +21,7 @@ from lanelab.driver.experiment.schedule.blocks import blocks
 from lanelab.driver.experiment.schedule.estimate import Estimate, SpreadEstimate, estimate_spread
 from lanelab.driver.experiment.schedule.portions import require_portions
 from lanelab.driver.experiment.schedule.warnings import warnings
-from lanelab.driver.record.metrics import LOAD
+from lanelab.driver.record.metrics import PAGE_LOAD
 from lanelab.driver.run.built_programs import FirstBuild, still_to_build
 from lanelab.driver.run.loads import limits_told, scripts_told
 from lanelab.driver.run.run_duration import expected, sites_of
@@ -134,8 +134,8 @@ class Plan:
 
     def arms(self) -> dict[str, dict[str, Json]]:
         """Return for each arm the settings that are not the defaults."""
-        # In a load no gateway takes part: the generator speaks every protocol itself.
-        hidden = {"via"} if self.experiment.workload == LOAD else set()
+        # In a load and in a fetch no gateway takes part: generator and fetcher speak every protocol themselves.
+        hidden = set() if self.experiment.workload == PAGE_LOAD else {"via"}
         return {
             arm.name: {key: value for key, value in arm.changed().items() if key not in hidden}
             for arm in self.experiment.arms

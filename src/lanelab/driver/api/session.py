@@ -105,7 +105,7 @@ def _play_one_bed(begun: BegunRun, programs: Programs, bed: BedOptions, means: M
 def _stops_when(experiment: Experiment, means: Means) -> str:
     if means.sweep.is_asked_for:
         return "when the portions that are under way are stored"
-    return "after this trial" if experiment.workload == PAGE_LOAD else "now: a load ends at once"
+    return "after this trial" if experiment.workload == PAGE_LOAD else f"now: a {experiment.workload} ends at once"
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Time stamps. Durations are taken from time.monotonic()."""
 
 import datetime
+import time
 
 
 def utc_now() -> str:
@@ -18,3 +19,9 @@ def seconds_between(first: str, second: str) -> float:
     """Return the seconds from one stamp to another."""
     began, ended = (datetime.datetime.fromisoformat(text) for text in (first, second))
     return (ended - began).total_seconds()
+
+
+def wall_ahead_ns() -> int:
+    """Return by how much the wall clock is ahead of the steady one: before a load as much as after it, or it was
+    set."""
+    return time.time_ns() - time.monotonic_ns()

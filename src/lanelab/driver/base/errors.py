@@ -23,6 +23,7 @@
         │   └── CommandFailed a command on a node ended with a status other than 0
         ├── ServerError       a server in the server node did not start, or failed
         ├── GatewayError      the gateway in the client node did not start, or failed
+        ├── FetcherError      the fetcher in the client node did not start, or failed
         ├── HostError         a machine that ssh reaches cannot be a node, or cannot be reached
         │   └── HostAway      not now: that passes by itself, or when the machine is up again
         ├── BedLost           the bed process died
@@ -195,6 +196,10 @@ class ServerError(BedError):
 
 class GatewayError(BedError):
     """The gateway in the client node did not start, or failed."""
+
+
+class FetcherError(BedError):
+    """The fetcher in the client node did not start, or failed."""
 
 
 class HostError(BedError):

@@ -1,4 +1,5 @@
-"""What cells may differ in besides site and arm, by name: settings of the link, and how much load there is."""
+"""What cells may differ in besides site and arm, by name: settings of the link, how much load there is, and how many
+objects are fetched at once."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -28,6 +29,7 @@ _OF_LOADS = (
     Setting("connections", count("CONNECTIONS", "connections", 1, 20_000), "", "connections of a load", "10"),
     Setting("users", count("USERS", "users", 1, 100_000), "", "users of a load", "100"),
     Setting("arrivals", ARRIVALS, "", "pages that begin per second", "50"),
+    Setting("at_once", count("OBJECTS", "objects", 1, 1000), "", "objects of a fetch that are under way at once", "6"),
 )
 # fmt: on
 T = TypeVar("T")

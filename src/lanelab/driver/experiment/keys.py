@@ -20,7 +20,7 @@ from lanelab.driver.base.units import Duration, Ratio
 from lanelab.driver.experiment.load_tables import LOAD_USERS, LONG_DURATION, WORKLOAD
 from lanelab.driver.record import metrics
 from lanelab.driver.record.load_series import SERIES
-from lanelab.driver.record.metrics import PAGE_LOAD
+from lanelab.driver.record.metrics import FETCH, PAGE_LOAD
 from lanelab.driver.trial.recorders.registry import RECORDERS
 
 COURSE = "series"
@@ -74,8 +74,10 @@ EXPERIMENT = Table((
         default_words="none"),
     Setting("sites", None, "", "archived sites to load", "[dummy]", "a name or a list of names"),
     Setting("workload", None, PAGE_LOAD,
-        "what a trial does: a browser loads a page, or [a server is put under load](#workload)",
-        "{kind: load, users: 100, duration: 60s}", f"`{PAGE_LOAD}`, or a mapping of [keys](#workload)"),
+        "what a trial does: a browser loads a page, [a server is put under load](#workload), or [objects are "
+        "fetched](fetch.md) without a browser",
+        "{kind: load, users: 100, duration: 60s}",
+        f"`{PAGE_LOAD}`, `{FETCH}`, or a mapping of [keys](#workload)"),
     Setting("links", None, "", "links to load them over; any setting may be a list, which makes a grid",
         "{rate: 10mbit, rtt: [20ms, 100ms]}",
         "a mapping of [settings of the link](link.md), the name of a profile, or a list of such"),
@@ -169,7 +171,7 @@ FIGURE = Table((
         "what is drawn, the median of each cell; `change`: how much each arm changes the load time, [round by "
         "round](#figures)", "fcp", "a [metric](metrics.md), of a [journey](journeys.md) METRIC@STEP, `change`, or a "
         "[series](metrics.md#series)",
-        default_words="`plt`; with `workload: load` `requests_per_s`"),
+        default_words="`plt`; with `workload: load` `requests_per_s`, with `fetch` `fetch`"),
     Setting("series", None, "", "what has a colour of its own; in a `heatmap` a row of its own", "arm",
         "as `x`, or `none`", "`arm`, when there are several"),
     Setting("facet", None, "", "what has a panel of its own", "site", "as `x`, or `none`",

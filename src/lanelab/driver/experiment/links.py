@@ -91,13 +91,14 @@ def stated(link: Link) -> Mapping[str, str]:
 
 
 def settings_without(case: LinkCase, names: Sequence[str]) -> tuple[object, ...]:
-    """Return what a link states besides these, and what load it is under: two that agree in it differ in nothing
+    """Return what a link states besides these, and what load or fetch it has: two that agree in it differ in nothing
     else."""
     rest = stated(case.link)
     for name in names:
         rest = without(rest, name)
-    load = None if case.load and set(names) & case.load.dimensions().keys() else case.load
-    return (*sorted(rest.items()), load)
+    done = case.load or case.fetch
+    done = None if done and set(names) & done.dimensions().keys() else done
+    return (*sorted(rest.items()), done)
 
 
 def _is_that(link: Link, mapping: Mapping[str, str]) -> bool:
@@ -113,8 +114,8 @@ def varying(links: Iterable[Link]) -> list[str]:
 
 
 def varying_cases(cases: Iterable[LinkCase]) -> list[str]:
-    """Return the dimensions in which these cases differ: settings of the link and of the load."""
-    return _varying([{**stated(case.link), **(case.load.dimensions() if case.load else {})} for case in cases])
+    """Return the dimensions in which these cases differ: settings of the link, of the load or of the fetch."""
+    return _varying([{**stated(case.link), **case.dimensions()} for case in cases])
 
 
 def _varying(mappings: Sequence[Mapping[str, str]]) -> list[str]:

@@ -15,10 +15,10 @@ from lanelab.driver.base.settings.kinds import NUMBER, near_miss
 from lanelab.driver.base.settings.setting import Values
 from lanelab.driver.base.settings.source import Written
 from lanelab.driver.base.units import Duration
-from lanelab.driver.experiment.load_tables import LOAD_STAGE, LOAD_USERS, WORKLOAD
+from lanelab.driver.experiment.load_tables import FETCH_KEYS, LOAD_STAGE, LOAD_USERS, WORKLOAD
 from lanelab.driver.experiment.model import Cell, LinkCase
 from lanelab.driver.experiment.user_files import read_script
-from lanelab.driver.record.metrics import LOAD, PAGE_LOAD, metrics_of
+from lanelab.driver.record.metrics import FETCH, LOAD, PAGE_LOAD, metrics_of
 from lanelab.driver.trial.load_settings import PAGE, SCRIPTS, LoadSettings, Stage
 from lanelab.driver.trial.server_load.generator import OF_CONNECTIONS, OF_USERS, Generator
 from lanelab.driver.trial.server_load.registry import GENERATORS
@@ -49,9 +49,10 @@ def workload_of(written: Written | None) -> tuple[str, dict[str, Written]]:
     entries = WORKLOAD.entries(written)
     kind: str = WORKLOAD.values_of({name: entry for name, entry in entries.items() if name == "kind"})["kind"]
     others = {name: entry for name, entry in entries.items() if name != "kind"}
-    if kind != LOAD and others:
-        name, entry = next(iter(others.items()))
-        raise entry.error(f"{name} means nothing with kind: {kind}", f"Leave it out, or write kind: {LOAD}")
+    for name, entry in others.items():
+        owner = FETCH if name in FETCH_KEYS else LOAD
+        if owner != kind:
+            raise entry.error(f"{name} means nothing with kind: {kind}", f"Leave it out, or write kind: {owner}")
     return kind, others
 
 

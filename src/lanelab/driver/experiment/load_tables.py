@@ -1,17 +1,18 @@
-"""The keys of `workload` in an experiment file, where a server is put under load."""
+"""The keys of `workload` in an experiment file: of a server under load, and of a fetch."""
 
 import re
 from fractions import Fraction
 
 from lanelab.driver.base.errors import InputError
-from lanelab.driver.base.settings.kinds import NUMBER, Kind, choice, count, pattern
+from lanelab.driver.base.settings.kinds import FLAG, NUMBER, Kind, choice, count, pattern
 from lanelab.driver.base.settings.setting import Setting, Table
 from lanelab.driver.base.units import Duration, Size
-from lanelab.driver.record.metrics import LOAD, PAGE_LOAD
+from lanelab.driver.record.metrics import FETCH, LOAD, PAGE_LOAD
 from lanelab.driver.trial.load_settings import PAGE
 from lanelab.driver.trial.server_load.registry import DEFAULT, GENERATORS
 
 MOST_USERS = 100_000
+FETCH_KEYS = ("objects", "at_once", "warm")  # which mean nothing where a server is put under load
 _MINUTES = re.compile(rf"\s*(?P<number>{NUMBER})\s*min\s*")
 
 
@@ -39,7 +40,7 @@ LONG_DURATION = Kind(
 )
 # fmt: off
 WORKLOAD = Table((
-    Setting("kind", choice("WORKLOAD", PAGE_LOAD, LOAD), PAGE_LOAD, "what a trial does", LOAD),
+    Setting("kind", choice("WORKLOAD", PAGE_LOAD, LOAD, FETCH), PAGE_LOAD, "what a trial does", LOAD),
     Setting("generator", choice("GENERATOR", *GENERATORS), DEFAULT,
         "what loads the server: users with k6, or one of the programs that ask for objects as fast as they "
         "can", "wrk"),
@@ -72,6 +73,15 @@ WORKLOAD = Table((
     Setting("most", Kind("SIZE", "`kB`, `MB`, `GB`", _most), "100GB",
         "of large objects fewer requests are made: so many that the answers are no more than this; not with k6",
         "100MB"),
+    Setting("objects", None, "",
+        "which objects of the site are fetched, in its order: patterns of addresses, or of paths where they begin "
+        "with /",
+        "[\"/img/*\", \"*.css\"]", "a pattern or a list; `*` is anything, `?` one character", "all"),
+    Setting("at_once", count("OBJECTS", "objects", 1, 1000), "1", "how many objects are under way at once", "[1, 6]",
+        "1 to 1000, or a list"),
+    Setting("warm", FLAG, "false",
+        "whether all is fetched once before, unmeasured, over the connections that then carry what is measured",
+        "true"),
 ), of=" of a workload")
 LOAD_USERS = Table((
     Setting("from", count("USERS", "users", 0, MOST_USERS), "0", "how many there are at the beginning", "1"),

@@ -16,6 +16,7 @@ from lanelab.driver.experiment.dimensions import value_of
 from lanelab.driver.experiment.figure import Figure
 from lanelab.driver.link import Link
 from lanelab.driver.record.metrics import Metric, metrics_of_steps
+from lanelab.driver.trial.fetch.settings import FetchSettings
 from lanelab.driver.trial.journey import Journey, Script
 from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.tolerances import Tolerances
@@ -27,15 +28,22 @@ ID_DIGITS = 16
 
 @dataclass(frozen=True, slots=True)
 class LinkCase:
-    """A link with its name within the experiment; where a server is put under load, with the load."""
+    """A link with its name within the experiment; where a server is put under load, with the load; where
+    objects are fetched, with the fetch."""
 
     label: str
     link: Link
     load: LoadSettings | None = None
+    fetch: FetchSettings | None = None
 
     def to_mapping(self) -> dict[str, str]:
-        """Return every effective setting of the link, and what loads differ in, as text with units."""
-        return {**self.link.to_mapping(), **(self.load.dimensions() if self.load else {})}
+        """Return every effective setting of the link, and what loads or fetches differ in, as text with units."""
+        return {**self.link.to_mapping(), **self.dimensions()}
+
+    def dimensions(self) -> dict[str, str]:
+        """Return what loads or fetches differ in."""
+        settings = self.load or self.fetch
+        return settings.dimensions() if settings else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +72,18 @@ class Cell:
 
     def settings(self) -> dict[str, object]:
         """Return what identifies it, beside its site: the settings of link and arm that are not the default ones, the
-        load, the journey and its script's hash. So a setting that lanelab gets later changes no identifier."""
+        load, the journey and its script's hash, the fetch. So a setting that lanelab gets later changes no
+        identifier."""
         load = {"load": self.link.load.to_json()} if self.link.load else {}
         journey = {"journey": [step.to_json() for step in self.journey]} if self.journey else {}
         script = {"script": self.script.sha256} if self.script else {}
-        return {"link": self.link.link.changed(), "arm": self.arm.changed(), **load, **journey, **script}
+        fetch = {"fetch": self.fetch.to_json()} if self.fetch else {}
+        return {"link": self.link.link.changed(), "arm": self.arm.changed(), **load, **journey, **script, **fetch}
+
+    @property
+    def fetch(self) -> FetchSettings | None:
+        """Return the fetch that each of its trials is."""
+        return self.link.fetch
 
     @property
     def label(self) -> str:
@@ -147,3 +162,8 @@ class Experiment:
     journey: Journey = ()  # that each trial makes; empty: it loads one page
     script: Script | None = None  # that makes it
     scale: float = 1.0  # of users and times of loads, against what the file says
+
+    @property
+    def fetches(self) -> bool:
+        """Return whether its trials fetch objects."""
+        return any(cell.fetch for cell in self.cells)

@@ -15,6 +15,7 @@ from lanelab.driver.experiment.cells import Combined, ObjectsOf, SitesWithPages,
 from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.experiment.claims import About, read_claims, refuse_sequential
 from lanelab.driver.experiment.compare import default_pairs, read_pairs
+from lanelab.driver.experiment.fetch_keys import FetchCase, over_fetches, read_fetches
 from lanelab.driver.experiment.figures import default_figures, read_figures
 from lanelab.driver.experiment.journey_scripts import read_journey_script
 from lanelab.driver.experiment.journeys import USUAL_THINK, read_journey, refuse_what_is_of_one_load
@@ -31,7 +32,7 @@ from lanelab.driver.experiment.refusals import (
 )
 from lanelab.driver.experiment.shipped import STUDY_FILE, experiment_file
 from lanelab.driver.experiment.variants import chosen_variant, error_in_variant, overlaid, variants_of
-from lanelab.driver.record.metrics import LOAD, PAGE_LOAD
+from lanelab.driver.record.metrics import FETCH, LOAD, OVER_LINK, PAGE_LOAD
 from lanelab.driver.site.load import site_names
 from lanelab.driver.trial.load_settings import PAGE
 from lanelab.driver.trial.recorders.registry import RECORDERS
@@ -82,11 +83,12 @@ def _parse(
 ) -> Experiment:
     plain = EXPERIMENT.values_of(entries)
     arms = _read_arms(entries, root)
-    workload, loads = _read_workload(entries, arms)
+    workload, loads, fetches = _read_workload(entries, arms)
     repeat = _read_repeat(entries, plain["trials"])
     combined = combine(entries, root, arms, _known_sites(sites, workload, loads))
     refuse_links(entries, combined.links, workload)
     combined = combined.with_cells(over_loads(combined.cells, loads)) if loads else combined
+    combined = combined.with_cells(over_fetches(combined.cells, fetches)) if fetches else combined
     script, scripted = read_journey_script(entries, workload)
     journey = scripted or read_journey(entries, plain["think"] or USUAL_THINK, workload)
     if journey:
@@ -99,8 +101,9 @@ def _parse(
     else:
         figures = default_figures(combined.cells, workload)
     recorders = _read_recorders(entries, workload)
-    if workload == PAGE_LOAD:
+    if workload in OVER_LINK:
         require_witnesses(entries, arms, combined.links, recorders)
+    if workload == PAGE_LOAD:
         require_patience(entries, arms, plain["timeout"])
     if journey:
         refuse_what_is_of_one_load(entries, arms, combined.sites, recorders, journey)
@@ -140,17 +143,20 @@ def _read_claims(entries: Mapping[str, Written], about: About, order: str) -> tu
     return claims
 
 
-def _read_workload(entries: Mapping[str, Written], arms: Sequence[Arm]) -> tuple[str, tuple[LoadCase, ...]]:
-    """Return the workload and its loads; arms and keys of another workload are refused."""
+def _read_workload(
+    entries: Mapping[str, Written], arms: Sequence[Arm]
+) -> tuple[str, tuple[LoadCase, ...], tuple[FetchCase, ...]]:
+    """Return the workload, and its loads or its fetches; arms and keys of another workload are refused."""
     workload, keys = workload_of(entries.get("workload"))
     loads = read_loads(entries["workload"], keys) if workload == LOAD else ()
     refuse_other_workloads(entries, arms, workload)
-    return workload, loads
+    fetches = read_fetches(keys, arms) if workload == FETCH else ()
+    return workload, loads, fetches
 
 
 def _known_sites(sites: Collection[str], workload: str, loads: Sequence[LoadCase]) -> Collection[str]:
     """What may be asked for: pages, or what servers are asked for."""
-    if workload == PAGE_LOAD:
+    if workload in OVER_LINK:
         return SitesWithPages(sites)
     if any(case.settings.script == PAGE for case in loads):
         return sites

@@ -13,17 +13,14 @@ from lanelab.driver.arm.third_parties import GIVES_UP_AFTER, PATIENCE_WITH_THE_D
 from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.settings.source import Written
 from lanelab.driver.base.units import Duration
+from lanelab.driver.experiment.fetch_keys import refuse_what_no_fetch_has
 from lanelab.driver.experiment.load_keys import refuse_streams, refuse_third_parties, refuse_ways_to_h3
 from lanelab.driver.experiment.model import Cell, LinkCase
-from lanelab.driver.record.metrics import LOAD, PAGE_LOAD
+from lanelab.driver.record.metrics import FETCH, LOAD, OVER_LINK, PAGE_LOAD
 from lanelab.driver.trial.recorders.registry import RECORDERS
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions, Tcpdump
 
-OF_PAGE_LOADS = (
-    "missing",
-    "tolerances",
-    *(name for name, recorder in RECORDERS.items() if LOAD not in recorder.workloads),
-)
+OF_PAGE_LOADS = ("missing", "tolerances")
 
 
 # --- workloads
@@ -31,13 +28,16 @@ OF_PAGE_LOADS = (
 
 def refuse_other_workloads(entries: Mapping[str, Written], arms: Sequence[Arm], workload: str) -> None:
     """Raises InputError for arms and keys of another workload."""
-    if workload == PAGE_LOAD:
+    if workload in OVER_LINK:
         _refuse_servers_of_loads(entries, arms)
-    else:
+    if workload != PAGE_LOAD:
         _refuse_what_is_of_page_loads(entries, workload)
+    if workload == LOAD:
         refuse_streams(entries["arms"], arms)
         refuse_third_parties(entries["arms"], arms)
         refuse_ways_to_h3(entries["arms"], arms)
+    if workload == FETCH:
+        refuse_what_no_fetch_has(entries, arms)
 
 
 def _refuse_servers_of_loads(entries: Mapping[str, Written], arms: Sequence[Arm]) -> None:
@@ -56,7 +56,8 @@ def _refuse_servers_of_loads(entries: Mapping[str, Written], arms: Sequence[Arm]
 
 
 def _refuse_what_is_of_page_loads(entries: Mapping[str, Written], workload: str) -> None:
-    for key in OF_PAGE_LOADS:
+    others = [name for name, recorder in RECORDERS.items() if workload not in recorder.workloads]
+    for key in (*OF_PAGE_LOADS, *others):
         if key in entries:
             raise entries[key].error(f"it means nothing with workload: {workload}", "Leave it out")
 
@@ -66,8 +67,10 @@ def _refuse_what_is_of_page_loads(entries: Mapping[str, Written], workload: str)
 
 def refuse_links(entries: Mapping[str, Written], links: Sequence[LinkCase], workload: str) -> None:
     """Raises InputError for links that trials of the workload cannot have."""
-    refuse = _refuse_direct if workload == PAGE_LOAD else _refuse_moving
-    refuse(entries, links)
+    if workload in OVER_LINK:
+        _refuse_direct(entries, links)
+    if workload != PAGE_LOAD:
+        _refuse_moving(entries, links)
 
 
 def _refuse_direct(entries: Mapping[str, Written], links: Sequence[LinkCase]) -> None:
@@ -94,7 +97,7 @@ def refuse_one_address(entries: Mapping[str, Written], cells: Sequence[Cell], wo
             continue
         where = next(entries[key] for key in ("distances", "links", "cells") if key in entries)
         if workload != PAGE_LOAD:
-            what = f"distances are of a page's hosts, and workload: {workload} asks one host"
+            what = f"distances are of a page's hosts, and of no workload: {workload}"
             raise where.error(what, "Leave distances out, and write the rtt")
         if cell.arm.addresses != "per-origin":
             what = f"the router tells hosts by their addresses, and in the arm {cell.arm.name!r} they share one"

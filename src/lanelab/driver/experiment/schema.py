@@ -25,7 +25,7 @@ from lanelab.driver.link import SETTINGS
 from lanelab.driver.link.kinds import RATE
 from lanelab.driver.link.profiles import PROFILES
 from lanelab.driver.record.load_series import SERIES
-from lanelab.driver.record.metrics import LOAD, PAGE_LOAD
+from lanelab.driver.record.metrics import FETCH, LOAD, PAGE_LOAD
 from lanelab.driver.trial.recorders.registry import RECORDERS
 
 SCHEMA_FILE = PROJECT / "experiments" / "experiment.schema.json"
@@ -208,7 +208,7 @@ def _shapes_of_experiment() -> dict[str, Schema]:
         "until": reference("until"),
         "compare": {"anyOf": [compared, _some(one_or_many(_TEXT))]},
         "tolerances": reference("tolerances"),
-        "workload": {"anyOf": [{"enum": [PAGE_LOAD, LOAD]}, reference("workload")]},
+        "workload": {"anyOf": [{"enum": [PAGE_LOAD, LOAD, FETCH]}, reference("workload")]},
         "figures": one_or_many(reference("figure")),
         "claims": _some(reference("claim")),
         "variants": _some(reference("variant")),
@@ -237,6 +237,8 @@ def _shapes_of_workload() -> dict[str, Schema]:
     ramp = one_or_many({"anyOf": [{"type": "integer", "minimum": 1}, reference("users")]})
     return {
         "script": _TEXT,
+        "objects": one_or_many(_TEXT),
+        "at_once": one_or_many(dict(WORKLOAD["at_once"].setting.schema)),
         "users": ramp,
         "arrivals": ramp,
         "connections": one_or_many(dict(WORKLOAD["connections"].setting.schema)),

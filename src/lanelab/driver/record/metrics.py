@@ -13,8 +13,9 @@ if TYPE_CHECKING:  # tables of metrics are read without the types of all evidenc
     from lanelab.driver.record.record import TrialRecord
 
 
-PAGE_LOAD, LOAD = "page_load", "load"
-ANY = (PAGE_LOAD, LOAD)
+PAGE_LOAD, LOAD, FETCH = "page_load", "load", "fetch"
+ANY = (PAGE_LOAD, LOAD, FETCH)
+OVER_LINK = (PAGE_LOAD, FETCH)  # whose trials are judged by what crossed the link
 MILLISECONDS = "_ms"
 OPTIMAL, TIMES_OPTIMAL = "optimal_ms", "times_optimal"  # worked out from two trials (analysis/results/optimal.py)
 OF_STEP = "@"  # in METRIC@STEP: of one step of a journey
@@ -94,7 +95,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("fcp_ms", "first contentful paint", "ms"),
     Metric("lcp_ms", "largest contentful paint", "ms"),
     Metric("cpu_slowdown_measured", "how many times slower the page's thread was", of=_slowdown),
-    Metric("bound_ms", "what the link allows at best", "ms"),
+    Metric("bound_ms", "what the link allows at best", "ms", OVER_LINK),
     Metric(OPTIMAL, "computed optimal load time", "ms"),
     Metric(TIMES_OPTIMAL, "load time as a multiple of the computed optimum", decimals=2),
     # The parts of a load time, which add up to it: docs/reference/parts.md.
@@ -111,19 +112,20 @@ METRICS: tuple[Metric, ...] = (
     Metric("start_lag_ms", "start lag: from the page's last byte to the first request after it", "ms"),
     Metric("start_lag_6_ms", "start lag of the sixth request", "ms"),
     Metric("turnaround_ms", "turnaround: from an answer's end to the next request on its connection, median", "ms"),
-    Metric("emulation_error_ms", "median error of the emulated link", "ms"),
-    Metric("emulation_error_99_ms", "error of the emulated link that 99 of 100 packets stay below", "ms"),
-    Metric("capture_rtt_ms", "quickest round trip in the trial's own capture", "ms"),
+    Metric("emulation_error_ms", "median error of the emulated link", "ms", OVER_LINK),
+    Metric("emulation_error_99_ms", "error of the emulated link that 99 of 100 packets stay below", "ms", OVER_LINK),
+    Metric("capture_rtt_ms", "quickest round trip in the trial's own capture", "ms", OVER_LINK),
     # What a trial's captures tell of loss: docs/reference/verdicts.md#loss-of-a-cell.
-    Metric("told_packets_down", "packets to the client whose loss would show", "packets", whole=True),
-    Metric("told_packets_up", "packets to the server whose loss would show", "packets", whole=True),
-    Metric("lost_packets_down", "packets to the client that were lost", "packets", whole=True),
-    Metric("lost_packets_up", "packets to the server that were lost", "packets", whole=True),
-    Metric("lost_runs_down", "runs of lost packets to the client, one behind the other", "runs", whole=True),
-    Metric("lost_runs_up", "runs of lost packets to the server, one behind the other", "runs", whole=True),
+    Metric("told_packets_down", "packets to the client whose loss would show", "packets", OVER_LINK, whole=True),
+    Metric("told_packets_up", "packets to the server whose loss would show", "packets", OVER_LINK, whole=True),
+    Metric("lost_packets_down", "packets to the client that were lost", "packets", OVER_LINK, whole=True),
+    Metric("lost_packets_up", "packets to the server that were lost", "packets", OVER_LINK, whole=True),
+    Metric("lost_runs_down", "runs of lost packets to the client, one behind the other", "runs", OVER_LINK, whole=True),
+    Metric("lost_runs_up", "runs of lost packets to the server, one behind the other", "runs", OVER_LINK, whole=True),
     Metric("overflowed_packets_down", "packets to the client that a full queue may have dropped", "packets",
+           workloads=OVER_LINK, whole=True),
+    Metric("overflowed_packets_up", "packets to the server that a full queue may have dropped", "packets", OVER_LINK,
            whole=True),
-    Metric("overflowed_packets_up", "packets to the server that a full queue may have dropped", "packets", whole=True),
     # Of links with cross traffic: docs/reference/link.md#cross-traffic.
     Metric("queueing_delay_ms", "queueing delay, median", "ms", ANY),
     Metric("queueing_delay_95_ms", "queueing delay that 95 of 100 small packets stayed below", "ms", ANY),
@@ -139,21 +141,32 @@ METRICS: tuple[Metric, ...] = (
     Metric("long_task_ms", "time in long tasks of the main thread", "ms"),
     Metric("tbt_ms", "total blocking time", "ms", column="TBT ms"),
     Metric("inp_ms", "interaction to next paint, of the click after the load", "ms", column="INP ms"),
-    Metric("requests", "requests", whole=True, of=_requested),
-    Metric("bytes_down", "bytes to the client", "kB", scale=1000, whole=True, column="kB down",
+    Metric("requests", "requests", workloads=OVER_LINK, whole=True, of=_requested),
+    Metric("bytes_down", "bytes to the client", "kB", OVER_LINK, scale=1000, whole=True, column="kB down",
            of=_captured("bytes_down")),
-    Metric("bytes_up", "bytes to the server", "kB", scale=1000, whole=True, of=_captured("bytes_up")),
-    Metric("bytes", "bytes both ways, with the headers of packets", "kB", scale=1000, whole=True,
+    Metric("bytes_up", "bytes to the server", "kB", OVER_LINK, scale=1000, whole=True, of=_captured("bytes_up")),
+    Metric("bytes", "bytes both ways, with the headers of packets", "kB", OVER_LINK, scale=1000, whole=True,
            of=_captured("bytes")),
-    Metric("connections", "connections", whole=True, column="conn.", of=_captured("connections")),
-    Metric("connections_used", "connections that carried a request", whole=True, of=_captured("connections_used")),
-    Metric("retransmissions", "retransmissions", "packets", whole=True, of=_captured("retransmissions")),
+    Metric("connections", "connections", workloads=OVER_LINK, whole=True, column="conn.", of=_captured("connections")),
+    Metric("connections_used", "connections that carried a request", workloads=OVER_LINK, whole=True,
+           of=_captured("connections_used")),
+    Metric("retransmissions", "retransmissions", "packets", OVER_LINK, whole=True,
+           of=_captured("retransmissions")),
     # Of arms through the gateway that multiplex: docs/reference/gateway.md#streams.
-    Metric("data_frames", "frames with parts of bodies", whole=True),
-    Metric("stream_switches", "switches to another stream before the one had ended", whole=True),
+    Metric("data_frames", "frames with parts of bodies", workloads=OVER_LINK, whole=True),
+    Metric("stream_switches", "switches to another stream before the one had ended", workloads=OVER_LINK, whole=True),
     Metric("pushed_objects", "objects that the server pushed", whole=True),
     Metric("pushed_bytes", "bytes of pushed bodies", "kB", scale=1000, whole=True),
     Metric("pushed_unused_bytes", "bytes of pushed bodies that nobody asked for", "kB", scale=1000, whole=True),
+    # Of fetches: docs/reference/fetch.md#measures.
+    Metric("fetch_ms", "time until all objects were there", "ms", (FETCH,)),
+    Metric("object_ms", "time of an object, median", "ms", (FETCH,), column="object ms"),
+    Metric("object_most_ms", "time of the slowest object", "ms", (FETCH,)),
+    Metric("object_ttfb_ms", "time to the first byte of an object, median", "ms", (FETCH,), column="first byte ms"),
+    Metric("object_wait_ms", "time from an object's request on the wire to its first byte, median", "ms", (FETCH,)),
+    Metric("objects", "objects that were fetched", workloads=(FETCH,), whole=True),
+    Metric("object_bytes", "bytes of bodies", "kB", (FETCH,), scale=1000, whole=True),
+    Metric("object_connections", "connections that carried an object", workloads=(FETCH,), whole=True),
     # Of loads: docs/reference/load.md#measures.
     Metric("requests_per_s", "requests per second", "requests/s", (LOAD,), higher_is_better=True),
     Metric("bytes_per_s", "bytes of answers per second", "MB/s", (LOAD,), scale=1e6, higher_is_better=True,
@@ -203,7 +216,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("workers_busy_most", "most workers that were busy at once", workloads=(LOAD,), whole=True),
     Metric("server_memory_used", "memory that the server took for the load", "MB", (LOAD,), scale=1e6),
     # What the machine did: docs/reference/machine.md.
-    Metric("cpu_client_s", "processor time of the browser or load generator", "s", ANY),
+    Metric("cpu_client_s", "processor time of the browser, load generator or fetcher", "s", ANY),
     Metric("cpu_server_s", "processor time of the server", "s", ANY),
     Metric("cpu_gateway_s", "processor time of the gateway", "s", ANY),
     Metric("cpu_router_s", "processor time of the router", "s", ANY),
@@ -282,11 +295,12 @@ MAY_BE_ZERO = frozenset(
     or metric.workloads == ANY
 )
 _STEP_MAY_HAVE_NONE = ("requests", "connections_opened", "connections_reused", "from_cache", "bound_ms")
-PRIMARY: Mapping[str, str] = {PAGE_LOAD: "plt_ms", LOAD: "requests_per_s"}
+PRIMARY: Mapping[str, str] = {PAGE_LOAD: "plt_ms", LOAD: "requests_per_s", FETCH: "fetch_ms"}
 # What trials of a workload are called.
 TRIALS: Mapping[str, str] = {
     PAGE_LOAD: "page loads",
     LOAD: "loads",
+    FETCH: "fetches",
 }
 
 

@@ -11,6 +11,7 @@ from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.evidence.cross import CrossEvidence
+from lanelab.driver.record.evidence.fetch import FetchEvidence
 from lanelab.driver.record.evidence.journey import JourneyEvidence, StepEvidence
 from lanelab.driver.record.evidence.load import LoadEvidence
 from lanelab.driver.record.evidence.machine import MachineEvidence
@@ -27,6 +28,7 @@ from lanelab.driver.record.series import Series
 EVIDENCE: dict[str, type[Coded]] = {
     "page_load": PageLoadEvidence,
     "load": LoadEvidence,
+    "fetch": FetchEvidence,
 }
 STEP_VITALS = "step_vitals"
 # The type of what a recorder knows, by the recorder's name. Most recorders leave files and measures alone.
@@ -64,8 +66,14 @@ class TrialRecord(Coded):
 
     @property
     def page_load(self) -> PageLoadEvidence | None:
-        """The evidence of a page load; None where this is another workload or there is none."""
+        """The evidence of a page load, or of a fetch, which leaves the same; None where this is another workload or
+        there is none."""
         return self.evidence if isinstance(self.evidence, PageLoadEvidence) else None
+
+    @property
+    def fetch(self) -> FetchEvidence | None:
+        """The evidence of a fetch; None where this is another workload or there is none."""
+        return self.evidence if isinstance(self.evidence, FetchEvidence) else None
 
     @property
     def load(self) -> LoadEvidence | None:

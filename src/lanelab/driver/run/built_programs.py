@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from lanelab.driver.arm.arm import Arm
+from lanelab.driver.arm.gateway.fetcher import PROGRAM as FETCHER
 from lanelab.driver.arm.proxies.registry import proxy_of
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.base.programs.building import apache_module, back_ends, gateway, go, load_generator
@@ -27,9 +28,10 @@ BUILT_BY: Mapping[str, Callable[[], Path]] = {
     **{name: partial(module, name) for name in MODULES},
     **{name: partial(back_end, name) for name in BACK_ENDS},
     SPDY_LOAD: partial(gateway_program, SPDY_LOAD),
+    FETCHER: partial(gateway_program, FETCHER),
     PROGRAM: load_generator.load_generator,
 }
-OF_GO = ("gateway", SPDY_LOAD, PROGRAM)
+OF_GO = ("gateway", SPDY_LOAD, FETCHER, PROGRAM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,8 @@ def of_servers(arms: Collection[Arm]) -> dict[str, Path]:
 def _needed(experiment: Experiment) -> list[str]:
     """Return the names of all programs of lanelab's own that this experiment needs."""
     through = ["gateway"] if _goes_through_gateway(experiment) else []
-    return list(dict.fromkeys([*_generators(experiment), *through, *_names_of_servers(experiment.arms)]))
+    fetching = [FETCHER] if experiment.fetches else []
+    return list(dict.fromkeys([*_generators(experiment), *fetching, *through, *_names_of_servers(experiment.arms)]))
 
 
 def _names_of_servers(arms: Collection[Arm]) -> list[str]:
@@ -82,9 +85,9 @@ def _generators(experiment: Experiment) -> list[str]:
 
 
 def _goes_through_gateway(experiment: Experiment) -> bool:
-    """In a load no gateway takes part: the generator speaks every protocol itself."""
-    loads = any(cell.link.load for cell in experiment.cells)
-    return not loads and any(arm.via == "gateway" for arm in experiment.arms)
+    """In a load and in a fetch no gateway takes part: generator and fetcher speak every protocol themselves."""
+    alone = any(cell.link.load or cell.fetch for cell in experiment.cells)
+    return not alone and any(arm.via == "gateway" for arm in experiment.arms)
 
 
 @dataclass(frozen=True, slots=True)

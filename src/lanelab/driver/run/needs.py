@@ -23,12 +23,12 @@ def needs_of(experiment: Experiment) -> frozenset[Program]:
         loads = {cell.link.load.generator for cell in experiment.cells if cell.link.load}
         purposes |= {need for name in loads for need in GENERATORS[name].needs}
         return frozenset(programs(*BED, "capture", *purposes))
-    for cell in experiment.cells:
+    if any(cell.arm.dns == "resolver" for cell in experiment.cells):
+        purposes.add("resolver")
+    for cell in () if experiment.fetches else experiment.cells:
         purposes |= set(BROWSERS[cell.arm.browser].needs)
         if cell.arm.display == "headful":
             purposes.add("screen")
-        if cell.arm.dns == "resolver":
-            purposes.add("resolver")
     return frozenset(programs(*BROWSING, *purposes))
 
 

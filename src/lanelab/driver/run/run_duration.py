@@ -1,6 +1,6 @@
 """What an experiment is expected to take, with the sites of the archive."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from lanelab.driver.arm.groups import require_third_parties
 from lanelab.driver.experiment.model import Experiment
@@ -9,7 +9,8 @@ from lanelab.driver.run.loads import check_loads
 from lanelab.driver.run.posts import require_posts
 from lanelab.driver.run.served_sites import with_arm_named
 from lanelab.driver.run.start import load_for
-from lanelab.driver.site.site import Site
+from lanelab.driver.site.site import Site, SiteObject
+from lanelab.driver.trial.fetch.settings import objects_of
 
 
 def expected(experiment: Experiment) -> Estimate:
@@ -17,7 +18,16 @@ def expected(experiment: Experiment) -> Estimate:
     check_loads(experiment)
     sites = sites_of(experiment)
     _require_hosts(experiment, sites)
-    return estimate(experiment, {name: SiteLoad.of(site.objects) for name, site in sites.items()})
+    return estimate(experiment, {name: SiteLoad.of(_asked_of(experiment, site)) for name, site in sites.items()})
+
+
+def _asked_of(experiment: Experiment, site: Site) -> Sequence[SiteObject]:
+    """Return the objects that a trial asks for."""
+    fetch = next((cell.fetch for cell in experiment.cells if cell.fetch), None)  # all have the same objects
+    if fetch is None:
+        return site.objects
+    wanted = set(objects_of(site, fetch.objects))
+    return list({each.url: each for each in site.objects if each.url in wanted}.values())
 
 
 def sites_of(experiment: Experiment) -> dict[str, Site]:

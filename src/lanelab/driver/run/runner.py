@@ -183,7 +183,16 @@ class Runner:
         self._prepare_ahead(following)
         case = planned.cell
         site, link = self._sites.site(case), self._sites.link(case)
-        context = TrialContext(case.arm, site, link, self._experiment, prepared.folder, case.link.load, case.journey)
+        context = TrialContext(
+            arm=case.arm,
+            site=site,
+            link=link,
+            experiment=self._experiment,
+            folder=prepared.folder,
+            load=case.link.load,
+            journey=case.journey,
+            fetch=case.fetch,
+        )
         record = self._workload.finish(data, context)
         self._add(planned, prepared, record, started)
         if any(failure.reason is Reason.STOPPED for failure in record.failures):
@@ -293,7 +302,7 @@ class Runner:
         return (int(self._store.meta("seed")) + planned.round) % (LARGEST_SEED + 1)
 
     def _spec(self, cell: Cell, folder: Path, seed: int = 0) -> TrialSpec:
-        load, site = cell.link.load, self._sites.site(cell)
+        site = self._sites.site(cell)
         return TrialSpec(
             site=site,
             arm=cell.arm.on(site),
@@ -302,7 +311,13 @@ class Runner:
             folder=folder,
             authority=self._store.folder / AUTHORITY,
             workload=self._workload.name,
-            options=load.to_json() if load else journey_options(cell.journey, cell.script),
+            options=_options(cell),
             seed=seed,
             built=self._programs.paths,
         )
+
+
+def _options(cell: Cell) -> dict[str, object]:
+    """Return what a cell's workload does, as JSON."""
+    settings = cell.link.load or cell.fetch
+    return settings.to_json() if settings else journey_options(cell.journey, cell.script)

@@ -18,6 +18,7 @@ from lanelab.driver.site.named_hosts import named_hosts
 from lanelab.driver.site.prepare import Variant, prepare
 from lanelab.driver.site.push_plan import pushed_paths
 from lanelab.driver.site.site import Site
+from lanelab.driver.trial.fetch.settings import objects_of
 
 MISSING_404 = "404"
 
@@ -52,6 +53,8 @@ class ServedSites:
         served = cls(archived, sites)
         for cell in experiment.cells:
             check_distances(served.site(cell), served.link(cell))
+            if cell.fetch:
+                objects_of(served.site(cell), cell.fetch.objects)
         return served
 
     def site(self, cell: Cell) -> Site:

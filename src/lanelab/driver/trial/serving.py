@@ -22,7 +22,7 @@ from lanelab.driver.bed.commands import run_ip
 from lanelab.driver.bed.dead_addresses import dead_addresses, dropping_line, is_dead
 from lanelab.driver.bed.node import Node
 from lanelab.driver.link import Link
-from lanelab.driver.record.metrics import PAGE_LOAD
+from lanelab.driver.record.metrics import LOAD
 from lanelab.driver.site.hints import hints
 from lanelab.driver.site.push_plan import pushed_paths
 from lanelab.driver.site.site import Site
@@ -219,7 +219,7 @@ class Serving:
             pushed=pushed_paths(spec.site, spec.arm.push),
             hints=tuple(each.header for each in hints(spec.site, spec.arm.early_hints, "early_hints")),
             delays=ThirdParties.of(spec.arm, spec.site).delays,
-            log_requests=spec.workload == PAGE_LOAD,  # no judge of a load reads them, and they cost it requests
+            log_requests=spec.workload != LOAD,  # no judge of a load reads them, and they cost it requests
         )
 
     def _behind(self, spec: TrialSpec, folder: str) -> Assignment:

@@ -1,4 +1,5 @@
-"""What a trial does is a workload: a page load, a server under load. Each is one class, and one row in registry.py.
+"""What a trial does is a workload: a page load, a server under load, a fetch. Each is one class, and one row in
+registry.py.
 
 The controller plans and judges; the bed process does. `prepare` does everything that may take its time, `run` is the
 part that is measured and what must be read right after it, `end` ends whatever was started for the trial.
@@ -17,6 +18,7 @@ from lanelab.driver.record.evidence.moving import Played
 from lanelab.driver.record.reasons import Failure
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
+from lanelab.driver.trial.fetch.settings import FetchSettings
 from lanelab.driver.trial.journey import Journey
 from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.serving import Serving
@@ -47,6 +49,7 @@ class TrialContext:
     folder: Path  # of its artifacts
     load: LoadSettings | None = None  # where a server is put under load
     journey: Journey = ()  # where several pages are loaded
+    fetch: FetchSettings | None = None  # where objects are loaded without a browser
 
 
 class Mover(Protocol):

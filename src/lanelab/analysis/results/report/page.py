@@ -68,7 +68,7 @@ def report_parts(run: Run) -> ReportParts:
         *parts_on_page([tiles(seen)]),
         *those("claims"),
         None if nothing else figures.figures(run, drawn),
-        *those("results", "load", "comparisons", "beds", "machines", "gateway", "sites"),
+        *those("results", "load", "objects", "comparisons", "beds", "machines", "gateway", "sites"),
         loads.filmstrips(drawn),
         loads.side_by_side(drawn),
         loads.loads(drawn),

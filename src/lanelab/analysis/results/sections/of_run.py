@@ -20,6 +20,7 @@ from lanelab.analysis.results.sections.doubts import (
     sites_section,
     witnesses_section,
 )
+from lanelab.analysis.results.sections.fetch import fetch_section
 from lanelab.analysis.results.sections.gateway import gateway_section
 from lanelab.analysis.results.sections.head import head
 from lanelab.analysis.results.sections.links import proofs_section, self_tests_section
@@ -38,6 +39,7 @@ SECTIONS: Sequence[Callable[[Seen], Section | None]] = (
     machines_section,
     gateway_section,
     load_section,
+    fetch_section,
     witnesses_section,
     failures_section,
     proofs_section,

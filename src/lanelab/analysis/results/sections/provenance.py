@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from lanelab.analysis.results.layout.model import Fold, Part, Section, Tree, Verbatim, Words
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.sections.seen import Seen
-from lanelab.driver.record.metrics import PAGE_LOAD
+from lanelab.driver.record.metrics import FETCH, PAGE_LOAD
 from lanelab.driver.run.folder.format import ABOUT_SITES, CLAIMS
 
 _ELSEWHERE = ("figures", "plan", "name", "description", "state", ABOUT_SITES, CLAIMS)
@@ -60,10 +60,18 @@ READING = {
 }
 OF_DRAWINGS = ("Waterfalls", "What the time went to")  # which pages alone have
 OF_PAGE_LOADS = ("Trial", "Page load time", "Of bound", *OF_DRAWINGS)
+OF_FETCHES = {
+    "Trial": """one fetch of the objects by a program that shows nothing. It counts only if it passes its verdict: the
+        protocol was the arm's, every object came whole and is the site's by its SHA-256, no captured packet was
+        lost.""",
+    "Time of an object": "from when it was asked for, its turn on a connection included, until its last byte.",
+}
 
 
 def reading_section(seen: Seen) -> Section:
     of_loads = seen.run.workload == PAGE_LOAD
-    terms = {term: " ".join(text.split()) for term, text in READING.items() if of_loads or term not in OF_PAGE_LOADS}
+    plain = {term: text for term, text in READING.items() if of_loads or term not in OF_PAGE_LOADS}
+    plain = {**OF_FETCHES, **plain} if seen.run.workload == FETCH else plain
+    terms = {term: " ".join(text.split()) for term, text in plain.items()}
     written = {term: text for term, text in terms.items() if term not in OF_DRAWINGS}
     return Section("reading", "How to read this", (Tree(terms, "page", "reading"), Tree(written, "markdown")))

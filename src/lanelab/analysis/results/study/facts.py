@@ -33,7 +33,7 @@ def either(runs: Iterable[Run], *keys: str) -> str:
 
 
 def built(runs: Sequence[Run]) -> str:
-    names = ("gateway", "mod_replay", "mod_spdy", "spdy-load")
+    names = ("gateway", "mod_replay", "mod_spdy", "spdy-load", "lanelab-fetcher")
     known = [(name, either(runs, name, "sha256")) for name in names]
     return ", ".join(f"{name} SHA-256 {digest}" for name, digest in known if digest != UNKNOWN) or UNKNOWN
 

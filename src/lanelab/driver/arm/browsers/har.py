@@ -10,16 +10,17 @@ from lanelab.driver.record.record import TrialRecord
 
 CREATOR = {"name": "lanelab", "version": "1"}
 PAGE = "page_1"
+FETCHER = "lanelab-fetcher/1"  # what names itself so in a fetch
 NO_TIMES = PageTimes(None, None, None, None, None, None, None)
 HTTP_VERSIONS = {"http/1.0": "HTTP/1.0", "http/1.1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
 
 
 def har(record: TrialRecord) -> JsonObject:
-    """Return the HAR of one page load."""
+    """Return the HAR of one page load, or of one fetch."""
     started = datetime.datetime.fromisoformat(record.started_utc)
     evidence = record.page_load
     browser = evidence.browser if evidence else None
-    product = browser.facts.product if browser else "Chromium"
+    product = browser.facts.product if browser else FETCHER if record.fetch else "Chromium"
     name, _, version = product.replace("/", " ", 1).partition(" ")
     return {
         "log": {

@@ -82,7 +82,9 @@ def configuration(spoken: Spoken, place: Place, trusted: Sequence[str]) -> str:
 
 
 def _settings(spoken: Spoken, place: Place, trusted: Sequence[str]) -> JsonObject:
-    beside: list[JsonObject] = [{"hosts": list(each.hosts), "wire": _wire(each.arm, trusted)} for each in spoken.beside]
+    beside: list[JsonObject] = [
+        {"hosts": list(each.hosts), "wire": wire_settings(each.arm, trusted)} for each in spoken.beside
+    ]
     return {
         "version": VERSION,
         "listen": f"{ADDRESS}:{PORT}",
@@ -90,13 +92,14 @@ def _settings(spoken: Spoken, place: Place, trusted: Sequence[str]) -> JsonObjec
         "key": place.key,
         "log": place.log,
         "keylog": "" if spoken.arm.tls == "off" else place.keys,
-        "dns": _dns(spoken.names),
-        "wire": _wire(spoken.arm, trusted),
+        "dns": dns_settings(spoken.names),
+        "wire": wire_settings(spoken.arm, trusted),
         **({"beside": beside} if beside else {}),
     }
 
 
-def _wire(arm: WireSettings, trusted: Sequence[str]) -> JsonObject:
+def wire_settings(arm: WireSettings, trusted: Sequence[str]) -> JsonObject:
+    """Return what is spoken on the link, and how. `trusted` is as above."""
     return {
         "protocol": arm.protocol,
         "port": PORTS[arm.scheme],
@@ -119,7 +122,8 @@ def _wire(arm: WireSettings, trusted: Sequence[str]) -> JsonObject:
     }
 
 
-def _dns(names: Names) -> JsonObject:
+def dns_settings(names: Names) -> JsonObject:
+    """Return where the hosts are found."""
     if names.dns == "resolver":
         return {"mode": "resolver", "server": f"{RESOLVER}:{RESOLVER_PORT}", "hosts": list(names.addresses)}
     return {"mode": "instant", "hosts": dict(names.addresses)}

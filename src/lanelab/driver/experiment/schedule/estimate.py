@@ -14,10 +14,12 @@ from lanelab.driver.link import Link
 from lanelab.driver.link.live.cross_flows import settles_s as cross_settles_s
 from lanelab.driver.site.site import SiteObject
 from lanelab.driver.site.third_parties import RECORDED
+from lanelab.driver.trial.fetch.settings import FetchSettings
 from lanelab.driver.trial.recorders.registry import RECORDERS
 from lanelab.driver.trial.recorders.tcpdump import HEADERS
 
 BED_S, SELF_TEST_S, AGAIN_S, BROWSER_S = 2.5, 2.0, 1.5, 0.15  # a link is measured again after its trials
+FETCH_OVERHEAD_S = 0.4
 OVERHEAD_S = {"fresh-process": 1.0, "fresh-context": 0.5, "warm": 0.5}
 PORTION_S = 0.5  # to give a bed its next portion, and to fetch what it made of the last
 RTO_S, LEAST_RTT_S = 0.2, 0.001  # by which Linux waits longer than a round trip before it sends again
@@ -127,6 +129,12 @@ def _spread_s(lengths: Sequence[float], rounds: int, beds: int) -> float:
 
 def _estimate_cell(experiment: Experiment, cell: Cell, load: SiteLoad) -> CellEstimate:
     settle_s = cross_settles_s(cell.link.link)
+    if cell.fetch:
+        fetch_s = min(expected_fetch(load, cell.link.link, cell.arm, cell.fetch), experiment.timeout.seconds)
+        passes = 2 if cell.fetch.warm else 1
+        of_recorders = sum(RECORDERS[name].disk_bytes(options, load) for name, options in experiment.recorders.items())
+        disk = passes * of_recorders + load.objects * (RECORD_BYTES + HAR_BYTES)
+        return CellEstimate(cell, fetch_s, passes * fetch_s + FETCH_OVERHEAD_S + settle_s, round(disk), load)
     if cell.link.load:
         load_s = cell.link.load.duration_s or cell.link.load.requests / LOADED_PER_S
         of_recorders = sum(RECORDERS[name].second_bytes for name in experiment.recorders)
@@ -160,6 +168,18 @@ def expected_plt(load: SiteLoad, link: Link, arm: Arm) -> float:
     transfer = carried * 8 / link.down.rate.bps if link.down.rate else 0.0
     recovered = lossy_transfer_s(load.bytes, link, flows or parallel)
     return BROWSER_S + (connect + 1) * rtt + max((waves + growth) * rtt, transfer, recovered)
+
+
+def expected_fetch(load: SiteLoad, link: Link, arm: Arm, settings: FetchSettings) -> float:
+    """Estimate seconds: round trips after one another, slow start, and bytes at the link's rate."""
+    rtt = link.rtt.seconds
+    connect = {"off": 1, "1.3": 2, "1.2": 3}[arm.tls]
+    turns = math.ceil(load.objects / settings.at_once)
+    opened = turns if not arm.keepalive else 0 if settings.warm else 1
+    growth = math.log2(1 + load.bytes / (settings.at_once * link.server.initial_window * SEGMENT))
+    carried = (load.bytes + HEADERS * load.objects) * FRAME / SEGMENT
+    transfer = carried * 8 / link.down.rate.bps if link.down.rate else 0.0
+    return (opened * connect + turns + growth) * rtt + transfer
 
 
 def held_up_s(arm: Arm) -> float:

@@ -7,7 +7,7 @@ from lanelab.driver.base.amounts import counted
 from lanelab.driver.experiment.model import Cell, Experiment
 from lanelab.driver.experiment.schedule.estimate import CellEstimate, Estimate
 from lanelab.driver.experiment.schedule.verdicts import claim_warnings, has_enough
-from lanelab.driver.record.metrics import LOAD
+from lanelab.driver.record.metrics import PAGE_LOAD
 from lanelab.driver.trial.page_load.discovery import ALT_SVC
 
 OVER_TLS = ("brotli", "zstd")  # codings that browsers take over TLS only
@@ -26,7 +26,7 @@ def warnings(experiment: Experiment, estimate: Estimate) -> list[str]:
         warned.append("2 beds: one difference between beds tells next to nothing; write beds: 3 or more")
     warned += _of_comparisons(experiment)
     warned += claim_warnings(experiment)
-    return warned if experiment.workload == LOAD else [*warned, *_of_page_loads(experiment, estimate)]
+    return warned if experiment.workload != PAGE_LOAD else [*warned, *_of_page_loads(experiment, estimate)]
 
 
 def _of_page_loads(experiment: Experiment, estimate: Estimate) -> list[str]:

@@ -46,6 +46,21 @@ class PageLoadEvidence(Coded):
     moving: MovingEvidence | None = None  # None: the link stood still
 
     @property
+    def loaded_ms(self) -> float | None:
+        """Return how long the load took by the clock of what drove it; None: it came to no end."""
+        return self.browser.times.plt_ms if self.browser else None
+
+    @property
+    def broken_off(self) -> bool:
+        """Return whether the load began and came to no end."""
+        return self.browser is not None and self.loaded_ms is None
+
+    @property
+    def client(self) -> str:
+        """Return what wrote the log `gateway`."""
+        return "gateway"
+
+    @property
     def clock(self) -> LoadClock | None:
         """Puts browser and captures on one clock; None: the page was not asked for."""
         return self.browser.clock if self.browser else None

@@ -16,7 +16,7 @@ from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.portions import PlannedPortion, Spread
 from lanelab.driver.experiment.schedule.stopping import Statistics
-from lanelab.driver.record.metrics import LOAD
+from lanelab.driver.record.metrics import PAGE_LOAD
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.run.events import Listener
 from lanelab.driver.run.runner import StopRequest
@@ -87,7 +87,7 @@ class Controller:
     def run(self) -> None:
         """Go on until the experiment has what it asks for. Raises Interrupted after Ctrl-C, when the portions that were
         under way are stored, and BedError where no worker is left to wait for."""
-        if self._experiment.workload == LOAD:
+        if self._experiment.workload != PAGE_LOAD:
             self._stop.halt = self._cluster.halt
         try:
             while not self._is_done():

@@ -17,9 +17,9 @@ from lanelab.driver.arm.browsers.fields import BrowserSettings
 from lanelab.driver.arm.browsers.registry import BROWSERS
 from lanelab.driver.arm.groups import groups
 from lanelab.driver.arm.third_parties import ThirdParties
-from lanelab.driver.base.clock import utc_now
+from lanelab.driver.base.clock import utc_now, wall_ahead_ns
 from lanelab.driver.base.coded import Coded
-from lanelab.driver.base.errors import BedError, InputError, LanelabError, StoreError
+from lanelab.driver.base.errors import BedError, InputError, LanelabError
 from lanelab.driver.bed.addresses import CLIENT, SERVER
 from lanelab.driver.bed.node import NODE_NAMES
 from lanelab.driver.bed.remote import cross
@@ -179,10 +179,10 @@ class PageLoadOnBed(BedSide):
             raise BedError("no trial was prepared")
         started_utc = utc_now()
         self._lost_at_input()  # what was lost before is not this trial's
-        ahead_ns = _wall_ahead_ns()
+        ahead_ns = wall_ahead_ns()
         self._load(trial)
         loaded_at = time.monotonic()
-        settings = self._settings(trial, (_wall_ahead_ns() - ahead_ns) // 1000)
+        settings = self._settings(trial, (wall_ahead_ns() - ahead_ns) // 1000)
         if trial.spec.arm.cpu_slowdown == 1:  # else it is measured when the requests have been read
             self._begin_expected()
         loaded = trial.page.record() if trial.page and trial.loaded else None
@@ -215,7 +215,7 @@ class PageLoadOnBed(BedSide):
             emulation=None,
             moving=MovingEvidence(trial.played, None, None) if trial.played else None,
         )
-        _keep_files(trial)
+        trial.keep_files()
         self._ended = self._beside.submit(self._end, trial)
         marks = {
             "prepare_s": trial.prepare_s,
@@ -361,11 +361,6 @@ def repeatable_of(arm: BrowserSettings, site: Site) -> Repeatable | None:
     return Repeatable(site.scripts_seed, site.recorded_ms)
 
 
-def _wall_ahead_ns() -> int:
-    """By how much the wall clock is ahead of the steady one: as much before a load as after it, or it was set."""
-    return time.time_ns() - time.monotonic_ns()
-
-
 def _stop_recorders(trial: UnderWay, *, loaded: bool) -> dict[str, Recording]:
     """Stop the recorders; returns what each has recorded."""
     if trial.page:
@@ -374,16 +369,6 @@ def _stop_recorders(trial: UnderWay, *, loaded: bool) -> dict[str, Recording]:
     recordings = trial.recorders.stop(loaded=loaded) if trial.recorders else {}
     trial.take_failures()
     return recordings
-
-
-def _keep_files(trial: UnderWay) -> None:
-    """Copy them out of memory into the folder that the controller named."""
-    try:
-        for path in sorted(trial.folder.iterdir()):
-            shutil.copyfile(path, trial.spec.folder / path.name)
-    except OSError as error:
-        what = f"cannot write the trial's files to {trial.spec.folder}: {error.strerror}"
-        raise StoreError(what, "Free some space, and go on with --resume: what was stored before is intact") from error
 
 
 def _do_all(*steps: Callable[[], None], in_order: bool) -> None:

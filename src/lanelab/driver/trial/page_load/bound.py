@@ -61,20 +61,20 @@ def physical_bound(link: Link, arm: Arm, record: TrialRecord | None = None) -> f
     evidence = record.page_load if record else None
     packets = evidence.packets.get("client") if evidence else None
     resolver = evidence.resolver if evidence else None
-    before = _trips_before_request(to_page, link.usual, arm, resolver, first)
+    before = trips_before_request(to_page, link.usual, arm, resolver, first)
     before += _longest_wait_ns(arm, [first] if first else [])
     late_us = evidence.moving.played.worst_late_us if evidence and evidence.moving else MOST_LATE_US
 
     def with_answers(begun: int, up: int, down: int, carried: Sequence[Request]) -> int:
         """Return when all of these are there; their own frames are among the bytes."""
-        size = _frames(answer_bytes(carried, record), packets, to_page)
+        size = frames_bytes(answer_bytes(carried, record), packets, to_page)
         return begun + up + down + _passing_ns(link.usual, size, begun, late_us)
 
     # Any host's bytes may be the last.
     last_ns = min(_delay_ns(each.down) for each in (to_page, *(chain.link for chain in chains)))
     least = with_answers(before, _shortest_ns(to_page.up), last_ns, answers)
     if arm.start == "warm" or not rest:
-        return _milliseconds(least if answers or arm.start != "warm" else 0)
+        return milliseconds(least if answers or arm.start != "warm" else 0)
     # What the page names is asked for when the page is there: another round trip, which only the page can make use of.
     needed = before + trip_ns(to_page)
     entered = min(chain.before + _shortest_ns(chain.link.up) for chain in chains)
@@ -85,7 +85,7 @@ def physical_bound(link: Link, arm: Arm, record: TrialRecord | None = None) -> f
         for chain in chains
         for answered in (chain.answers, ())  # with all of their bytes, or with the longest that one had to wait
     )
-    return _milliseconds(max(least, together, longest))
+    return milliseconds(max(least, together, longest))
 
 
 class Chain(NamedTuple):
@@ -177,7 +177,7 @@ def _delay_ns(way: Direction) -> int:
     return max(0, compensated(way.delay, COMPENSATION).ns - way.extra_delay.ns - 1000)
 
 
-def _trips_before_request(
+def trips_before_request(
     link: Link, to_resolver: Link, arm: Arm, resolver: ResolverLog | None, first: Request | None
 ) -> int:
     """Return how long it takes until the first request can be sent. `link`: to the page's host."""
@@ -211,12 +211,12 @@ def _split(answers: Sequence[Request]) -> tuple[Request | None, list[Request]]:
     return page, rest
 
 
-def _frames(payload: int, packets: PacketSummary | None, link: Link) -> int:
+def frames_bytes(payload: int, packets: PacketSummary | None, link: Link) -> int:
     """Return the least bytes of whole frames that carry that many bytes of answers."""
     headers = [each.header_down for each in packets.by_connection if each.header_down] if packets else []
     header = min([*headers, *([QUIC_FRAME] if packets and packets.quic else [])], default=TCP_FRAME)
     return payload + header * -(-payload // (link.mtu + HEADER - header))
 
 
-def _milliseconds(nanoseconds: int) -> float:
+def milliseconds(nanoseconds: int) -> float:
     return nanoseconds // 1000 / 1000

@@ -50,7 +50,7 @@ class BrowserTold:
     def broken_off(self) -> bool:
         """Return whether the load did not come to its end. A server may then not have logged what it was still sending,
         or had just sent: its log cannot have everything."""
-        return self.evidence.browser is not None and self.evidence.browser.times.plt_ms is None
+        return self.evidence.broken_off
 
     def protocol(self, excused: Collection[Request] = ()) -> Iterator[str]:
         """In clear no browser speaks anything but HTTP/1.1. `excused`: these could not know better."""
@@ -122,7 +122,7 @@ class BrowserTold:
         have noted yet what came after the load, and tells nothing of what a worker asks for."""
         aside = {each.url for each in self.site.objects if each.late}
         parts = {target(each) for each in self.record.requests if asked_for_a_part(each)}
-        plt_ms = self.evidence.browser.times.plt_ms if self.evidence.browser else None
+        plt_ms = self.evidence.loaded_ms
         logged = self.evidence.server.requests if self.evidence.server else ()
         first_us = min((each.began_us for each in logged), default=0)
         for each in lines:

@@ -48,6 +48,10 @@ class ConnectionUse:
             if details:
                 yield Failure(reason, "; ".join(details))
 
+    @property
+    def _client(self) -> str:
+        return self.witnesses.client
+
     def _by_gateway(self) -> Iterator[tuple[Reason, Iterable[str]]]:
         """Yield what a browser of today cannot be told, and so does as it does."""
         yield from (
@@ -63,7 +67,8 @@ class ConnectionUse:
         yield from self._multiplexed() if self.arm.multiplexed else self._parallel()
         backups = [each for each in self.witnesses.connections if each.backup]
         if backups and not self.arm.backup_connections:
-            yield f"by the gateway {len(backups)} connections were begun as backups, and backup_connections is off"
+            what = f"by the {self._client} {len(backups)} connections were begun as backups"
+            yield f"{what}, and backup_connections is off"
 
     def _parallel(self) -> Iterator[str]:
         """Yield where HTTP/1.1 had more connections to a host at the same time than it may. By the capture (in clear) a
@@ -80,7 +85,7 @@ class ConnectionUse:
                 ends = [captured.get(port(each.local)) for each in connections if each.local]
                 by_capture = most_at_once((each.first_us, each.data_us or each.first_us) for each in ends if each)
             if by_gateway > most:
-                yield f"by the gateway {by_gateway} connections to {host} were open at once, more than {most}"
+                yield f"by the {self._client} {by_gateway} connections to {host} were open at once, more than {most}"
             elif by_capture > most:
                 yield f"by the capture {by_capture} connections to {host} were in use at once, more than {most}"
 
@@ -100,7 +105,7 @@ class ConnectionUse:
             shared = [each for each in self.witnesses.used if len(each.hosts) > 1]
             if shared:
                 hosts = few(list(shared[0].hosts))
-                yield f"coalescing is by origin, but by the gateway a connection was for {hosts}"
+                yield f"coalescing is by origin, but by the {self._client} a connection was for {hosts}"
             most = max(map(len, by_server), default=0)
             if most > 1:
                 yield f"coalescing is by origin, but by the server's log a connection was for {most} hosts"
@@ -157,7 +162,7 @@ class ConnectionUse:
         most = self.arm.pipelining
         deepest = max((each.in_flight for each in self.witnesses.requests), default=0)
         if deepest > most:
-            yield f"by the gateway a connection had {deepest} requests without an answer, more than {most}"
+            yield f"by the {self._client} a connection had {deepest} requests without an answer, more than {most}"
         read = self._read_ahead()
         if read > most:
             yield f"by the server's log a connection had {read} requests without an answer, more than {most}"
@@ -266,7 +271,8 @@ class ConnectionUse:
                 gap = line.began_us - line_before.began_us - line_before.duration_us
                 seen += gap < self._trip_us
         if claimed >= ENOUGH_CLAIMS and not seen:
-            yield f"the gateway says that {claimed} requests were sent ahead of answers; the server saw none of them so"
+            what = f"the {self._client} says that {claimed} requests were sent ahead of answers"
+            yield f"{what}; the server saw none of them so"
 
 
 def _host(request: GatewayRequest) -> str:

@@ -1,6 +1,7 @@
 """The page load that is under way: what is up for it, and what has failed of it."""
 
 import contextlib
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +10,7 @@ from lanelab.driver.arm.browsers.browser import Page
 from lanelab.driver.arm.browsers.failures import BrowserError
 from lanelab.driver.arm.gateway.gateway import Gateway
 from lanelab.driver.arm.servers.certificates import Leaf
-from lanelab.driver.base.errors import BedError, RecordError
+from lanelab.driver.base.errors import BedError, RecordError, StoreError
 from lanelab.driver.record.evidence.capture import RouterStall
 from lanelab.driver.record.evidence.moving import Played
 from lanelab.driver.record.reasons import Failure, Reason
@@ -69,6 +70,16 @@ class UnderWay:
         if self.recorders:
             self.failures += self.recorders.failures
             self.recorders.failures.clear()
+
+    def keep_files(self) -> None:
+        """Copy them out of memory into the folder that the controller named."""
+        try:
+            for path in sorted(self.folder.iterdir()):
+                shutil.copyfile(path, self.spec.folder / path.name)
+        except OSError as error:
+            what = f"cannot write the trial's files to {self.spec.folder}: {error.strerror}"
+            remedy = "Free some space, and go on with --resume: what was stored before is intact"
+            raise StoreError(what, remedy) from error
 
     def drop_recorders(self) -> None:
         """There will be no load to record."""

@@ -33,7 +33,7 @@ def missing(record: TrialRecord, expected: Expected) -> list[str]:
     """Return the paths of what is not there, of a trial that nothing else has failed."""
     if record.page_load is None:
         return ["evidence"]
-    return list(_Pieces(record, record.page_load, expected).missing())
+    return list(Pieces(record, record.page_load, expected).missing())
 
 
 def _of_load(browser: BrowserEvidence) -> Iterator[str]:
@@ -46,13 +46,17 @@ def _of_load(browser: BrowserEvidence) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pieces:
+class Pieces:
     record: TrialRecord
     evidence: PageLoadEvidence
     expected: Expected
 
     def missing(self) -> Iterator[str]:
         yield from self._of_browser(self.evidence.browser)
+        yield from self.beside_client()
+
+    def beside_client(self) -> Iterator[str]:
+        """Yield what is not there of all but the browser."""
         yield from self._of_server(self.evidence.server)
         if self.evidence.settings is None:
             yield "evidence.settings"

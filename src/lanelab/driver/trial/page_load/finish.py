@@ -33,7 +33,7 @@ from lanelab.driver.trial.page_load.link_reading import link_measures, runs_of_l
 from lanelab.driver.trial.page_load.log_placement import placed
 from lanelab.driver.trial.page_load.requests import with_wire
 from lanelab.driver.trial.page_load.served_hosts import by_server, names_of_all
-from lanelab.driver.trial.page_load.server_log import BESIDE
+from lanelab.driver.trial.page_load.server_log import ACCESS_LOG, BESIDE
 from lanelab.driver.trial.page_load.streams import stream_measures
 from lanelab.driver.trial.parts.decompose import Loaded, decompose
 from lanelab.driver.trial.parts.exchanges import MS
@@ -69,7 +69,7 @@ def _main_thread(record: TrialRecord) -> list[Interval] | None:
 
 
 OF_ONE_LOAD = "it is a journey, and parts are those of one page load"
-PACKED = ("access.log", "gateway.jsonl")  # and what recorders say
+PACKED = (ACCESS_LOG, "gateway.jsonl")  # and what recorders say
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +121,14 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
     captures = Captures(context.folder, record.page_load.capture)
     work = Work(record, context, captures)
     with ThreadPoolExecutor(1) as beside:  # zlib compresses while other threads run
-        packing = beside.submit(_pack_captures, captures)
+        packing = beside.submit(pack_captures, captures)
         for step in STEPS:
             work = step.do(work)
         with writing("store the files of a trial"):
             for node in packing.result():
                 captures.file(node).unlink()
             _pack(work)
-    return replace(work.record, artifacts=_names(context.folder))
+    return replace(work.record, artifacts=artifact_names(context.folder))
 
 
 def _unreadable(data: object, error: RecordError, folder: Path) -> TrialRecord:
@@ -137,10 +137,10 @@ def _unreadable(data: object, error: RecordError, folder: Path) -> TrialRecord:
     started = data.get("started_utc") if isinstance(data, Mapping) else None
     started_utc = started if isinstance(started, str) else utc_now()
     record = TrialRecord.not_started(PAGE_LOAD, started_utc, Reason.EVIDENCE_MISSING, str(error))
-    return replace(record, artifacts=_names(folder))
+    return replace(record, artifacts=artifact_names(folder))
 
 
-def _summaries(work: Work) -> Work:
+def summaries(work: Work) -> Work:
     """Return the summary of each node's capture, and why one cannot be read."""
     packets, unread = {}, []
     for node in work.captures.nodes:
@@ -153,7 +153,7 @@ def _summaries(work: Work) -> Work:
     return work.with_record(replace(work.record, failures=(*work.record.failures, *unread)))
 
 
-def _places(work: Work) -> Work:
+def places(work: Work) -> Work:
     """Return what a log without the client's ports leaves to the capture. Without a whole one its lines stay as they
     are, and the trial has no requests of the server's."""
     log, packets = work.evidence.server, work.evidence.packets.get(CLIENT)
@@ -165,7 +165,7 @@ def _places(work: Work) -> Work:
     return work.with_evidence(replace(work.evidence, server=server))
 
 
-def _link(work: Work) -> Work:
+def read_link(work: Work) -> Work:
     """Return what the captures tell of the link."""
     evidence, link, captures = work.evidence, work.context.link, work.captures
     runs = runs_of_losses(evidence, link, captures)
@@ -223,9 +223,9 @@ def _verdict(work: Work) -> Work:
 
 
 STEPS: tuple[Step, ...] = (
-    Step("summaries", (), _summaries),
-    Step("places", ("summaries",), _places),
-    Step("link", ("summaries",), _link),
+    Step("summaries", (), summaries),
+    Step("places", ("summaries",), places),
+    Step("link", ("summaries",), read_link),
     Step("wire", (), _wire),
     Step("witnesses", ("summaries", "places"), _witnesses),
     Step("measures", ("places", "link", "wire"), _measures),
@@ -234,7 +234,7 @@ STEPS: tuple[Step, ...] = (
 )
 
 
-def _pack_captures(captures: Captures) -> list[str]:
+def pack_captures(captures: Captures) -> list[str]:
     """Pack captures with their keys. Return the nodes whose captures were packed: what cannot be read stays as it
     is."""
     there = []
@@ -249,19 +249,19 @@ def _pack(work: Work) -> None:
     """Compress texts; the keys are with the captures."""
     folder = work.context.folder
     (folder / KEYS).unlink(missing_ok=True)
-    _compress(folder / "page.har.gz", json.dumps(har(work.record)).encode())
+    compress(folder / "page.har.gz", json.dumps(har(work.record)).encode())
     beside = [path.name for path in folder.glob(f"{BESIDE}*-{PACKED[0]}")]
     for name in (*PACKED, *beside, *packed(work.context.experiment.recorders)):
         path = folder / name
         if path.is_file():
-            _compress(folder / f"{name}.gz", path.read_bytes())
+            compress(folder / f"{name}.gz", path.read_bytes())
             path.unlink()
 
 
-def _compress(path: Path, data: bytes) -> None:
+def compress(path: Path, data: bytes) -> None:
     with path.open("wb") as file, gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0, compresslevel=6) as out:
         out.write(data)
 
 
-def _names(folder: Path) -> tuple[str, ...]:
+def artifact_names(folder: Path) -> tuple[str, ...]:
     return tuple(sorted(path.name for path in folder.iterdir()))

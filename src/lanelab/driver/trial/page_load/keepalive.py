@@ -51,7 +51,8 @@ class Keepalive:
         if witnesses.gateway:
             again = sum(each.requests > 1 for each in witnesses.connections)
             if again:
-                yield f"keepalive is off, but by the gateway {again} connections carried more than one request"
+                who = witnesses.client
+                yield f"keepalive is off, but by the {who} {again} connections carried more than one request"
         else:
             reused = [target(each) for each in self.requests if each.reused]
             if reused:

@@ -43,8 +43,11 @@ class Protocols:
     def failures(self) -> Iterator[Failure]:
         browser, quic = self._browser, self._quic
         if self.witnesses.gateway:
-            protocol, tls = [*self._browser_side(), *self._protocol_by_gateway()], []
-            mismatch = [*self._log(), *self._ports(), *self._targets(), *self._asked_of_the_gateway()]
+            protocol, tls = [*self._protocol_by_gateway()], []
+            mismatch = [*self._log(), *self._ports(), *self._targets()]
+            if self.witnesses.before_gateway:
+                protocol = [*self._browser_side(), *protocol]
+                mismatch += self._asked_of_the_gateway()
         else:
             protocol, tls = [*browser.protocol(quic.excused())], [*browser.tls()]
             mismatch = [*browser.targets(self.witnesses), *self._served_ports()]
@@ -60,6 +63,10 @@ class Protocols:
         ):
             if details:
                 yield Failure(reason, "; ".join(details))
+
+    @property
+    def _client(self) -> str:
+        return self.witnesses.client
 
     @property
     def _browser(self) -> BrowserTold:
@@ -91,11 +98,12 @@ class Protocols:
         wrong = [each for each in witnesses.answered if each.protocol != wanted]
         if wrong:
             used = few(sorted({str(each.protocol) for each in wrong}))
-            yield f"by the gateway {len(wrong)} of {len(witnesses.answered)} requests used {used} instead of {wanted}"
+            what = f"by the {self._client} {len(wrong)} of {len(witnesses.answered)} requests used {used}"
+            yield f"{what} instead of {wanted}"
         for each in witnesses.connections:
             name = f"connection {each.connection} to {each.host}"
             if each.protocol not in (wanted, None, ""):
-                yield f"by the gateway {name} spoke {each.protocol} instead of {wanted}"
+                yield f"by the {self._client} {name} spoke {each.protocol} instead of {wanted}"
             elif self.arm.tls != "off" and each.secured_ms is not None and not self._is_chosen(each.alpn):
                 yield f"{name}: the server chose {each.alpn or 'nothing'} by ALPN instead of {wanted}"
             elif each.error and each.connected_ms is not None and self._has_no_answer(each):
@@ -152,7 +160,7 @@ class Protocols:
         witnesses = self.witnesses
         wanted = None if self.arm.tls == "off" else f"TLS {self.arm.tls}"
         versions_by: tuple[tuple[str, list[tuple[str | None, str | None]]], ...] = (
-            ("the gateway", [(each.tls, wanted) for each in witnesses.used]),
+            (f"the {witnesses.client}", [(each.tls, wanted) for each in witnesses.used]),
             ("the server's log", [(each.tls, self._logged_tls(port(each.local))) for each in self._telling_of_tls]),
             (
                 "the capture",
@@ -190,13 +198,13 @@ class Protocols:
         unknown = surplus(captured, Counter(ports.values()))
         if unknown and not self._given_up(unknown):
             listed = few(list(map(str, unknown)))
-            yield f"{len(unknown)} connections of the capture are not the gateway's: port {listed}"
+            yield f"{len(unknown)} connections of the capture are not the {self._client}'s: port {listed}"
         answered = {each.connection for each in self.witnesses.answered}
         carrying = Counter(ports[number] for number in answered if number in ports)
         absent = [*surplus(carrying, captured), *(f"of connection {each}" for each in answered - set(ports))]
         if absent:
             listed = few(list(map(str, absent)))
-            yield f"{len(absent)} of the gateway's connections are not in the capture: port {listed}"
+            yield f"{len(absent)} of the {self._client}'s connections are not in the capture: port {listed}"
 
     def _served_ports(self) -> Iterator[str]:
         """Every connection that the server was asked on is in the capture."""
@@ -243,7 +251,7 @@ class Protocols:
         unfinished |= {target(each.url) for each in self.witnesses.requests if each.status is None or each.tries > 1}
         strange = [each for each in surplus(served, answered) if each[2] not in unfinished]
         if strange:
-            yield f"the gateway does not tell of {few([_words(*each) for each in strange])}"
+            yield f"the {self._client} does not tell of {few([_words(*each) for each in strange])}"
 
     @property
     def _unused_pushes(self) -> list[Push]:
@@ -265,7 +273,7 @@ def resumption(arm: Arm, witnesses: Witnesses) -> Iterator[Failure]:
     if arm.tls == "off" or arm.tls_resumption:
         return
     resumed_by = (
-        ("the gateway", [each.tls_resumed for each in witnesses.connections]),
+        (f"the {witnesses.client}", [each.tls_resumed for each in witnesses.connections]),
         ("the server's log", [bool(each.tls_resumed) for each in witnesses.served]),
         ("the capture", [bool(each.tls_resumed) for each in witnesses.captured or ()]),
         ("the capture, within QUIC,", [bool(each.quic and each.quic.tls_resumed) for each in witnesses.quic or ()]),

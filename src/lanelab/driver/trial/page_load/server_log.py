@@ -22,6 +22,7 @@ from lanelab.driver.trial.page_load.witnesses import target as target_of
 LOGGED_WITHIN_S = 0.5  # while the connections are open
 CLOSED_WITHIN_S = 5.0  # after they were closed: the server hears of that over the trial's link, which may lose packets
 
+ACCESS_LOG = "access.log"
 BESIDE = "beside-"  # before a number and the name of a file: of a server of `origins`
 
 Complete = Callable[[Sequence[Line]], bool]

@@ -18,6 +18,7 @@ from lanelab.driver.record.evidence.server import Line, ServedRequest
 from lanelab.driver.trial.page_load import sockets
 
 Target = tuple[str, str]  # host, path with its query
+GATEWAY = "gateway"
 WEB_PORTS = (80, 443)
 QUIC_PORT = 443
 QUIC_FAREWELL = 300  # bytes of frames: the last words of a connection from before the trial
@@ -44,6 +45,7 @@ class Witnesses:
     untold: frozenset[str]  # facts that the server's log does not have
     captured: Sequence[Connection] | None  # the capture, of connections that began in it; None: there is no whole one
     quic: Sequence[FlowSummary] | None  # likewise, UDP to the port of QUIC
+    client: str = GATEWAY  # what speaks on the link, where it is no browser: the gateway, or a fetcher
 
     @classmethod
     def of(cls, evidence: PageLoadEvidence, arm: Arm) -> "Witnesses":
@@ -53,7 +55,8 @@ class Witnesses:
         captured = [each for each in whole.by_connection if each.syn and each.server_port in WEB_PORTS] if whole else []
         aside = sockets.connections(evidence, captured, handshakes, multiplexed=arm.multiplexed)
         return cls(
-            gateway=arm.via == "gateway",
+            gateway=arm.via == GATEWAY,
+            client=evidence.client,
             connections=evidence.gateway.connections if evidence.gateway else (),
             requests=evidence.gateway.requests if evidence.gateway else (),
             pushes=evidence.gateway.pushes if evidence.gateway else (),
@@ -62,6 +65,11 @@ class Witnesses:
             captured=sockets.without(captured, aside) if whole else None,
             quic=[each for each in whole.by_udp_flow if _is_of_quic(each)] if whole else None,
         )
+
+    @property
+    def before_gateway(self) -> bool:
+        """Return whether a browser asked the gateway: a fetcher asks by itself."""
+        return self.gateway and self.client == GATEWAY
 
     @property
     def served_requests(self) -> list[ServedRequest]:
@@ -86,7 +94,7 @@ class Witnesses:
         ports |= {port(each.remote) for each in self.served_requests}
         shown = [each for each in self.captured or () if each.client_port in ports]
         within = [each.quic for each in self.quic or () if each.client_port in ports and each.quic is not None]
-        first = "gateway" if self.gateway else "browser"
+        first = self.client if self.gateway else "browser"
         server = ("server",) if self.served or (self.gateway and not carrying) else ()
 
         def names(*, in_capture: bool, in_log: bool = True) -> tuple[str, ...]:

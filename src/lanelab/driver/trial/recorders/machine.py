@@ -18,7 +18,7 @@ from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.bed.line_program import LineProgram, Program
 from lanelab.driver.bed.node import Node
 from lanelab.driver.bed.remote import sampler
-from lanelab.driver.record.metrics import LOAD, PAGE_LOAD
+from lanelab.driver.record.metrics import ANY
 from lanelab.driver.trial.recorders.machine_use import MachineReport, evidence_of, flags_of, measures_of, series_of
 from lanelab.driver.trial.recorders.recorder import Context, Recorder, Recording, Weight
 
@@ -95,7 +95,7 @@ class WatchThere:
 class Machine(Recorder[MachineOptions]):
     name = "machine"
     options_type = MachineOptions
-    workloads = (PAGE_LOAD, LOAD)
+    workloads = ANY
     setting = Setting(
         "machine",
         FLAG,

@@ -12,6 +12,7 @@ from lanelab.driver.record.reasons import Flag, FlagName
 from lanelab.driver.record.series import Series
 from lanelab.driver.trial.server_load.registry import GENERATORS
 
+CLIENT = "client"
 # Whose a process is, by its name or by that of the nearest process above it that is here. As the kernel cuts names.
 PROGRAMS = {
     **{name: "client" for kind in BROWSERS.values() for name in kind.processes},
@@ -19,10 +20,10 @@ PROGRAMS = {
     **{name: "server" for server in SERVERS.values() for name in server.processes},
     "dnsmasq": "server",
     "lanelab-gateway": "gateway",
+    "lanelab-fetcher": CLIENT,
     "linux.uml": "router",
     "tcpdump": "capture",
 }
-CLIENT = "client"
 OURS = "harness"  # what is ours and has no row above: the bed process, agents, shells
 
 # Above these, docs/reference/machine.md says why, a trial's numbers may be the machine's and not the link's.

@@ -19,6 +19,7 @@ from lanelab.driver.base.timeouts import scaled
 from lanelab.driver.base.units import Size
 from lanelab.driver.bed.node import Command, Node, Stdio
 from lanelab.driver.record.evidence.capture import CaptureCounts
+from lanelab.driver.record.metrics import OVER_LINK
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.trial.recorders.recorder import Context, Recorder, Recording, Weight
 
@@ -185,6 +186,7 @@ KEY_SHAPES: Mapping[str, JsonObject] = {"nodes": {"anyOf": [{"enum": ["off"]}, _
 
 class Tcpdump(Recorder[CaptureOptions]):
     name = "capture"
+    workloads = OVER_LINK
     options_type = CaptureOptions
     setting = Setting(
         "capture",

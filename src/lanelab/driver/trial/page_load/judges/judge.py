@@ -57,7 +57,7 @@ class Case:
 
     @property
     def plt_ms(self) -> float | None:
-        return self.evidence.browser.times.plt_ms if self.evidence.browser else None
+        return self.evidence.loaded_ms
 
     @property
     def packets(self) -> PacketSummary | None:

@@ -257,9 +257,7 @@ class LinkVerdict:
 
     @property
     def _most_silent_us(self) -> float:
-        browser = self.evidence.browser
-        plt_ms = browser.times.plt_ms if browser else None
-        return max(STARVED_RATE.long_us, SILENT_SHARE * (plt_ms or 0.0) * 1000)
+        return max(STARVED_RATE.long_us, SILENT_SHARE * (self.evidence.loaded_ms or 0.0) * 1000)
 
     def _may_be_early_us(self, name: str) -> float:
         """Return by how much a packet may be early in one direction."""

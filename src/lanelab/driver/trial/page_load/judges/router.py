@@ -18,11 +18,11 @@ class RouterVerdict:
     def failures(self) -> Iterator[Failure]:
         """A router that waits for a processor is flagged (`router-waited`). One that stands still without waiting is no
         link."""
-        browser = self.evidence.browser
+        clock, plt_ms = self.evidence.clock, self.evidence.loaded_ms
         stalls = self.evidence.router.stalls or ()
-        if browser is None or browser.clock is None or browser.times.plt_ms is None:
+        if clock is None or plt_ms is None:
             return
-        begin_us, plt_ms = browser.clock.asked, browser.times.plt_ms
+        begin_us = clock.asked
         end_us = begin_us + plt_ms * 1000
         inside = [each for each in stalls if each.to_us > begin_us and each.from_us < end_us]
         overlaps_us = [min(each.to_us, end_us) - max(each.from_us, begin_us) for each in inside]
