@@ -16,10 +16,10 @@ from tests.kit.machine import needs_namespaces
 
 from .runs import Played, play, share_programs
 
-absent = [name for name in ("caddy", "nginx", "lighttpd", "tshark") if not find(name)]
+absent = [name for name in ("caddy", "nginx", "tshark") if not find(name)]
 pytestmark = [needs_namespaces, pytest.mark.skipif(bool(absent), reason=f"{', '.join(absent)} is not installed here")]
 
-OLD, CDN = "{server: nginx, protocol: http/1.1}", "{server: lighttpd, protocol: h2}"
+OLD, CDN = "{server: nginx, protocol: http/1.1}", "{server: nginx, protocol: h2}"
 ARMS = f"""\
 sites: [thirty-hosts]
 links: {{rate: 20mbit, rtt: 20ms}}

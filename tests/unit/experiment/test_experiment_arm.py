@@ -158,6 +158,7 @@ def test_every_row_of_the_table_can_be_used() -> None:
         under |= {"protocol": "h2"} if field.name == "coalescing" else {}
         under |= {"protocol": "spdy/3"} if field.name.startswith("spdy_") else {}
         under |= H2 if field.name == "early_hints" else {}
+        under |= {"start": "warm"} if field.name == "revisit_after" else {}
         under |= {"addresses": "per-origin"} if field.name == "origins" else {}
         under |= {"protocol": "h3", "server": "caddy"} if field.name in ("h3_discovery", "early_data") else {}
         under |= {"pipelining": 4, "tls": "off"} if field.name == "pipelining_policy" else {}
