@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from lanelab.driver.api import own_machines
 from lanelab.driver.base.errors import InputError, VmError
 from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.bed.vagrant import accelerator, box, inventory, libvirt, machines, settings, vagrant
@@ -300,7 +301,7 @@ def test_a_command_alone_is_for_the_client(
 ) -> None:
     called: list[list[str]] = []
     monkeypatch.setattr(inventory, "require_up", lambda: None)
-    monkeypatch.setattr(machines, "prepare_programs", lambda: None)
+    monkeypatch.setattr(own_machines, "prepare_programs", lambda: None)
     monkeypatch.setattr("os.execvp", lambda _program, argv: called.append(argv))
     done = CliRunner().invoke(commands.group, ["ssh", *words], catch_exceptions=False)
     assert done.exit_code == 0, done.output

@@ -152,7 +152,7 @@ IMPORTED = {
     "driver/run/folder/store.py", "driver/run/trial_keys.py", "driver/run/versions.py",
     "driver/experiment/schedule/agenda.py", "driver/experiment/schedule/order.py", "driver/base/configuration.py",
     "driver/run/machines.py", "driver/base/paths.py", "driver/base/writing.py", "driver/site/minify/minify_options.py",
-    "driver/site/prepare/variant.py", "driver/bed/vagrant/substrate.py",
+    "driver/site/prepare/ages.py", "driver/site/prepare/variant.py", "driver/bed/vagrant/substrate.py",
 }  # fmt: skip
 
 

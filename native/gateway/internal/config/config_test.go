@@ -163,7 +163,7 @@ func TestErrorsOfHostsWithAWireOfTheirOwn(t *testing.T) {
 		`[{"hosts":["a"]}]`:                      "beside[0].wire.protocol",
 		`[{"host":["a"],"wire":` + clear + `}]`:  `beside[0].host: no such key; did you mean "hosts"?`,
 		`[{"hosts":["a"],"wire":{"protocl":"h2"}}]`:                                      `beside[0].wire.protocl: no such key; did you mean "protocol"?`,
-		`[{"hosts":["a"],"wire":{"port":"x"}}]`:                                          "beside.wire.port: a whole number is wanted",
+		`[{"hosts":["a"],"wire":{"port":"x"}}]`:                                          "wire.port: a whole number is wanted",
 		`[{"hosts":["a"],"wire":{"protocol":"spdy/3","pipelining":2}}]`:                  "beside[0].wire.pipelining: only http/1.1 has it",
 		`[{"hosts":["a"],"wire":{"protocol":"h2","tls":"1.3"}}]`:                         "beside[0].wire.trust",
 		`[{"hosts":["a","a"],"wire":` + clear + `}]`:                                     `beside[0].hosts[1]: "a" is in beside[0], too`,
