@@ -113,6 +113,7 @@ def after_a_restless_page(inside: InsideBed, browser: str) -> dict[str, Any]:
     try:
         first = made.open(FRESH_CONTEXT, AROUND)
         first.load(pages.URL + pages.RESTLESS, 120)
+        time.sleep(0.3)  # it complains every 20 ms
         before = flat(first.record())
         first.release()
         made.expect(FRESH_CONTEXT, AROUND)
