@@ -14,6 +14,7 @@ from lanelab.driver.trial.fetch.judges import judge
 from lanelab.driver.trial.fetch.requests import measures_of
 from lanelab.driver.trial.fetch.settings import FetchSettings
 from tests.kit.fetch_records import HTML, LOGO, STYLE, Fetched, exchange, fetched, in_series, warm
+from tests.kit.records import SITE
 
 HTTP = Arm.parse("http", {})
 CLOSING = Arm.parse("closing", {"keepalive": False})
@@ -215,6 +216,30 @@ def test_what_is_not_there_is_a_reason(path: str, without: Callable[[TrialRecord
     made = in_series(H2)
     failures = judge(without(made.trial()), made.expected())
     assert any(each.reason is Reason.EVIDENCE_MISSING and path in each.detail for each in failures), failures
+
+
+@pytest.mark.parametrize("name", ["connection", "status", "tls", "sent_ms", "first_byte_ms", "last_byte_ms"])
+@pytest.mark.parametrize("place", [1, 4])
+def test_what_the_log_does_not_say_of_one_request_is_missing_though_it_says_it_of_the_other(
+    place: int, name: str
+) -> None:
+    """A warm fetch asks for each address twice."""
+    made = warm(H2)
+    logged(place, **{name: None})(made)
+    missing = [each.detail for each in made.judged() if each.reason is Reason.EVIDENCE_MISSING]
+    assert missing == [f"the record lacks evidence.gateway.requests[{place}].{name}"]
+
+
+@pytest.mark.parametrize("other", [{"status": 404}, {"method": "POST"}, {"request_sha1": "1" * 40}])
+def test_a_body_of_the_address_that_no_get_is_answered_with_is_another_one(other: dict[str, Any]) -> None:
+    beside = dataclasses.replace(SITE.objects[1], sha256="4" * 64, **other)
+    site = dataclasses.replace(SITE, objects=(*SITE.objects, beside))
+    made = in_series(H2)
+    assert judge(made.trial(), made.expected(site)) == []
+    told(1, sha256="4" * 64)(made)
+    found = judge(made.trial(), made.expected(site))
+    assert [each.reason for each in found] == [Reason.FAILED_OBJECT]
+    assert "another one by its SHA-256" in found[0].detail
 
 
 def test_a_report_without_objects_is_none() -> None:

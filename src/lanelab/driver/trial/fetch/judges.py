@@ -15,6 +15,7 @@ from lanelab.driver.trial.fetch.agreement import Agreement
 from lanelab.driver.trial.fetch.bound import fetch_bound
 from lanelab.driver.trial.fetch.connections import Connections
 from lanelab.driver.trial.fetch.expectation import ExpectedFetch
+from lanelab.driver.trial.fetch.settings import can_be_fetched
 from lanelab.driver.trial.packets.timeline import Timeline
 from lanelab.driver.trial.page_load.bound import trip_ns
 from lanelab.driver.trial.page_load.evidence import Pieces
@@ -71,9 +72,10 @@ def _absent(case: Case, evidence: FetchEvidence, expected: ExpectedFetch) -> Ite
     """Yield what is missing. In a trial that already failed it is a consequence."""
     if case.record.failures:
         return
-    absent = [*_lacking(evidence.fetch), *Pieces(case.record, evidence, expected.load).beside_client()]
+    pieces = Pieces(case.record, evidence, expected.load)
+    absent = [*_lacking(evidence.fetch), *pieces.beside_client(), *_lacking_in_log(pieces, evidence)]
     if absent:
-        yield Failure(Reason.EVIDENCE_MISSING, f"the record lacks {few(absent)}")
+        yield Failure(Reason.EVIDENCE_MISSING, f"the record lacks {few(list(dict.fromkeys(absent)))}")
 
 
 def _lacking(report: FetchReport | None) -> Iterator[str]:
@@ -81,6 +83,15 @@ def _lacking(report: FetchReport | None) -> Iterator[str]:
         yield "evidence.fetch"
     elif not report.measured:
         yield "evidence.fetch.objects"
+
+
+def _lacking_in_log(pieces: Pieces, evidence: FetchEvidence) -> Iterator[str]:
+    """Yield what the log does not say of each object that came. A warm fetch asks for an address twice, so each is
+    looked for by its own number: what is said of the other request says nothing of this one."""
+    came = {each.request for each in evidence.fetch.objects if each.ended_ms is not None} if evidence.fetch else set()
+    for place, each in enumerate(evidence.gateway.requests if evidence.gateway else ()):
+        if each.request in came:
+            yield from (f"evidence.gateway.requests[{place}].{name}" for name in pieces.absent_of(each))
 
 
 def _failures(case: Case, evidence: FetchEvidence, expected: ExpectedFetch) -> Iterator[Failure]:
@@ -132,7 +143,7 @@ class ObjectsVerdict:
         self._report, self._expected = report, expected
         self._wanted = expected.objects
         self._bodies: dict[str, set[tuple[int, str]]] = {}  # of each address: size and SHA-256 of what it may be
-        for each in expected.site.objects:
+        for each in filter(can_be_fetched, expected.site.objects):
             self._bodies.setdefault(each.url, set()).add((each.size, each.sha256))
 
     def failures(self) -> Iterator[Failure]:

@@ -242,12 +242,12 @@ class Pieces:
         for number, each in enumerate(log.requests):
             answered.setdefault(each.url, []).append((number, each))
         for url in dict.fromkeys(target(each) for each in self._fetched if each.status != BAD_GATEWAY):
-            absent = [(number, self._absent(each)) for number, each in answered.get(url, [])]
+            absent = [(number, self.absent_of(each)) for number, each in answered.get(url, [])]
             if absent and all(names for _, names in absent):
                 number, names = absent[0]
                 yield from (f"evidence.gateway.requests[{number}].{name}" for name in names)
 
-    def _absent(self, request: GatewayRequest) -> list[str]:
+    def absent_of(self, request: GatewayRequest) -> list[str]:
         """Return what the gateway does not say of a request that was answered."""
         fields: dict[str, object] = {
             "connection": request.connection, "status": request.status, "sent_ms": request.sent_ms,
