@@ -103,6 +103,55 @@ def test_what_a_fetch_does_not_follow_is_refused_by_name(setting: str, words: st
     assert words in said
 
 
+ONE_PRIORITY, NONE_AHEAD = "all requests of a fetch have one priority", "none is asked for ahead of an answer"
+
+
+@pytest.mark.parametrize(
+    ("settings", "at_once", "words"),
+    [
+        ("protocol: spdy/3.1, priorities: flat", "6", ONE_PRIORITY),
+        ("protocol: spdy/2, priorities: flat", "1", ONE_PRIORITY),
+        ("protocol: spdy/3.1, scheduling: round-robin", "6", ONE_PRIORITY),
+        ("protocol: spdy/3.1, scheduling: fifo", "1", "nothing to choose from"),
+        ("pipelining: 4", "1", NONE_AHEAD),
+        ("pipelining: 4", "6", NONE_AHEAD),
+        ("pipelining: 4, connections_per_host: 2", "[1, 2]", NONE_AHEAD),
+        ("pipelining: 4, pipelining_policy: firefox", "1", NONE_AHEAD),
+    ],
+)
+def test_what_makes_no_fetch_another_one_is_refused_by_name(settings: str, at_once: str, words: str) -> None:
+    names = [each.partition(":")[0] for each in settings.split(", ")]
+    lines = "".join(f"    {each}\n" for each in settings.split(", "))
+    said = refusal(f"{{kind: fetch, at_once: {at_once}}}", arms=f"arms:\n  a: {{}}\n  b:\n{lines}")
+    name = next(each for each in ("priorities", "scheduling", "pipelining") if each in names)
+    assert f"made.yaml:{7 + names.index(name)}: arms.b.{name}" in said
+    assert words in said
+
+
+@pytest.mark.parametrize(
+    ("settings", "at_once"),
+    [
+        ("protocol: h2, priorities: flat", "1"),  # a server answers equal requests side by side, and not in their order
+        ("protocol: h2, priorities: none", "6"),
+        ("protocol: spdy/3.1, scheduling: fifo", "2"),
+        ("pipelining: 4, connections_per_host: 2", "3"),
+        ("pipelining: 4, connections_per_host: 2", "[1, 6]"),
+        ("pipelining: 4, pipelining_policy: firefox", "2"),
+        ("pipelining: 4, pipelining_policy: chromium", "6"),
+    ],
+)
+def test_what_makes_some_fetch_another_one_is_followed(settings: str, at_once: str) -> None:
+    found = read(f"{{kind: fetch, at_once: {at_once}}}", arms=f"arms:\n  a: {{}}\n  b: {{{settings}}}\n")
+    assert {cell.arm.name for cell in found.cells} == {"a", "b"}
+
+
+def test_what_changes_nothing_in_one_arm_may_be_in_defaults_for_another() -> None:
+    spdy = "  b: {protocol: spdy/3.1}\n"
+    assert read(arms=f"defaults: {{priorities: flat}}\narms:\n  a: {{protocol: h2}}\n{spdy}").cells
+    said = refusal(arms=f"defaults: {{priorities: flat}}\narms:\n  a: {{}}\n{spdy}")
+    assert "made.yaml:4: defaults.priorities" in said
+
+
 def test_http3_is_refused() -> None:
     said = refusal(arms="defaults: {server: caddy}\narms:\n  a: {}\n  c: {protocol: h3, tls: 1.3}\n")
     assert "made.yaml:7: arms.c.protocol" in said

@@ -115,6 +115,45 @@ def _impossible(arm: Arm) -> Iterator[tuple[str, str, str]]:
         yield "proxy", "fetches through a proxy cannot be judged", "Leave proxy out"
 
 
+def refuse_what_changes_nothing(
+    entries: Mapping[str, Written], arms: Sequence[Arm], fetches: Sequence[FetchCase]
+) -> None:
+    """Raises InputError for a setting of an arm that is followed, and yet makes no fetch another one. One in `defaults`
+    may be for other arms."""
+    most = max(case.settings.at_once for case in fetches)
+    idle = {arm.name: [*_all_alike(arm), *_never_side_by_side(arm, most)] for arm in arms}
+    for arm in arms:
+        for name, what, remedy in idle[arm.name]:
+            others = [each for each in arms if name in each.changed()]
+            works = any(name not in {setting for setting, _, _ in idle[each.name]} for each in others)
+            if name in _settings_of(entries, arm.name) or not works:
+                raise _where(entries, arm.name, name).error(f"{arm.name}: {what}", remedy)
+
+
+def _all_alike(arm: Arm) -> Iterator[tuple[str, str, str]]:
+    """Yield settings of SPDY that tell requests of different urgency apart: all of a fetch are of the same. (HTTP/2
+    tells the server in which order to answer those of one urgency, and `flat` or `none` do not.)"""
+    if arm.spdy and arm.priorities == "flat":
+        what = f"all requests of a fetch have one priority, and in {arm.protocol} flat says nothing else"
+        yield "priorities", what, "Leave it out"
+    if arm.spdy and arm.scheduling == "round-robin":
+        what = "all requests of a fetch have one priority, so streams take turns with scheduling: priority, too"
+        yield "scheduling", what, "Leave it out, or write scheduling: fifo"
+
+
+def _never_side_by_side(arm: Arm, at_once: int) -> Iterator[tuple[str, str, str]]:
+    """Yield settings that need more requests under way at once than there are. `at_once`: the most of all fetches."""
+    if arm.spdy and at_once == 1 and arm.scheduling != "priority":
+        what = "one object is under way at once, so the server has nothing to choose from"
+        yield "scheduling", what, "Write a larger at_once in workload, or leave it out"
+    # Firefox and Chromium put requests behind others before all connections are in use.
+    fewest = arm.connections_per_host if arm.pipelining_policy == "eager" else 1
+    if arm.pipelining > 1 and at_once <= fewest:
+        one = "one object is" if at_once == 1 else f"{at_once} objects are"
+        what = f"{one} under way at once, each on a connection of its own, so none is asked for ahead of an answer"
+        yield "pipelining", what, "Write a larger at_once in workload, a smaller connections_per_host, or leave it out"
+
+
 def _written_names(entries: Mapping[str, Written], arm: str) -> set[str]:
     """Return the settings that the file says of an arm, by their own names."""
     return {*_settings_of(entries, arm), *(entries["defaults"].entries() if "defaults" in entries else ())}

@@ -15,7 +15,7 @@ from lanelab.driver.experiment.cells import Combined, ObjectsOf, SitesWithPages,
 from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.experiment.claims import About, read_claims, refuse_sequential
 from lanelab.driver.experiment.compare import default_pairs, read_pairs
-from lanelab.driver.experiment.fetch_keys import FetchCase, over_fetches, read_fetches
+from lanelab.driver.experiment.fetch_keys import FetchCase, over_fetches, read_fetches, refuse_what_changes_nothing
 from lanelab.driver.experiment.figures import default_figures, read_figures
 from lanelab.driver.experiment.journey_scripts import read_journey_script
 from lanelab.driver.experiment.journeys import USUAL_THINK, read_journey, refuse_what_is_of_one_load
@@ -151,6 +151,8 @@ def _read_workload(
     loads = read_loads(entries["workload"], keys) if workload == LOAD else ()
     refuse_other_workloads(entries, arms, workload)
     fetches = read_fetches(keys, arms) if workload == FETCH else ()
+    if workload == FETCH:
+        refuse_what_changes_nothing(entries, arms, fetches)
     return workload, loads, fetches
 
 
