@@ -56,6 +56,36 @@ def test_without_a_link_that_adds_nothing_there_is_none(tmp_path: Path) -> None:
     assert draw(run, Figure(x="rtt", y="plt")).series_names == [arm.name for arm in run.arms]
 
 
+OTHER_HOSTS = {"initial_window": "3"}
+
+
+def by_link(run: Run) -> dict[str, list[Trial]]:
+    """The trials that have an optimum."""
+    having: dict[str, list[Trial]] = {}
+    for trial in run.ok:
+        if OPTIMAL in trial.measures:
+            having.setdefault(trial.cell.link.label, []).append(trial)
+    return having
+
+
+def test_the_link_that_adds_nothing_is_the_one_whose_hosts_are_set_alike(tmp_path: Path) -> None:
+    """With other hosts a load takes another time, also without the link."""
+    links = (ALONE, {**ALONE, **OTHER_HOSTS}, SLOW, {**SLOW, **OTHER_HOSTS})
+    run = made(tmp_path, links=links)
+    having, arms = by_link(run), len(run.arms)
+    assert having.keys() == {"1mbit 120ms", "1mbit 120ms 3"}, "what adds nothing is not compared with itself"
+    for trial in (trial for trials in having.values() for trial in trials):
+        other = by_round(run, trial.cell.number - 2 * arms)[trial.round].measures
+        expected = 120 + other["bytes_down"] * 8 / 1_000 + other["plt_ms"]
+        assert trial.measures[OPTIMAL] == pytest.approx(expected, abs=0.01)
+
+
+@pytest.mark.parametrize("hosts", [OTHER_HOSTS, {"mtu": "1400"}, {"initial_window_client": "3"}])
+def test_a_link_whose_hosts_are_set_otherwise_has_none(tmp_path: Path, hosts: Mapping[str, str]) -> None:
+    run = made(tmp_path, links=(ALONE, {**SLOW, **hosts}, FAST))
+    assert by_link(run).keys() == {"25mbit 30ms"}
+
+
 @pytest.mark.parametrize("more", [{"jitter": "5ms"}, {"outage": "500ms every 10s"}, {"cross": "2 cubic down"}])
 def test_a_link_that_is_no_one_number_has_none(tmp_path: Path, more: Mapping[str, str]) -> None:
     run = made(tmp_path, links=(ALONE, {**SLOW, **more}, FAST))
@@ -140,6 +170,9 @@ trials: 2
         "claims: {far: {value: {of: http, metric: optimal}, published: 10ms, margin: 10%}}",
     ],
 )
-def test_what_needs_it_is_refused_without_such_a_link(more: str) -> None:
+@pytest.mark.parametrize(
+    "links", ["{rtt: [20ms, 100ms]}", "{rtt: 0ms}", "[{rtt: 0ms}, {rtt: 20ms, initial_window: 3}]"]
+)
+def test_what_needs_it_is_refused_without_such_a_link(links: str, more: str) -> None:
     with pytest.raises(InputError, match=re.escape("adds nothing")):
-        read(EXPERIMENT.format(links="{rtt: [20ms, 100ms]}", more=more))
+        read(EXPERIMENT.format(links=links, more=more))

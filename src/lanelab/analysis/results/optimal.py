@@ -4,7 +4,7 @@ alone, which is the load time over a link that adds nothing. Pure.
 Netravali and others compare load times with it (Mahimahi, 2015). It is no bound: browsers compute while bytes pass.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from lanelab.analysis.results.axes import link_of
@@ -19,22 +19,24 @@ NO_DELAY = str(Duration(0))
 
 
 def with_optimal(run: Run) -> Run:
-    """Return the run with the optimum of each trial, and how many times the optimum it took, as measures. A run without
-    a link that adds nothing has none."""
-    alone = _adding_nothing(run.links)
-    if alone is None or run.workload != PAGE_LOAD or run.steps:
+    """Return the run with the optimum of each trial, and how many times the optimum it took, as measures. A link
+    without another one that adds nothing, between hosts that are set alike, has none."""
+    if run.workload != PAGE_LOAD or run.steps or not any(map(_may_add_nothing, run.links)):
         return run
-    links = {each.number: _read(each) for each in run.links if each is not alone}
-    trials_alone: dict[tuple[str, int], dict[int, Trial]] = {}
+    links = {each.number: link for each in run.links if (link := _read(each))}
+    alone_of = _alone_of(links)
+    trials_alone: dict[tuple[int, str, int], dict[int, Trial]] = {}
     for trial in run.ok:
-        if trial.cell.link.number == alone.number:
-            trials_alone.setdefault(_subject(trial), {})[trial.round] = trial
+        if trial.cell.link.number in alone_of.values():
+            trials_alone.setdefault((trial.cell.link.number, *_subject(trial)), {})[trial.round] = trial
 
     def with_optimum(trial: Trial) -> Trial:
-        link = links.get(trial.cell.link.number)
-        other = trials_alone.get(_subject(trial), {}).get(trial.round)
-        optimum = _optimum_ms(link, other.measures) if link and other else None
-        if not trial.ok or optimum is None or PLT not in trial.measures:
+        number = trial.cell.link.number
+        if not trial.ok or number not in alone_of or PLT not in trial.measures:
+            return trial
+        other = trials_alone.get((alone_of[number], *_subject(trial)), {}).get(trial.round)
+        optimum = _optimum_ms(links[number], other.measures) if other else None
+        if optimum is None:
             return trial
         known = {OPTIMAL: optimum, TIMES_OPTIMAL: trial.measures[PLT] / optimum}
         return replace(trial, measures={**trial.measures, **known})
@@ -47,9 +49,24 @@ def _subject(trial: Trial) -> tuple[str, int]:
     return trial.cell.site, trial.cell.arm.number
 
 
-def _adding_nothing(links: Iterable[LinkCase]) -> LinkCase | None:
-    near = (each for each in links if each.settings.get("rtt", "") == NO_DELAY)  # few links are read
-    return next((each for each in near if (link := _read(each)) and link.adds_nothing), None)
+def _alone_of(links: Mapping[int, Link]) -> dict[int, int]:
+    """Return for each link that adds something the one that adds nothing, with hosts that are set alike, both by
+    number: with other hosts a load would take another time without the link, too."""
+    adding_nothing = {_hosts(link): number for number, link in reversed([*links.items()]) if link.adds_nothing}
+    return {
+        number: adding_nothing[hosts]
+        for number, link in links.items()
+        if not link.adds_nothing and (hosts := _hosts(link)) in adding_nothing
+    }
+
+
+def _hosts(link: Link) -> frozenset[tuple[str, str]]:
+    return frozenset(link.beyond_router.items())
+
+
+def _may_add_nothing(case: LinkCase) -> bool:
+    """Say whether it is worth while to read the links of a run: there may be very many."""
+    return case.settings.get("rtt", "") == NO_DELAY
 
 
 def _read(case: LinkCase) -> Link | None:

@@ -92,9 +92,11 @@ def require_optimum(written: Written, y: str, cells: Sequence[Cell]) -> None:
         return
     if any(cell.journey for cell in cells):
         raise written.error("a journey has no computed optimum: that is of one page", "Leave it out")
-    if not any(cell.link.link.adds_nothing for cell in cells):
-        what = f"{y} needs load times over a link that adds nothing, and there is none here"
-        raise written.error(what, "Add one to links: {rtt: 0ms}")
+    links = {cell.link.link for cell in cells}
+    alone = [link.beyond_router for link in links if link.adds_nothing]
+    if not any(link.beyond_router in alone for link in links if not link.adds_nothing):
+        what = f"{y} needs a link and another one that adds nothing, between hosts that are set alike"
+        raise written.error(what, "Add one to links: {rtt: 0ms}, and what the other says of mtu and hosts' TCP")
 
 
 OF_TRIALS = ("box", "cdf")  # kinds that draw single trials

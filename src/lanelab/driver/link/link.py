@@ -106,6 +106,11 @@ class Link(Coded):
         return not self.direct and not any(SETTINGS[name].setting.name in OF_ROUTER for name in self.changed())
 
     @property
+    def beyond_router(self) -> dict[str, str]:
+        """Return the effective settings of all but the router: the hosts' own."""
+        return {key.name: text for key, text in self._effective() if key.setting.name not in OF_ROUTER}
+
+    @property
     def still(self) -> "Link":
         """Return the link as it is between trials, when nothing changes."""
         return replace(self, down=self.down.still, up=self.up.still)
