@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from lanelab.driver.arm.browsers.browser import Limit
+from lanelab.driver.arm.browser_reach import any_beyond_browser, check_browser
 from lanelab.driver.arm.browsers.fields import USUAL_VIEWPORT, BrowserSettings
 from lanelab.driver.arm.browsers.registry import BROWSERS
 from lanelab.driver.arm.content import NO_REVISIT, TELLING, ContentSettings, seconds_of
@@ -15,7 +15,7 @@ from lanelab.driver.arm.proxies.fields import ProxySettings
 from lanelab.driver.arm.servers.registry import DEFAULT as DEFAULT_SERVER
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.arm.servers.server import Server, read_in_capture
-from lanelab.driver.arm.streams import BEYOND_BROWSERS, USUAL
+from lanelab.driver.arm.streams import USUAL
 from lanelab.driver.arm.third_parties import ThirdPartySettings
 from lanelab.driver.arm.third_parties import check as check_third_parties
 from lanelab.driver.base.coded import Json
@@ -64,7 +64,7 @@ class Arm(BrowserSettings, ProxySettings, ContentSettings, OriginSettings, Third
                 values[setting.name] = default
             values.setdefault(setting.name, default)
         if values["via"] == "automatic":
-            values["via"] = "gateway" if _any_beyond_browser(values) else "browser"
+            values["via"] = "gateway" if any_beyond_browser(values) else "browser"
         values["server_directives"] = server.directives.parse(values["server_directives"], "server_directives")
         of_server = {setting.name: values[setting.name] for setting in server.settings}
         common = {setting.name: values[setting.name] for setting in settings if setting.name not in of_server}
@@ -178,38 +178,9 @@ def _is_of_others(setting: Setting, values: Values) -> bool:
     return setting.name not in OF_THE_PAGE and bool(spoken - without)
 
 
-def _any_beyond_browser(values: Values) -> bool:
-    """Return whether some host needs the gateway: it is then for all."""
-    services = [dict(service) for _, service in values[ORIGINS]]
-    return any(_beyond_browser({**values, **service}) for service in ({}, *services))
-
-
-def _beyond_browser(values: Values) -> bool:
-    """Return whether only the gateway can do it."""
-    return bool(
-        values["protocol"].startswith("spdy/")
-        or (values["protocol"] == "h2" and values["tls"] == "off")
-        or values["pipelining"] > 1
-        or any(limit.automatic for limit in _limits(values))
-        or any(values[name] != USUAL[name] for name in BEYOND_BROWSERS)
-    )
-
-
-def _limits(values: Values) -> list[Limit]:
-    """Return what the arm's browser cannot follow."""
-    limits = BROWSERS[values["browser"]].limits
-    return [
-        each
-        for each in limits
-        if not each.can(values[each.setting]) and (each.when is None or values[each.when[0]] == each.when[1])
-    ]
-
-
 def _check(arm: Arm) -> None:
     """Refuse combinations that cannot be."""
-    if arm.via == "browser":
-        _check_any_browser(arm)
-    _check_browser(arm)
+    check_browser(arm.common())
     if arm.multiplexed and not arm.keepalive:
         name = "SPDY" if arm.spdy else {"h2": "HTTP/2", "h3": "HTTP/3"}[arm.protocol]
         what = f"{name} carries all requests on one connection, so it has no keepalive to switch off"
@@ -368,32 +339,3 @@ def _check_proxy(arm: Arm) -> None:
     if arm.via == "gateway":
         what = "the gateway beside a browser does not speak through a proxy"
         raise InputError(what, "Leave via out, or leave proxy out", key="via")
-
-
-def _check_browser(arm: Arm) -> None:
-    """What this browser cannot do."""
-    browser = BROWSERS[arm.browser]
-    browser.flags.check(arm.browser_flags, browser.title)
-    values = arm.common()
-    for limit in _limits(values):
-        if limit.of_link and arm.via == "gateway":
-            continue
-        what = f"{browser.title} {limit.why.format(value=values[limit.setting])}"
-        raise InputError(what, limit.remedy, key=limit.setting)
-
-
-def _check_any_browser(arm: Arm) -> None:
-    """What no browser of today can do by itself."""
-    remedy = "Leave via out, or write via: gateway"
-    for name in BEYOND_BROWSERS:
-        if getattr(arm, name) != USUAL[name]:
-            what = "browsers of today take no pushes" if name == "push" else "no browser of today has a switch for it"
-            raise InputError(what, remedy, key=name)
-    if arm.spdy:
-        raise InputError("no browser of today speaks SPDY", remedy, key="protocol")
-    if arm.protocol == "h2" and arm.tls == "off":
-        title = BROWSERS[arm.browser].title
-        what = f"browsers speak HTTP/2 over TLS only: without it {title} would fall back to HTTP/1.1"
-        raise InputError(what, f"Set tls: 1.3 too. {remedy}", key="protocol")
-    if arm.pipelining > 1:
-        raise InputError("no browser of today sends requests ahead of answers", remedy, key="pipelining")
