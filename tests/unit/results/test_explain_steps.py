@@ -21,8 +21,8 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.run.folder import format as run_format
+from tests.kit.journeys import JOURNEY, read, sound
 from tests.kit.made_parts import nothing, run_with_parts
-from tests.unit.trial.test_journey_verdicts import JOURNEY, read, sound
 
 STEPS = tuple(step.name for step in JOURNEY)
 # Each arm's measures of the step news; the load time grows with the round.

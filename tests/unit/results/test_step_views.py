@@ -2,7 +2,7 @@
 
 from lanelab.analysis.results.load_view import load_view
 from lanelab.analysis.results.step_views import views_of_steps
-from tests.unit.trial.test_journey_verdicts import NEWS, read, restored, sound
+from tests.kit.journeys import NEWS, read, restored, sound
 
 
 def test_steps_have_their_own_requests_from_their_own_begin() -> None:
