@@ -57,6 +57,23 @@ def explained(of: Run, *what: str, step: str = "news") -> Explained:
     return explain_steps(of, what, step, record_of)
 
 
+def test_the_trials_that_are_told_are_those_whose_record_has_the_step() -> None:
+    """A record that lacks a step adds to no median, and so not to their number."""
+
+    def lacking(number: int) -> TrialRecord:
+        data = sound()
+        if number in (1, 3):  # of the first arm
+            data["recordings"]["journey"]["steps"][1]["times"]["plt_ms"] = None
+        return read(data)
+
+    whole = explain_steps(run(), ("HTTP", "HTTP/2"), "news", record_of)
+    assert data_of(whole)["steps"][0]["trials"] == [6, 6]
+    (step,) = data_of(explain_steps(run(), ("HTTP", "HTTP/2"), "news", lacking))["steps"]
+    assert step["trials"] == [4, 6]
+    assert step["facts"]["plt_ms"][0] == 1004.5, "the median of rounds 3 to 6"
+    assert "trials of which these are medians 6 6" in text(whole)
+
+
 def text(of: Explained) -> str:
     console = Console(width=10_000)
     with console.capture() as capture:

@@ -43,10 +43,10 @@ class StepDifferenceJson(Names):
 
 @dataclass(frozen=True, slots=True)
 class StepSide:
-    """One arm in this step: medians of its trials that count."""
+    """One arm in this step: medians of its trials that count and tell what the step's time went to."""
 
     cell: Cell
-    trials: int
+    trials: int  # so many: those whose record says what their time went to
     facts: Mapping[str, float]  # by the name of the metric; those that any of its trials has
     courses: Mapping[Course, float]
     bytes: float
@@ -184,6 +184,8 @@ class StepDifference:
         return None if base is None or other is None else (base, other)
 
     def _rows(self) -> Iterator[tuple[str, str, str]]:
+        base, other = (str(side.trials) for side in self.sides)
+        yield "trials of which these are medians", base, other
         for course in Course:
             base, other = (f"{side.courses[course]:,.1f}" for side in self.sides)
             yield f"{WORDS[course]} (ms)", base, other
@@ -224,16 +226,18 @@ def _counting(trials: Sequence[Trial], measure: str) -> list[Trial]:
 
 
 def _side(cell: Cell, trials: Sequence[Trial], step: str, record_of: RecordOf) -> StepSide | None:
-    courses = [course for trial in trials if (course := step_course(record_of(trial.number), step))]
+    course_of = {trial.number: step_course(record_of(trial.number), step) for trial in trials}
+    courses = [course for course in course_of.values() if course]
     if not courses:
         return None
+    telling = [trial for trial in trials if course_of[trial.number]]  # of other trials nothing is shown
     facts: dict[str, float] = {}
     for metric in STEP_METRICS:
         name = of_step(metric.name, step)
-        values = [trial.measures[name] for trial in trials if name in trial.measures]
+        values = [trial.measures[name] for trial in telling if name in trial.measures]
         if values:
             facts[metric.name] = statistics.median(values)
-    return StepSide(cell, len(trials), facts, _middle(courses), statistics.median(each.bytes for each in courses))
+    return StepSide(cell, len(courses), facts, _middle(courses), statistics.median(each.bytes for each in courses))
 
 
 def _middle(courses: Sequence[StepCourse]) -> dict[Course, float]:
