@@ -46,6 +46,17 @@ def test_the_page_of_2014_has_the_published_optimum(rate_mbps: int, published_s:
     assert optimum_s == pytest.approx(published_s, abs=0.05)
 
 
+@pytest.mark.parametrize(
+    ("name", "count", "size_bytes"),
+    [
+        *[("object-100-kb", 2, 101_000), ("object-1-mb", 2, 1_001_000), ("object-5-mb", 2, 5_001_000)],
+        *[("page-18-of-2020", 18, 430_000), ("page-59-of-2020", 59, 1_080_000), ("page-99-of-2020", 99, 1_750_000)],
+    ],
+)
+def test_pages_of_2020_have_the_published_count_and_weight(name: str, count: int, size_bytes: int) -> None:
+    assert (len(objects(name)), size(name)) == (count, size_bytes)
+
+
 def test_the_page_of_2014_comes_from_the_published_number_of_servers() -> None:
     assert len({each.host for each in objects("median-page-2014")}) == 20
 
