@@ -40,6 +40,7 @@ type Settings struct {
 	Address         string            `json:"address"`
 	Port            int               `json:"port"`
 	Connections     int               `json:"connections"` // HTTP/1.1: of a user to a host
+	WaitForTCP      bool              `json:"wait_for_tcp"` // HTTP/1.1 in TLS: a request takes a connection before its handshake
 	Fresh           bool              `json:"fresh"`       // connections end with the iteration
 	StreamWindow    int               `json:"stream_window"`
 	URLs            []string          `json:"urls"`

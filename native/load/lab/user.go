@@ -53,10 +53,14 @@ func newUser(s *Settings, r *recorder, state *lib.State) *user {
 
 // newHTTP1 is k6's own transport but for the number of connections and their end.
 func newHTTP1(c *connector) transport {
-	return &http.Transport{
+	made := &http.Transport{
 		DialContext: c.dial, TLSClientConfig: c.tls, DisableCompression: true, TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{},
 		MaxConnsPerHost: c.settings.Connections, MaxIdleConnsPerHost: c.settings.Connections,
 	}
+	if c.settings.WaitForTCP && c.tls != nil {
+		made.DialTLSContext = c.securedLater
+	}
+	return made
 }
 
 // begins an iteration; due is nil with users.
@@ -153,7 +157,7 @@ func (u *user) RoundTrip(request *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	if response.TLS != nil || u.settings.Protocol == http1 {
+	if response.TLS != nil || u.settings.Protocol == http1 && !u.settings.WaitForTCP {
 		u.recorder.spoke(u.settings.Protocol, response.TLS)
 	}
 	x.status, x.left = response.StatusCode, -1

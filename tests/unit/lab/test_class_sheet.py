@@ -156,3 +156,9 @@ def test_collect_ends_with_a_status_where_something_is_not_judged(handed_in: Pat
     collected = invoke("collect", handed_in, "--out", tmp_path)
     assert collected.exit_code == 1
     assert "not judged" in collected.output
+
+
+def test_a_language_that_lanelab_does_not_speak_is_told(handed_in: Path, tmp_path: Path) -> None:
+    unknown, known = (invoke("collect", handed_in, "--out", tmp_path, "--language", each) for each in ("fr", "de"))
+    assert "not in 'fr': the page has them in English" in unknown.output
+    assert "own words" not in known.output

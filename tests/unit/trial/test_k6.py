@@ -193,6 +193,7 @@ def test_files_and_ports(protocol: str, connections: int) -> None:
     [
         ({"users": [[1.5, 0], [2, 10]]}, "whole users"),
         ({"parameters": [["connections", "many"]]}, "'many'"),
+        ({"parameters": [["requests_wait_for", "luck"]]}, "'luck'"),
         ({"parameters": [["most_users", "0"]]}, "'0'"),
         ({"parameters": [["most_users", "x"]]}, "'x'"),
     ],
@@ -206,6 +207,12 @@ def test_every_protocol_of_servers_is_spoken() -> None:
     arms = [Arm.parse("arm", {"protocol": name, "tls": "1.3"}) for name in ("http/1.1", "h2", "spdy/3", "spdy/2")]
     for arm in (*arms, H3):
         K6.check(k6_settings(), arm)
+
+
+def test_requests_wait_for_a_handshake_unless_the_load_says_otherwise() -> None:
+    for parameters, for_tcp in (([], False), ([["requests_wait_for", "tcp"]], True)):
+        made = K6.invocation(k6_target(k6_settings(parameters=parameters), HTTP))
+        assert json.loads(made.files[SETTINGS])["wait_for_tcp"] is for_tcp
 
 
 def test_the_secrets_of_quic_are_logged_for_the_capture() -> None:

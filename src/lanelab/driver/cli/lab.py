@@ -3,6 +3,7 @@
 import getpass
 import shlex
 import webbrowser
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -11,7 +12,7 @@ from lanelab.driver.api.labs import collect_labs, fix_predictions, judge_lab, la
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.errors import EXIT_FAILED, InputError
 from lanelab.driver.cli.output import console, note, table
-from lanelab.driver.page.language import spoken
+from lanelab.driver.page.language import LANGUAGES, spoken
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -86,6 +87,12 @@ def _pair(text: str) -> tuple[str, str]:
     return name, answer
 
 
+def _words(language: str) -> Callable[..., str]:
+    if language not in LANGUAGES:
+        note(f"lanelab's own words are in {', '.join(LANGUAGES)}, and not in {language[:20]!r}: the page has them in English")
+    return spoken(language)
+
+
 @group.command("check")
 @click.argument("folder", type=FOLDER)
 @click.option("--run", metavar="RUN", help="The run, where it is not in the folder: its folder or its name")
@@ -97,7 +104,7 @@ def check(folder: Path, run: str | None, language: str, *, opens: bool) -> None:
     Refused are predictions that were edited after they were fixed, that are somebody else's, and a run that began
     without them. The verdicts are those of claims: docs/reference/claims.md
     """
-    checked, page = judge_lab(folder, run, language, spoken(language))
+    checked, page = judge_lab(folder, run, language, _words(language))
     console().print(lab_result(checked).renderable())
     note(f"to take home: {page}")
     if opens:
@@ -113,7 +120,7 @@ def collect(folders: tuple[Path, ...], out: Path, language: str) -> None:
 
     A folder that cannot be judged is named, and takes nothing else with it. Exit status: 1 where there is one.
     """
-    sheet, csv_file, page = collect_labs(folders, out, language, spoken(language))
+    sheet, csv_file, page = collect_labs(folders, out, language, _words(language))
     for problem in sheet.problems:
         note(f"not judged: {problem.place}: {problem.why}")
     for line in sheet.notes:

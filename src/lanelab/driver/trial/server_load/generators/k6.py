@@ -27,6 +27,7 @@ MOST_LACKING_S = 1.0  # of a trial's time, before it is one that was stopped
 SHOWN_LOG_BYTES = 2000
 MOST_USERS, CONNECTIONS = "most_users", "connections"  # parameters that are not for the script alone
 FRESH, KEPT = "fresh", "kept"
+WAIT_FOR, HANDSHAKE, TCP = "requests_wait_for", "handshake", "tcp"  # of a new connection of HTTP/1.1 with TLS
 USERS_AT_ONCE = 2000  # in the open model, where nothing else is said
 PATIENCE_S = 10.0  # likewise: so long, or four times the limit, may a page take before arrivals are dropped
 FILES_BESIDE = 64  # of the generator, which are no connections
@@ -52,9 +53,10 @@ class K6Generator(Generator):
         if any(stage.target != round(stage.target) for stage in settings.users):
             raise InputError("there are only whole users", "Write a whole number", key="users")
         parameters = dict(settings.parameters)
-        if parameters.get(CONNECTIONS, KEPT) not in (KEPT, FRESH):
-            what = f"{parameters[CONNECTIONS][:60]!r} says nothing of connections"
-            raise InputError(what, f"Write {KEPT} or {FRESH}", key="parameters")
+        for name, known in ((CONNECTIONS, (KEPT, FRESH)), (WAIT_FOR, (HANDSHAKE, TCP))):
+            if parameters.get(name, known[0]) not in known:
+                what = f"{parameters[name][:60]!r} says nothing of {name}"
+                raise InputError(what, f"Write {' or '.join(known)}", key="parameters")
         most = parameters.get(MOST_USERS, "1")
         if not (most.isdecimal() and 1 <= int(most) <= 100_000):
             raise InputError(f"{most[:60]!r} is no number of users", "Write 1 to 100000", key="parameters")
@@ -219,6 +221,7 @@ def settings_file(target: Target) -> str:
         "address": target.address,
         "port": target.port,
         "connections": arm.connections_per_host,
+        "wait_for_tcp": dict(settings.parameters).get(WAIT_FOR, HANDSHAKE) == TCP,
         "fresh": dict(settings.parameters).get(CONNECTIONS, usual) == FRESH,
         "stream_window": arm.stream_window,
         "urls": target.urls,
