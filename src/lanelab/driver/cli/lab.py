@@ -89,7 +89,9 @@ def _pair(text: str) -> tuple[str, str]:
 
 def _words(language: str) -> Callable[..., str]:
     if language not in LANGUAGES:
-        note(f"lanelab's own words are in {', '.join(LANGUAGES)}, and not in {language[:20]!r}: the page has them in English")
+        note(
+            f"lanelab's own words are in {', '.join(LANGUAGES)}, and not in {language[:20]!r}: the page has them in English"
+        )
     return spoken(language)
 
 
