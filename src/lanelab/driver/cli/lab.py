@@ -89,9 +89,8 @@ def _pair(text: str) -> tuple[str, str]:
 
 def _words(language: str) -> Callable[..., str]:
     if language not in LANGUAGES:
-        note(
-            f"lanelab's own words are in {', '.join(LANGUAGES)}, and not in {language[:20]!r}: the page has them in English"
-        )
+        known = ", ".join(LANGUAGES)
+        note(f"lanelab's own words are in {known}, and not in {language[:20]!r}: the page has them in English")
     return spoken(language)
 
 
