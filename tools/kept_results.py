@@ -1,0 +1,130 @@
+"""What runs of studies gave, as the project keeps it: experiments/NAME/results.VARIANT.json, one for each study and
+variant.
+
+A file has the figures of one run or of several: a run that has some figures replaces what is kept of these alone.
+Verdicts and numbers are in words, as reports have them.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypedDict
+
+from lanelab.analysis.results import machine
+from lanelab.analysis.results.claims.words import measured_words, published_words
+from lanelab.analysis.results.model import Run
+from lanelab.analysis.results.study.claim_verdicts import StudyVerdict
+from lanelab.analysis.results.study.page import judge_study
+from lanelab.analysis.results.study.run import ReadStudyRun, read_study_run
+from lanelab.driver.base.paths import PROJECT
+
+EXPERIMENTS = PROJECT / "experiments"
+AS_IT_IS = "only"  # in the name of a file: the study has no variants
+
+
+class KeptFigure(TypedDict):
+    """How a figure was run. `minutes`: from its first trial's beginning to its last one's end."""
+
+    run: str
+    begun_utc: str
+    lanelab: str
+    trials: int  # that count
+    flagged: int
+    failed: int
+    minutes: int
+
+
+class KeptCheck(TypedDict):
+    statement: int  # of the work; 0: the claim is about none of them
+    figure: int
+    claim: str
+    verdict: str
+    detail: str
+    published: str
+    measured: str
+
+
+class KeptResults(TypedDict):
+    """What is known of one variant of one study. Figures by their numbers, as JSON has keys."""
+
+    study: str
+    variant: str
+    figures: dict[str, KeptFigure]
+    checks: list[KeptCheck]
+
+
+def results_of(folder: Path) -> KeptResults:
+    """Return what the run of a study in this folder gave."""
+    read = read_study_run(folder)
+    begun = {number: run for number, run in read.runs.items() if run and run.is_finished}
+    return {
+        "study": read.about.study.name,
+        "variant": read.about.variant,
+        "figures": {str(number): _figure(read, run) for number, run in begun.items()},
+        "checks": [check for check in _checks(read) if check["figure"] in begun],
+    }
+
+
+def _figure(read: ReadStudyRun, run: Run) -> KeptFigure:
+    first = min(trial.started for trial in run.trials)
+    last = max(run.trials, key=lambda trial: trial.started)
+    return {
+        "run": read.folder.resolve().name,
+        "begun_utc": first.isoformat(timespec="seconds"),
+        "lanelab": read.about.lanelab,
+        "trials": len(run.ok),
+        "flagged": len(machine.flagged(run)),
+        "failed": len(run.trials) - len(run.ok),
+        "minutes": round(((last.started - first).total_seconds() + last.wall_s) / 60),
+    }
+
+
+def _checks(read: ReadStudyRun) -> Iterator[KeptCheck]:
+    judged = judge_study(read)
+    for claim, several in judged.published:
+        yield from (_check(claim.number, each) for each in several)
+    yield from (_check(0, each) for each in judged.further)
+
+
+def _check(statement: int, verdict: StudyVerdict) -> KeptCheck:
+    judged = verdict.judged
+    return {
+        "statement": statement,
+        "figure": verdict.figure,
+        "claim": judged.claim.name,
+        "verdict": str(judged.verdict),
+        "detail": judged.detail,
+        "published": published_words(judged.claim),
+        "measured": measured_words(judged),
+    }
+
+
+def merged(kept: KeptResults | None, new: KeptResults) -> KeptResults:
+    """Return both, where what is new takes the place of the figures that it has."""
+    if kept is None:
+        return new
+    old = [check for check in kept["checks"] if str(check["figure"]) not in new["figures"]]
+    figures = {**kept["figures"], **new["figures"]}
+    checks = sorted([*old, *new["checks"]], key=lambda each: (each["statement"], each["figure"]))
+    return {**new, "figures": dict(sorted(figures.items(), key=lambda pair: int(pair[0]))), "checks": checks}
+
+
+def path_of(study: str, variant: str, experiments: Path = EXPERIMENTS) -> Path:
+    return experiments / study / f"results.{variant or AS_IT_IS}.json"
+
+
+def read_results(path: Path) -> KeptResults:
+    kept: KeptResults = json.loads(path.read_text(encoding="utf-8"))
+    return kept
+
+
+def keep(new: KeptResults, experiments: Path = EXPERIMENTS) -> Path:
+    """Write what is new over what is kept of its study and variant. Returns the file."""
+    path = path_of(new["study"], new["variant"], experiments)
+    whole = merged(read_results(path) if path.is_file() else None, new)
+    path.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return path
+
+
+def all_results(experiments: Path = EXPERIMENTS) -> list[KeptResults]:
+    return [read_results(path) for path in sorted(experiments.glob("*/results.*.json"))]

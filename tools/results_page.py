@@ -1,0 +1,121 @@
+"""The page of all studies, experiments/README.md: what each published work said, and what came out of the newest runs.
+
+python -m tools.results_page RUN...     keeps what these runs gave, and writes the page again
+python -m tools.results_page            writes the page of what is kept
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from lanelab.driver.base.amounts import counted
+from lanelab.driver.run.study.read import read_study
+from lanelab.driver.run.study.study import PublishedClaim, Study
+from tools.kept_results import EXPERIMENTS, KeptCheck, KeptResults, all_results, keep, results_of
+
+PAGE = EXPERIMENTS / "README.md"
+NOT_RUN, UNCHECKED, MIXED = "not kept", "not checked", "mixed"
+USUAL = "as it is"  # the heading of a study without variants
+BEGIN = """\
+# Published works, and what came out
+
+<!-- Made by python -m tools.results_page: change the studies instead, or keep the results of a run. -->
+
+Each folder with a `study.yaml` repeats one published work, in the [period](../docs/reference/period.md)'s software
+where it can be had, and in today's. This page has every statement of every work, and the verdict of the newest run
+that is kept: **reproduced**, **direction only**, **not reproduced**, **inconclusive** ([what they
+mean](../docs/reference/claims.md#verdicts)), with what was measured. A statement without a check says why in its
+study. The README of a study says what differs from then, and explains what surprised.
+
+`./lanelab study run NAME` makes such a run, and `./lanelab study matrix --out DIR` such a page of your own runs, with
+each report beside it.
+"""
+
+
+def page_text(results: Sequence[KeptResults], studies: Sequence[Study]) -> str:
+    """Return the page as it should be."""
+    parts = [BEGIN, *_counts(results, studies)]
+    for study in studies:
+        parts.append(_of_study(study, [each for each in results if each["study"] == study.name]))
+    return "\n".join(parts)
+
+
+def known_studies(experiments: Path = EXPERIMENTS) -> list[Study]:
+    return [read_study(str(path.parent)) for path in sorted(experiments.glob("*/study.yaml"))]
+
+
+def _counts(results: Sequence[KeptResults], studies: Sequence[Study]) -> Iterator[str]:
+    """One sentence for each variant: how many statements stand how."""
+    for variant in dict.fromkeys(each["variant"] for each in results):
+        standings = [
+            _standing(_checks_of(each, claim))
+            for each in results
+            if each["variant"] == variant
+            for study in studies
+            if study.name == each["study"]
+            for claim in study.claims
+        ]
+        ordered = sorted(set(standings), key=lambda one: -standings.count(one))
+        words = ", ".join(f"{standings.count(one)} {one}" for one in ordered)
+        yield f"**{variant or USUAL}**: {counted(len(standings), 'statement')}: {words}.\n"
+
+
+def _of_study(study: Study, results: Sequence[KeptResults]) -> str:
+    variants = list(study.variants) or [""]
+    by_variant = {each["variant"]: each for each in results}
+    heads = ["no.", "statement", "published", *(variant or USUAL for variant in variants)]
+    lines = [f"## [{study.title}]({study.name}/README.md)\n", _row(heads), _row(["---"] * len(heads))]
+    for claim in study.claims:
+        cells = [_cell(by_variant.get(variant), claim) for variant in variants]
+        published = dict.fromkeys(
+            check["published"] for each in results for check in _checks_of(each, claim) if check["published"]
+        )
+        lines.append(_row([str(claim.number), claim.says, "<br>".join(published), *cells]))
+    runs = [line for variant in variants if (kept := by_variant.get(variant)) for line in _runs(kept)]
+    return "\n".join([*lines, "", *(runs or ["No result is kept: it was not run yet, or what came out is in its README alone."]), ""])
+
+
+def _checks_of(kept: KeptResults | None, claim: PublishedClaim) -> list[KeptCheck]:
+    return [check for check in kept["checks"] if check["statement"] == claim.number] if kept else []
+
+
+def _standing(checks: Sequence[KeptCheck]) -> str:
+    verdicts = {check["verdict"] for check in checks}
+    if not verdicts:
+        return UNCHECKED
+    return verdicts.pop() if len(verdicts) == 1 else MIXED
+
+
+def _cell(kept: KeptResults | None, claim: PublishedClaim) -> str:
+    if kept is None:
+        return NOT_RUN
+    checks = _checks_of(kept, claim)
+    if not checks:
+        return UNCHECKED
+    return "<br>".join(f"**{check['verdict']}**: {check['measured']}" for check in checks)
+
+
+def _runs(kept: KeptResults) -> Iterator[str]:
+    """One sentence for each run: which figures, when, how many trials, how long."""
+    by_run: dict[str, list[str]] = {}
+    for number, figure in kept["figures"].items():
+        by_run.setdefault(figure["run"], []).append(number)
+    for numbers in by_run.values():
+        figures = [kept["figures"][number] for number in numbers]
+        trials, flagged, minutes = (sum(each[key] for each in figures) for key in ("trials", "flagged", "minutes"))
+        which = f"figure{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"
+        day = min(each["begun_utc"] for each in figures)[:10]
+        yield (
+            f"Run {kept['variant'] or USUAL}, {which}: {day}, {counted(trials, 'trial')} in {minutes} min, "
+            f"{flagged} flagged.\n"
+        )
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', '/').replace(chr(10), ' ') for cell in cells)} |"
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        print(f"kept: {keep(results_of(Path(name))).relative_to(EXPERIMENTS)}")
+    PAGE.write_text(page_text(all_results(), known_studies()), encoding="utf-8")
