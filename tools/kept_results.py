@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TypedDict
 
 from lanelab.analysis.results import machine
-from lanelab.analysis.results.claims.words import measured_words, published_words
+from lanelab.analysis.results.claims.verdict import Judged, Verdict
+from lanelab.analysis.results.claims.words import interval_words, measured_words, published_words
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.study.claim_verdicts import StudyVerdict
 from lanelab.analysis.results.study.page import judge_study
@@ -42,6 +43,7 @@ class KeptCheck(TypedDict):
     detail: str
     published: str
     measured: str
+    rounds_needed: int | None  # of an inconclusive one: so many in all would probably settle it
 
 
 class KeptResults(TypedDict):
@@ -95,8 +97,25 @@ def _check(statement: int, verdict: StudyVerdict) -> KeptCheck:
         "verdict": str(judged.verdict),
         "detail": judged.detail,
         "published": published_words(judged.claim),
-        "measured": measured_words(judged),
+        "measured": _measured(judged),
+        "rounds_needed": _rounds_needed(judged),
     }
+
+
+def _rounds_needed(judged: Judged) -> int | None:
+    if judged.verdict is not Verdict.INCONCLUSIVE:
+        return None
+    return max((place.rounds_needed for place in judged.places if place.rounds_needed), default=None)
+
+
+def _measured(judged: Judged) -> str:
+    """Return the effect: of one place with its interval, of several the least and the greatest."""
+    effects = [place.effect for place in judged.places if place.effect]
+    interval = effects[0].interval_95 if len(effects) == 1 else None
+    words = measured_words(judged)
+    if interval is None or interval.low == interval.high:
+        return words
+    return f"{words} ({interval_words(judged.claim, interval)})"
 
 
 def merged(kept: KeptResults | None, new: KeptResults) -> KeptResults:

@@ -15,6 +15,7 @@ from tools.kept_results import EXPERIMENTS, KeptCheck, KeptResults, all_results,
 
 PAGE = EXPERIMENTS / "README.md"
 NOT_RUN, UNCHECKED, MIXED = "not kept", "not checked", "mixed"
+NO_RUN = "No result is kept: it was not run yet, or what came out is in its README alone."
 USUAL = "as it is"  # the heading of a study without variants
 BEGIN = """\
 # Published works, and what came out
@@ -67,12 +68,11 @@ def _of_study(study: Study, results: Sequence[KeptResults]) -> str:
     lines = [f"## [{study.title}]({study.name}/README.md)\n", _row(heads), _row(["---"] * len(heads))]
     for claim in study.claims:
         cells = [_cell(by_variant.get(variant), claim) for variant in variants]
-        published = dict.fromkeys(
-            check["published"] for each in results for check in _checks_of(each, claim) if check["published"]
-        )
+        checks = {check["claim"]: check for each in results for check in _checks_of(each, claim)}
+        published = [f"{_name(check, len(checks))}{check['published']}" for check in checks.values()]
         lines.append(_row([str(claim.number), claim.says, "<br>".join(published), *cells]))
     runs = [line for variant in variants if (kept := by_variant.get(variant)) for line in _runs(kept)]
-    return "\n".join([*lines, "", *(runs or ["No result is kept: it was not run yet, or what came out is in its README alone."]), ""])
+    return "\n".join([*lines, "", *(runs or [NO_RUN]), ""])
 
 
 def _checks_of(kept: KeptResults | None, claim: PublishedClaim) -> list[KeptCheck]:
@@ -92,7 +92,17 @@ def _cell(kept: KeptResults | None, claim: PublishedClaim) -> str:
     checks = _checks_of(kept, claim)
     if not checks:
         return UNCHECKED
-    return "<br>".join(f"**{check['verdict']}**: {check['measured']}" for check in checks)
+    return "<br>".join(_verdict(check, len(checks)) for check in checks)
+
+
+def _verdict(check: KeptCheck, of: int) -> str:
+    needed = f"; {check['rounds_needed']} rounds would tell" if check["rounds_needed"] else ""
+    return f"{_name(check, of)}**{check['verdict']}**, {check['measured']}{needed}"
+
+
+def _name(check: KeptCheck, of: int) -> str:
+    """Return what tells a check from the others of its statement."""
+    return f"{check['claim']}: " if of > 1 else ""
 
 
 def _runs(kept: KeptResults) -> Iterator[str]:
