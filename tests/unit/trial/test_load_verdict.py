@@ -190,6 +190,16 @@ def test_a_generator_that_tells_nothing_of_itself_is_watched_from_outside() -> N
     assert reasons(unwatched, dataclasses.replace(OF_OBJECTS, recorders=())) == [Reason.EVIDENCE_MISSING]
 
 
+def test_a_short_load_is_judged_by_the_time_that_it_took() -> None:
+    """The machine is watched from before it until after it."""
+    for client_s, expected in ((0.15, []), (0.19, [Reason.GENERATOR_LIMITED])):
+        machine = dataclasses.replace(MACHINE.machines[0], seconds=1.0, cpu_s={"client": client_s})
+        short = dataclasses.replace(
+            with_report(BY_AB, seconds=0.2), recordings={"machine": MachineEvidence((machine,), 0.0)}
+        )
+        assert reasons(short, OF_OBJECTS) == expected
+
+
 def test_measures_are_of_what_ended_well_and_count_the_rest() -> None:
     measures = measures_of(REPORT)
     assert measures["requests_per_s"] == 9.0

@@ -143,7 +143,9 @@ def _limits(report: LoadReport, machine: MachineEvidence | None, threads: int) -
     elif machine:
         client = next(one for one in machine.machines if "client" in one.nodes)
         processors = threads
-        share = client.cpu_s.get("client", 0.0) / (max(client.seconds, 1e-9) * processors)
+        # The machine is watched for longer than the load lasts, which of a short one would make little of all it used.
+        lasted_s = min(client.seconds, report.seconds) or client.seconds
+        share = client.cpu_s.get("client", 0.0) / (max(lasted_s, 1e-9) * processors)
     else:
         yield _missing("what the generator used of its machine (machine: true records it)")
         return
