@@ -39,9 +39,9 @@ type Settings struct {
 	Authority       string            `json:"authority"` // file; "" without TLS
 	Address         string            `json:"address"`
 	Port            int               `json:"port"`
-	Connections     int               `json:"connections"` // HTTP/1.1: of a user to a host
+	Connections     int               `json:"connections"`  // HTTP/1.1: of a user to a host
 	WaitForTCP      bool              `json:"wait_for_tcp"` // HTTP/1.1 in TLS: a request takes a connection before its handshake
-	Fresh           bool              `json:"fresh"`       // connections end with the iteration
+	Fresh           bool              `json:"fresh"`        // connections end with the iteration
 	StreamWindow    int               `json:"stream_window"`
 	URLs            []string          `json:"urls"`
 	Sizes           map[string]int64  `json:"sizes"` // of answers' bodies, by URL; what is not there is not compared
