@@ -46,7 +46,7 @@ def known_studies(experiments: Path = EXPERIMENTS) -> list[Study]:
 
 
 def _counts(results: Sequence[KeptResults], studies: Sequence[Study]) -> Iterator[str]:
-    """One sentence for each variant: how many statements stand how."""
+    """Yield one sentence for each variant: how many statements stand how."""
     for variant in dict.fromkeys(each["variant"] for each in results):
         standings = [
             _standing(_checks_of(each, claim))
@@ -106,7 +106,7 @@ def _name(check: KeptCheck, of: int) -> str:
 
 
 def _runs(kept: KeptResults) -> Iterator[str]:
-    """One sentence for each run: which figures, when, how many trials, how long."""
+    """Yield one sentence for each run: which figures, when, how many trials, how long."""
     by_run: dict[str, list[str]] = {}
     for number, figure in kept["figures"].items():
         by_run.setdefault(figure["run"], []).append(number)
