@@ -133,6 +133,7 @@ def test_a_soft_navigation_is_the_steps_in_which_it_is_made(lanelab: LanelabComm
     assert measures["inp_ms@room"] >= 120
     assert measures["long_task_ms@room"] >= 120
     assert [each["element"] for each in steps["room"]["interactions"]] == ["a#to-room"]
+    assert steps["app"]["loaded_ms"] + 500 == pytest.approx(steps["app"]["vitals"]["until_ms"], abs=0.01)
     for step in ("app", "rest"):
         assert steps[step]["soft_navigations"] == []
         assert not {f"soft_lcp_ms@{step}", f"inp_ms@{step}"} & measures.keys()

@@ -75,6 +75,7 @@ def test_what_happened_in_a_step_is_its_own_and_nothing_else_is() -> None:
     }
     assert (step.since_ms, step.vitals.until_ms) == (5000.0, 6500.0)
     assert [each.at_ms for each in step.vitals.shifts] == [5100.0, 6400.0]
+    assert step.loaded_ms == 6000.0
     assert StepVitalsEvidence.from_json(StepVitalsEvidence((step,)).to_json()).steps == (step,)
 
 
@@ -149,6 +150,29 @@ def test_a_browser_that_does_not_tell_interactions_has_no_latency() -> None:
     step = of({**IN_PAGE, "events": None})
     assert "which events are one interaction" in step.vitals.absent["inp_ms"]
     assert "inp_ms" not in step_measures(step)
+
+
+def test_a_record_of_before_is_read() -> None:
+    data = of(IN_PAGE).to_json()
+    del data["loaded_ms"]
+    step = StepVitals.from_json(data)
+    assert (step.loaded_ms, step_measures(step)) == (None, step_measures(of(IN_PAGE)))
+    del data["since_ms"]
+    with pytest.raises(RecordError, match="since_ms is missing"):
+        StepVitals.from_json(data)
+
+
+@pytest.mark.parametrize("number", [None, 0])
+def test_a_soft_navigation_of_no_known_interaction_has_none_of_the_paints(number: int | None) -> None:
+    soft = copy.deepcopy(IN_PAGE["read"]["soft"])
+    for each in (*soft["navigations"]["entries"], *soft["paints"]["entries"]):
+        each["interaction"] = number
+    step = of(changed(soft=soft))
+    assert step.soft_navigations[-1].paints == ()
+    assert "soft_lcp_ms" not in step_measures(step)
+    assert "which interaction" in step.vitals.absent["soft_lcp_ms"]
+    assert step_measures(step)["soft_fcp_ms"] == 48.0
+    assert untold(step) == []
 
 
 def test_a_soft_navigation_that_painted_too_late_has_no_paints() -> None:

@@ -88,14 +88,14 @@
   const soft = async () => ({
     navigations: await told("soft-navigation", (each) => ({
       at_ms: round(each.startTime),
-      interaction: each.interactionId ?? null,
+      interaction: each.interactionId || null, // 0 is of no interaction
       url: cut(each.name, MOST_URL),
       kind: each.navigationType ?? null,
       fcp_ms: each.duration > 0 ? round(each.duration) : null,
     })),
     paints: await told("interaction-contentful-paint", (each) => ({
       at_ms: round(each.startTime + each.duration),
-      interaction: each.interactionId ?? null,
+      interaction: each.interactionId || null,
       ...painted(each.largestContentfulPaint ?? each),
     })),
   });

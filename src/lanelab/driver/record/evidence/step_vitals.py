@@ -1,6 +1,7 @@
 """What the user of a journey sees and feels in each of its steps. Times are ms by the clock of the page that is there
 at the step's end, whose 0 is the beginning of its own load."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded
@@ -32,6 +33,9 @@ class SoftNavigation(Coded):
     paints: tuple[LargestPaint, ...]  # content that was painted for the input, each larger than the one before
 
 
+LATER = {"loaded_ms": None}  # keys that records of before do not have
+
+
 @dataclass(frozen=True, slots=True)
 class StepVitals(Coded):
     """One step."""
@@ -41,6 +45,15 @@ class StepVitals(Coded):
     vitals: VitalsEvidence  # of what began in the step; `absent` is of everything here
     interactions: tuple[StepInteraction, ...]
     soft_navigations: tuple[SoftNavigation, ...]
+    # When what is watched ended, after which it is watched for some time more: with the page's load event, or with the
+    # step of a script. None: in a record of before
+    loaded_ms: float | None = None
+
+    @classmethod
+    def decoded(cls, data: object) -> "StepVitals":
+        """Return a step from its JSON, also from a record of before."""
+        whole = {**LATER, **data} if isinstance(data, Mapping) else data
+        return super(StepVitals, cls).decoded(whole)
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ def step_vitals(answer: StepTold, after_ms: float) -> StepVitals:
         window.absent.setdefault(TBT, "nothing was painted, after which it is counted")
     interactions = _interactions(answer, window, loaded=loaded)
     soft = _soft_navigations(read["soft"], window)
-    return StepVitals(answer["step"], read["since_ms"], seen, interactions, soft)
+    return StepVitals(answer["step"], read["since_ms"], seen, interactions, soft, read["loaded_ms"])
 
 
 def step_measures(step: StepVitals) -> dict[str, float]:
@@ -136,20 +136,23 @@ def _soft_navigations(soft: Soft, window: Window) -> tuple[SoftNavigation, ...]:
     listed = tuple(_soft_navigation(each, paints, window) for each in navigations)
     if listed and listed[-1].fcp_ms is None:
         window.absent.setdefault(SOFT_FCP, "nothing was painted for the soft navigation by the end")
-    if listed and not listed[-1].paints:
+    if navigations and not navigations[-1]["interaction"]:
+        window.absent.setdefault(SOFT_LCP, "the browser does not say which interaction led to the soft navigation")
+    elif listed and not listed[-1].paints:
         window.absent.setdefault(SOFT_LCP, "nothing that counts was painted for the soft navigation by the end")
     return listed
 
 
 def _soft_navigation(each: Navigation, paints: Sequence[Paint], window: Window) -> SoftNavigation:
-    fcp_ms = each["fcp_ms"]
+    number, fcp_ms = each["interaction"], each["fcp_ms"]
+    its_paints = [paint for paint in paints if number and paint["interaction"] == number]  # without one it has none
     painted = fcp_ms is not None and window.has(each["at_ms"] + fcp_ms)
     return SoftNavigation(
         at_ms=each["at_ms"],
         url=each["url"],
         kind=each["kind"],
         fcp_ms=fcp_ms if painted else None,
-        paints=_largest([paint for paint in paints if paint["interaction"] == each["interaction"]]),
+        paints=_largest(its_paints),
     )
 
 
