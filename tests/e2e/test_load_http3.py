@@ -82,6 +82,7 @@ def test_all_witnesses_say_http3(users: Played, arm: str) -> None:
     assert quic["tls"] == {"TLS 1.3": USERS}
     assert record["evidence"]["wire"]["connections"] == 0
     assert spoken["datagrams"]["received"] > 100
+    assert spoken["at_server"]["received"] > 100
 
 
 def test_http2_beside_it_costs_no_log_and_needs_no_such_witness(users: Played) -> None:

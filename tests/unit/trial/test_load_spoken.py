@@ -3,28 +3,41 @@ by name."""
 
 import dataclasses
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lanelab.driver.arm.arm import Arm
+from lanelab.driver.base.coded import Coded
+from lanelab.driver.base.errors import RecordError
+from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.packets import FlowSummary, PacketSummary
 from lanelab.driver.record.evidence.server import LoggedRequest
-from lanelab.driver.record.evidence.spoken import Datagrams, QuicWitness, SpokenEvidence
-from lanelab.driver.record.reasons import Reason
+from lanelab.driver.record.evidence.spoken import Datagrams, QuicWitness, ServerDatagrams, SpokenEvidence
+from lanelab.driver.record.reasons import FlagName, Reason
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.trial.server_load.spoken import served_by_protocol
+from lanelab.driver.trial.server_load.datagrams import counted_since, counts_in
+from lanelab.driver.trial.server_load.spoken import served_by_protocol, spoken_flags
 from lanelab.driver.trial.server_load.verdict import judge
 from lanelab.driver.trial.server_load.wire import quic_witness
+from lanelab.driver.trial.server_load.workload import Load
+from lanelab.driver.trial.tolerances import Tolerances
+from lanelab.driver.trial.workload import TrialContext
 from tests.kit.quic_records import flow
-from tests.kit.records import connection
+from tests.kit.records import SITE, connection
 from tests.unit.trial.test_load_verdict import EVIDENCE, EXPECTED, RECORD, REPORT, WIRE
 
 H3 = Arm.parse("h3", {"server": "caddy", "protocol": "h3", "tls": "1.3"})
 H2 = Arm.parse("h2", {"server": "caddy", "protocol": "h2", "tls": "1.3"})
 QUIC = QuicWitness(6, 5, 0, 0, {"TLS 1.3": 6}, {"h3": 6}, {"h3": 5})
-SPOKEN = SpokenEvidence({"h3": 50}, Datagrams(10_000, 0), QUIC)
+SPOKEN = SpokenEvidence({"h3": 50}, Datagrams(10_000, 0), QUIC, ServerDatagrams(5_000, 0, 0))
 NO_TCP = dataclasses.replace(WIRE, connections=0, spoken_up={}, spoken_down={}, tls={}, offered={})
+
+
+class Rules:
+    tolerances = Tolerances()
+    recorders: Mapping[str, Coded] = {}
 
 
 def record(spoken: SpokenEvidence | None = SPOKEN, arm: Arm = H3, **report: Any) -> TrialRecord:
@@ -67,6 +80,7 @@ def test_what_the_generator_itself_says_is_heard_too() -> None:
         (changed(served={"unknown": 3}), Reason.PROTOCOL_FALLBACK, "3 requests came by unknown instead of h3"),
         (changed(datagrams=None), Reason.EVIDENCE_MISSING, "spoken.datagrams is missing"),
         (changed(datagrams=Datagrams(9_980, 20)), Reason.GENERATOR_LIMITED, "of 10000 datagrams"),
+        (changed(at_server=None), Reason.EVIDENCE_MISSING, "spoken.at_server is missing"),
         (changed(quic=None), Reason.EVIDENCE_MISSING, "spoken.quic is missing"),
         (over_quic(begun=0, complete=0), Reason.PROTOCOL_FALLBACK, "no QUIC connection was begun"),
         (over_quic(complete=0), Reason.PROTOCOL_FALLBACK, "no handshake was complete"),
@@ -87,6 +101,49 @@ def test_what_is_missing_or_false_fails_the_trial(spoken: SpokenEvidence | None,
 
 def test_a_few_datagrams_may_be_dropped() -> None:
     assert failures(record(changed(datagrams=Datagrams(9_991, 9)))) == []
+
+
+@pytest.mark.parametrize(("dropped", "flagged"), [(0, False), (10, False), (11, True)])
+def test_a_server_that_drops_datagrams_counts_and_is_flagged(dropped: int, *, flagged: bool) -> None:
+    spoken = changed(at_server=ServerDatagrams(10_000 - dropped, dropped, dropped // 2))
+    assert failures(record(spoken)) == []
+    flags = spoken_flags(spoken)
+    assert [flag.name for flag in flags] == [FlagName.SERVER_DROPPED] * flagged
+    assert not flagged or "dropped 11, 5 of them since the server read too late" in flags[0].detail
+
+
+def test_the_flag_is_in_the_record(tmp_path: Path) -> None:
+    told = record(changed(at_server=ServerDatagrams(9_000, 1_000, 1_000)))
+    context = TrialContext(H3, SITE, Link.parse({"rtt": "40ms"}), Rules(), tmp_path, EXPECTED.settings)
+    finished = Load().finish(told.to_json(), context)
+    assert [flag.name for flag in finished.flags] == [FlagName.SERVER_DROPPED]
+    assert finished.ok
+
+
+def test_over_tcp_nobody_asks_what_the_server_dropped() -> None:
+    assert spoken_flags(None) == spoken_flags(changed(at_server=None)) == ()
+
+
+UDP = "Udp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors\nUdp: {} 5 {} 70 {} 0\n"
+
+
+def test_the_kernels_table_is_read_and_the_load_is_the_difference() -> None:
+    tcp = "Tcp: InErrs RcvbufErrors\nTcp: 9 9\n"
+    before, after = (counts_in(tcp + UDP.format(*counts)) for counts in ((100, 2, 1), (400, 12, 8)))
+    assert counted_since(before, after) == ServerDatagrams(300, 10, 7)
+
+
+@pytest.mark.parametrize("table", ["", UDP.replace("InErrors", "Other"), UDP.partition("\n")[0]])
+def test_a_kernel_that_does_not_count_is_no_zero(table: str) -> None:
+    with pytest.raises(RecordError, match="of UDP"):
+        counts_in(table.format(1, 2, 3))
+
+
+def test_a_record_from_before_these_were_counted_is_read() -> None:
+    data = record().to_json()
+    del data["recordings"]["spoken"]["at_server"]
+    read = TrialRecord.from_json(data).spoken
+    assert read == changed(at_server=None)
 
 
 def test_where_nothing_was_answered_the_log_need_have_nothing() -> None:

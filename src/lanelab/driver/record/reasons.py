@@ -108,6 +108,7 @@ class FlagName(StrEnum):
     FETCHED_TWICE = "fetched-twice"
     PROGRAM_STOPPED = "program-stopped"
     SAMPLES_MISSED = "samples-missed"
+    SERVER_DROPPED = "server-dropped"
 
 
 OF_THE_MACHINE = frozenset(  # flags that say a machine had no time for the trial

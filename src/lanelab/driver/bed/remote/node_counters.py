@@ -84,7 +84,7 @@ class Counters:
 
     def _overflows(self) -> int | None:
         """Return the overflows of this network namespace."""
-        return _paired(self._lines("net/netstat"), "TcpExt:", "ListenOverflows")
+        return paired(self._lines("net/netstat"), "TcpExt:", "ListenOverflows")
 
     def _time_wait(self) -> int | None:
         """Return connections that have ended and whose port is not free yet."""
@@ -95,8 +95,8 @@ class Counters:
         return None
 
 
-def _paired(lines: list[str], prefix: str, name: str) -> int | None:
-    """A value of two lines, names above numbers."""
+def paired(lines: list[str], prefix: str, name: str) -> int | None:
+    """Return a value of two lines, names above numbers, as in net/netstat and net/snmp; None: it is not there."""
     rows = [line.split() for line in lines if line.startswith(prefix)]
     if len(rows) != 2 or name not in rows[0]:
         return None

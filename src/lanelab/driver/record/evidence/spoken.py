@@ -15,6 +15,15 @@ class Datagrams(Coded):
 
 
 @dataclass(frozen=True, slots=True)
+class ServerDatagrams(Coded):
+    """The datagrams that came for the server node, from before the load until after it, by its kernel's counters."""
+
+    received: int
+    dropped: int  # which no program got, whatever the reason
+    without_room: int  # of these: the socket was full, since the server read too late
+
+
+@dataclass(frozen=True, slots=True)
 class QuicWitness(Coded):
     """Counts of connections by QUIC that began in the first packets, by what these show."""
 
@@ -34,3 +43,14 @@ class SpokenEvidence(Coded):
     served: Mapping[str, int]  # requests by protocol, of the few of each second that the server logs
     datagrams: Datagrams | None  # None: over TCP there are none
     quic: QuicWitness | None  # None: nobody has read the first packets
+    at_server: ServerDatagrams | None = None  # None: over TCP there are none; or a record from before this was kept
+
+    @classmethod
+    def decoded(cls, data: object) -> "SpokenEvidence":
+        """Return it, also from a record that lacks what came later."""
+        return super(SpokenEvidence, cls).decoded(_with(data, at_server=None))
+
+
+def _with(data: object, **later: None) -> object:
+    """Return the JSON of a record with the keys that records did not have once."""
+    return {**later, **data} if isinstance(data, Mapping) else data

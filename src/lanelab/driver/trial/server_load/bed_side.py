@@ -13,7 +13,7 @@ from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.errors import BedError, InputError, NodeError, RecordError
 from lanelab.driver.bed.node import NODE_NAMES, Node
 from lanelab.driver.record.evidence.load import LoadEvidence, ServedBy
-from lanelab.driver.record.evidence.spoken import SpokenEvidence
+from lanelab.driver.record.evidence.spoken import ServerDatagrams, SpokenEvidence
 from lanelab.driver.record.metrics import LOAD
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
@@ -21,6 +21,7 @@ from lanelab.driver.record.series import Series
 from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.recorders.recorder import Context, Role
 from lanelab.driver.trial.recorders.trial_recorders import TrialRecorders
+from lanelab.driver.trial.server_load.datagrams import counted, counted_since
 from lanelab.driver.trial.server_load.first_packets import FILE, FirstPackets
 from lanelab.driver.trial.server_load.generator import Generator, Output, Results, Target
 from lanelab.driver.trial.server_load.generator_life import RunningGenerator
@@ -174,16 +175,20 @@ class LoadOnBed(BedSide):
             raise BedError("no trial was prepared")
         spec, started_utc, began = self._spec, utc_now(), time.monotonic()
         results, zero = Results(None, {}), began
+        at_server: ServerDatagrams | None = None
         if self._served and self._target and not self._failures:
             generator = GENERATORS[self._target.settings.generator]
             self._capture_first_packets(self._target)
+            before = self._datagrams_at_server(spec)
             zero = time.monotonic()
             self._recorders.load_begins()
             results = self._load(generator, self._target, began + spec.timeout_s)
             self._recorders.load_ended()
+            after = self._datagrams_at_server(spec)
+            at_server = counted_since(before, after) if before and after else None
             self._keep_first_packets(spec)
         load_s = time.monotonic() - began
-        spoken = self._spoken(spec, results)
+        spoken = self._spoken(spec, results, at_server)
         evidence = LoadEvidence(results.report, *self._all_served_by(spec), None, dict(self._place.placement))
         series = since(zero, results, one_clock=self._place.substrate.traits.same_clock)
         return self._record(spec, started_utc, (evidence, spoken), series, load_s)
@@ -259,14 +264,24 @@ class LoadOnBed(BedSide):
             self._keep_of_proxy(spec, proxy)
         return serving
 
-    def _spoken(self, spec: TrialSpec, results: Results) -> SpokenEvidence | None:
+    def _datagrams_at_server(self, spec: TrialSpec) -> ServerDatagrams | None:
+        """Return what the server node's kernel has counted until now; None over TCP, and where it cannot be read."""
+        if spec.arm.protocol != H3:
+            return None
+        try:
+            return counted(self._place.substrate.node("server"))
+        except (BedError, RecordError) as error:
+            self._failures.append(Failure(Reason.EVIDENCE_MISSING, f"of the server's datagrams: {error}"))
+            return None
+
+    def _spoken(self, spec: TrialSpec, results: Results, at_server: ServerDatagrams | None) -> SpokenEvidence | None:
         """Return by which protocols the server had requests, by the few that it logs, and what came by UDP."""
         sampled = spec.arm.protocol in SERVERS[spec.arm.server].sampled
         if self._served is None or not (sampled or spec.arm.protocol == H3):
             return None
         try:
             lines = self._served.server.requests() if sampled else ()
-            return SpokenEvidence(served_by_protocol(lines), results.datagrams, None)
+            return SpokenEvidence(served_by_protocol(lines), results.datagrams, None, at_server)
         except (BedError, RecordError) as error:
             self._failures.append(Failure(Reason.EVIDENCE_MISSING, f"of the server: {error}"))
             return None

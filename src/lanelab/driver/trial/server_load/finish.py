@@ -24,6 +24,7 @@ from lanelab.driver.trial.packets.pcapng import embed_keys
 from lanelab.driver.trial.server_load.capacity import derive
 from lanelab.driver.trial.server_load.first_packets import FILE, KEYS, WITH_KEYS
 from lanelab.driver.trial.server_load.registry import GENERATORS
+from lanelab.driver.trial.server_load.spoken import spoken_flags
 from lanelab.driver.trial.server_load.targets import targets_of
 from lanelab.driver.trial.server_load.verdict import Expected, judge
 from lanelab.driver.trial.server_load.wire import quic_witness, wire_witness
@@ -175,7 +176,8 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
     threads = GENERATORS[settings.generator].threads(settings)
     targets = targets_of(context.site, settings, context.arm.scheme)
     expected = Expected(context.arm, settings, frozenset(context.experiment.recorders), threads, targets.body_sizes)
-    record = replace(record, failures=(*judge(record, expected), *cross_failures(record, context.link)))
+    failures = (*judge(record, expected), *cross_failures(record, context.link))
+    record = replace(record, failures=failures, flags=(*record.flags, *spoken_flags(record.spoken)))
     _pack(context.folder)
     return replace(record, artifacts=tuple(sorted(path.name for path in context.folder.iterdir())))
 

@@ -8,7 +8,7 @@ from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.record.evidence.load import LoadReport
 from lanelab.driver.record.evidence.server import Line
 from lanelab.driver.record.evidence.spoken import Datagrams, SpokenEvidence
-from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.record.reasons import Failure, Flag, FlagName, Reason
 from lanelab.driver.trial.server_load.wire import H3, judge_quic
 
 # As servers write them; ApacheBench speaks HTTP/1.0 where an arm says HTTP/1.1.
@@ -35,9 +35,25 @@ def judge_spoken(spoken: SpokenEvidence | None, arm: Arm, report: LoadReport) ->
             yield Failure(Reason.EVIDENCE_MISSING, "recordings.spoken.datagrams is missing")
         else:
             yield from _dropped(spoken.datagrams)
+        if spoken.at_server is None:
+            yield Failure(Reason.EVIDENCE_MISSING, "recordings.spoken.at_server is missing")
     elif spoken.quic and spoken.quic.begun:
         detail = f"by the capture {spoken.quic.begun} QUIC connections were begun"
         yield Failure(Reason.PROTOCOL_FALLBACK, detail)
+
+
+def spoken_flags(spoken: SpokenEvidence | None) -> tuple[Flag, ...]:
+    """Return a flag where the server's sockets dropped datagrams. A server that cannot keep up is what a load may be
+    for, so the trial counts."""
+    at_server = spoken.at_server if spoken else None
+    if at_server is None:
+        return ()
+    came = at_server.received + at_server.dropped
+    if at_server.dropped <= MOST_DROPPED * came:
+        return ()
+    late = f"{at_server.without_room} of them since the server read too late"
+    detail = f"of {came} datagrams that came for the server its sockets dropped {at_server.dropped}, {late}"
+    return (Flag(FlagName.SERVER_DROPPED, detail),)
 
 
 def _served(spoken: SpokenEvidence, arm: Arm, report: LoadReport) -> Iterator[Failure]:
