@@ -212,12 +212,12 @@ func TestSecretsOfTheFirstConnectionsAreKept(t *testing.T) {
 }
 
 func TestDatagramsAreCounted(t *testing.T) {
-	before, err := datagramsNow()
+	before, err := datagramsIn(countersOfUDP)
 	if err != nil {
 		t.Fatal(err)
 	}
 	newWorld(t, h3, "1.3", nil).mustAsk("/a")
-	now, err := datagramsNow()
+	now, err := datagramsIn(countersOfUDP)
 	if told := now.since(before); err != nil || told.Received < 4 || told.Dropped < 0 {
 		t.Errorf("%+v, %v", told, err)
 	}
@@ -226,5 +226,19 @@ func TestDatagramsAreCounted(t *testing.T) {
 	}
 	if _, err := datagramsOf([]string{"Udp:", "InDatagrams", "RcvbufErrors"}, []string{"Udp:", "3"}); err == nil {
 		t.Error("a value that is not there is none")
+	}
+}
+
+// A load whose warm-up ended without a count would else tell the datagrams of the warm-up, too.
+func TestAWarmUpThatEndsUncountedIsTold(t *testing.T) {
+	absent := filepath.Join(t.TempDir(), "snmp")
+	for protocol, told := range map[string]bool{h3: true, h2: false} {
+		o := &labOutput{settings: &Settings{Protocol: protocol}, counters: absent, lag: newLag()}
+		o.warmedUp()
+		o.counters = countersOfUDP
+		if datagrams, err := o.datagrams(); (err != nil) != told || datagrams != nil {
+			t.Errorf("%s: %+v, %v", protocol, datagrams, err)
+		}
+		close(o.lag.stop)
 	}
 }

@@ -52,6 +52,7 @@ type labOutput struct {
 	file     *os.File
 	ports    int64
 	lag      *lag
+	counters string // file with what the kernel counts of datagrams
 	quit     chan struct{}
 	done     sync.WaitGroup
 
@@ -65,6 +66,7 @@ type labOutput struct {
 	atWarmUp     use       // when the warm-up ended
 	atWarmUpTime time.Time
 	arrived      Datagrams // when the warm-up ended; before, when this process began
+	uncounted    error     // why it is not known when the warm-up ended
 	warm         bool
 	filesMost    int64
 	memoryMost   int64
@@ -78,7 +80,10 @@ func newOutput(params output.Params) (output.Output, error) {
 	if params.ConfigArgument == "" {
 		return nil, errors.New("--out lab=FILE says where the figures go")
 	}
-	return &labOutput{recorder: theRecorder(), script: newScriptMetrics(), settings: s, logger: params.Logger, name: params.ConfigArgument, quit: make(chan struct{})}, nil
+	return &labOutput{
+		recorder: theRecorder(), script: newScriptMetrics(), settings: s, logger: params.Logger, name: params.ConfigArgument,
+		counters: countersOfUDP, quit: make(chan struct{}),
+	}, nil
 }
 
 func (o *labOutput) Description() string { return "lab (" + o.name + ")" }
@@ -93,7 +98,7 @@ func (o *labOutput) Start() (err error) {
 	if o.before, err = useNow(); err != nil {
 		return fmt.Errorf("what this process uses: %w", err)
 	}
-	if o.arrived, err = datagramsNow(); err != nil && o.settings.Protocol == h3 {
+	if o.arrived, err = datagramsIn(o.counters); err != nil && o.settings.Protocol == h3 {
 		return fmt.Errorf("the datagrams that come: %w", err)
 	}
 	if o.file, err = os.Create(o.name); err != nil {
@@ -174,13 +179,13 @@ func (o *labOutput) use(told *GeneratorUse, now time.Time) error {
 	return nil
 }
 
-// datagrams are those after the warm-up, or of all the time where it did not end.
+// datagrams are those after the warm-up, or of all the time where it did not end. Where its end was not counted nobody knows them.
 func (o *labOutput) datagrams() (*Datagrams, error) {
 	if o.settings.Protocol != h3 {
 		return nil, nil
 	}
-	now, err := datagramsNow()
-	if err != nil {
+	now, err := datagramsIn(o.counters)
+	if err = errors.Join(o.uncounted, err); err != nil {
 		return nil, fmt.Errorf("the datagrams that came: %w", err)
 	}
 	told := now.since(o.arrived)
@@ -243,9 +248,7 @@ func (o *labOutput) beginLines() {
 }
 
 func (o *labOutput) warmedUp() {
-	if arrived, err := datagramsNow(); err == nil {
-		o.arrived = arrived
-	}
+	o.arrived, o.uncounted = datagramsIn(o.counters)
 	if current, err := useNow(); err == nil {
 		o.atWarmUp, o.atWarmUpTime, o.warm = current, time.Now(), true
 	}

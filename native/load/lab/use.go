@@ -166,9 +166,12 @@ func (d Datagrams) since(before Datagrams) Datagrams {
 	return Datagrams{Received: d.Received - before.Received, Dropped: d.Dropped - before.Dropped}
 }
 
-// datagramsNow are the counters of this process's network since its beginning.
-func datagramsNow() (Datagrams, error) {
-	text, err := os.ReadFile("/proc/self/net/snmp")
+// countersOfUDP has the counters of this process's network.
+const countersOfUDP = "/proc/self/net/snmp"
+
+// datagramsIn are the counters in such a file, since the network's beginning.
+func datagramsIn(file string) (Datagrams, error) {
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return Datagrams{}, err
 	}
