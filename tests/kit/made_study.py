@@ -1,7 +1,10 @@
 """Makes the folders of studies' runs, by writing their format directly: for tests of what reads them."""
 
+import hashlib
 import json
+import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +20,7 @@ from lanelab.driver.run.study.study import (
     StudyFigure,
     StudyRun,
 )
+from tests.kit.changed_run import digest_all
 from tests.kit.made_run import Made, make_run
 from tests.kit.stored_run import stamp
 
@@ -94,6 +98,34 @@ def make_study_run(
         )
         make_run(folder / f"figure-{number}", what)
     return folder
+
+
+EXPERIMENT = """\
+name: figure
+sites: [dummy]
+links: {rate: 10mbit, rtt: 20ms}
+arms: {http: {protocol: http/1.1}, h2: {protocol: h2}}
+trials: 8
+"""
+
+
+def make_packable_run(folder: Path, made: Callable[[int], Made], *, began: str = "") -> Path:
+    """A run of one figure with the copies that a real run keeps, so that it can be packed as an artifact."""
+    about = replace(study(1), variants={"": ""})
+    place = make_study_run(folder, about=about, made=made)
+    copies = place / "study" / about.name
+    copies.mkdir(parents=True)
+    (copies / "figure-1.yaml").write_text(EXPERIMENT)
+    (copies / "study.yaml").write_text("title: Made for tests\n")
+    data = json.loads((place / STUDY_RUN_FILE).read_text())
+    data["figures"][0]["experiment_sha256"] = hashlib.sha256(EXPERIMENT.encode()).hexdigest()
+    data["created_utc"] = began or data["created_utc"]
+    (place / STUDY_RUN_FILE).write_text(json.dumps(data))
+    with closing(sqlite3.connect(place / "figure-1" / "run.sqlite")) as database, database:
+        database.execute("DELETE FROM meta WHERE key = 'sites'")
+        database.execute("INSERT INTO meta VALUES ('sites', '{}')")
+        digest_all(database)
+    return place
 
 
 def judged(claim: Claim, verdict: Verdict = Verdict.REPRODUCED, *, changed: bool = False) -> Judged:

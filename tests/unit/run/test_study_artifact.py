@@ -1,6 +1,5 @@
 """A study's artifact: what is in it, what is not, and what check makes of it."""
 
-import hashlib
 import json
 import sqlite3
 from contextlib import closing
@@ -16,15 +15,8 @@ from lanelab.driver.run.study.private import private_of
 from lanelab.driver.run.study.study import STUDY_RUN_FILE
 from tests.kit.changed_run import digest_all
 from tests.kit.made_run import Made
-from tests.kit.made_study import make_study_run, study
+from tests.kit.made_study import make_packable_run, make_study_run, study
 
-EXPERIMENT = """\
-name: figure
-sites: [dummy]
-links: {rate: 10mbit, rtt: 20ms}
-arms: {http: {protocol: http/1.1}, h2: {protocol: h2}}
-trials: 8
-"""
 PROVENANCE = {
     "command": ["run", "/home/jdoe-1734/secret/x.yaml"],
     "python": {"program": "/home/jdoe-1734/lab/bin/python"},
@@ -33,25 +25,13 @@ PROVENANCE = {
 
 def made_run(folder: Path) -> Path:
     """With the copies that a real run keeps, and paths of jdoe-1734's."""
-    about = replace(study(1), variants={})
-    place = make_study_run(
-        folder,
-        about=replace(about, variants={"": ""}),
-        made=lambda _: Made(rounds=8, provenance=PROVENANCE, id="of a lab"),
-    )
-    copies = place / "study" / about.name
-    copies.mkdir(parents=True)
-    (copies / "figure-1.yaml").write_text(EXPERIMENT)
-    (copies / "study.yaml").write_text("title: Made for tests\n")
+    place = make_packable_run(folder, lambda _: Made(rounds=8, provenance=PROVENANCE, id="of a lab"))
     (place / "figure-1" / "authority").mkdir()
     (place / "figure-1" / "authority" / "authority.key").write_text("secret")
     data = json.loads((place / STUDY_RUN_FILE).read_text())
-    data["figures"][0]["experiment_sha256"] = hashlib.sha256(EXPERIMENT.encode()).hexdigest()
     data["bed"]["inventory"] = "/home/jdoe-1734/machines.yml"
     (place / STUDY_RUN_FILE).write_text(json.dumps(data))
     with closing(sqlite3.connect(place / "figure-1" / "run.sqlite")) as database, database:
-        database.execute("DELETE FROM meta WHERE key = 'sites'")
-        database.execute("INSERT INTO meta VALUES ('sites', '{}')")
         facts = json.dumps({"name": "jdoe-1734-laptop", "identity": "jdoe-1734-id", "kernel": "6.1"})
         database.execute("INSERT OR REPLACE INTO machines VALUES (1, 'jdoe-1734-laptop', ?)", (facts,))
         bed = json.dumps({"uid": "u", "machine": "jdoe-1734-laptop"})

@@ -14,8 +14,7 @@ from lanelab.analysis.results.layout.model import Cell, Column, Group, Row, Sect
 from lanelab.analysis.results.layout.page import on_page
 from lanelab.analysis.results.report.page import document
 from lanelab.analysis.results.sections.head import date_words
-from lanelab.analysis.results.study.claim_verdicts import JudgedStudy, StudyVerdict
-from lanelab.analysis.results.study.run import ReadStudyRun
+from lanelab.analysis.results.study.matrix_runs import Check, MatrixRun, RunJson, runs_section
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.run.study.study import PublishedClaim
 
@@ -27,9 +26,12 @@ LEAD = (
 
 
 class CheckJson(TypedDict):
-    """One check of a statement, with its verdict in words and numbers as reports have them."""
+    """One check of a statement, with its verdict in words and numbers as reports have them. run, begun_utc: of what the
+    figure is taken from, which may be an earlier run than the variant's newest."""
 
     claim: str
+    run: str
+    begun_utc: str
     figure: int
     verdict: str
     detail: str
@@ -62,27 +64,7 @@ class MatrixJson(TypedDict):
     """The JSON that `lanelab study matrix` prints."""
 
     studies: list[WorkJson]
-
-
-@dataclass(frozen=True, slots=True)
-class MatrixRun:
-    """A run of a study with its verdicts. `report`: the address of its report, seen from the matrix."""
-
-    read: ReadStudyRun
-    judged: JudgedStudy
-    report: str
-
-    @property
-    def study(self) -> str:
-        return self.read.about.study.name
-
-    @property
-    def variant(self) -> str:
-        return self.read.about.variant or "as it is"
-
-    def of(self, claim: PublishedClaim) -> tuple[StudyVerdict, ...]:
-        """Return the checks of a statement."""
-        return next((several for one, several in self.judged.published if one.number == claim.number), ())
+    runs: list[RunJson]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +78,12 @@ class Statement:
     def published(self) -> str | None:
         """Return what was published, of each of its checks; None where it has none."""
         checks = self.runs[0].of(self.claim)
-        return "; ".join(dict.fromkeys(published_words(check.judged.claim) for check in checks)) or None
+        return "; ".join(dict.fromkeys(published_words(check.verdict.judged.claim) for check in checks)) or None
 
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """The newest run of each variant of each study."""
+    """Each variant of each study, by its newest runs."""
 
     runs: tuple[MatrixRun, ...]
 
@@ -137,10 +119,14 @@ class Matrix:
         ]
         return Section("matrix", "Statements", (*words([self.outcome()]), Table(heads, rows, style="verdicts")))
 
+    def sections(self) -> tuple[Section, Section]:
+        """Return the statements, and the runs that they are judged by."""
+        return self.section(), runs_section(self.runs)
+
     def page(self) -> str:
         """Return the whole page, which asks nothing of the network but the reports beside it."""
-        dates = [run.read.about.created_utc for run in self.runs]
-        measured = f"{counted(len(self.studies()), 'work')}, {counted(len(self.runs), 'run')}"
+        dates = [share.begun_utc for run in self.runs for share in run.shares]
+        measured = f"{counted(len(self.studies()), 'work')}, {counted(len(dates), 'run')}"
         span = " to ".join(dict.fromkeys(date_words(each) for each in (min(dates), max(dates))))
         head = el(
             "header",
@@ -149,7 +135,7 @@ class Matrix:
             el("p", LEAD, class_="lead"),
             el("p", f"{measured}, begun {span}", class_="date"),
         )
-        body = el("body", el("main", head, on_page(self.section())), el("footer", "Made by lanelab."))
+        body = el("body", el("main", head, *map(on_page, self.sections())), el("footer", "Made by lanelab."))
         return document(f"{TITLE} - lanelab", body)
 
     def to_json(self) -> "MatrixJson":
@@ -168,7 +154,8 @@ class Matrix:
                     ],
                 }
                 for name, runs in self.studies().items()
-            ]
+            ],
+            "runs": [share.to_json() for run in self.runs for share in run.shares],
         }
 
 
@@ -176,9 +163,9 @@ MIXED, UNCHECKED = "mixed", "not checked"
 ORDER = (*map(str, Verdict), MIXED, UNCHECKED)
 
 
-def _standing(checks: Sequence[StudyVerdict]) -> str:
+def _standing(checks: Sequence[Check]) -> str:
     """Return what its checks say of a statement together: the verdict that all have, else that they differ."""
-    verdicts = {str(check.judged.verdict) for check in checks}
+    verdicts = {str(check.verdict.judged.verdict) for check in checks}
     if not verdicts:
         return UNCHECKED
     return verdicts.pop() if len(verdicts) == 1 else MIXED
@@ -195,36 +182,42 @@ def _verdicts(one: Statement, variant: str) -> Cell:
     checks = run.of(one.claim)
     if not checks:
         return Words(UNCHECKED, "muted")
-    lines = [
-        f"{verdict_words(each.verdict, each.detail)}, {measured_words(each)}"
-        for each in (check.judged for check in checks)
-    ]
-    mood = "" if _standing(checks) == MIXED else MOODS[checks[0].judged.verdict]
-    return Words("; ".join(lines), mood, page=join(*(_link(run, check) for check in checks)))
+    mood = "" if _standing(checks) == MIXED else MOODS[checks[0].verdict.judged.verdict]
+    return Words("; ".join(map(_line, checks)), mood, page=join(*map(_link, checks)))
 
 
-def _link(run: MatrixRun, check: StudyVerdict) -> Html:
-    judged = check.judged
+def _line(check: Check) -> str:
+    judged = check.verdict.judged
+    return f"{verdict_words(judged.verdict, judged.detail)}, {measured_words(judged)}{check.since}"
+
+
+def _link(check: Check) -> Html:
+    judged = check.verdict.judged
     verdict = el("b", judged.verdict, class_=MOODS[judged.verdict])
-    where = f"{run.report}#{check.address}"
-    return el("div", el("a", verdict, href=where, title=judged.claim.says), f" {measured_words(judged)}")
+    where = f"{check.share.report}#{check.verdict.address}"
+    measured = f" {measured_words(judged)}{check.since}"
+    return el("div", el("a", verdict, href=where, title=judged.claim.says), measured)
 
 
 def _json_of(run: MatrixRun, claim: PublishedClaim) -> "StandingOfVariant":
     checks = run.of(claim)
     return {
         "standing": _standing(checks),
-        "run": str(run.read.folder),
+        "run": run.shares[0].run.address,
         "begun_utc": run.read.about.created_utc,
-        "checks": [
-            {
-                "claim": check.judged.claim.name,
-                "figure": check.figure,
-                "verdict": str(check.judged.verdict),
-                "detail": check.judged.detail,
-                "published": published_words(check.judged.claim),
-                "measured": measured_words(check.judged),
-            }
-            for check in checks
-        ],
+        "checks": [_json_of_check(each) for each in checks],
+    }
+
+
+def _json_of_check(check: Check) -> CheckJson:
+    judged = check.verdict.judged
+    return {
+        "claim": judged.claim.name,
+        "run": check.share.run.address,
+        "begun_utc": check.share.begun_utc,
+        "figure": check.verdict.figure,
+        "verdict": str(judged.verdict),
+        "detail": judged.detail,
+        "published": published_words(judged.claim),
+        "measured": measured_words(judged),
     }

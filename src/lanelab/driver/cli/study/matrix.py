@@ -18,13 +18,15 @@ from lanelab.driver.cli.output import console, note, print_json
 def matrix(runs: tuple[str, ...], *, out: Path | None, as_json: bool) -> None:
     """Show all studies on one page: what each work said, and what of it holds.
 
-    Without RUN those in ./runs. Of several runs of a study and variant the newest counts.
+    RUN is a run of a study: a folder, a name, or the file of an artifact, as of another machine. Without RUN those in
+    ./runs. Of several runs of a study and variant the newest counts, and for a figure that it lacks the one before it.
 
     \b
     Examples:
       lanelab study matrix
       lanelab study matrix --out public
       lanelab study matrix runs/here-period runs/here-today --json
+      lanelab study matrix runs/here-today theirs/here-period-artifact.tar.gz --out public
     """
     whole = study_matrix(runs)
     for problem in whole.unreadable:

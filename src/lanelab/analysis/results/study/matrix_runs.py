@@ -1,0 +1,194 @@
+"""The runs that a matrix is made of: of each variant of each study the newest, and for figures that it lacks those
+before it, also of other machines. Each says where it is from. Pure, but for the run folders that they were read from.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+from lanelab.analysis.results.layout.markup import Html, el
+from lanelab.analysis.results.layout.model import Column, Section, Table, Words, table
+from lanelab.analysis.results.sections.head import date_words
+from lanelab.analysis.results.study.claim_verdicts import JudgedStudy, StudyVerdict
+from lanelab.analysis.results.study.page import judge_study
+from lanelab.analysis.results.study.run import ReadStudyRun
+from lanelab.driver.run.folder.format import ID
+from lanelab.driver.run.study.study import PublishedClaim
+
+AS_IT_IS = "as it is"  # a study without variants
+
+
+class RunJson(TypedDict):
+    """A run of which a matrix has verdicts. run: the address of its folder or artifact. figures: those whose verdicts
+    are from it. artifact_sha256: of the archive; None: it is a folder."""
+
+    study: str
+    variant: str
+    run: str
+    ids: list[str]
+    begun_utc: str
+    lanelab: str
+    artifact_sha256: str | None
+    figures: list[int]
+    report: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRun:
+    """A run that was read, and where it is."""
+
+    read: ReadStudyRun
+    address: str  # of its folder or its artifact
+    artifact_sha256: str | None = None  # of the archive; None: it is a folder
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.read.about.study.name, self.read.about.variant
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A run with the figures whose verdicts a matrix takes from it. `report`: its address, seen from the matrix."""
+
+    run: FoundRun
+    judged: JudgedStudy
+    figures: tuple[int, ...]
+    report: str
+
+    @property
+    def read(self) -> ReadStudyRun:
+        return self.run.read
+
+    @property
+    def begun_utc(self) -> str:
+        return self.read.about.created_utc
+
+    @property
+    def day(self) -> str:
+        """Return the day on which it began, in words."""
+        return date_words(self.begun_utc).partition(",")[0]
+
+    @property
+    def ids(self) -> list[str]:
+        """Return the ids of its figures' runs, which they keep wherever they are."""
+        runs = (run for number, run in self.read.runs.items() if run and number in self.figures)
+        return list(dict.fromkeys(run.meta[ID] for run in runs if run.meta.get(ID)))
+
+    def of(self, claim: PublishedClaim) -> list[StudyVerdict]:
+        """Return the checks of a statement by its figures. An earlier run may have had another statement under that
+        number."""
+        same = [
+            several for one, several in self.judged.published if (one.number, one.says) == (claim.number, claim.says)
+        ]
+        return [check for several in same for check in several if check.figure in self.figures]
+
+    def to_json(self) -> RunJson:
+        return {
+            "study": self.read.about.study.name,
+            "variant": self.read.about.variant or AS_IT_IS,
+            "run": self.run.address,
+            "ids": self.ids,
+            "begun_utc": self.begun_utc,
+            "lanelab": self.read.about.lanelab,
+            "artifact_sha256": self.run.artifact_sha256,
+            "figures": list(self.figures),
+            "report": self.report,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check of a statement. `is_earlier`: of a run before the newest, which lacks its figure."""
+
+    verdict: StudyVerdict
+    share: Share
+    is_earlier: bool
+
+    @property
+    def since(self) -> str:
+        """Return from when it is, where that is not the newest run; else ""."""
+        return f" (figure {self.verdict.figure} of {self.share.day})" if self.is_earlier else ""
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRun:
+    """A variant of a study: its newest run, and behind it those that have figures which that one lacks."""
+
+    shares: tuple[Share, ...]
+
+    @property
+    def read(self) -> ReadStudyRun:
+        """Return the newest."""
+        return self.shares[0].read
+
+    @property
+    def study(self) -> str:
+        return self.read.about.study.name
+
+    @property
+    def variant(self) -> str:
+        return self.read.about.variant or AS_IT_IS
+
+    def of(self, claim: PublishedClaim) -> list[Check]:
+        """Return the checks of a statement, in the order of figures."""
+        newest = self.shares[0]
+        checks = [Check(each, share, share is not newest) for share in self.shares for each in share.of(claim)]
+        return sorted(checks, key=lambda check: check.verdict.figure)
+
+
+def newest_runs(runs: Iterable[FoundRun]) -> tuple[MatrixRun, ...]:
+    """Return each variant of each study."""
+    by_variant: dict[tuple[str, str], list[FoundRun]] = {}
+    for one in runs:
+        by_variant.setdefault(one.key, []).append(one)
+    return tuple(_matrix_run(several) for _, several in sorted(by_variant.items()))
+
+
+def _matrix_run(several: Iterable[FoundRun]) -> MatrixRun:
+    runs = sorted(several, key=lambda one: one.read.about.created_utc, reverse=True)
+    pairs = zip(runs, _figures_of(runs), strict=True)
+    with_figures = [(run, numbers) for run, numbers in pairs if numbers or run is runs[0]]
+    return MatrixRun(
+        tuple(
+            Share(run, judge_study(run.read), numbers, _report(run, place))
+            for place, (run, numbers) in enumerate(with_figures)
+        )
+    )
+
+
+def _figures_of(runs: Sequence[FoundRun]) -> list[tuple[int, ...]]:
+    """Return the figures that are taken from each run: each from the newest that has it whole, else from the newest in
+    which it has begun."""
+    taken: list[list[int]] = [[] for _ in runs]
+    for number in runs[0].read.runs:
+        begun = [place for place, one in enumerate(runs) if one.read.runs.get(number)]
+        whole = [place for place in begun if (run := runs[place].read.runs[number]) and run.is_finished]
+        for place in (*whole, *begun)[:1]:
+            taken[place].append(number)
+    return [tuple(each) for each in taken]
+
+
+def _report(run: FoundRun, earlier: int) -> str:
+    words = [*run.key, f"earlier-{earlier}" if earlier else ""]
+    return "-".join(filter(None, words)) + ".html"
+
+
+def runs_section(runs: Iterable[MatrixRun]) -> Section:
+    """Return what the verdicts are from: each run leads to its report."""
+    columns = (
+        Column[Share]("study", lambda share: Words(share.read.about.study.name, page=_link(share))),
+        Column[Share]("variant", lambda share: share.read.about.variant or AS_IT_IS),
+        Column[Share]("figures", lambda share: ", ".join(map(str, share.figures)) or "none yet"),
+        Column[Share]("begun", lambda share: date_words(share.begun_utc)),
+        Column[Share]("lanelab", lambda share: share.read.about.lanelab),
+        Column[Share]("from", lambda share: Path(share.run.address).name),
+        Column[Share]("ids of its runs", lambda share: ", ".join(share.ids) or None, spare=2),
+        Column[Share]("artifact's SHA-256", lambda share: share.run.artifact_sha256, spare=1),
+    )
+    listed: Table = table(columns, [share for run in runs for share in run.shares])
+    return Section("runs", "Runs", (listed,))
+
+
+def _link(share: Share) -> Html:
+    return el("a", share.read.about.study.name, href=share.report, title="its report")
