@@ -1,8 +1,15 @@
 """What the kernel's table of connections tells of the last trial."""
 
+from pathlib import Path
+from typing import cast
+
 import pytest
 
+from lanelab.driver.base.errors import NodeError
+from lanelab.driver.record.reasons import Flag, FlagName
+from lanelab.driver.trial.page_load.current_load import UnderWay
 from lanelab.driver.trial.page_load.leftovers import open_connections
+from lanelab.driver.trial.spec import TrialSpec
 
 HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
 SERVER, ORIGIN, LOOPBACK, CONTROLLER = "02020A0A:0050", "09110A0A:01BB", "0100007F:24F4", "0101A8C0:0016"
@@ -29,6 +36,30 @@ def test_one_that_does_not_go_over_the_link_does_not(remote: str) -> None:
     assert open_connections(table((remote, "01"))) == 0
 
 
-@pytest.mark.parametrize("text", ["", HEAD, HEAD + "\n"])
+@pytest.mark.parametrize("text", [HEAD, HEAD + "\n", HEAD + HEAD])
 def test_without_connections_there_is_none(text: str) -> None:
     assert open_connections(text) == 0
+
+
+MAPPED, LOOPBACK_6 = "0000000000000000FFFF000002020A0A:01BB", "00000000000000000000000001000000:0050"
+OTHERS_6 = "B80D0120000000000000000001000000:01BB"
+
+
+def test_one_of_the_links_by_a_socket_of_ipv6_counts() -> None:
+    both = table((SERVER, "01")) + table((MAPPED, "08"), (MAPPED, "06"), (LOOPBACK_6, "01"), (OTHERS_6, "01"))
+    assert open_connections(both) == 2
+
+
+def test_a_client_that_tells_nothing_is_an_error() -> None:
+    """In a table that is not there nothing would be open."""
+    with pytest.raises(NodeError, match="does not tell"):
+        open_connections("")
+
+
+def test_what_is_still_open_is_a_flag_of_the_trial(tmp_path: Path) -> None:
+    trial = UnderWay(cast("TrialSpec", None), tmp_path, {}, None, None)
+    trial.flag_left(0)
+    assert trial.flags == []
+    trial.flag_left(2)
+    said = "2 connections of the load before had not been closed when this one began"
+    assert trial.flags == [Flag(FlagName.CONNECTIONS_LEFT, said)]

@@ -210,6 +210,18 @@ def test_what_is_left_of_an_earlier_trial_is_found(way: str, size: int, opened: 
     assert found == ([Failure(Reason.STRAY_PACKETS, said)] if stray else [])
 
 
+@pytest.mark.parametrize(("times", "counts"), [(3, False), (4, True)])
+def test_what_is_sent_on_many_connections_from_before_is_counted(times: int, counts: bool) -> None:
+    """No one of them is stray: together they take the link's time."""
+    recorder = Recorder()
+    Talk(recorder, port=40000).open()
+    for number in range(times):
+        Talk(recorder, port=39000 + number).say("up", b"GET / HTTP/1.1\r\n".ljust(1400, b"z"))
+    found = judged(record(HTTP), packets=summarise(recorder.pcap()))
+    of_others = [each.reason for each in found if "before the trial" in each.detail]
+    assert of_others == [Reason.CROSS_TRAFFIC] * counts
+
+
 def test_packets_of_an_earlier_trial_count_without_a_load_too() -> None:
     recorder = Recorder()
     Talk(recorder).say("down", b"z" * 1400)

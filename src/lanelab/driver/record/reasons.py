@@ -109,6 +109,7 @@ class FlagName(StrEnum):
     PROGRAM_STOPPED = "program-stopped"
     SAMPLES_MISSED = "samples-missed"
     SERVER_DROPPED = "server-dropped"
+    CONNECTIONS_LEFT = "connections-left"
 
 
 OF_THE_MACHINE = frozenset(  # flags that say a machine had no time for the trial

@@ -112,7 +112,9 @@ class PageLoadOnBed(BedSide):
             if warm:
                 for start_again in gateway:
                     start_again()
-            wait_for_closed(self._client)  # behind it: a browser that stays closes the last page's in its own time
+            with trial.failing(Reason.BED_LOST):
+                # Behind the opening: a browser that stays closes the last page's connections in its own time.
+                trial.flag_left(wait_for_closed(self._client))
             self._place.drain()
             if not warm:
                 recorders.start_ahead(self._recorded(trial))
@@ -232,7 +234,7 @@ class PageLoadOnBed(BedSide):
             artifacts=tuple(sorted(path.name for path in trial.spec.folder.iterdir())),
             marks={**(loaded.marks if loaded else {}), **{name: round(value, 4) for name, value in marks.items()}},
             evidence=evidence,
-            flags=tuple(flag for one in recordings.values() for flag in one.flags),
+            flags=(*trial.flags, *(flag for one in recordings.values() for flag in one.flags)),
             recordings=_evidence(recordings) | _journey(loaded),
         )
 

@@ -10,10 +10,11 @@ from lanelab.driver.arm.browsers.browser import Page
 from lanelab.driver.arm.browsers.failures import BrowserError
 from lanelab.driver.arm.gateway.gateway import Gateway
 from lanelab.driver.arm.servers.certificates import Leaf
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.errors import BedError, RecordError, StoreError
 from lanelab.driver.record.evidence.capture import RouterStall
 from lanelab.driver.record.evidence.moving import Played
-from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.record.reasons import Failure, Flag, FlagName, Reason
 from lanelab.driver.site.prepare.variant import RECORDED
 from lanelab.driver.trial.recorders.trial_recorders import TrialRecorders
 from lanelab.driver.trial.serving import Served
@@ -39,6 +40,7 @@ class UnderWay:
     played: Played | None = None  # of a link that moves
     stalls: tuple[RouterStall, ...] | None = None  # of the router during the load
     failures: list[Failure] = field(default_factory=list)
+    flags: list[Flag] = field(default_factory=list)
 
     @property
     def scheme(self) -> str | None:
@@ -64,6 +66,12 @@ class UnderWay:
 
     def fail(self, reason: Reason, detail: str) -> None:
         self.failures.append(Failure(reason, detail))
+
+    def flag_left(self, still_open: int) -> None:
+        """Note that connections of the load before are still there: what they send meets this one."""
+        if still_open:
+            what = f"{counted(still_open, 'connection')} of the load before had not been closed when this one began"
+            self.flags.append(Flag(FlagName.CONNECTIONS_LEFT, what))
 
     def take_failures(self) -> None:
         """Take over what went wrong with the recorders."""

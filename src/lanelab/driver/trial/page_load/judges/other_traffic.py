@@ -8,6 +8,7 @@ from lanelab.driver.bed.addresses import LINK_NETWORK
 from lanelab.driver.record.evidence.packets import Connection, FlowSummary
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.trial.page_load import sockets
+from lanelab.driver.trial.page_load.evidence import FAREWELL
 from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
 from lanelab.driver.trial.page_load.requests import few
 from lanelab.driver.trial.page_load.witnesses import Witnesses
@@ -16,8 +17,8 @@ MOST_UNKNOWN = 5000  # bytes of packets that are no page's: a kernel looks for r
 
 
 def _failures(case: Case) -> Iterator[Failure]:
-    """Yield what else took the link's time: connections to other ports than the server's and the resolver's, and
-    packets that are neither."""
+    """Yield what else took the link's time: connections to other ports than the server's and the resolver's, packets
+    that are neither, and what the client still sends on connections of the load before."""
     if case.packets is None:
         return
     web = {PORTS[scheme] for scheme in case.arm.ports} | sockets.ports(case.evidence)
@@ -31,8 +32,15 @@ def _failures(case: Case) -> Iterator[Failure]:
     carried = [f"{sizes[id(each)]} bytes to port {each.server_port}" for each in others]
     unknown = case.packets.bytes - sum(sizes.values())
     carried += [f"{unknown} bytes in other packets"] * (unknown > MOST_UNKNOWN)
+    left = sum(sizes[id(each)] for each in case.packets.by_connection if each.server_port in web and _is_left(each))
+    carried += [f"{left} bytes of connections from before the trial"] * (left > MOST_UNKNOWN)
     if carried:
         yield Failure(Reason.CROSS_TRAFFIC, few(carried))
+
+
+def _is_left(each: Connection) -> bool:
+    """Return whether a connection was there before and is said good-bye to; what brings more is stray (capture.py)."""
+    return not each.syn and each.payload_down <= FAREWELL
 
 
 def of_bed(address: str) -> bool:
