@@ -6,30 +6,94 @@ from typing import Any
 import pytest
 
 from lanelab.driver.base.programs.find_program import find
+from lanelab.driver.collect.new_site import Facts, add_site
+from lanelab.driver.site.exchange import Exchange
+from tests.kit.exchanges import exchange
 from tests.kit.handles import LanelabCommand
 from tests.kit.machine import needs_namespaces
 
+from .pages import png
 from .runs import Played, play, share_programs
 
 pytestmark = needs_namespaces
 
-# The dummy page's files are of 2020 and say no more: Chromium keeps them for a tenth of the years since, Firefox for a
-# week.
+# The dummy page's files say when they were changed and no more: Chromium keeps them for a tenth of the year until the
+# first visit, Firefox for a week.
 ARMS = """\
-sites: [dummy]
-links: {rate: 20mbit, rtt: 20ms}
-defaults: {start: warm}
+sites: [{site}]
+links: {{rate: 20mbit, rtt: 20ms}}
+defaults: {{start: warm}}
 trials: 1
 seed: 6
 arms:
+"""
+YEARS = """\
   at once: {}
-  apache day: {revisit_after: 1d}
   apache years: {revisit_after: 3650d}
   apache h2 years: {revisit_after: 3650d, protocol: h2, tls: "1.3"}
   gateway years: {revisit_after: 3650d, protocol: spdy/3.1}
 """
 FIREFOX = bool(find("firefox-esr") or find("firefox"))
+needs_firefox = pytest.mark.skipif(not FIREFOX, reason="firefox is not installed here")
 OBJECTS = 24
+# A page as it was recorded years ago: by a calendar of today nothing of it is fresh at all.
+RECORDED, MONTH_LATER, BEFORE = (
+    "Sun, 26 Jan 2014 20:06:24 GMT",
+    "Tue, 25 Feb 2014 20:06:24 GMT",
+    "Tue, 02 Apr 2013 20:06:24 GMT",  # 300 days, so that Chromium guesses 30
+)
+LIVES = {
+    "hour.png": ("Cache-Control", "max-age=3600"),
+    "dated.png": ("Expires", MONTH_LATER),
+    "guessed.png": ("Last-Modified", BEFORE),
+    "year.png": ("Cache-Control", "max-age=31536000"),
+}
+# What is asked for again, besides the page, which says that it always is.
+AFTER = {
+    "day": ("{revisit_after: 1d}", {"hour.png"}),
+    "ten days": ("{revisit_after: 10d}", {"hour.png"}),
+    "two months": ("{revisit_after: 60d}", {"hour.png", "dated.png", "guessed.png"}),
+    "h2 two months": ('{revisit_after: 60d, protocol: h2, tls: "1.3"}', {"hour.png", "dated.png", "guessed.png"}),
+}
+FIREFOXS = {"firefox ten days": ("{browser: firefox, revisit_after: 10d}", {"hour.png", "guessed.png"})}
+
+
+def page() -> list[Exchange]:
+    images = "".join(f'<img src="/{name}" width="8" height="8">' for name in LIVES)
+    text = f'<!doctype html><link rel="icon" href="data:,">{images}'
+    date = ("Date", RECORDED)
+    of_page = (date, ("Content-Type", "text/html"), ("Cache-Control", "no-cache"))
+    of_images = {
+        name: (date, ("Content-Type", "image/png"), ("ETag", f'"{name}"'), life) for name, life in LIVES.items()
+    }
+    return [
+        exchange("http://page.test/", headers=of_page, body=text.encode()),
+        *(
+            exchange(f"http://page.test/{name}", headers=headers, body=png(number, 8))
+            for number, (name, headers) in enumerate(of_images.items(), 1)
+        ),
+    ]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    folder = tmp_path_factory.mktemp("recorded")
+    add_site("recorded", page(), Facts("recorded", "a test"), folder / "sites")
+    lanelab = LanelabCommand(folder / "build")
+    share_programs(lanelab)
+    arms = "".join(f"  {name}: {settings}\n" for name, (settings, _) in asked_after().items())
+    return play(lanelab, folder, ARMS.format(site="recorded") + arms, env={"LANELAB_SITES": str(folder / "sites")})
+
+
+def asked_after() -> dict[str, tuple[str, set[str]]]:
+    return AFTER | (FIREFOXS if FIREFOX else {})
+
+
+@pytest.mark.parametrize("arm", [*AFTER, *(pytest.param(each, marks=needs_firefox) for each in FIREFOXS)])
+def test_time_goes_on_from_the_day_of_the_recording(recorded: Played, arm: str) -> None:
+    _, expired = asked_after()[arm]
+    names = {url.rpartition("/")[2] for url in asked(recorded, arm)}
+    assert names - {""} == expired
 
 
 @pytest.fixture(scope="module")
@@ -37,11 +101,8 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
     folder = tmp_path_factory.mktemp("visits")
     lanelab = LanelabCommand(folder / "build")
     share_programs(lanelab)
-    more = []
-    if FIREFOX:
-        more.append("  firefox day: {browser: firefox, revisit_after: 1d}\n")
-        more.append("  firefox month: {browser: firefox, revisit_after: 30d}\n")
-    return play(lanelab, folder, ARMS + "".join(more))
+    more = "  firefox month: {browser: firefox, revisit_after: 30d}\n" if FIREFOX else ""
+    return play(lanelab, folder, ARMS.format(site="dummy") + YEARS + more)
 
 
 def requests(played: Played, arm: str) -> list[dict[str, Any]]:
@@ -55,25 +116,15 @@ def asked(played: Played, arm: str) -> set[str]:
     return {each["url"] for each in requests(played, arm) if not each["from_cache"]}
 
 
-ASKED_AGAIN = [
-    *("apache years", "apache h2 years", "gateway years"),
-    pytest.param("firefox month", marks=pytest.mark.skipif(not FIREFOX, reason="firefox is not installed here")),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("arm", ASKED_AGAIN)
+@pytest.mark.parametrize(
+    "arm",
+    [*("apache years", "apache h2 years", "gateway years"), pytest.param("firefox month", marks=needs_firefox)],
+)
 def test_what_has_expired_is_asked_for_again(played: Played, arm: str) -> None:
     assert len(asked(played, arm)) >= OBJECTS
     not_modified = [each for each in requests(played, arm) if each["status"] == 304]
     assert len(not_modified) >= OBJECTS - 1, "the files have not changed"
 
 
-@pytest.mark.parametrize(
-    "arm",
-    [
-        *("at once", "apache day"),
-        pytest.param("firefox day", marks=pytest.mark.skipif(not FIREFOX, reason="firefox is not installed here")),
-    ],
-)
-def test_what_is_fresh_is_not(played: Played, arm: str) -> None:
-    assert len(asked(played, arm)) <= 1, "the page itself, if anything"
+def test_what_is_fresh_is_not(played: Played) -> None:
+    assert len(asked(played, "at once")) <= 1, "the page itself, if anything"

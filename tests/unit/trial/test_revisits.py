@@ -12,9 +12,9 @@ from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.prepare.ages import aged
 from lanelab.driver.site.prepare.prepare import prepare
 from lanelab.driver.site.prepare.variant import Variant
-from lanelab.driver.site.site import SiteObject
+from lanelab.driver.site.site import Site, SiteObject
 from lanelab.driver.trial.page_load.expectation import Expected
-from lanelab.driver.trial.page_load.judges import revisits
+from lanelab.driver.trial.page_load.judges import objects, revisits
 from lanelab.driver.trial.page_load.judges.judge import Case
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
 from tests.kit.judging import LINK, STRICT
@@ -74,13 +74,56 @@ def test_each_answer_to_a_get_has_the_age() -> None:
     recorded = SiteObject("a.test", "/a", 3, "text/css", HASH, headers=(("age", "7"), ("Cache-Control", SHORT)))
     plain = SiteObject("a.test", "/b", 3, "text/css", HASH)
     posted = replace(recorded, method="POST")
-    first, second, third = aged((recorded, plain, posted), DAY_S)
+    first, second, third = aged(replace(SITE, objects=(recorded, plain, posted)), DAY_S, "chromium")
     assert first.headers == (("Cache-Control", SHORT), ("Age", "86400"))
-    assert dict(second.headers) == {"Content-Type": "text/css", "Age": "86400", **dict(plain.file_headers)}
+    file = {"Content-Type": "text/css", **dict(plain.file_headers)}
+    assert dict(second.headers) == {**file, "Cache-Control": f"max-age={365 * DAY_S // 10}", "Age": "86400"}
     assert third == posted
-    site = prepare(SITE, Variant(age_s=DAY_S))
+    site = prepare(SITE, Variant(age_s=DAY_S, aged_for="chromium"))
     assert all(("Age", "86400") in each.headers for each in site.objects)
     assert "age=86400" in site.variant
+
+
+RECORDED = "2014-01-26T20:06:24Z"
+THEN, MONTH_BEFORE, DAY_LATER = (
+    "Sun, 26 Jan 2014 20:06:24 GMT",
+    "Fri, 27 Dec 2013 20:06:24 GMT",
+    "Mon, 27 Jan 2014 20:06:24 GMT",
+)
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "told"),
+    [
+        ((("Date", THEN), ("Expires", DAY_LATER)), 200, DAY_S),
+        ((("Expires", DAY_LATER),), 200, DAY_S),  # by the site's date
+        ((("Date", THEN), ("Expires", MONTH_BEFORE)), 200, 0),
+        ((("Date", THEN), ("Expires", "0")), 200, 0),
+        ((("Date", THEN), ("Expires", DAY_LATER)), 302, DAY_S),
+        ((("Date", THEN), ("Last-Modified", MONTH_BEFORE)), 200, 3 * DAY_S),
+        ((("Date", THEN), ("Last-Modified", MONTH_BEFORE)), 404, None),  # browsers guess of what is there
+        ((("Date", THEN), ("Cache-Control", SHORT), ("Expires", DAY_LATER)), 200, None),  # which says it already
+        ((("Date", THEN), ("Cache-Control", "no-store"), ("Expires", DAY_LATER)), 200, None),
+        ((("Date", THEN),), 200, None),
+    ],
+)
+def test_what_says_by_dates_how_long_it_is_fresh_says_it_in_seconds(
+    headers: tuple[tuple[str, str], ...], status: int, told: int | None
+) -> None:
+    """As they were on the day of the recording: a browser's clock is that of today."""
+    one = SiteObject("a.test", "/a", 3, "text/css", HASH, status=status, headers=headers)
+    (served,) = aged(replace(SITE, objects=(one,), date=RECORDED), DAY_S, "chromium")
+    kept = tuple(each for each in headers if each[0] != "Date")
+    said = () if told is None else (("Cache-Control", f"max-age={told}"),)
+    assert served.headers == (*kept, *said, ("Age", "86400"))
+
+
+def test_a_guess_is_that_of_the_arms_browser() -> None:
+    changed = SiteObject("a.test", "/a", 3, "text/css", HASH, headers=(("Last-Modified", LONG_AGO),))
+    for browser, guessed_s in (("chromium", (365 * DAY_S) // 10), ("firefox", 7 * DAY_S)):
+        arm = Arm.parse("again", {"start": "warm", "revisit_after": "1d", "browser": browser})
+        (served,) = aged(replace(SITE, objects=(changed,)), arm.variant.age_s, arm.variant.aged_for)
+        assert ("Cache-Control", f"max-age={guessed_s}") in served.headers
 
 
 def case(data: Data, arm: Arm = WARM) -> Case:
@@ -168,6 +211,98 @@ def test_firefox_keeps_what_does_not_say_how_long_for_a_week() -> None:
     assert EXPIRED.replace("1d", "14d") in said(data, Arm.parse("firefox", {"browser": "firefox", **fortnight}))
     others = [each for each in said(data, Arm.parse("chromium", fortnight)) if "logo.png" in each]
     assert others == []
+
+
+# --- what the site says, of which a record may have nothing
+
+
+def told(*headers: str) -> Site:
+    """The tiny site, each of its answers with what it says of its life, as the arm has it served."""
+    said = zip(SITE.objects, headers, strict=True)
+    answers = (replace(each, headers=(("Cache-Control", one),)) for each, one in said)
+    return prepare(replace(SITE, objects=tuple(answers)), Variant(age_s=DAY_S, aged_for=WARM.browser))
+
+
+def of_site(site: Site) -> Data:
+    """A second visit as it should be: what has expired was asked for, the rest came from the cache or was not asked
+    for."""
+    data = record(WARM)
+    for each, one in zip(data["requests"], site.objects, strict=True):
+        each["response_headers"] = [["Date", NOW], *map(list, one.headers)]
+        each["from_cache"] = YEAR in dict(one.headers)["Cache-Control"]
+    return data
+
+
+def judged(data: Data, site: Site, arm: Arm = WARM) -> list[str]:
+    trial = case(data, arm)
+    trial = replace(trial, expected=replace(trial.expected, site=site))
+    failures = [*objects.JUDGE.failures(trial), *revisits.JUDGE.failures(trial)]
+    return [f"{each.reason}: {each.detail}" for each in failures]
+
+
+def without(data: Data, name: str) -> Data:
+    data["requests"] = [each for each in data["requests"] if name not in each["url"]]
+    return data
+
+
+def test_a_second_visit_as_it_should_be_counts() -> None:
+    for site in (told(YEAR, SHORT, YEAR), told(SHORT, YEAR, SHORT), told("no-store", SHORT, YEAR)):
+        assert judged(of_site(site), site) == []
+    assert judged(without(of_site(told(SHORT, SHORT, YEAR)), "logo"), told(SHORT, SHORT, YEAR)) == []
+
+
+@pytest.mark.parametrize("life", [SHORT, "max-age=0", "no-store", "no-cache"])
+def test_what_has_expired_and_was_not_asked_for_fails(life: str) -> None:
+    site = told(YEAR, YEAR, life)
+    missing = "missing-object: b.test/logo.png (never asked for, and has expired 1d after the first visit)"
+    assert judged(without(of_site(site), "logo"), site) == [missing]
+
+
+def test_what_has_expired_and_was_asked_for_in_vain_fails() -> None:
+    site = told(YEAR, YEAR, SHORT)
+    data = of_site(site)
+    data["requests"][2].update(status=None, ended_ms=None)
+    assert any("missing-object: b.test/logo.png (did not end, and has expired" in each for each in judged(data, site))
+
+
+def test_what_has_expired_and_came_from_the_cache_fails_whatever_its_record_says() -> None:
+    site = told(YEAR, YEAR, SHORT)
+    data = of_site(site)
+    data["requests"][2]["from_cache"] = True
+    data["requests"][2]["response_headers"] = [["Date", NOW], ["Age", "86400"], ["Cache-Control", YEAR]]
+    assert judged(data, site) == [EXPIRED]
+
+
+def test_what_is_served_stale_need_not_be_asked_for() -> None:
+    site = told(YEAR, YEAR, f"{SHORT}, stale-while-revalidate=604800")
+    assert judged(without(of_site(site), "logo"), site) == []
+
+
+def test_without_a_time_between_nothing_has_to_be_asked_for() -> None:
+    at_once = Arm.parse("again", {"start": "warm"})
+    site = told(YEAR, YEAR, SHORT)
+    assert judged(without(of_site(site), "logo"), site, at_once) == []
+
+
+def test_a_visit_in_which_all_that_is_fresh_came_again_is_none() -> None:
+    site = told(SHORT, YEAR, YEAR)
+    data = of_site(site)
+    for each in data["requests"]:
+        each["from_cache"] = False
+    came = "warm-ignored: all that is still fresh 1d after the first visit came over the network again"
+    assert judged(data, site) == [f"{came}: a.test/style.css?v=1, b.test/logo.png"]
+    for each in data["requests"]:
+        each["status"] = 304  # which is no cache's answer either
+    assert [each for each in judged(data, site) if each.startswith(came)]
+    data["requests"][1]["from_cache"] = True
+    assert judged(data, site) == []
+
+
+def test_the_page_itself_may_be_asked_for_again() -> None:
+    site = told(YEAR, SHORT, SHORT)
+    data = of_site(site)
+    data["requests"][0]["from_cache"] = False
+    assert judged(data, site) == []
 
 
 def test_other_repeat_views_are_not_judged_by_it() -> None:

@@ -25,6 +25,7 @@ from lanelab.driver.record.metrics import PAGE_LOAD
 from lanelab.driver.run.built_programs import FirstBuild, still_to_build
 from lanelab.driver.run.loads import limits_told, scripts_told
 from lanelab.driver.run.run_duration import expected, sites_of
+from lanelab.driver.run.second_visits import has_second_visits, second_visits_told
 from lanelab.driver.run.site_distances import HostsAt, planned_distances
 from lanelab.driver.site.own_sites import own_sites_told
 
@@ -219,7 +220,8 @@ def plan_of(experiment: Experiment, *, workers: int | None = None) -> Plan:
     has_distances = any(cell.link.link.distances for cell in experiment.cells)
     distances = planned_distances(experiment, sites_of(experiment)) if has_distances else []
     notes = [*limits_told(experiment), *scripts_told(experiment), *own_sites_told(experiment.sites)]
-    warned = (*warnings(experiment, estimate), *notes, *_disk_warnings(estimate))
+    visits = second_visits_told(experiment, sites_of(experiment)) if has_second_visits(experiment) else []
+    warned = (*warnings(experiment, estimate), *notes, *visits, *_disk_warnings(estimate))
     spread = estimate_spread(experiment, estimate, workers) if workers else None
     return Plan(experiment, estimate, still_to_build([experiment]), warned, spread, tuple(distances))
 

@@ -26,6 +26,7 @@ from lanelab.driver.run.missing import TrialsMissing, trials_missing
 from lanelab.driver.run.provenance import host_facts, load
 from lanelab.driver.run.reuse import reuse
 from lanelab.driver.run.runner import Runner, StopRequest
+from lanelab.driver.run.second_visits import second_visits_told
 from lanelab.driver.run.start import BegunRun
 from lanelab.driver.run.this_machine import this_machine
 from lanelab.driver.run.trial_keys import digest_of
@@ -54,7 +55,8 @@ def play(begun: BegunRun, programs: Programs, bed: BedOptions, means: Means) -> 
     cannot go on. Every trial that was finished is stored."""
     if warning := bed.kind.warning(bed.given):
         means.tell(Notice(warning))
-    for words in own_sites_told(begun.experiment.sites):
+    visits = second_visits_told(begun.experiment, begun.sites.archived)
+    for words in (*own_sites_told(begun.experiment.sites), *visits):
         means.tell(Notice(f"mind: {words}"))
     with heard(begun, means) as public, session(begun, programs, bed, public):
         tell = public.tell

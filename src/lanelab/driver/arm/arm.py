@@ -93,8 +93,8 @@ class Arm(BrowserSettings, ProxySettings, ContentSettings, OriginSettings, Third
         schemes = RECORDED if self.schemes == RECORDED else self.page_scheme
         agent = (self.user_agent or "") if self.minify != "off" else ""
         variant = Variant(schemes, self.compression, self.minify, user_agent=agent)
-        hinted = replace(variant, preload=self.preload, fetchpriority=self.fetchpriority)
-        return replace(hinted, answer=self.answer, age_s=self.revisit_s)
+        hinted = replace(variant, preload=self.preload, fetchpriority=self.fetchpriority, age_s=self.revisit_s)
+        return replace(hinted, answer=self.answer, aged_for=self.browser if self.revisit_s else "")
 
     def on(self, site: Site) -> "Arm":
         """Return the arm as it loads this site: with the browser's name and view that the site was recorded with, where

@@ -56,7 +56,7 @@ def _minify(value: object, key: str) -> str:
 
 _LISTS: JsonObject = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 _SPANS_S = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
-_MOST_AWAY_S = 10 * 365 * 86_400
+MOST_AWAY_S = 10 * 365 * 86_400
 NO_REVISIT = "0s"
 
 
@@ -70,8 +70,8 @@ def _span(value: object, key: str) -> str:
     """Return a span of time as it is shortest: days where it is days."""
     text = str(value).strip().lower()
     written = re.fullmatch(r"([0-9]{1,10})\s*(s|min|h|d)", "0s" if text == "0" else text)
-    span_s = int(written[1]) * _SPANS_S[written[2]] if written else _MOST_AWAY_S + 1
-    if span_s > _MOST_AWAY_S:
+    span_s = int(written[1]) * _SPANS_S[written[2]] if written else MOST_AWAY_S + 1
+    if span_s > MOST_AWAY_S:
         raise InputError(f"{text[:30]!r} is no time that one is away", "Write it like 30min, 12h or 7d", key=key)
     unit = next((unit for unit, length_s in reversed(_SPANS_S.items()) if span_s and span_s % length_s == 0), "s")
     return f"{span_s // _SPANS_S[unit]}{unit}"

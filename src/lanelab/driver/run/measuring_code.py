@@ -35,6 +35,7 @@ PARTS: Mapping[str, str] = {
     "driver/site/composition.py": "",
     "driver/site/compressed_types.py": "",
     "driver/site/fidelity.py": "",
+    "driver/site/freshness.py": "",
     "driver/site/hints.py": "",
     "driver/site/manifest.py": "",
     "driver/site/minify/html/nodes.py": "",

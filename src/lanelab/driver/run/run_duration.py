@@ -7,6 +7,7 @@ from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.estimate import Estimate, SiteLoad, estimate
 from lanelab.driver.run.loads import check_loads
 from lanelab.driver.run.posts import require_posts
+from lanelab.driver.run.second_visits import require_change
 from lanelab.driver.run.served_sites import with_arm_named
 from lanelab.driver.run.start import load_for
 from lanelab.driver.site.site import Site, SiteObject
@@ -43,3 +44,4 @@ def _require_hosts(experiment: Experiment, sites: Mapping[str, Site]) -> None:
             with with_arm_named(cell):
                 require_third_parties(cell.arm, sites[cell.site])
                 require_posts(cell, sites[cell.site])
+                require_change(cell, sites[cell.site])

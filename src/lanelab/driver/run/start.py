@@ -20,7 +20,8 @@ from lanelab.driver.experiment.scale import over_scale
 from lanelab.driver.run.folder import format as run_format
 from lanelab.driver.run.folder.store import Store
 from lanelab.driver.run.loads import check_loads, check_objects, keep_scripts
-from lanelab.driver.run.served_sites import ServedSites
+from lanelab.driver.run.second_visits import require_change
+from lanelab.driver.run.served_sites import ServedSites, with_arm_named
 from lanelab.driver.site.facts import about
 from lanelab.driver.site.load import load_site, site_names
 from lanelab.driver.site.site import Site
@@ -46,6 +47,9 @@ def begin(
     check_loads(experiment)
     sites = _served(experiment)
     check_objects(experiment, sites.site)
+    for cell in experiment.cells:
+        with with_arm_named(cell):
+            require_change(cell, sites.site(cell))
     chosen = next(value for value in (seed, experiment.seed, secrets.randbelow(LARGEST_SEED + 1)) if value is not None)
     meta = {**_meta(experiment, sites, version, chosen), "bed": json.dumps(bed)}
     store = Store.create(folder or _new_folder(experiment.name), experiment.text, meta, experiment.cells)

@@ -32,7 +32,7 @@ def prepare(site: Site, variant: Variant) -> Site:
         return site
     if variant.age_s:
         recorded = prepare(site, variant.as_old_as_recorded)
-        return replace(recorded, objects=tuple(aged(recorded.objects, variant.age_s)), variant=variant.text)
+        return replace(recorded, objects=tuple(aged(recorded, variant.age_s, variant.aged_for)), variant=variant.text)
     if variant.answer:
         return _with_answers(prepare(site, variant.as_recorded), variant)
     if variant != variant.without_hints:

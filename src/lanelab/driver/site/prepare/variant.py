@@ -16,6 +16,7 @@ class Variant:
     fetchpriority: str = "off"  # likewise
     user_agent: str = ""  # what minify does depends on the browser; empty without it
     age_s: int = 0  # how old answers say that they are; 0: as recorded
+    aged_for: str = ""  # the browser that counts their age: it guesses how long it keeps some; empty without an age
     answer: tuple[tuple[str, int], ...] = ()  # statuses instead of the recorded ones, as the arm's setting has them
 
     @property
@@ -24,7 +25,7 @@ class Variant:
         hints = {"preload": self.preload, "fetchpriority": self.fetchpriority}
         words = [f"{name}={value}" for name, value in hints.items() if value != "off"]
         words += [f"{pattern}={status}" for pattern, status in self.answer]
-        words += [f"age={self.age_s}"] if self.age_s else []
+        words += [f"age={self.age_s}", self.aged_for] if self.age_s else []
         return "_".join((self.schemes, self.compression, self.minify, *words, *filter(None, (self.user_agent,))))
 
     @property
@@ -35,7 +36,7 @@ class Variant:
     @property
     def as_old_as_recorded(self) -> "Variant":
         """Return the same variant with answers of the recorded age."""
-        return replace(self, age_s=0)
+        return replace(self, age_s=0, aged_for="")
 
     @property
     def as_recorded(self) -> "Variant":

@@ -8,8 +8,8 @@ from datetime import datetime
 from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.evidence.journey import StepEvidence
 from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.site.freshness import kept_for_s, values
 from lanelab.driver.trial.journey import Journey, Step
-from lanelab.driver.trial.page_load.freshness import kept_for_s, values
 from lanelab.driver.trial.page_load.requests import RequestKey, asked_of
 
 SPARE_S = 5.0  # by so much less an answer may be fresh: a record says when its trial began, not quite when it was read

@@ -25,6 +25,7 @@ from lanelab.driver.trial.page_load.requests import (
     path_of,
     target,
 )
+from lanelab.driver.trial.page_load.second_visit import expired
 from lanelab.driver.trial.tolerances import Tolerances
 
 OK, PARTIAL, NOT_MODIFIED, BAD_REQUEST, BAD_GATEWAY = 200, 206, 304, 400, 502
@@ -75,6 +76,7 @@ class Objects:
             requests_of.get(asked_of(request), []).append(request)
         faults = Faults({}, {}, [])
         excused = self._excused()
+        has_expired = expired(self.site, self.arm)
         for key, wanted in self._recorded.items():
             url, requests = wanted[0].url, requests_of[key]
             if self.third_parties.is_absent(url):
@@ -82,13 +84,15 @@ class Objects:
             why = next((why for request in requests if (why := self._unlike_all(request, wanted))), None)
             due = len({_answer(each) for each in wanted if _is_due(each)})
             may_be_had = self.warm or key in self.held
-            lacking = self._lacking(requests, due, may_be_had=may_be_had)
+            stale = url in has_expired and key not in self.held
+            lacking = self._lacking(requests, due, may_be_had=may_be_had and not stale)
             stood_for = min(excused[path_of(url)], lacking)
             excused[path_of(url)] -= stood_for
             if why:
                 faults.broken[key] = why
             elif lacking > stood_for:
-                faults.missing[key] = self._how_missing(requests, due)
+                since = f", and has expired {self.arm.revisit_after} after the first visit" if stale else ""
+                faults.missing[key] = self._how_missing(requests, due) + since
             if any(each.status != NOT_MODIFIED for each in wanted) and not may_be_had and self._cached(requests):
                 faults.cached.append(key)
         return faults

@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.reasons import Flag, FlagName
 from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.site.freshness import dates, kept_for_s, values, varies_by
 from lanelab.driver.site.site import Site
-from lanelab.driver.trial.page_load.freshness import dates, kept_for_s, values, varies_by
 from lanelab.driver.trial.page_load.judges.judge import Judge, Needs
 from lanelab.driver.trial.page_load.requests import (
     RequestKey,

@@ -1,22 +1,18 @@
-"""Whether a repeat view took what it kept for as old as the arm says: what has expired was asked for again, and answers
-said their age. Pure."""
+"""Whether a repeat view took what it kept for as old as the arm says: what has expired was asked for again, what is
+fresh was not all fetched again, and answers said their age. That what has expired was asked for at all is judged with
+the objects. Pure."""
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.reasons import Failure, Flag, FlagName, Reason
+from lanelab.driver.site.freshness import MOST_GUESSED, MOST_GUESSED_S, kept_for_s, values
 from lanelab.driver.site.prepare.ages import AGE
-from lanelab.driver.trial.page_load.freshness import MOST_GUESSED_S, kept_for_s, values
 from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
-from lanelab.driver.trial.page_load.requests import few, host, on_network, target
-
-OK = 200
-SPARE_S = 60.0  # by which an answer has to be fresh or expired: a record says when its trial began, not more
-MOST_GUESSED = {"chromium": math.inf, "firefox": MOST_GUESSED_S}
-SERVED_STALE = "stale-while-revalidate"
+from lanelab.driver.trial.page_load.requests import fetched, few, host, on_network, target
+from lanelab.driver.trial.page_load.second_visit import OK, SERVED_STALE, SPARE_S, expired, fresh
 
 
 def _failures(case: Case) -> Iterator[Failure]:
@@ -28,14 +24,26 @@ def _failures(case: Case) -> Iterator[Failure]:
         yield Failure(
             Reason.FROM_CACHE, f"{few(ageless)} came without the age by which a browser counts {_since(case)}"
         )
+    has_expired, most_guessed_s = expired(case.site, case.arm), MOST_GUESSED[case.arm.browser]
     shown = [
         url
         for url, requests in answers.items()
         if all(each.from_cache for each in requests)
-        and _least_left_s(requests, case, MOST_GUESSED[case.arm.browser]) < -SPARE_S
+        and (url in has_expired or _least_left_s(requests, case, most_guessed_s) < -SPARE_S)
     ]
     if shown:
         yield Failure(Reason.FROM_CACHE, f"{few(shown)} came from the cache, and has expired {_since(case)}")
+    yield from _first_visits(case)
+
+
+def _first_visits(case: Case) -> Iterator[Failure]:
+    """Yield where nothing that the browser had was used: then this was one more first visit. A journey has pages that
+    were not visited before."""
+    had = fresh(case.site, case.arm)
+    came = {target(each) for each in fetched(case.record.requests) if each.method == "GET"}
+    if had and had <= came and not case.expected.journey:
+        what = f"all that is still fresh {_since(case)} came over the network again: {few(sorted(had))}"
+        yield Failure(Reason.WARM_IGNORED, what)
 
 
 def _flags(case: Case) -> Iterator[Flag]:
