@@ -58,6 +58,9 @@ with step("app"):
 with step("room"):
     driver.find_element(By.ID, "to-room").click()
     WebDriverWait(driver, 10, 0.02).until(lambda _: driver.find_elements(By.CSS_SELECTOR, ".room"))
+with step("tap"):
+    driver.find_element(By.TAG_NAME, "h1").click()
+    driver.find_element(By.TAG_NAME, "h1").click()
 with step("rest"):
     driver.execute_script("document.querySelector('h1').textContent = 'Rest'")
 """
@@ -133,6 +136,13 @@ def test_a_soft_navigation_is_the_steps_in_which_it_is_made(lanelab: LanelabComm
     assert measures["inp_ms@room"] >= 120
     assert measures["long_task_ms@room"] >= 120
     assert [each["element"] for each in steps["room"]["interactions"]] == ["a#to-room"]
+    assert (steps["room"]["inputs"], measures["inp_censored@room"]) == (1, 0)
+    # Nothing answers these clicks: they are mostly too quick to be told, and are counted all the same.
+    assert steps["tap"]["inputs"] == 2
+    assert measures["inp_ms@tap"] >= 16
+    slowest = max((each["latency_ms"] for each in steps["tap"]["interactions"]), default=0)
+    assert measures["inp_censored@tap"] == (slowest < 16)
+    assert steps["rest"]["inputs"] == 0
     assert steps["app"]["loaded_ms"] + 500 == pytest.approx(steps["app"]["vitals"]["until_ms"], abs=0.01)
     for step in ("app", "rest"):
         assert steps[step]["soft_navigations"] == []

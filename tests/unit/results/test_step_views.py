@@ -1,8 +1,19 @@
-"""Each step of a journey is drawn on a clock of its own, which begins when it was asked for."""
+"""Steps of a journey in results: each is drawn on a clock of its own, and has its line in the table of steps."""
 
+import dataclasses
+import json
+
+import pytest
+from rich.console import Console
+
+from lanelab.analysis.results.layout.terminal import on_terminal
 from lanelab.analysis.results.load_view import load_view
+from lanelab.analysis.results.sections.seen import Seen
+from lanelab.analysis.results.sections.steps import steps_section
 from lanelab.analysis.results.step_views import views_of_steps
+from lanelab.driver.run.folder import format as run_format
 from tests.kit.journeys import NEWS, read, restored, sound
+from tests.kit.made_parts import run_with_parts
 
 
 def test_steps_have_their_own_requests_from_their_own_begin() -> None:
@@ -19,3 +30,27 @@ def test_steps_have_their_own_requests_from_their_own_begin() -> None:
 def test_a_step_that_asked_for_nothing_is_not_drawn() -> None:
     record = read(restored())
     assert [name for name, _ in views_of_steps(record, load_view(record, None, None))] == ["home", "news"]
+
+
+def table_of(latency_ms: float, censored: float) -> str:
+    """The table of a run with one step, whose interactions took so long."""
+    whole = run_with_parts(rounds=3)
+    own = {"plt_ms@news": 100.0, "inp_ms@news": latency_ms, "inp_censored@news": censored}
+    trials = tuple(dataclasses.replace(each, measures={**each.measures, **own}) for each in whole.trials)
+    run = dataclasses.replace(whole, trials=trials, meta={run_format.JOURNEY: json.dumps(["news"])})
+    section = steps_section(Seen(run))
+    assert section
+    console = Console(width=10_000)
+    with console.capture() as capture:
+        console.print(on_terminal([section]))
+    return " ".join(capture.get().split())
+
+
+@pytest.mark.parametrize(("latency_ms", "censored", "is_said"), [(16, 1, True), (16, 0, False), (48, 0, False)])
+def test_the_table_says_where_interactions_were_too_quick_to_be_told(
+    latency_ms: float, censored: float, is_said: bool
+) -> None:
+    table = table_of(latency_ms, censored)
+    assert "INP ms" in table
+    assert str(latency_ms) in table
+    assert ("browsers do not tell what is shown within 16 ms" in table) is is_said

@@ -42,9 +42,10 @@ IN_PAGE: dict[str, Any] = {
                 {**THING, "at_ms": 6700.0, "size": 90_000.0, "interaction": 7}]},
         },
     },
-    "events": [{**CLICK, "element": None}, {**CLICK, "name": "click", "at_ms": 5012.0, "duration_ms": 24},
-               {**CLICK, "name": "keydown", "interaction": 8, "at_ms": 5700.0, "begun_ms": 5701.0, "done_ms": 5702.0,
-                "duration_ms": 16}],
+    "heard": {"inputs": 2, "events": [
+        {**CLICK, "element": None}, {**CLICK, "name": "click", "at_ms": 5012.0, "duration_ms": 24},
+        {**CLICK, "name": "keydown", "interaction": 8, "at_ms": 5700.0, "begun_ms": 5701.0, "done_ms": 5702.0,
+         "duration_ms": 16}]},
 }  # fmt: skip
 NONE_SOFT = {"navigations": {"dropped": 0, "entries": []}, "paints": {"dropped": 0, "entries": []}}
 
@@ -53,7 +54,7 @@ def loaded() -> dict[str, Any]:
     """A step that loaded its page, whose load event came after 1 s."""
     data = copy.deepcopy(IN_PAGE)
     data["read"] |= {"loaded_ms": 1000.0, "since_ms": 0, "same": False, "soft": NONE_SOFT}
-    del data["events"]
+    del data["heard"]
     return data
 
 
@@ -69,13 +70,14 @@ def test_what_happened_in_a_step_is_its_own_and_nothing_else_is() -> None:
         "long_task_ms": 130.0,
         "tbt_ms": 80.0,
         "inp_ms": 40.0,
+        "inp_censored": 0,
         "soft_navigation_ms": 10.0,
         "soft_fcp_ms": 48.0,
         "soft_lcp_ms": 390.0,
     }
     assert (step.since_ms, step.vitals.until_ms) == (5000.0, 6500.0)
     assert [each.at_ms for each in step.vitals.shifts] == [5100.0, 6400.0]
-    assert step.loaded_ms == 6000.0
+    assert (step.loaded_ms, step.inputs) == (6000.0, 2)
     assert StepVitalsEvidence.from_json(StepVitalsEvidence((step,)).to_json()).steps == (step,)
 
 
@@ -140,23 +142,59 @@ def changed(**read: object) -> dict[str, Any]:
 
 
 def test_a_step_without_an_interaction_or_a_soft_navigation_has_no_number_of_them() -> None:
-    step = of({**changed(soft=NONE_SOFT), "events": []})
-    assert not {"inp_ms", *OF_SOFT_NAVIGATIONS} & step_measures(step).keys()
+    step = of({**changed(soft=NONE_SOFT), "heard": {"inputs": 0, "events": []}})
+    assert not {"inp_ms", "inp_censored", *OF_SOFT_NAVIGATIONS} & step_measures(step).keys()
     assert "no interaction" in step.vitals.absent["inp_ms"]
     assert "no soft navigation" in step.vitals.absent["soft_lcp_ms"]
 
 
 def test_a_browser_that_does_not_tell_interactions_has_no_latency() -> None:
-    step = of({**IN_PAGE, "events": None})
+    step = of({**IN_PAGE, "heard": None})
     assert "which events are one interaction" in step.vitals.absent["inp_ms"]
     assert "inp_ms" not in step_measures(step)
 
 
-def test_a_record_of_before_is_read() -> None:
+QUICK = {**CLICK, "duration_ms": 8}  # of a quick interaction the browser tells where it is the first one of a page
+
+
+@pytest.mark.parametrize(
+    ("inputs", "durations", "latency_ms", "censored"),
+    [
+        pytest.param(1, [], 16, 1, id="too quick to be told"),
+        pytest.param(2, [8], 16, 1, id="the first is told, the other one may be slower"),
+        pytest.param(None, [8], 16, 1, id="nobody counts whether there were others"),
+        pytest.param(1, [8], 8, 0, id="all that there was is told"),
+        pytest.param(5, [24], 24, 0, id="the slowest is told, and so it is known"),
+    ],
+)
+def test_interactions_that_are_too_quick_to_be_told_are_not_left_out(
+    inputs: int | None, durations: list[float], latency_ms: float, censored: float
+) -> None:
+    """Else an arm with few slow ones had the number of those alone."""
+    told = [{**QUICK, "duration_ms": each} for each in durations]
+    step = of({**IN_PAGE, "heard": {"inputs": inputs, "events": told}})
+    measures = step_measures(step)
+    assert (measures["inp_ms"], measures["inp_censored"]) == (latency_ms, censored)
+    assert untold(step) == []
+
+
+def test_where_nobody_counts_inputs_and_none_is_told_there_is_no_number() -> None:
+    step = of({**IN_PAGE, "heard": {"inputs": None, "events": []}})
+    assert "inp_ms" not in step_measures(step)
+    assert "does not say how many there were" in step.vitals.absent["inp_ms"]
+
+
+def test_a_number_of_inputs_that_is_missing_is_an_error() -> None:
+    with pytest.raises(RecordError, match="inputs is missing"):
+        of({**IN_PAGE, "heard": {"events": []}})
+
+
+def test_a_record_of_before_is_read_and_its_quick_interactions_are_not_known() -> None:
     data = of(IN_PAGE).to_json()
-    del data["loaded_ms"]
+    del data["loaded_ms"], data["inputs"]
     step = StepVitals.from_json(data)
-    assert (step.loaded_ms, step_measures(step)) == (None, step_measures(of(IN_PAGE)))
+    assert (step.loaded_ms, step.inputs) == (None, None)
+    assert step_measures(step)["inp_ms"] == 40.0
     del data["since_ms"]
     with pytest.raises(RecordError, match="since_ms is missing"):
         StepVitals.from_json(data)
@@ -209,7 +247,7 @@ class Page:
             return {"origin": 1000.5, "at_ms": 20.25}
         if ".end(" in expression:
             return IN_PAGE["read"]
-        return IN_PAGE["events"] if ".interactions(" in expression else None
+        return IN_PAGE["heard"] if ".interactions(" in expression else None
 
     def click(self, x: float, y: float) -> None:
         raise AssertionError(f"nobody asked for a click at {x}, {y}")
@@ -222,7 +260,7 @@ def test_the_end_of_a_step_is_asked_with_its_begin() -> None:
     told, same = end_step(page, "second", begun, AFTER_MS, by_load=False)
     assert (told["step"], same) == ("second", True)
     assert page.asked[-1] == 'lanelab_vitals.end({"origin": 1000.5, "at_ms": 20.25}, 500, false)'
-    assert list(interactions(page, AFTER_MS) or ()) == IN_PAGE["events"]
+    assert interactions(page, AFTER_MS) == IN_PAGE["heard"]
     end_step(page, "first", None, AFTER_MS, by_load=True)
     assert page.asked[-1] == "lanelab_vitals.end(null, 500, true)"
 

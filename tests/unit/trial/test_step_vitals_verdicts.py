@@ -29,7 +29,7 @@ def told(step: str, since_ms: float, until_ms: float) -> Data:
         "shifts": [SHIFT | {"at_ms": since_ms + 700.0}], "paints": [] if since_ms else [PAINT],
         "tasks": [{"from_ms": since_ms + 10.0, "to_ms": since_ms + 90.0}],
     }  # fmt: skip
-    of_input: Data = {"interactions": [], "soft_navigations": []}
+    of_input: Data = {"interactions": [], "soft_navigations": [], "inputs": None}
     return {"step": step, "since_ms": since_ms, "vitals": vitals, "loaded_ms": until_ms - AFTER_MS, **of_input}
 
 

@@ -34,7 +34,9 @@ class Metric:
     decimals: int | None = None  # that are shown, where it is not as many as milliseconds have
     column: str = ""  # its heading in the table of results; "": it has no column there
     higher_is_better: bool = False
-    censored: str = ""  # the measure that is 1 where the true value lies beyond this one: it was not reached
+    censored: str = ""  # the measure that is 1 where the true value lies beyond this one
+    censored_because: str = "a load ended before it was reached"
+    is_most: bool = False  # the true value lies below one that is censored, and not above it
     of: Callable[["TrialRecord"], float | None] | None = None  # None: it is a measure of the record, by its name
 
     @property
@@ -237,7 +239,8 @@ METRICS: tuple[Metric, ...] = (
 # fmt: on
 OF_VITALS = ("cls", "lcp_settled_ms", "long_task_count", "long_task_ms", "tbt_ms", "inp_ms")
 SOFT_AT, SOFT_FCP, SOFT_LCP = OF_SOFT_NAVIGATIONS = ("soft_navigation_ms", "soft_fcp_ms", "soft_lcp_ms")
-OF_INPUT = ("inp_ms", *OF_SOFT_NAVIGATIONS)  # that only a step in which a script acts may have
+INP_CENSORED = "inp_censored"
+OF_INPUT = ("inp_ms", INP_CENSORED, *OF_SOFT_NAVIGATIONS)  # that only a step in which a script acts may have
 # What steps of a journey have, as METRIC@STEP: docs/reference/journeys.md. Some have no whole trial's number.
 STEP_METRICS: tuple[Metric, ...] = (
     *(
@@ -261,7 +264,16 @@ STEP_METRICS: tuple[Metric, ...] = (
     Metric("from_cache", "requests that the browser's cache answered", whole=True),
     # With vitals: docs/reference/vitals.md#steps-of-a-journey.
     *(metric for metric in METRICS if metric.name in OF_VITALS and metric.name != "inp_ms"),
-    Metric("inp_ms", "interaction to next paint, of the slowest interaction", "ms", column="INP ms"),
+    Metric(
+        "inp_ms",
+        "interaction to next paint, of the slowest interaction",
+        "ms",
+        column="INP ms",
+        censored=INP_CENSORED,
+        censored_because="interactions were too quick to be told",
+        is_most=True,
+    ),
+    Metric(INP_CENSORED, "the slowest interaction took at most that long, too short to be told (1)", whole=True),
     Metric(SOFT_AT, "soft navigation, from the step's begin to its input", "ms"),
     Metric(SOFT_FCP, "first contentful paint of the soft navigation, from its input", "ms", column="soft FCP ms"),
     Metric(SOFT_LCP, "largest contentful paint of the soft navigation, from its input", "ms", column="soft LCP ms"),
@@ -282,7 +294,7 @@ NEEDS: Mapping[str, str] = {
     **dict.fromkeys((OPTIMAL, TIMES_OPTIMAL), "links: [{rtt: 0ms}]"),
 }
 # The same of a step's, by the name of its metric alone.
-STEP_NEEDS: Mapping[str, str] = dict.fromkeys((*OF_VITALS, *OF_SOFT_NAVIGATIONS), "vitals: true")
+STEP_NEEDS: Mapping[str, str] = dict.fromkeys((*OF_VITALS, INP_CENSORED, *OF_SOFT_NAVIGATIONS), "vitals: true")
 # Of which a trial may have 0 where everything is well: a change from 0 is no number of percent.
 MAY_BE_ZERO = frozenset(
     metric.name
@@ -294,7 +306,10 @@ MAY_BE_ZERO = frozenset(
     or metric.name.startswith(("part_", *_OF_PACKETS))
     or metric.workloads == ANY
 )
-_STEP_MAY_HAVE_NONE = ("requests", "connections_opened", "connections_reused", "from_cache", "bound_ms")
+_STEP_MAY_HAVE_NONE = (
+    *("requests", "connections_opened", "connections_reused", "from_cache", "bound_ms"),
+    INP_CENSORED,
+)
 PRIMARY: Mapping[str, str] = {PAGE_LOAD: "plt_ms", LOAD: "requests_per_s", FETCH: "fetch_ms"}
 # What trials of a workload are called.
 TRIALS: Mapping[str, str] = {
@@ -345,7 +360,8 @@ def of_step(name: str, step: str) -> str:
 def metric_of_step(metric: Metric, step: str) -> Metric:
     """Return the metric of one step: always a measure of the record."""
     name, words = of_step(metric.name, step), f"{metric.words}, step {step}"
-    return replace(metric, name=name, words=words, workloads=(PAGE_LOAD,), column="", censored="", of=None)
+    censored = of_step(metric.censored, step) if metric.censored else ""
+    return replace(metric, name=name, words=words, workloads=(PAGE_LOAD,), column="", censored=censored, of=None)
 
 
 def metrics_of(workload: str) -> list[Metric]:

@@ -88,8 +88,8 @@ class OverBeds:
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """Numbers of which some say only that the truth is at least this, or at most: a load ended before. Its intervals
-    end where the known bounds allow it, and what lies beyond them is never passed and never excluded."""
+    """Numbers of which some say only that the truth is at least this, or at most. Its intervals end where the known
+    bounds allow it, and what lies beyond them is never passed and never excluded."""
 
     shown: Estimate  # of the bounds as they are
     least: Estimate | None  # of the least that the truth may be; None: that has no end

@@ -81,24 +81,25 @@ def machines_of(observed: Sequence[Observed]) -> tuple[int, ...]:
 
 
 def _with_bounds(known: Estimate, observed: Sequence[Observed], beds: Mapping[int, float] | None) -> Estimate:
-    """Return what is known where loads ended before what the claim is about. `beds`: the numbers of those that
+    """Return what is known where rounds say no more than "at least" or "at most". `beds`: the numbers of those that
     count."""
     sides = {one.beyond for one in observed} - {0}
     if not sides:
         return known
     if beds is not None:  # one open round opens that side of its bed's number, whatever the others say
-        return Beyond(known, None if -1 in sides else known, None if 1 in sides else known)
-    least = OverRounds([-math.inf if one.beyond < 0 else one.log for one in observed], machines_of(observed))
-    most = OverRounds([math.inf if one.beyond > 0 else one.log for one in observed], machines_of(observed))
+        return Beyond(known, None if sides & {-1, None} else known, None if sides & {1, None} else known)
+    least = OverRounds([-math.inf if one.beyond in (-1, None) else one.log for one in observed], machines_of(observed))
+    most = OverRounds([math.inf if one.beyond in (1, None) else one.log for one in observed], machines_of(observed))
     return Beyond(known, least, most)
 
 
 def bounds_words(observed: Sequence[Observed]) -> str:
-    """Say "at least" or "at most" of so many rounds; "" where all reached it."""
+    """Say "at least" or "at most" of so many rounds, and why; "" where no round says less than its number."""
     words = []
-    for side, name in ((1, "at least"), (-1, "at most")):
-        if many := sum(one.beyond == side for one in observed):
-            words.append(f"{name}: in {many} of {counted(len(observed), 'round')} a load ended before it was reached")
+    for side, name in ((1, "at least"), (-1, "at most"), (None, "more or less")):
+        because = [one.because for one in observed if one.beyond == side]
+        if because:
+            words.append(f"{name}: in {len(because)} of {counted(len(observed), 'round')} {because[0]}")
     return ", ".join(words)
 
 
@@ -133,6 +134,8 @@ def _more(claim: Claim, known: Estimate, levels: Levels, effect: Effect) -> tupl
     """Return the rounds in all that would probably settle it, and that in words."""
     needed, ends = numbers_needed(claim, known, levels), effect.interval_95
     if needed is None and ends and (ends.low == 0 or ends.high == math.inf):
+        if isinstance(known, Beyond):
+            return None, ""  # why it has no end is said of the rounds that leave it open
         return None, "trials that timed out, or whose value is 0, leave its interval without an end"
     if needed is None and not is_known(claim, known, levels):
         return None, "the effect is not known well enough to say how many rounds would settle it"

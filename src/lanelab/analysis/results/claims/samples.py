@@ -14,6 +14,7 @@ from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.refusals import Refusal, refusals
 from lanelab.driver.experiment.claim import LINES, Claim, Place, Point
 from lanelab.driver.record.load_places import metric_of_claim
+from lanelab.driver.record.metrics import Metric
 
 Results = Mapping[str, Mapping[int, Result]]  # id of a cell -> round -> what it gave
 
@@ -27,7 +28,8 @@ class Observed:
     log: float
     trials: tuple[int, ...]
     machine: int | None = 1  # None: its trials were made on several
-    beyond: int = 0  # the truth is 1: at least this, -1: at most this, because a load ended before it was reached
+    beyond: int | None = 0  # the truth is 1: at least this, -1: at most this, None: either
+    because: str = ""  # why, where it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,8 @@ class Measured:
     run: Run
     results: Results
     refused: Mapping[str, Refusal]  # by a cell's id
-    not_reached: Results  # of the trials among these whose true value lies beyond theirs
+    censored: Results  # of the trials among these whose true value lies beyond theirs
+    known: Metric | None  # the metric; None: the tables do not have it
     worst: float | None  # what stands for a trial that timed out; None where such trials have no value
 
     @classmethod
@@ -57,6 +60,7 @@ class Measured:
             {cell.id: by_number[cell.number] for cell in run.cells},
             {cell.id: refused[cell.number][0] for cell in run.cells if cell.number in refused},
             {cell.id: {n: one for n, one in flags.get(cell.number, {}).items() if one.value} for cell in run.cells},
+            known,
             run.primary.worst if metric == run.primary.name else None,
         )
 
@@ -76,9 +80,22 @@ class Measured:
 
     def beyond(self, point: Point, number: int) -> int | None:
         """On which side of its value, or of its ratio, the truth of a round lies. None: on either."""
-        arm = number in self.not_reached[point.cell]
-        base = point.base is not None and number in self.not_reached[point.base]
-        return None if arm and base else arm - base
+        arm = number in self.censored[point.cell]
+        base = point.base is not None and number in self.censored[point.base]
+        if arm and base:
+            return None
+        return base - arm if self.is_most else arm - base
+
+    @property
+    def is_most(self) -> bool:
+        """Return whether such values are the most that the true ones can be. Then rounds in which both sides have one
+        count all the same: without them the slow ones would be alone."""
+        return self.known is not None and self.known.is_most
+
+    @property
+    def because(self) -> str:
+        """Return why the true value of a trial lies beyond its own; "": that of none does."""
+        return self.known.censored_because if self.known and self.known.censored else ""
 
     def log(self, point: Point, number: int) -> float | None:
         """Return the logarithm in a round: of the value, or of the ratio to the base. None where that is unknown."""
@@ -98,36 +115,46 @@ def observe(measured: Measured, claim: Claim, place: Place) -> tuple[Observed, .
         return NotTested(lacking)
     if len(cells) > 1 and not measured.run.plan.is_interleaved:
         return NotTested("arms were not interleaved (order: sequential)")
-    weights, observed = weights_of(claim, place), []
+    observed: list[Observed] = []
     for number in sorted(set.intersection(*(set(measured.results[cell]) for cell in cells))):
-        logs = [log for point in place.points if (log := measured.log(point, number)) is not None]
-        if len(logs) < len(weights):
-            continue
-        if len(logs) > 1 and any(map(math.isinf, logs)):
-            return NotTested(f"a trial timed out, or its value is 0, so the {claim.kind} is not known")
-        sides = [measured.beyond(point, number) for point in place.points]
-        if len(sides) == 1 and sides[0] is None:
-            continue  # neither load got there: the round says nothing
-        if len(sides) > 1 and any(side != 0 for side in sides):
-            return NotTested(f"a load ended before it was reached, so the {claim.kind} is not known")
-        results = [measured.results[cell][number] for cell in cells]
-        if claim.kind in LINES:
-            effect = _of_lines(measured, claim, place, number)
-            if not claim.is_absolute and not math.isfinite(effect):
-                return NotTested("it does not grow in every round, so the ratio of the two slopes is not known")
-        else:
-            effect = math.fsum(weight * log for weight, log in zip(weights, logs, strict=True))
-        observed.append(
-            Observed(
-                number,
-                _one(one.bed for one in results),
-                effect,
-                tuple(one.trial for one in results),
-                _one(one.machine for one in results),
-                sides[0] or 0,
-            )
-        )
-    return tuple(observed) or NotTested("no round has all of its trials")
+        one = _of_round(measured, claim, place, number)
+        if isinstance(one, NotTested):
+            return one
+        if one:
+            observed.append(one)
+    telling = [one for one in observed if one.beyond is not None]
+    if observed and not telling:
+        return NotTested(f"in each round, on both sides, {measured.because}")
+    return tuple(observed if measured.is_most else telling) or NotTested("no round has all of its trials")
+
+
+def _of_round(measured: Measured, claim: Claim, place: Place, number: int) -> Observed | NotTested | None:
+    """Return what a round gave; None where it gave no number, NotTested where the whole claim has none then."""
+    weights = weights_of(claim, place)
+    logs = [log for point in place.points if (log := measured.log(point, number)) is not None]
+    if len(logs) < len(weights):
+        return None
+    if len(logs) > 1 and any(map(math.isinf, logs)):
+        return NotTested(f"a trial timed out, or its value is 0, so the {claim.kind} is not known")
+    sides = [measured.beyond(point, number) for point in place.points]
+    if len(sides) > 1 and any(side != 0 for side in sides):
+        return NotTested(f"{measured.because}, so the {claim.kind} is not known")
+    if claim.kind in LINES:
+        effect = _of_lines(measured, claim, place, number)
+        if not claim.is_absolute and not math.isfinite(effect):
+            return NotTested("it does not grow in every round, so the ratio of the two slopes is not known")
+    else:
+        effect = math.fsum(weight * log for weight, log in zip(weights, logs, strict=True))
+    results = [measured.results[cell][number] for cell in cells_of(place)]
+    return Observed(
+        number,
+        _one(one.bed for one in results),
+        effect,
+        tuple(one.trial for one in results),
+        _one(one.machine for one in results),
+        sides[0],
+        "" if sides[0] == 0 else measured.because,
+    )
 
 
 def _of_lines(measured: Measured, claim: Claim, place: Place, number: int) -> float:

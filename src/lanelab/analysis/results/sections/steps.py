@@ -10,7 +10,7 @@ from lanelab.analysis.results.numbers import milliseconds, shown
 from lanelab.analysis.results.sections.cells import groups, place
 from lanelab.analysis.results.sections.seen import Seen
 from lanelab.analysis.results.tables import Row
-from lanelab.driver.record.metrics import OF_SOFT_NAVIGATIONS, STEP_METRICS, Metric, of_step
+from lanelab.driver.record.metrics import INP_CENSORED, OF_SOFT_NAVIGATIONS, STEP_METRICS, Metric, of_step
 
 MEANING = (
     "Medians of the trials that count. Opened and reused: connections that carried a request of the step, new ones and "
@@ -18,6 +18,7 @@ MEANING = (
     "left asks for nothing."
 )
 OF_SOFT = " Soft: of a change of the address without a load, as the browser reports it, from the input that led to it."
+OF_QUICK = " INP: browsers do not tell what is shown within 16 ms; that is 16 here."
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ def steps_section(seen: Seen) -> Section | None:
     columns = (*COLUMNS, *map(_of_vitals, vitals))
     steps = table(columns, lines, groups=groups(seen), group=lambda line: place(line.row.cell, seen))
     meaning = MEANING + (OF_SOFT if any(metric.name in OF_SOFT_NAVIGATIONS for metric in vitals) else "")
+    meaning += OF_QUICK if any(line.median(INP_CENSORED) for line in lines) else ""
     return Section("steps", "Steps", (steps, Words(meaning, "muted")), short="steps of the journey, medians")
 
 

@@ -100,8 +100,16 @@
     })),
   });
 
+  // Keys that were pressed and pointers that were lifted in this document: each is an interaction, also where it was
+  // shown too soon to be told. null: the browser does not count events.
+  const inputs = () =>
+    performance.eventCounts
+      ? (performance.eventCounts.get("pointerup") ?? 0) + (performance.eventCounts.get("keydown") ?? 0)
+      : null;
+
   let heard = [];
   let hearing = [];
+  let inputs_before = null; // when it began to listen
   const take = () => hearing.forEach((observer) => heard.push(...observer.takeRecords()));
   const deafen = () => {
     hearing.forEach((observer) => observer.disconnect());
@@ -110,6 +118,7 @@
   const listen = () => {
     deafen();
     heard = [];
+    inputs_before = inputs();
     for (const type of ["event", "first-input"]) {
       const observer = new PerformanceObserver((list) => heard.push(...list.getEntries()));
       observer.observe({ type, durationThreshold: LEAST_EVENT_MS });
@@ -152,8 +161,11 @@
     const ended = until_load && since_ms === 0 ? load_ended() : performance.now();
     return { ...(await watch(ended, after_ms)), since_ms: round(since_ms), same, soft: await soft() };
   };
-  const interactions = async (after_ms) =>
-    tells_interactions() ? events(Math.max(0, TOLD_AFTER_MS - after_ms)) : null;
+  const interactions = async (after_ms) => {
+    if (!tells_interactions()) return null;
+    const told = await events(Math.max(0, TOLD_AFTER_MS - after_ms));
+    return { inputs: inputs_before === null ? null : inputs() - inputs_before, events: told };
+  };
 
   // Where to click, and from then on what the browser says of events.
   const aim = async (selector) => {

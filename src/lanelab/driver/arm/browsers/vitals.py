@@ -54,13 +54,20 @@ class StepEnd(TypedDict):
     same: bool  # it ended in the very document in which it began
 
 
+class Heard(TypedDict):
+    """The answer of a page about its interactions since somebody listened."""
+
+    inputs: int | None  # keys pressed and pointers lifted; None: the browser does not count them
+    events: Sequence[object]  # that the browser told of them: of quick ones it tells none
+
+
 class StepTold(TypedDict):
-    """The answers of vitals.js of one step of a journey. `events` are there where somebody listened from the step's
+    """The answers of vitals.js of one step of a journey. `heard` is there where somebody listened from the step's
     begin on, and None where the browser does not tell which events are one interaction."""
 
     step: str
     read: object
-    events: NotRequired[Sequence[object] | None]
+    heard: NotRequired[Heard | None]
 
 
 class Hand(Protocol):
@@ -107,11 +114,11 @@ def end_step(hand: Hand, step: str, begun: Begun | None, after_ms: float, *, by_
     return {"step": step, "read": read}, read_answer(StepEnd, read, "lanelab_vitals.end")["same"]
 
 
-def interactions(hand: Hand, after_ms: float) -> Sequence[object] | None:
-    """Return the events since `begin_step` in that page; None: the browser does not tell which are one interaction.
-    `after_ms`: so long ago the step ended. Raises BrowserError."""
+def interactions(hand: Hand, after_ms: float) -> Heard | None:
+    """Return what that page said of interactions since `begin_step`; None: the browser does not tell which events are
+    one. `after_ms`: so long ago the step ended. Raises BrowserError."""
     answer = hand.evaluate(f"lanelab_vitals.interactions({json.dumps(after_ms)})")
-    return None if answer is None else read_answer(list[object], answer, "lanelab_vitals.interactions")
+    return None if answer is None else read_answer(Heard, answer, "lanelab_vitals.interactions")
 
 
 def is_selector(hand: Hand, text: str) -> bool:

@@ -33,7 +33,7 @@ class SoftNavigation(Coded):
     paints: tuple[LargestPaint, ...]  # content that was painted for the input, each larger than the one before
 
 
-LATER = {"loaded_ms": None}  # keys that records of before do not have
+LATER = {"loaded_ms": None, "inputs": None}  # keys that records of before do not have
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,9 @@ class StepVitals(Coded):
     # When what is watched ended, after which it is watched for some time more: with the page's load event, or with the
     # step of a script. None: in a record of before
     loaded_ms: float | None = None
+    # Keys pressed and pointers lifted in it: each is an interaction, also one that is too quick to be told. None: the
+    # browser does not count them, or nobody listened
+    inputs: int | None = None
 
     @classmethod
     def decoded(cls, data: object) -> "StepVitals":

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypedDict
 
-from lanelab.driver.arm.browsers.vitals import StepTold
+from lanelab.driver.arm.browsers.vitals import Heard, StepTold
 from lanelab.driver.base.coded import parsed
 from lanelab.driver.record.evidence.step_vitals import SoftNavigation, StepInteraction, StepVitals
 from lanelab.driver.record.evidence.vitals import LargestPaint
-from lanelab.driver.record.metrics import OF_SOFT_NAVIGATIONS, OF_VITALS, SOFT_AT, SOFT_FCP, SOFT_LCP
+from lanelab.driver.record.metrics import INP_CENSORED, OF_SOFT_NAVIGATIONS, OF_VITALS, SOFT_AT, SOFT_FCP, SOFT_LCP
 from lanelab.driver.trial.recorders.vitals_measures import (
     INP,
     LCP,
@@ -23,6 +23,8 @@ from lanelab.driver.trial.recorders.vitals_measures import (
     slowest_of,
     took,
 )
+
+LEAST_MS = 16.0  # browsers tell no interaction that was shown sooner, but the first one of a page
 
 
 class Soft(TypedDict):
@@ -70,7 +72,9 @@ def step_vitals(answer: StepTold, after_ms: float) -> StepVitals:
         window.absent.setdefault(TBT, "nothing was painted, after which it is counted")
     interactions = _interactions(answer, window, loaded=loaded)
     soft = _soft_navigations(read["soft"], window)
-    return StepVitals(answer["step"], read["since_ms"], seen, interactions, soft, read["loaded_ms"])
+    heard = answer.get("heard")
+    inputs = heard["inputs"] if heard else None
+    return StepVitals(answer["step"], read["since_ms"], seen, interactions, soft, read["loaded_ms"], inputs)
 
 
 def step_measures(step: StepVitals) -> dict[str, float]:
@@ -79,8 +83,7 @@ def step_measures(step: StepVitals) -> dict[str, float]:
     values = measures(vitals)
     if step.since_ms:  # a page that was there is painted
         values[TBT] = blocking(vitals.tasks, step.since_ms, vitals.until_ms)
-    if step.interactions:
-        values[INP] = max(each.latency_ms for each in step.interactions)
+    values |= _latency(step)
     if step.soft_navigations:
         last = step.soft_navigations[-1]
         values[SOFT_AT] = round(last.at_ms - step.since_ms, 3)
@@ -91,6 +94,18 @@ def step_measures(step: StepVitals) -> dict[str, float]:
     return {name: value for name, value in values.items() if name not in vitals.absent}
 
 
+def _latency(step: StepVitals) -> dict[str, float]:
+    """Return what the slowest interaction took, and 1 where it took at most that long. A step whose interactions were
+    too quick to be told has that least time and not none: else the slow ones alone would count."""
+    latencies_ms = [each.latency_ms for each in step.interactions]
+    all_told = step.inputs is not None and step.inputs <= len(latencies_ms)
+    if not latencies_ms and not step.inputs:
+        return {}
+    slowest = max(latencies_ms, default=0.0)
+    is_most = slowest < LEAST_MS and not all_told
+    return {INP: LEAST_MS if is_most else slowest, INP_CENSORED: float(is_most)}
+
+
 def untold(step: StepVitals) -> list[str]:
     """Return the measures of which its vitals have neither a number nor why there is none."""
     numbers = step_measures(step)
@@ -99,17 +114,19 @@ def untold(step: StepVitals) -> list[str]:
 
 
 def _interactions(answer: StepTold, window: Window, *, loaded: bool) -> tuple[StepInteraction, ...]:
-    if "events" not in answer:
+    if "heard" not in answer:
         of_load = "it loaded a page, whose interactions nobody heard from the step's begin on"
         window.absent[INP] = of_load if loaded else "nobody listened to interactions from the step's begin on"
         return ()
-    if answer["events"] is None:
+    if answer["heard"] is None:
         window.absent[INP] = "the browser does not tell which events are one interaction"
         return ()
-    every = parsed(list[Event], answer["events"], WITHIN)
+    heard = parsed(Heard, answer["heard"], WITHIN)
+    every = parsed(list[Event], heard["events"], WITHIN)
     events = [event for event in every if window.has(event["at_ms"])]
-    if not events:
-        window.absent[INP] = "the browser told of no interaction in it"
+    if not events and not heard["inputs"]:
+        uncounted = ", and does not say how many there were" if heard["inputs"] is None else ""
+        window.absent[INP] = f"the browser told of no interaction in it{uncounted}"
     return tuple(_of_interactions(events))
 
 

@@ -29,7 +29,7 @@ class StepWatch:
         try:
             answer, same = end_step(OwnWorld(self._session), step, self._begun, self._after_ms, by_load=by_load)
             if same and self._hand and self._hears:
-                answer["events"] = interactions(self._hand, self._after_ms)
+                answer["heard"] = interactions(self._hand, self._after_ms)
         except BrowserError as error:
             if error.reason is not Reason.BROWSER_FAILED:
                 raise
