@@ -1,23 +1,26 @@
 """Records of fetches, made by hand: all witnesses say the same, until one is changed."""
 
 import copy
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from lanelab.driver.arm.arm import Arm
-from lanelab.driver.record.reasons import Failure
+from lanelab.driver.record.reasons import Failure, Flag
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
 from lanelab.driver.trial.fetch.expectation import ExpectedFetch, as_fetched
-from lanelab.driver.trial.fetch.judges import judge
+from lanelab.driver.trial.fetch.judges import flags, judge
 from lanelab.driver.trial.fetch.requests import requests_of
 from lanelab.driver.trial.fetch.settings import FetchSettings
-from tests.kit.gateway_records import Exchange, Plan, Told
-from tests.kit.records import HASH, OBJECTS, SITE, Data
+from lanelab.driver.trial.packets.timeline import ACK, SYN, Packet, Stream, Timeline
+from tests.kit.gateway_records import Exchange, Plan, Told, port
+from tests.kit.records import BEGAN_US, HASH, OBJECTS, SITE, Data
 from tests.kit.wire_plans import expected
 
 HTML, STYLE, LOGO = (each.url for each in OBJECTS)
 SERIES = FetchSettings(("*",), 1, warm=False)
 EARLY_MS, LATE_MS = 0.5, 0.2  # of the fetcher's report, against its log
+REQUEST = 400  # bytes of one on the wire
 
 
 @dataclass
@@ -28,6 +31,7 @@ class Fetched:
     arm: Arm
     told: Told
     report: Data
+    timeline: Timeline  # what the client's capture has
 
     @property
     def objects(self) -> list[Data]:
@@ -50,7 +54,13 @@ class Fetched:
         return ExpectedFetch(self.settings, expected(self.arm, site, captured=True))
 
     def judged(self) -> list[Failure]:
-        return judge(self.trial(), self.expected())
+        return judge(self.trial(), self.expected(), lambda: self.timeline)
+
+    def flags(self) -> list[Flag]:
+        return flags(self.trial(), self.expected(), lambda: self.timeline)
+
+    def stream(self, connection: int) -> Stream:
+        return next(each for each in self.timeline.streams if each.client[1] == port(connection))
 
 
 def fetched(arm: Arm, exchanges: list[Exchange], settings: FetchSettings = SERIES, before: int = 0) -> Fetched:
@@ -73,7 +83,32 @@ def fetched(arm: Arm, exchanges: list[Exchange], settings: FetchSettings = SERIE
         "began_ms": min(each["began_ms"] for each in measured) - 0.1,
         "ended_ms": max(each["ended_ms"] for each in measured) + 0.1, "in_time": True, "objects": objects,
     }  # fmt: skip
-    return Fetched(settings, arm, told, report)
+    return Fetched(settings, arm, told, report, _timeline(told, exchanges))
+
+
+def _timeline(told: Told, exchanges: Iterable[Exchange]) -> Timeline:
+    """The packets that open connections, the requests, and of each answer its beginning and its end."""
+    timeline = Timeline()
+    for each in told.connections:
+        server, server_port = each["remote"].split(":")
+        stream = Stream(("10.10.1.2", port(each["connection"])), (server, int(server_port)))
+        stream.packets.append(packet(each["began_ms"], up=True, flags=SYN))
+        asked = answered = 1
+        for one in sorted((e for e in exchanges if e.connection == each["connection"]), key=lambda e: e.sent_ms):
+            stream.packets.append(packet(one.sent_ms, up=True, seq=asked, payload=REQUEST))
+            for at_ms, size in ((one.last_ms - 1, 250), (one.last_ms, one.size)):
+                stream.packets.append(packet(at_ms, up=False, seq=answered, payload=size))
+                answered += size
+            asked += REQUEST
+        stream.packets.sort(key=lambda each: each.at_ns)
+        timeline.streams.append(stream)
+    return timeline
+
+
+def packet(at_ms: float, *, up: bool, seq: int = 0, payload: int = 0, flags: int = ACK) -> Packet:
+    """One at a moment of the fetcher's log."""
+    at_ns = BEGAN_US * 1000 + round(at_ms * 1_000_000)
+    return Packet(1, at_ns, up, 66 + payload, seq, 1, payload, flags, 500, 1, (1, 1), None, sacks=False)
 
 
 def _asked_ms(told: Told, number: int) -> float:

@@ -110,6 +110,7 @@ class FlagName(StrEnum):
     SAMPLES_MISSED = "samples-missed"
     SERVER_DROPPED = "server-dropped"
     CONNECTIONS_LEFT = "connections-left"
+    FETCHER_LATE = "fetcher-late"
 
 
 OF_THE_MACHINE = frozenset(  # flags that say a machine had no time for the trial

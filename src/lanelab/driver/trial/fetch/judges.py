@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator
 
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.record.evidence.fetch import FetchedObject, FetchEvidence, FetchReport
-from lanelab.driver.record.reasons import Failure, Flag, Reason
+from lanelab.driver.record.reasons import Failure, Flag, FlagName, Reason
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.trial.fetch.agreement import Agreement
+from lanelab.driver.trial.fetch.agreement import Agreement, late_objects
 from lanelab.driver.trial.fetch.bound import fetch_bound
 from lanelab.driver.trial.fetch.connections import Connections
 from lanelab.driver.trial.fetch.expectation import ExpectedFetch
 from lanelab.driver.trial.fetch.settings import can_be_fetched
+from lanelab.driver.trial.fetch.span import Span
 from lanelab.driver.trial.packets.timeline import Timeline
 from lanelab.driver.trial.page_load.bound import trip_ns
 from lanelab.driver.trial.page_load.evidence import Pieces
@@ -65,7 +66,16 @@ def flags(
     if record.fetch is None:
         return []
     case = Case(record, record.fetch, expected.load, timeline)
-    return [flag for each in SHARED for flag in each.flags(case)]
+    return [*(flag for each in SHARED for flag in each.flags(case)), *_late(case, record.fetch)]
+
+
+def _late(case: Case, evidence: FetchEvidence) -> Iterator[Flag]:
+    """Yield the flag of a fetcher that waited for a processor, so that its times are longer than what it measures."""
+    if evidence.fetch is None:
+        return
+    late = [*late_objects(evidence), *Span(evidence, evidence.fetch, _whole_timeline(case)).late()]
+    if late:
+        yield Flag(FlagName.FETCHER_LATE, few(late))
 
 
 def _absent(case: Case, evidence: FetchEvidence, expected: ExpectedFetch) -> Iterator[Failure]:
@@ -105,9 +115,17 @@ def _failures(case: Case, evidence: FetchEvidence, expected: ExpectedFetch) -> I
     yield from _shared(Needs.LOAD, case)
     yield from ObjectsVerdict(report, expected).failures()
     yield from Agreement(case.record, evidence, expected).failures()
+    yield from Span(evidence, report, _whole_timeline(case)).failures()
     resolution_us = SERVERS[expected.arm.server].clock_us
     yield from Connections(evidence, report, expected, resolution_us).failures()
     yield from _below_bound(case, evidence, report, expected)
+
+
+def _whole_timeline(case: Case) -> Timeline | None:
+    """Return the client's capture. In one that lacks packets their times would be those of others."""
+    counts = case.evidence.capture.get("client")
+    whole = case.packets is not None and case.packets.incomplete is None and counts is not None and not counts.dropped
+    return case.read_timeline() if whole else None
 
 
 def _shared(needs: Needs, case: Case) -> Iterator[Failure]:

@@ -1,0 +1,170 @@
+"""Whether the time that is measured is that of the fetch: it begins with the first packet, and ends with the last data.
+Pure.
+
+The fetcher alone says when it began and ended. The client's capture has the packets by the clock of the same machine:
+where there is one, it is asked too.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from lanelab.driver.record.evidence.browser import LoadClock
+from lanelab.driver.record.evidence.fetch import FetchEvidence, FetchReport
+from lanelab.driver.record.reasons import Failure, Reason
+from lanelab.driver.trial.fetch.agreement import LATE_MS
+from lanelab.driver.trial.packets.sequence import signed
+from lanelab.driver.trial.packets.timeline import Packet, Stream, Timeline
+from lanelab.driver.trial.page_load.evidence import FAREWELL
+from lanelab.driver.trial.page_load.requests import few
+from lanelab.driver.trial.page_load.witnesses import WEB_PORTS, port
+
+NEAR_MS = 1.0  # between two readings of one clock for one event, by two threads
+APART_MS, APART_SHARE = 5.0, 0.02  # what its ends may be away from others' word for them; the share is of all of it
+DNS_PORT = 53
+NS_PER_US, NS_PER_MS = 1000, 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """Data from the server that had not come before."""
+
+    at_ms: float  # since the beginning of what is measured
+    size: int
+
+
+class Span:
+    """The verdict on the span of one fetch."""
+
+    def __init__(self, evidence: FetchEvidence, report: FetchReport, timeline: Timeline | None) -> None:
+        self._report, self._clock, self._timeline = report, evidence.clock, timeline
+        connections = evidence.gateway.connections if evidence.gateway else ()
+        # One that was opened for nothing may still be in its handshake when all is there.
+        self._used = {port(each.local) for each in connections if each.requests and each.local}
+
+    def failures(self) -> Iterator[Failure]:
+        seen = self._seen
+        details = [*self._by_report(), *([*self._begin_by(seen), *self._end_by(seen)] if seen else ())]
+        if details:
+            yield Failure(Reason.WIRE_MISMATCH, few(details))
+
+    def late(self) -> Iterator[str]:
+        """Yield by how much the fetch ended later than its last data came, where that makes its time doubtful."""
+        last = self._last_ms(self._seen) if self._seen else None
+        if last is not None and self._report.total_ms - last > LATE_MS:
+            yield f"by the capture the last data came {self._report.total_ms - last:.1f} ms before the fetch ended"
+
+    @cached_property
+    def _seen(self) -> "Seen | None":
+        """None: there is no capture, or no fetch that could be compared with it."""
+        if self._timeline is None or self._clock is None or not self._report.in_time or not self._report.measured:
+            return None
+        return Seen(self._timeline, self._clock, self._used)
+
+    @property
+    def _apart_ms(self) -> float:
+        return max(APART_MS, APART_SHARE * self._report.total_ms)
+
+    @property
+    def _warmed_ms(self) -> float | None:
+        """Return when what was fetched before had ended, by the fetcher's log's clock; None: nothing was, or not all
+        of it ended."""
+        before = [each.ended_ms for each in self._report.objects if not each.measured]
+        ended = [each for each in before if each is not None]
+        return max(ended) if ended and len(ended) == len(before) else None
+
+    def _by_report(self) -> Iterator[str]:
+        """What is measured begins with its first request, and ends with its last object."""
+        report, most = self._report, self._apart_ms
+        began = [each.began_ms for each in report.measured]
+        ended = [each.ended_ms for each in report.measured if each.ended_ms is not None]
+        if began and not 0 <= min(began) - report.began_ms <= most:
+            yield f"the fetch began at {report.began_ms:.1f} ms, and its first request at {min(began):.1f} ms"
+        if ended and report.in_time and not 0 <= report.ended_ms - max(ended) <= most:
+            yield f"the fetch ended at {report.ended_ms:.1f} ms, and its last object at {max(ended):.1f} ms"
+        before = [each.ended_ms for each in report.objects if not each.measured and each.ended_ms is not None]
+        if before and max(before) > report.began_ms + NEAR_MS:
+            yield "what was fetched before had not ended when the measured part began"
+        warmed = self._warmed_ms
+        if warmed is not None and report.began_ms - warmed > most:
+            yield f"the measured part began {report.began_ms - warmed:.1f} ms after what was fetched before had ended"
+
+    def _begin_by(self, seen: "Seen") -> Iterator[str]:
+        """The first packet of the measured part leaves when it begins: a request where connections are there, else what
+        opens one or looks up its host."""
+        warmed = self._warmed_ms
+        first = seen.opening_ms() if warmed is None else seen.asked_after_ms(warmed - self._report.began_ms)
+        if first is None:
+            yield "the capture has no packet with which the fetch begins"
+        elif abs(first) > self._apart_ms:
+            when = "after" if first > 0 else "before"
+            yield f"by the capture the first packet left {abs(first):.1f} ms {when} the fetch began"
+
+    def _end_by(self, seen: "Seen") -> Iterator[str]:
+        """The fetch ends when the last data is there, and what comes later are no more than last words."""
+        total, last = self._report.total_ms, self._last_ms(seen)
+        if last is None:
+            yield "the capture has no data that came before the fetch ended"
+        elif total - last > self._apart_ms:
+            yield f"by the capture the last data came {total - last:.1f} ms before the fetch ended"
+        after = [each.at_ms for each in seen.arrivals if each.at_ms > total + self._apart_ms and each.size > FAREWELL]
+        if after:
+            yield f"by the capture data came until {max(after) - total:.1f} ms after the fetch ended"
+
+    def _last_ms(self, seen: "Seen") -> float | None:
+        """Return when the last data came that can be the fetch's: not what came long after its end."""
+        latest = self._report.total_ms + self._apart_ms
+        return max((each.at_ms for each in seen.arrivals if each.at_ms <= latest), default=None)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The packets that the client's capture has of the fetch. Times are ms since the beginning of what is measured."""
+
+    timeline: Timeline
+    clock: LoadClock
+    used: set[int]  # ports of the client whose connections carried requests
+
+    def _ms(self, at_ns: int) -> float:
+        return (at_ns - self.clock.asked * NS_PER_US) / NS_PER_MS
+
+    @cached_property
+    def _streams(self) -> Sequence[Stream]:
+        return [each for each in self.timeline.streams if each.server[1] in WEB_PORTS]
+
+    @cached_property
+    def arrivals(self) -> Sequence[Arrival]:
+        """Return all data on connections that carried requests."""
+        carrying = [each for each in self._streams if each.client[1] in self.used]
+        return [Arrival(self._ms(each.at_ns), each.payload) for one in carrying for each in new_data(one.down)]
+
+    def opening_ms(self) -> float | None:
+        """Return when the first packet of all left."""
+        look_ups = [each.at_ns for each in self.timeline.datagrams if each.up and each.server_port == DNS_PORT]
+        first = min([*look_ups, *(each.packets[0].at_ns for each in self._streams if each.packets)], default=None)
+        return None if first is None else self._ms(first)
+
+    def asked_after_ms(self, warmed_ms: float) -> float | None:
+        """Return when the client first sent data after all had come that came up to that moment."""
+        heard = max((each.at_ms for each in self.arrivals if each.at_ms <= warmed_ms), default=warmed_ms)
+        sent = (self._ms(each.at_ns) for one in self._streams for each in one.up if each.payload)
+        return min((at_ms for at_ms in sent if at_ms > heard), default=None)
+
+
+def new_data(packets: Iterable[Packet]) -> Iterator[Packet]:
+    """Yield the packets of one side of a connection with bytes that had not come before: what was sent again, or was
+    doubled on the way, is no part of an answer."""
+    origin: int | None = None
+    pieces: list[tuple[int, int]] = []  # that came, from where to where behind the first byte; no two touch
+    for packet in packets:
+        if not packet.payload:
+            continue
+        origin = packet.seq if origin is None else origin
+        begin = signed(packet.seq - origin)
+        end = begin + packet.payload
+        if any(first <= begin and end <= last for first, last in pieces):
+            continue
+        yield packet
+        joined = [each for each in pieces if each[0] <= end and begin <= each[1]]
+        pieces = [each for each in pieces if each not in joined]
+        pieces.append((min([begin, *(each[0] for each in joined)]), max([end, *(each[1] for each in joined)])))
