@@ -76,6 +76,7 @@ def test_all_witnesses_say_http3(users: Played, arm: str) -> None:
     assert set(generator["parts_ms"]) == {"connect", "wait", "receive"}
     assert spoken["served"].keys() == {"h3"}
     assert spoken["served"]["h3"] >= 5
+    assert len(spoken["served_in_s"]) >= 3  # of 5 s of load
     quic = spoken["quic"]
     assert (quic["begun"], quic["complete"], quic["early"], quic["over_tcp"]) == (USERS, USERS, 0, 0)
     assert quic["offered"] == quic["chosen"] == {"h3": USERS}
@@ -83,6 +84,7 @@ def test_all_witnesses_say_http3(users: Played, arm: str) -> None:
     assert record["evidence"]["wire"]["connections"] == 0
     assert spoken["datagrams"]["received"] > 100
     assert spoken["at_server"]["received"] > 100
+    assert quic["packets"] > 100
 
 
 def test_http2_beside_it_costs_no_log_and_needs_no_such_witness(users: Played) -> None:

@@ -2,7 +2,7 @@
 by name."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,14 @@ from lanelab.driver.base.coded import Coded
 from lanelab.driver.base.errors import RecordError
 from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.packets import FlowSummary, PacketSummary
-from lanelab.driver.record.evidence.server import LoggedRequest
+from lanelab.driver.record.evidence.server import LoggedRequest, ServedRequest
 from lanelab.driver.record.evidence.spoken import Datagrams, QuicWitness, ServerDatagrams, SpokenEvidence
 from lanelab.driver.record.reasons import FlagName, Reason
 from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.record.series import Series
 from lanelab.driver.trial.server_load.datagrams import counted_since, counts_in
-from lanelab.driver.trial.server_load.spoken import served_by_protocol, spoken_flags
+from lanelab.driver.trial.server_load.first_packets import packets_of
+from lanelab.driver.trial.server_load.spoken import seconds_logged, served_by_protocol, spoken_flags
 from lanelab.driver.trial.server_load.verdict import judge
 from lanelab.driver.trial.server_load.wire import quic_witness
 from lanelab.driver.trial.server_load.workload import Load
@@ -30,8 +32,13 @@ from tests.unit.trial.test_load_verdict import EVIDENCE, EXPECTED, RECORD, REPOR
 
 H3 = Arm.parse("h3", {"server": "caddy", "protocol": "h3", "tls": "1.3"})
 H2 = Arm.parse("h2", {"server": "caddy", "protocol": "h2", "tls": "1.3"})
-QUIC = QuicWitness(6, 5, 0, 0, {"TLS 1.3": 6}, {"h3": 6}, {"h3": 5})
-SPOKEN = SpokenEvidence({"h3": 50}, Datagrams(10_000, 0), QUIC, ServerDatagrams(5_000, 0, 0))
+LIMIT = packets_of(EXPECTED.settings)
+QUIC = QuicWitness(6, 5, 0, 0, {"TLS 1.3": 6}, {"h3": 6}, {"h3": 5}, packets=LIMIT - 1)
+SPOKEN = SpokenEvidence({"h3": 50}, Datagrams(10_000, 0), QUIC, tuple(range(10)), ServerDatagrams(5_000, 0, 0))
+SERIES = {
+    "requests_per_s": Series("requests/s", tuple((second * 1000, 9) for second in range(1, 11))),
+    "request_ms": Series("ms", tuple((second * 1000, 5) for second in range(1, 11))),
+}
 NO_TCP = dataclasses.replace(WIRE, connections=0, spoken_up={}, spoken_down={}, tls={}, offered={})
 
 
@@ -45,7 +52,8 @@ def record(spoken: SpokenEvidence | None = SPOKEN, arm: Arm = H3, **report: Any)
     wire = NO_TCP if arm.protocol == "h3" else WIRE
     recordings = {**RECORD.recordings, **({"spoken": spoken} if spoken else {})}
     evidence = dataclasses.replace(EVIDENCE, generator=told, wire=wire)
-    return dataclasses.replace(RECORD, evidence=evidence, recordings=recordings)
+    series = SERIES if arm.protocol == "h3" else {}
+    return dataclasses.replace(RECORD, evidence=evidence, recordings=recordings, series=series)
 
 
 def failures(record: TrialRecord, arm: Arm = H3) -> list[tuple[Reason, str]]:
@@ -80,10 +88,16 @@ def test_what_the_generator_itself_says_is_heard_too() -> None:
         (changed(served={"unknown": 3}), Reason.PROTOCOL_FALLBACK, "3 requests came by unknown instead of h3"),
         (changed(datagrams=None), Reason.EVIDENCE_MISSING, "spoken.datagrams is missing"),
         (changed(datagrams=Datagrams(9_980, 20)), Reason.GENERATOR_LIMITED, "of 10000 datagrams"),
+        (changed(served_in_s=None), Reason.EVIDENCE_MISSING, "spoken.served_in_s is missing"),
+        (changed(served_in_s=(0,)), Reason.EVIDENCE_MISSING, "logged requests in 1 seconds, and answers came in 10"),
+        (changed(served_in_s=(0, 1, 2, 3)), Reason.EVIDENCE_MISSING, "logged requests in 4 seconds"),
         (changed(at_server=None), Reason.EVIDENCE_MISSING, "spoken.at_server is missing"),
         (changed(quic=None), Reason.EVIDENCE_MISSING, "spoken.quic is missing"),
+        (over_quic(packets=None), Reason.EVIDENCE_MISSING, "spoken.quic.packets is missing"),
+        (over_quic(complete=1, begun=3), Reason.PROTOCOL_FALLBACK, "1 QUIC connections had a whole handshake, and 3"),
         (over_quic(begun=0, complete=0), Reason.PROTOCOL_FALLBACK, "no QUIC connection was begun"),
         (over_quic(complete=0), Reason.PROTOCOL_FALLBACK, "no handshake was complete"),
+        (over_quic(complete=2, begun=2), Reason.PROTOCOL_FALLBACK, "and 6 were opened by the generator's word"),
         (over_quic(over_tcp=1), Reason.PROTOCOL_FALLBACK, "1 connections were asked for over TCP"),
         (over_quic(offered={"h3": 5, "h3-29": 1}), Reason.PROTOCOL_FALLBACK, "h3-29 was offered"),
         (over_quic(chosen={"hq-interop": 1}), Reason.PROTOCOL_FALLBACK, "hq-interop was chosen by the server"),
@@ -101,6 +115,30 @@ def test_what_is_missing_or_false_fails_the_trial(spoken: SpokenEvidence | None,
 
 def test_a_few_datagrams_may_be_dropped() -> None:
     assert failures(record(changed(datagrams=Datagrams(9_991, 9)))) == []
+
+
+@pytest.mark.parametrize("seconds", [range(9), (0, 1, 2, 4, 5, 7, 8, 9), (0, 3, 6), (0, 2, 4, 6)])
+def test_a_second_with_a_line_stands_for_those_that_its_requests_may_end_in(seconds: Sequence[int]) -> None:
+    assert failures(record(changed(served_in_s=tuple(seconds)))) == []
+
+
+def test_answers_that_take_long_come_seconds_after_the_server_logged_them() -> None:
+    slow = {**SERIES, "request_ms": Series("ms", ((1000, 5), (2000, 5_400)))}
+    burst = dataclasses.replace(record(changed(served_in_s=(0,))), series=slow)
+    assert failures(burst) == []
+    longer = Series("requests/s", tuple((each * 1000, 9) for each in range(1, 13)))
+    ((reason, _),) = failures(dataclasses.replace(burst, series={**slow, "requests_per_s": longer}))
+    assert reason is Reason.EVIDENCE_MISSING
+
+
+def test_a_generator_that_does_not_tell_when_answers_came_is_missed() -> None:
+    ((reason, detail),) = failures(dataclasses.replace(record(), series={}))
+    assert reason is Reason.EVIDENCE_MISSING
+    assert "series.requests_per_s is missing" in detail
+
+
+def test_a_capture_that_ended_before_the_load_may_lack_handshakes() -> None:
+    assert failures(record(over_quic(begun=600, complete=1, packets=LIMIT))) == []
 
 
 @pytest.mark.parametrize(("dropped", "flagged"), [(0, False), (10, False), (11, True)])
@@ -139,11 +177,16 @@ def test_a_kernel_that_does_not_count_is_no_zero(table: str) -> None:
         counts_in(table.format(1, 2, 3))
 
 
-def test_a_record_from_before_these_were_counted_is_read() -> None:
+@pytest.mark.parametrize(("where", "key"), [((), "served_in_s"), ((), "at_server"), (("quic",), "packets")])
+def test_a_record_from_before_a_key_was_kept_is_read(where: Sequence[str], key: str) -> None:
     data = record().to_json()
-    del data["recordings"]["spoken"]["at_server"]
+    spoken = data["recordings"]["spoken"]
+    for each in where:
+        spoken = spoken[each]
+    del spoken[key]
     read = TrialRecord.from_json(data).spoken
-    assert read == changed(at_server=None)
+    assert read
+    assert getattr(read.quic if where else read, key) is None
 
 
 def test_where_nothing_was_answered_the_log_need_have_nothing() -> None:
@@ -185,6 +228,17 @@ def test_the_servers_log_is_counted_by_protocol() -> None:
     assert served_by_protocol(lines) == {"h3": 2, "h2": 1, "http/1.1": 2, "unknown": 1, "HTTP/9": 1}
 
 
+def served(ended_us: int) -> ServedRequest:
+    values: Mapping[str, Any] = {field.name: None for field in dataclasses.fields(ServedRequest)}
+    return ServedRequest(**{**values, "began_us": ended_us - 400_000, "duration_us": 400_000})
+
+
+def test_a_request_is_of_the_second_in_which_the_server_had_answered() -> None:
+    ends_us = (1_790_000_000_999_999, 1_790_000_000_000_001, 1_790_000_003_000_000, 1_790_000_001_500_000)
+    assert seconds_logged([served(each) for each in ends_us]) == (0, 1, 3)
+    assert seconds_logged([line("HTTP/3.0")]) == seconds_logged([]) == ()
+
+
 def summary(*flows: FlowSummary, tcp: int = 0) -> PacketSummary:
     return PacketSummary(
         packets=90, bytes=9000, bytes_down=8000, bytes_up=1000, other_packets=0, first_us=1, last_us=2, snaplen=1600,
@@ -194,8 +248,8 @@ def summary(*flows: FlowSummary, tcp: int = 0) -> PacketSummary:
 
 def test_the_packets_are_counted_by_what_they_show() -> None:
     seen = quic_witness(summary(flow(1), flow(2, alpn_chosen=None, short_down=0, early_packets=1), tcp=2))
-    assert seen == QuicWitness(2, 1, 1, 2, {"TLS 1.3": 2}, {"h3": 2}, {"h3": 1})
+    assert seen == QuicWitness(2, 1, 1, 2, {"TLS 1.3": 2}, {"h3": 2}, {"h3": 1}, 90)
     moved = flow(3, initials_up=0, initials_down=0, moved_from=1)
     assert quic_witness(summary(flow(1), moved)).begun == 1
     plain = dataclasses.replace(flow(4), quic=None)
-    assert quic_witness(summary(plain)) == QuicWitness(0, 0, 0, 0, {}, {}, {})
+    assert quic_witness(summary(plain)) == QuicWitness(0, 0, 0, 0, {}, {}, {}, 90)

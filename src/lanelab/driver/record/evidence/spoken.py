@@ -34,6 +34,12 @@ class QuicWitness(Coded):
     tls: Mapping[str, int]  # version
     offered: Mapping[str, int]  # by the client in ALPN: names with blanks between
     chosen: Mapping[str, int]  # by the server, of those whose secrets are known
+    packets: int | None = None  # that were captured, of whatever kind; None: a record from before this was kept
+
+    @classmethod
+    def decoded(cls, data: object) -> "QuicWitness":
+        """Return it, also from a record that lacks what came later."""
+        return super(QuicWitness, cls).decoded(_with(data, packets=None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +49,14 @@ class SpokenEvidence(Coded):
     served: Mapping[str, int]  # requests by protocol, of the few of each second that the server logs
     datagrams: Datagrams | None  # None: over TCP there are none
     quic: QuicWitness | None  # None: nobody has read the first packets
-    at_server: ServerDatagrams | None = None  # None: over TCP there are none; or a record from before this was kept
+    # Seconds, from the first, in which the server logged a request; None: no log is read, or as of `packets`.
+    served_in_s: tuple[int, ...] | None = None
+    at_server: ServerDatagrams | None = None  # None: over TCP there are none, or as of `packets`
 
     @classmethod
     def decoded(cls, data: object) -> "SpokenEvidence":
         """Return it, also from a record that lacks what came later."""
-        return super(SpokenEvidence, cls).decoded(_with(data, at_server=None))
+        return super(SpokenEvidence, cls).decoded(_with(data, served_in_s=None, at_server=None))
 
 
 def _with(data: object, **later: None) -> object:

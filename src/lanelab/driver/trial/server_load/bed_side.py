@@ -26,7 +26,7 @@ from lanelab.driver.trial.server_load.first_packets import FILE, FirstPackets
 from lanelab.driver.trial.server_load.generator import Generator, Output, Results, Target
 from lanelab.driver.trial.server_load.generator_life import RunningGenerator
 from lanelab.driver.trial.server_load.registry import GENERATORS
-from lanelab.driver.trial.server_load.spoken import served_by_protocol
+from lanelab.driver.trial.server_load.spoken import seconds_logged, served_by_protocol
 from lanelab.driver.trial.server_load.targets import targets_of
 from lanelab.driver.trial.server_load.wire import H3
 from lanelab.driver.trial.serving import Served
@@ -281,7 +281,8 @@ class LoadOnBed(BedSide):
             return None
         try:
             lines = self._served.server.requests() if sampled else ()
-            return SpokenEvidence(served_by_protocol(lines), results.datagrams, None, at_server)
+            served_in_s = seconds_logged(lines) if sampled else None
+            return SpokenEvidence(served_by_protocol(lines), results.datagrams, None, served_in_s, at_server)
         except (BedError, RecordError) as error:
             self._failures.append(Failure(Reason.EVIDENCE_MISSING, f"of the server: {error}"))
             return None

@@ -13,6 +13,7 @@ from lanelab.driver.record.evidence.machine import MachineEvidence
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.load_settings import LoadSettings
+from lanelab.driver.trial.server_load.first_packets import packets_of
 from lanelab.driver.trial.server_load.spoken import judge_spoken
 from lanelab.driver.trial.server_load.targets import requests_wanted
 from lanelab.driver.trial.server_load.wire import H3, judge_wire
@@ -57,7 +58,7 @@ def judge(record: TrialRecord, expected: Expected) -> Iterator[Failure]:
     yield from _spoken(evidence.generator, expected)
     if expected.arm.protocol != H3:
         yield from judge_wire(evidence.wire, expected.arm)
-    yield from judge_spoken(record.spoken, expected.arm, evidence.generator)
+    yield from judge_spoken(record, expected.arm, evidence.generator, packets_of(expected.settings))
     yield from _tallies(evidence.generator, expected)
     yield from _results(evidence.generator, expected)
     yield from _limits(evidence.generator, record.machine, expected.threads)

@@ -11,6 +11,7 @@ from lanelab.driver.record.reasons import Failure, Reason
 
 FIRST_BYTES = {"spdy/3.1": "spdy/3"}  # which look the same
 NOTHING = "nothing"
+LEAST_COMPLETE = 0.5  # of the connections: the load ends within handshakes, and links lose their packets
 H3 = "h3"
 
 
@@ -37,6 +38,7 @@ def quic_witness(packets: PacketSummary) -> QuicWitness:
         tls=dict(Counter(each.tls_version for each in begun if each.tls_version)),
         offered=dict(Counter(_offered(each) for each in begun if each.alpn_offered is not None)),
         chosen=dict(Counter(each.alpn_chosen for each in begun if each.alpn_chosen)),
+        packets=packets.packets,
     )
 
 
@@ -62,13 +64,15 @@ def judge_wire(witness: WireWitness | None, arm: Arm) -> Iterator[Failure]:
             yield Failure(Reason.PROTOCOL_FALLBACK, f"by the capture {offered} was offered by ALPN, not {arm.protocol}")
 
 
-def judge_quic(witness: QuicWitness | None, arm: Arm) -> Iterator[Failure]:
-    """Yield a failure where the wire does not agree with an arm over QUIC."""
+def judge_quic(witness: QuicWitness | None, arm: Arm, connections: int | None, most_packets: int) -> Iterator[Failure]:
+    """Yield a failure where the wire does not agree with an arm over QUIC, or with the number of connections that the
+    generator tells."""
     if witness is None:
         detail = "recordings.spoken.quic is missing: nobody has read the first packets"
         yield Failure(Reason.EVIDENCE_MISSING, detail)
         return
     yield from _handshakes(witness)
+    yield from _number(witness, connections or 0, most_packets)
     if witness.over_tcp:
         detail = f"by the capture {witness.over_tcp} connections were asked for over TCP, beside QUIC"
         yield Failure(Reason.PROTOCOL_FALLBACK, detail)
@@ -94,3 +98,16 @@ def _handshakes(witness: QuicWitness) -> Iterator[Failure]:
             "recordings.spoken.quic: the first packets do not show what was offered and chosen by ALPN, with which TLS"
         )
         yield Failure(Reason.EVIDENCE_MISSING, detail)
+
+
+def _number(witness: QuicWitness, connections: int, most_packets: int) -> Iterator[Failure]:
+    """Yield a failure where most connections have no whole handshake in a capture of the whole load. One that came to
+    its end before has the beginning of some."""
+    if witness.packets is None:
+        yield Failure(Reason.EVIDENCE_MISSING, "recordings.spoken.quic.packets is missing")
+    elif witness.packets < most_packets and witness.complete:  # that none is complete has been said
+        for number, who in ((witness.begun, "were begun"), (connections, "were opened by the generator's word")):
+            if witness.complete < LEAST_COMPLETE * number:
+                detail = f"by the capture {witness.complete} QUIC connections had a whole handshake, and {number} {who}"
+                yield Failure(Reason.PROTOCOL_FALLBACK, detail)
+                return
