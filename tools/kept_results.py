@@ -24,7 +24,7 @@ AS_IT_IS = "only"  # in the name of a file: the study has no variants
 
 
 class KeptFigure(TypedDict):
-    """How a figure was run. `minutes`: from its first trial's beginning to its last one's end."""
+    """A figure that was run. `minutes`: from its first trial's beginning to its last one's end."""
 
     run: str
     begun_utc: str
@@ -47,7 +47,7 @@ class KeptCheck(TypedDict):
 
 
 class KeptResults(TypedDict):
-    """What is known of one variant of one study. Figures by their numbers, as JSON has keys."""
+    """The results of one variant of one study. Figures by their numbers, as JSON has keys."""
 
     study: str
     variant: str
