@@ -107,8 +107,7 @@ class Matrix:
 
     def section(self) -> Section:
         heads = [
-            Column[Statement]("no.", lambda one: one.claim.number, number=True),
-            Column[Statement]("statement", lambda one: one.claim.says),
+            Column[Statement]("statement", lambda one: f"{one.claim.number}. {one.claim.says}"),
             Column[Statement]("published", lambda one: one.published),
             *(Column[Statement](each, functools.partial(_verdicts, variant=each)) for each in self.variants),
         ]
