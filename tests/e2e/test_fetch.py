@@ -5,6 +5,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import signal
 from pathlib import Path
 
@@ -37,9 +38,17 @@ ARMS = {
     "spdy31": ("protocol: spdy/3.1, tls: 1.2", "spdy/3.1"),
     "looked-up": ("protocol: h2, tls: 1.3, dns: resolver", "h2"),
 }
+TREATMENTS = {**ARMS, "h3": ("protocol: h3, tls: 1.3", "h3")}
 OTHERS = {
     f"{server} {name}": (server, name) for server in ("nginx", "caddy") for name in ("plain", "closing", "tls", "h2")
-}
+} | {"caddy h3": ("caddy", "h3")}
+needs_caddy = pytest.mark.skipif(not find("caddy"), reason="caddy is not installed here")
+# Caddy without HTTP/3, whatever its configuration says.
+DEAF = f"""\
+#!/bin/sh
+for word; do case "$word" in */caddy.json) sed -zi 's/,\\s*"h3"//g' "$word";; esac; done
+exec {find("caddy")} "$@"
+"""
 OBJECTS, STYLES = 24, 3
 
 
@@ -49,18 +58,18 @@ def experiment(arms: dict[str, str], workload: str, rest: str = "trials: 1\nretr
     return f"workload: {workload}\nsites: dummy\nlinks: {links}\narms:\n{lines}{rest}seed: 3\n"
 
 
-def played_in(folder: Path, text: str) -> Played:
+def played_in(folder: Path, text: str, env: dict[str, str] | None = None) -> Played:
     lanelab = LanelabCommand(folder / "build")
     gateway_program("lanelab-fetcher")
     share_programs(lanelab)
-    return play(lanelab, folder, text)
+    return play(lanelab, folder, text, env=env)
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
     arms = {name: settings for name, (settings, _) in ARMS.items()}
     arms |= {
-        name.replace(" ", "-"): ", ".join(filter(None, (f"server: {server}", ARMS[treatment][0])))
+        name.replace(" ", "-"): ", ".join(filter(None, (f"server: {server}", TREATMENTS[treatment][0])))
         for name, (server, treatment) in OTHERS.items()
         if find(server)
     }
@@ -82,7 +91,7 @@ def test_every_arm_counts_and_each_object_is_the_sites(played: Played, arm: str)
     record = next(each for each in played.records(arm) if not each["failures"])
     report = record["evidence"]["fetch"]
     assert {each["url"]: each["sha256"] for each in report["objects"]} == bodies()
-    protocol = ARMS[arm][1] if arm in ARMS else ARMS[OTHERS[arm.replace("-", " ", 1)][1]][1]
+    protocol = TREATMENTS[arm if arm in ARMS else OTHERS[arm.replace("-", " ", 1)][1]][1]
     assert {each["protocol"] for each in record["evidence"]["gateway"]["requests"]} == {protocol}
     assert record["evidence"]["browser"] is None
     assert record["evidence"]["witnesses"]["protocol"] == ["fetcher", "server", "capture"]
@@ -140,6 +149,50 @@ def test_a_capture_decrypts(played: Played, tmp_path: Path) -> None:
     capture.write_bytes(gzip.decompress(artifact_path(played.folder, trial.number, "client.pcapng.gz").read_bytes()))
     said = tshark(capture, "-Y", "http2.headers.path", "-T", "fields", "-e", "http2.headers.path")
     assert "/style/base.css" in said
+
+
+@needs_caddy
+def test_a_fetch_by_http3_has_one_connection_and_its_capture_opens(played: Played, tmp_path: Path) -> None:
+    record = next(each for each in played.records("caddy-h3") if not each["failures"])
+    (connection,) = record["evidence"]["gateway"]["connections"]
+    (flow,) = [each for each in record["evidence"]["packets"]["client"]["by_udp_flow"] if each["quic"]]
+    assert connection["local"].endswith(f":{flow['client_port']}")
+    assert connection["connected_ms"] == connection["secured_ms"]
+    quic = flow["quic"]
+    assert (quic["alpn_offered"], quic["alpn_chosen"], quic["tls_version"]) == (["h3"], "h3", "TLS 1.3")
+    assert (quic["early_packets"], quic["moved_from"]) == (0, None)
+    assert record["evidence"]["packets"]["client"]["by_connection"] == []
+    streams = sorted(each["stream"] for each in record["evidence"]["gateway"]["requests"])
+    assert streams == [4 * number for number in range(OBJECTS)]
+    assert {line["protocol"] for line in record["evidence"]["server"]["requests"]} == {"HTTP/3.0"}
+    if find("tshark"):
+        trial = next(each for each in read_run(played.folder).ok if each.cell.arm.name == "caddy-h3")
+        capture = tmp_path / "client.pcapng"
+        kept = artifact_path(played.folder, trial.number, "client.pcapng.gz")
+        capture.write_bytes(gzip.decompress(kept.read_bytes()))
+        assert tshark(capture, "-Y", "http3", "-T", "fields", "-e", "http3.frame_type").strip()
+
+
+@needs_caddy
+def test_http3_over_a_warm_connection_has_no_handshake_in_it(tmp_path: Path) -> None:
+    arms = {"h3": "server: caddy, protocol: h3, tls: 1.3"}
+    played = played_in(tmp_path, experiment(arms, '{kind: fetch, objects: ["*.css"], warm: true}'))
+    assert "ok" in played.statuses("h3"), (played.reasons("h3"), played.done.stderr)
+    record = next(each for each in played.records("h3") if not each["failures"])
+    assert len(record["evidence"]["gateway"]["connections"]) == 1
+    assert STYLES * 20 * 0.95 < played.measures("h3")[0]["fetch_ms"] < STYLES * 20 + 40
+
+
+@needs_caddy
+def test_a_server_that_does_not_speak_http3_is_found(tmp_path: Path) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "caddy").write_text(DEAF)
+    (programs / "caddy").chmod(0o755)
+    text = experiment({"h3": "server: caddy, protocol: h3, tls: 1.3"}, "fetch", "trials: 1\nretries: 0\ntimeout: 2s\n")
+    played = played_in(tmp_path, text, {"PATH": f"{programs}:{os.environ['PATH']}"})
+    assert {"timeout", "failed-object", "protocol-fallback"} <= set(played.reasons("h3")), played.done.stderr
+    assert "Traceback" not in played.done.stderr
 
 
 def test_some_objects_over_warm_connections(tmp_path: Path) -> None:

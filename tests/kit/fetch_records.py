@@ -12,7 +12,7 @@ from lanelab.driver.trial.fetch.expectation import ExpectedFetch, as_fetched
 from lanelab.driver.trial.fetch.judges import flags, judge
 from lanelab.driver.trial.fetch.requests import requests_of
 from lanelab.driver.trial.fetch.settings import FetchSettings
-from lanelab.driver.trial.packets.timeline import ACK, SYN, Packet, Stream, Timeline
+from lanelab.driver.trial.packets.timeline import ACK, SYN, Datagram, Packet, Stream, Timeline
 from tests.kit.gateway_records import Exchange, Plan, Told, port
 from tests.kit.records import BEGAN_US, HASH, OBJECTS, SITE, Data
 from tests.kit.wire_plans import expected
@@ -44,7 +44,7 @@ class Fetched:
         data |= {"workload": "fetch", "requests": []}
         evidence = data["evidence"]
         evidence |= {"browser": None, "fetch": copy.deepcopy(self.report), "packets": {}}
-        if self.told.captured:
+        if self.told.captured or self.told.flows:
             evidence["packets"] = {"client": self.told.packets.to_json()}
         record = TrialRecord.from_json(data)
         assert record.fetch is not None
@@ -83,7 +83,8 @@ def fetched(arm: Arm, exchanges: list[Exchange], settings: FetchSettings = SERIE
         "began_ms": min(each["began_ms"] for each in measured) - 0.1,
         "ended_ms": max(each["ended_ms"] for each in measured) + 0.1, "in_time": True, "objects": objects,
     }  # fmt: skip
-    return Fetched(settings, arm, told, report, _timeline(told, exchanges))
+    timeline = _over_quic(told, exchanges) if told.flows else _timeline(told, exchanges)
+    return Fetched(settings, arm, told, report, timeline)
 
 
 def _timeline(told: Told, exchanges: Iterable[Exchange]) -> Timeline:
@@ -103,6 +104,25 @@ def _timeline(told: Told, exchanges: Iterable[Exchange]) -> Timeline:
         stream.packets.sort(key=lambda each: each.at_ns)
         timeline.streams.append(stream)
     return timeline
+
+
+def _over_quic(told: Told, exchanges: Iterable[Exchange]) -> Timeline:
+    """The same in datagrams."""
+    timeline = Timeline()
+    for each in told.connections:
+        number = port(each["connection"])
+        timeline.datagrams.append(datagram(each["began_ms"], number, up=True, length=1280))
+        for one in (e for e in exchanges if e.connection == each["connection"]):
+            timeline.datagrams.append(datagram(one.sent_ms, number, up=True, length=REQUEST))
+            timeline.datagrams.append(datagram(one.last_ms - 1, number, up=False, length=250))
+            timeline.datagrams.append(datagram(one.last_ms, number, up=False, length=one.size))
+    timeline.datagrams.sort(key=lambda each: each.at_ns)
+    return timeline
+
+
+def datagram(at_ms: float, client_port: int, *, up: bool, length: int) -> Datagram:
+    at_ns = BEGAN_US * 1000 + round(at_ms * 1_000_000)
+    return Datagram(1, at_ns, up, 42 + length, client_port, "10.10.2.2", 443, 1, length, b"")
 
 
 def packet(at_ms: float, *, up: bool, seq: int = 0, payload: int = 0, flags: int = ACK) -> Packet:

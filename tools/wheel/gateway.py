@@ -20,6 +20,7 @@ PROGRAMS = (PROGRAM, "spdy-load", "lanelab-fetcher")
 # Go as a Python package leaves its licence out; its authors' modules have the same text.
 SAME_TEXT = "src/cmd/vendor/golang.org/x/sys/LICENSE"
 LINKED = "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}{{end}}{{end}}"
+LICENCES = ("LICENSE", "LICENSE.md")  # what modules call theirs
 FILE, EXECUTABLE = 0o100644, 0o100755
 BEGINNING = (1980, 1, 1, 0, 0, 0)  # the same programs make the same wheel
 METADATA = """\
@@ -27,7 +28,7 @@ Metadata-Version: 2.1
 Name: lanelab-gateway
 Version: {version}
 Summary: The programs of lanelab's gateway, built
-License: Apache-2.0 AND BSD-3-Clause
+License: Apache-2.0 AND BSD-3-Clause AND MIT
 """
 WHEEL = "Wheel-Version: 1.0\nGenerator: lanelab\nRoot-Is-Purelib: false\n{tags}"
 
@@ -66,8 +67,15 @@ def licence_texts(go: Go) -> dict[str, bytes]:
         if module and not place:
             raise BuildError(f"Go says no folder of {module}, so its licence is not known", "Look at: go list -deps")
         if module:
-            files[module.replace("/", "-")] = Path(place) / "LICENSE"
+            files[module.replace("/", "-")] = _licence_in(Path(place), module)
     return {f"{PACKAGE}/licences/{name}": file.read_bytes() for name, file in files.items()}
+
+
+def _licence_in(folder: Path, module: str) -> Path:
+    for name in LICENCES:
+        if (folder / name).is_file():
+            return folder / name
+    raise BuildError(f"the module {module} has no file {' or '.join(LICENCES)}", "Name the one that has its licence")
 
 
 def _run(argv: list[str], environment: Mapping[str, str]) -> str:

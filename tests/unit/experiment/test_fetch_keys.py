@@ -152,10 +152,15 @@ def test_what_changes_nothing_in_one_arm_may_be_in_defaults_for_another() -> Non
     assert "made.yaml:4: defaults.priorities" in said
 
 
-def test_http3_is_refused() -> None:
-    said = refusal(arms="defaults: {server: caddy}\narms:\n  a: {}\n  c: {protocol: h3, tls: 1.3}\n")
-    assert "made.yaml:7: arms.c.protocol" in said
-    assert "does not speak HTTP/3" in said
+def test_http3_may_be_spoken_and_how_a_browser_comes_to_it_is_refused() -> None:
+    arms = "defaults: {server: caddy}\narms:\n  a: {}\n  c: {protocol: h3, tls: 1.3}\n"
+    assert [arm.protocol for arm in read(arms=arms).arms] == ["http/1.1", "h3"]
+    for setting in ("early_data: true", "h3_discovery: alt-svc"):
+        said = refusal(arms=arms.replace("tls: 1.3}", f"tls: 1.3, {setting}}}"))
+        assert f"made.yaml:7: arms.c.{setting.partition(':')[0]}" in said
+        assert "no browser and no page" in said
+    said = refusal(arms=arms.replace("tls: 1.3}", "tls: 1.2}"))
+    assert "HTTP/3 has TLS 1.3 in it" in said
 
 
 def test_what_is_refused_may_stand_in_defaults() -> None:

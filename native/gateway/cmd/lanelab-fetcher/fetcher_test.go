@@ -28,6 +28,7 @@ func TestEachProtocolBringsEachObjectWholeOverOneConnection(t *testing.T) {
 		{"h2c", func(t *testing.T) *site { return serve(t, "h2", 0) }, settings{"protocol": "h2"}},
 		{"h2", func(t *testing.T) *site { return serve(t, "h2", tls.VersionTLS13) }, settings{"protocol": "h2", "tls": "1.3"}},
 		{"spdy", serveSPDY, settings{"protocol": "spdy/3.1"}},
+		{"h3", serveH3, overQUIC},
 	} {
 		t.Run(one.name, func(t *testing.T) {
 			s := one.site(t)

@@ -1,4 +1,4 @@
-// lanelab-fetcher asks for given objects of a site, in whatever protocol the gateway speaks, and tells when each came and what it was. No browser
+// lanelab-fetcher asks for given objects of a site, in whatever protocol the gateway speaks and by HTTP/3, and tells when each came and what it was. No browser
 // takes part: what it measures is the wire, the server and next to nothing of its own.
 //
 //	lanelab-fetcher PLAN.json

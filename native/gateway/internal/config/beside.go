@@ -51,7 +51,7 @@ func (c *Config) checkBeside() error {
 			}
 			whose[host] = i
 		}
-		if err := beside.Wire.check(); err != nil {
+		if err := beside.Wire.check(OfGateway...); err != nil {
 			return fmt.Errorf("%s.%w", key, err)
 		}
 		if beside.Wire.Secure() != c.Wire.Secure() {

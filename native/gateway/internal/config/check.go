@@ -31,7 +31,7 @@ func (c *Config) check() error {
 	if err := c.DNS.check(); err != nil {
 		return err
 	}
-	if err := c.Wire.check(); err != nil {
+	if err := c.Wire.check(OfGateway...); err != nil {
 		return err
 	}
 	return c.checkBeside()
@@ -64,8 +64,12 @@ func (d *DNS) check() error {
 	return nil
 }
 
-func (w *Wire) check() error {
-	err := oneOf("wire.protocol", string(w.Protocol), string(HTTP1), string(H2), string(SPDY2), string(SPDY3), string(SPDY31))
+// OfGateway are the protocols that the gateway speaks.
+var OfGateway = []string{string(HTTP1), string(H2), string(SPDY2), string(SPDY3), string(SPDY31)}
+
+// check a wire that may speak one of these.
+func (w *Wire) check(spoken ...string) error {
+	err := oneOf("wire.protocol", string(w.Protocol), spoken...)
 	if err == nil {
 		err = oneOf("wire.tls", w.TLS, "off", "1.2", "1.3")
 	}
@@ -124,6 +128,9 @@ func (w *Wire) checkTogether() error {
 	if err := w.checkStreams(); err != nil {
 		return err
 	}
+	if err := w.checkQUIC(); err != nil {
+		return err
+	}
 	if w.TLSKeyShare != BrowserShare && !w.Secure() {
 		return fmt.Errorf("wire.tls_key_share: %q needs TLS", w.TLSKeyShare)
 	}
@@ -141,6 +148,19 @@ func (w *Wire) checkTogether() error {
 	}
 	if w.Coalescing != Origin {
 		return fmt.Errorf("wire.coalescing: %q only goes with protocols that multiplex; http/1.1 has connections per host", w.Coalescing)
+	}
+	return nil
+}
+
+// checkQUIC looks at what HTTP/3 cannot have.
+func (w *Wire) checkQUIC() error {
+	switch {
+	case w.Protocol != H3:
+		return nil
+	case w.TLS != "1.3":
+		return fmt.Errorf("wire.tls: %s has TLS 1.3 in it, and not %q", H3, w.TLS)
+	case w.BackupConnections:
+		return fmt.Errorf("wire.backup_connections: these are for connections over TCP whose SYN is lost; with %s leave it out", H3)
 	}
 	return nil
 }

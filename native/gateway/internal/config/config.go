@@ -20,6 +20,7 @@ type Protocol string
 const (
 	HTTP1  Protocol = "http/1.1"
 	H2     Protocol = "h2"
+	H3     Protocol = "h3" // of the fetcher alone
 	SPDY2  Protocol = "spdy/2"
 	SPDY3  Protocol = "spdy/3"
 	SPDY31 Protocol = "spdy/3.1"

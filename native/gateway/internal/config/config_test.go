@@ -79,6 +79,7 @@ func TestErrorsNameTheKey(t *testing.T) {
 		{"wire.port", 70000, []string{"wire.port", "70000"}},
 		{"wire.keepalive", 1, []string{"wire.keepalive", "true or false"}},
 		{"wire.protocol", "spdy/4", []string{"wire.protocol", "spdy/4", "spdy/3.1"}},
+		{"wire.protocol", "h3", []string{"wire.protocol", "h3", "spdy/3.1"}}, // the fetcher alone speaks it
 		{"wire.tls", "1.1", []string{"wire.tls", "1.1"}},
 		{"wire.trust", []string{"abc"}, []string{"wire.trust[0]", "abc"}},
 		{"wire.trust", []string{}, []string{"wire.trust", "1.3"}},

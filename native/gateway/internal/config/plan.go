@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -72,5 +73,5 @@ func (p *Plan) check() error {
 			return fmt.Errorf("objects[%d]: %q is no host of dns.hosts with a path", i, object)
 		}
 	}
-	return p.Wire.check()
+	return p.Wire.check(append(slices.Clone(OfGateway), string(H3))...)
 }

@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/quic-go/quic-go"
+
 	"lanelab/gateway/internal/config"
 	"lanelab/gateway/internal/wirelog"
 )
@@ -56,14 +58,32 @@ type Conn struct {
 	Resumed       bool
 	State         *tls.ConnectionState // nil in clear
 	counts        *counting
+	quic          *quic.Conn // of HTTP/3, which has no net.Conn; else nil
 }
 
 // NoConn is one of which nothing is known.
 func NoConn() *Conn { return &Conn{counts: &counting{}} }
 
-// Sent and Received are bytes of TCP payload.
-func (c *Conn) Sent() int64     { return c.counts.sent.Load() }
-func (c *Conn) Received() int64 { return c.counts.received.Load() }
+// Sent is bytes of payload, of TCP or UDP.
+func (c *Conn) Sent() int64 {
+	if c.quic != nil {
+		return int64(c.quic.ConnectionStats().BytesSent)
+	}
+	return c.counts.sent.Load()
+}
+
+// Received likewise.
+func (c *Conn) Received() int64 {
+	if c.quic != nil {
+		return int64(c.quic.ConnectionStats().BytesReceived)
+	}
+	return c.counts.received.Load()
+}
+
+// know what was agreed upon in the TLS handshake.
+func (c *Conn) know(state *tls.ConnectionState) {
+	c.ALPN, c.TLS, c.Resumed = state.NegotiatedProtocol, tls.VersionName(state.Version), state.DidResume
+}
 
 // counting counts what crosses the wire, below TLS.
 type counting struct {
@@ -83,7 +103,8 @@ func (c *counting) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Dial makes a TCP connection for host at the first of its addresses that answers. What is known of a failed one is returned too.
+// Dial makes a TCP connection for host at the first of its addresses that answers; of HTTP/3 a whole one over UDP, with TLS in it. What is known
+// of a failed one is returned too.
 func (d *Dialer) Dial(ctx context.Context, host string, addresses []netip.Addr) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
@@ -91,6 +112,9 @@ func (d *Dialer) Dial(ctx context.Context, host string, addresses []netip.Addr) 
 	conn.Began = d.log.Now()
 	if len(addresses) > 0 {
 		conn.Remote = d.at(addresses[0])
+	}
+	if d.wire.Protocol == config.H3 {
+		return conn, d.connectQUIC(ctx, conn, host, addresses)
 	}
 	tcp, err := d.connectTCP(ctx, addresses)
 	if err != nil {
@@ -119,9 +143,9 @@ func (d *Dialer) at(address netip.Addr) string {
 	return netip.AddrPortFrom(address, uint16(d.wire.Port)).String()
 }
 
-// Secure is the TLS handshake, where the wire has TLS.
+// Secure is the TLS handshake, where the wire has TLS and not had it yet.
 func (d *Dialer) Secure(ctx context.Context, conn *Conn, host string) error {
-	if !d.wire.Secure() {
+	if !d.wire.Secure() || conn.quic != nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
@@ -134,7 +158,7 @@ func (d *Dialer) Secure(ctx context.Context, conn *Conn, host string) error {
 	state := secured.ConnectionState()
 	now := d.log.Now()
 	conn.Conn, conn.Secured, conn.State = secured, &now, &state
-	conn.ALPN, conn.TLS, conn.Resumed = state.NegotiatedProtocol, tls.VersionName(state.Version), state.DidResume
+	conn.know(&state)
 	if wanted := string(d.wire.Protocol); conn.ALPN != wanted && !(wanted == string(config.HTTP1) && conn.ALPN == "") {
 		secured.Close()
 		return fmt.Errorf("%s does not speak %s: asked for it by ALPN, it chose %q", host, wanted, conn.ALPN)

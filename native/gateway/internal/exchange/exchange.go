@@ -62,7 +62,7 @@ var ErrTooManyInterim = fmt.Errorf("the server sent more than %d interim answers
 type Notes interface {
 	// Sent: the request's head was handed to the kernel, or may have been when the connection ended. bytes: its fields before compression, as
 	// `name: value\r\n` each with the request line's parts; wire: what they were on the wire, frame included. stream: 0 where the protocol has
-	// none. inFlight: exchanges under way on the connection, this one counted.
+	// none, and the first one's of HTTP/3. inFlight: exchanges under way on the connection, this one counted.
 	Sent(stream uint32, bytes, wire, inFlight int)
 	// FirstByte: the first byte of the response arrived. bytes and wire as for Sent.
 	FirstByte(bytes, wire int)

@@ -11,6 +11,7 @@ import (
 	"lanelab/gateway/internal/dial"
 	"lanelab/gateway/internal/exchange"
 	"lanelab/gateway/internal/h2"
+	"lanelab/gateway/internal/h3"
 	"lanelab/gateway/internal/http1"
 	"lanelab/gateway/internal/spdy"
 	"lanelab/gateway/internal/spdyconn"
@@ -192,6 +193,12 @@ func (p *Pool) speak(c *wireConn) (exchange.Conn, error) {
 			settings = h2.ClientSettings{Changed: p.kick, StreamWindow: int64(p.wire.Reverse.Window)}
 		}
 		return h2.NewClient(conn, settings), nil
+	case p.wire.Protocol == config.H3:
+		client, err := h3.NewClient(conn.QUIC(), h3.Settings{Changed: p.kick, MaxStreams: p.wire.MaxConcurrentStreams})
+		if err != nil {
+			return nil, err // and no client that is none
+		}
+		return client, nil
 	}
 	version, err := spdy.ParseVersion(string(p.wire.Protocol))
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"lanelab/gateway/internal/config"
 	"lanelab/gateway/internal/exchange"
 	"lanelab/gateway/internal/wirelog"
 )
@@ -92,7 +93,7 @@ func (a *attempt) Sent(stream uint32, bytes, wire, inFlight int) {
 		event.TLS = wirelog.Some(a.conn.dialled.TLS)
 		event.WirePriority = a.wirePriority
 		event.Stream = nil
-		if stream != 0 {
+		if stream != 0 || a.pool.wire.Protocol == config.H3 { // whose first stream has that number
 			event.Stream = &stream
 		}
 		event.Reused, event.InFlight = reused, inFlight

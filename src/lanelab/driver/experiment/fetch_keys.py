@@ -106,8 +106,6 @@ def refuse_what_no_fetch_has(entries: Mapping[str, Written], arms: Sequence[Arm]
 
 def _impossible(arm: Arm) -> Iterator[tuple[str, str, str]]:
     """Yield settings that a fetch follows and whose value it cannot have: name, why, what to do."""
-    if arm.protocol == "h3":
-        yield "protocol", "the fetcher does not speak HTTP/3", "Write h2, http/1.1 or a SPDY, or load pages"
     if arm.compression not in KNOWN_BODIES:
         what = f"what a server makes of a body with {arm.compression} has no SHA-256 that is known before"
         yield "compression", what, f"Write compression: {' or '.join(KNOWN_BODIES)}"

@@ -40,7 +40,7 @@ class GatewayConnection(Coded):
     most_in_flight: int
     ended_by: str | None
     error: str | None
-    streams: Streams | None = None  # None: HTTP/1.1, or it never spoke
+    streams: Streams | None = None  # None: HTTP/1.1, HTTP/3, or it never spoke
 
 
 @dataclass(frozen=True, slots=True)

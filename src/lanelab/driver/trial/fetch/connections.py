@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lanelab.driver.record.evidence.fetch import FetchEvidence, FetchReport
+from lanelab.driver.record.evidence.packets import Connection, FlowSummary
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.trial.fetch.expectation import ExpectedFetch
 from lanelab.driver.trial.fetch.requests import carried_by_number
@@ -86,7 +87,9 @@ class Connections:
             return
         for each in self.evidence.gateway.connections if self.evidence.gateway else ():
             yield f"by the fetcher's log connection {each.connection}", started_us + round(each.began_ms * 1000)
-        for one in Witnesses.of(self.evidence, self.expected.arm).captured or ():
+        witnesses = Witnesses.of(self.evidence, self.expected.arm)
+        ends: list[Connection | FlowSummary] = [*(witnesses.captured or ()), *(witnesses.quic or ())]
+        for one in ends:
             yield f"by the capture the connection from port {one.client_port}", one.first_us
 
     def _warm(self) -> Iterator[str]:

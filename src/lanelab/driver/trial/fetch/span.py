@@ -14,10 +14,10 @@ from lanelab.driver.record.evidence.fetch import FetchEvidence, FetchReport
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.trial.fetch.agreement import LATE_MS
 from lanelab.driver.trial.packets.sequence import signed
-from lanelab.driver.trial.packets.timeline import Packet, Stream, Timeline
+from lanelab.driver.trial.packets.timeline import Datagram, Packet, Stream, Timeline
 from lanelab.driver.trial.page_load.evidence import FAREWELL
 from lanelab.driver.trial.page_load.requests import few
-from lanelab.driver.trial.page_load.witnesses import WEB_PORTS, port
+from lanelab.driver.trial.page_load.witnesses import QUIC_PORT, WEB_PORTS, port
 
 NEAR_MS = 1.0  # between two readings of one clock for one event, by two threads
 APART_MS, APART_SHARE = 5.0, 0.02  # what its ends may be away from others' word for them; the share is of all of it
@@ -27,10 +27,11 @@ NS_PER_US, NS_PER_MS = 1000, 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """Data from the server that had not come before."""
+    """Data from the server that had not come before; of QUIC a datagram, with data or without."""
 
     at_ms: float  # since the beginning of what is measured
     size: int
+    is_data: bool = True  # surely: a datagram of QUIC may also acknowledge, repeat, or look for the path's largest
 
 
 class Span:
@@ -107,7 +108,8 @@ class Span:
             yield "the capture has no data that came before the fetch ended"
         elif total - last > self._apart_ms:
             yield f"by the capture the last data came {total - last:.1f} ms before the fetch ended"
-        after = [each.at_ms for each in seen.arrivals if each.at_ms > total + self._apart_ms and each.size > FAREWELL]
+        late = [each for each in seen.arrivals if each.is_data and each.size > FAREWELL]
+        after = [each.at_ms for each in late if each.at_ms > total + self._apart_ms]
         if after:
             yield f"by the capture data came until {max(after) - total:.1f} ms after the fetch ended"
 
@@ -133,21 +135,33 @@ class Seen:
         return [each for each in self.timeline.streams if each.server[1] in WEB_PORTS]
 
     @cached_property
+    def _datagrams(self) -> Sequence[Datagram]:
+        """Return those of QUIC."""
+        return [each for each in self.timeline.datagrams if each.server_port == QUIC_PORT]
+
+    @cached_property
     def arrivals(self) -> Sequence[Arrival]:
         """Return all data on connections that carried requests."""
         carrying = [each for each in self._streams if each.client[1] in self.used]
-        return [Arrival(self._ms(each.at_ns), each.payload) for one in carrying for each in new_data(one.down)]
+        by_quic = [each for each in self._datagrams if not each.up and each.client_port in self.used]
+        return [
+            *(Arrival(self._ms(each.at_ns), each.payload) for one in carrying for each in new_data(one.down)),
+            *(Arrival(self._ms(each.at_ns), each.length, is_data=False) for each in by_quic),
+        ]
 
     def opening_ms(self) -> float | None:
         """Return when the first packet of all left."""
         look_ups = [each.at_ns for each in self.timeline.datagrams if each.up and each.server_port == DNS_PORT]
-        first = min([*look_ups, *(each.packets[0].at_ns for each in self._streams if each.packets)], default=None)
+        begun = [each.packets[0].at_ns for each in self._streams if each.packets]
+        by_quic = [each.at_ns for each in self._datagrams if each.up]
+        first = min([*look_ups, *begun, *by_quic], default=None)
         return None if first is None else self._ms(first)
 
     def asked_after_ms(self, warmed_ms: float) -> float | None:
         """Return when the client first sent data after all had come that came up to that moment."""
         heard = max((each.at_ms for each in self.arrivals if each.at_ms <= warmed_ms), default=warmed_ms)
-        sent = (self._ms(each.at_ns) for one in self._streams for each in one.up if each.payload)
+        sent = [self._ms(each.at_ns) for one in self._streams for each in one.up if each.payload]
+        sent += [self._ms(each.at_ns) for each in self._datagrams if each.up]
         return min((at_ms for at_ms in sent if at_ms > heard), default=None)
 
 

@@ -19,7 +19,7 @@ from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.site.site import Site
 from lanelab.driver.trial.page_load.browser_log import BrowserTold
-from lanelab.driver.trial.page_load.discovery import ALT_SVC
+from lanelab.driver.trial.page_load.discovery import ALT_SVC, H3
 from lanelab.driver.trial.page_load.quic_verdict import OverQuic
 from lanelab.driver.trial.page_load.requests import few, in_clear
 from lanelab.driver.trial.page_load.requests import target as target_of
@@ -190,11 +190,13 @@ class Protocols:
         yield from log.gaps(self.evidence.gateway or log.parse(b""))
 
     def _ports(self) -> Iterator[str]:
-        """Every connection to the server is one of the gateway's, and the other way round."""
+        """Every connection to the server is one of the gateway's, and the other way round; by HTTP/3 those of QUIC."""
         if self.witnesses.captured is None:
             return
         ports = self.witnesses.port_of()
+        by_quic = (self.witnesses.quic or ()) if self.arm.protocol == H3 else ()
         captured = Counter(each.client_port for each in self.witnesses.captured)
+        captured.update(each.client_port for each in by_quic)
         unknown = surplus(captured, Counter(ports.values()))
         if unknown and not self._given_up(unknown):
             listed = few(list(map(str, unknown)))

@@ -56,6 +56,11 @@ class OverQuic:
         return not_yet(self._fetched, self.witnesses.quic or (), first_us, self.arm.h3_discovery)
 
     @property
+    def _client(self) -> str:
+        """Return who asked: a browser by itself, or a fetcher."""
+        return self.witnesses.client if self.witnesses.gateway else "browser"
+
+    @property
     def _fetched(self) -> list[Request]:
         return BrowserTold(self.record, self.evidence, self.arm, self.site).fetched
 
@@ -74,7 +79,7 @@ class OverQuic:
             why = "nothing came back" if unanswered else "no handshake was complete"
             yield f"by the capture {len(flows)} QUIC connections were begun, and {why}"
         if self._fetched and not any(each.protocol == H3 for each in self._fetched):
-            yield "by the browser no request used h3"
+            yield f"by the {self._client} no request used h3"
 
     def _names(self, flows: Sequence[FlowSummary]) -> Iterator[str]:
         """Yield what each handshake asked for and got. What is not known is the evidence's judge's."""
@@ -106,7 +111,7 @@ class OverQuic:
             yield f"{len(absent)} QUIC connections of the server's log are not in the capture: port {listed}"
 
     def _agree(self) -> Iterator[str]:
-        """Yield what browser and server say of each address."""
+        """Yield what browser, or fetcher, and server say of each address."""
         counts = Counter((target(each), each.protocol) for each in self._fetched if each.before_load)
         addresses = {where for where, _ in counts}
         logged = Counter(
@@ -117,7 +122,7 @@ class OverQuic:
         known = {where for where, _ in logged}
         wrong = sorted({where for where, spoken in counts - logged if where in known and spoken in (H2, H3)})
         if wrong:
-            yield f"browser and server's log name different protocols for {few(wrong)}"
+            yield f"{self._client} and server's log name different protocols for {few(wrong)}"
 
     # --- TLS, and what must not be
 

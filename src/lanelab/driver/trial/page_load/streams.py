@@ -19,6 +19,7 @@ WINDOW, CONNECTION_WINDOW, MOST, PUSH = (
     "enable_push",
 )
 UNSAID_WEIGHT, USUAL_URGENCY = 16, 3
+H3 = "h3"
 USUAL_OF_SPDY = {"spdy/2": 2}  # the number of the usual urgency, where it is another
 
 
@@ -37,7 +38,10 @@ class StreamsVerdict:
         yield from self._pushes()
 
     def _settings(self) -> Iterator[str]:
-        """Yield what each side told the other, by the gateway's log."""
+        """Yield what each side told the other, by the gateway's log. HTTP/3 has it in QUIC's handshake, and no arm
+        asks for anything there."""
+        if self.arm.protocol == H3:
+            return
         for each in self._used:
             if each.streams is None:
                 yield f"connection {each.connection} does not tell of its streams"
