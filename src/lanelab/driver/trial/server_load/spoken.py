@@ -99,8 +99,8 @@ def _throughout(served_in_s: Sequence[int], report: LoadReport, series: Mapping[
         return
     slowest_ms = max((value for _, value in series[ANSWER_MS].points), default=0.0) if ANSWER_MS in series else 0.0
     reach = 2 + math.ceil(slowest_ms / MS_PER_S)
-    told = {second + later for second in served_in_s for later in range(reach)}
-    if len(told) < answered - EDGES_S:
+    covered = {second + later for second in served_in_s for later in range(reach)}
+    if len(covered) < answered - EDGES_S:
         detail = f"the server logged requests in {len(served_in_s)} seconds, and answers came in {answered}"
         yield Failure(Reason.EVIDENCE_MISSING, f"recordings.spoken.served_in_s: {detail}")
 
