@@ -17,6 +17,7 @@ from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.study.claim_verdicts import StudyVerdict
 from lanelab.analysis.results.study.page import judge_study
 from lanelab.analysis.results.study.run import ReadStudyRun, read_study_run
+from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.paths import PROJECT
 
 EXPERIMENTS = PROJECT / "experiments"
@@ -27,6 +28,8 @@ class KeptFigure(TypedDict):
     """A figure that was run. `minutes`: from its first trial's beginning to its last one's end."""
 
     run: str
+    experiment_sha256: str  # of the figure's file when it was run
+    trials_asked: int | None  # of each cell, instead of the file's
     begun_utc: str
     lanelab: str
     trials: int  # that count
@@ -37,6 +40,7 @@ class KeptFigure(TypedDict):
 
 class KeptCheck(TypedDict):
     statement: int  # of the work; 0: the claim is about none of them
+    says: str  # the statement in its words: a study may number them anew
     figure: int
     claim: str
     verdict: str
@@ -58,20 +62,24 @@ class KeptResults(TypedDict):
 def results_of(folder: Path) -> KeptResults:
     """Return what the run of a study in this folder gave."""
     read = read_study_run(folder)
+    if read.about.scale is not None:
+        raise InputError(f"{folder} is a run of scaled loads, which judge nothing", "Keep a run of the whole loads")
     begun = {number: run for number, run in read.runs.items() if run and run.is_finished}
     return {
         "study": read.about.study.name,
         "variant": read.about.variant,
-        "figures": {str(number): _figure(read, run) for number, run in begun.items()},
+        "figures": {str(number): _figure(read, number, run) for number, run in begun.items()},
         "checks": [check for check in _checks(read) if check["figure"] in begun],
     }
 
 
-def _figure(read: ReadStudyRun, run: Run) -> KeptFigure:
+def _figure(read: ReadStudyRun, number: int, run: Run) -> KeptFigure:
     first = min(trial.started for trial in run.trials)
     last = max(run.trials, key=lambda trial: trial.started)
     return {
         "run": read.folder.resolve().name,
+        "experiment_sha256": next(each.experiment_sha256 for each in read.about.figures if each.figure == number),
+        "trials_asked": read.about.trials,
         "begun_utc": first.isoformat(timespec="seconds"),
         "lanelab": read.about.lanelab,
         "trials": len(run.ok),
@@ -84,14 +92,15 @@ def _figure(read: ReadStudyRun, run: Run) -> KeptFigure:
 def _checks(read: ReadStudyRun) -> Iterator[KeptCheck]:
     judged = judge_study(read)
     for claim, several in judged.published:
-        yield from (_check(claim.number, each) for each in several)
-    yield from (_check(0, each) for each in judged.further)
+        yield from (_check(claim.number, claim.says, each) for each in several)
+    yield from (_check(0, "", each) for each in judged.further)
 
 
-def _check(statement: int, verdict: StudyVerdict) -> KeptCheck:
+def _check(statement: int, says: str, verdict: StudyVerdict) -> KeptCheck:
     judged = verdict.judged
     return {
         "statement": statement,
+        "says": says,
         "figure": verdict.figure,
         "claim": judged.claim.name,
         "verdict": str(judged.verdict),
@@ -119,13 +128,24 @@ def _measured(judged: Judged) -> str:
 
 
 def merged(kept: KeptResults | None, new: KeptResults) -> KeptResults:
-    """Return both, where what is new takes the place of the figures that it has."""
+    """Return both, each figure of the run that began last."""
     if kept is None:
         return new
-    old = [check for check in kept["checks"] if str(check["figure"]) not in new["figures"]]
-    figures = {**kept["figures"], **new["figures"]}
-    checks = sorted([*old, *new["checks"]], key=lambda each: (each["statement"], each["figure"]))
-    return {**new, "figures": dict(sorted(figures.items(), key=lambda pair: int(pair[0]))), "checks": checks}
+    figures = {
+        number: max((each["figures"][number] for each in (new, kept) if number in each["figures"]), key=_begun)
+        for number in sorted({*kept["figures"], *new["figures"]}, key=int)
+    }
+    checks = [
+        check
+        for each in (kept, new)
+        for check in each["checks"]
+        if each["figures"].get(str(check["figure"])) is figures[str(check["figure"])]
+    ]
+    return {**new, "figures": figures, "checks": sorted(checks, key=lambda each: (each["statement"], each["figure"]))}
+
+
+def _begun(figure: KeptFigure) -> str:
+    return figure["begun_utc"]
 
 
 def path_of(study: str, variant: str, experiments: Path = EXPERIMENTS) -> Path:

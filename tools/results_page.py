@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.run.study.read import read_study
+from lanelab.driver.run.study.run_folder import sha256
 from lanelab.driver.run.study.study import PublishedClaim, Study
 from tools.kept_results import EXPERIMENTS, KeptCheck, KeptResults, all_results, keep, results_of
 
@@ -56,7 +57,7 @@ def _counts(results: Sequence[KeptResults], studies: Sequence[Study]) -> Iterato
             if study.name == each["study"]
             for claim in study.claims
         ]
-        ordered = sorted(set(standings), key=lambda one: -standings.count(one))
+        ordered = sorted(set(standings), key=lambda one: (-standings.count(one), one))
         words = ", ".join(f"{standings.count(one)} {one}" for one in ordered)
         yield f"**{variant or USUAL}**: {counted(len(standings), 'statement')}: {words}.\n"
 
@@ -71,12 +72,13 @@ def _of_study(study: Study, results: Sequence[KeptResults]) -> str:
         checks = {check["claim"]: check for each in results for check in _checks_of(each, claim)}
         published = [f"{_name(check, len(checks))}{check['published']}" for check in checks.values()]
         lines.append(_row([str(claim.number), claim.says, "<br>".join(published), *cells]))
-    runs = [line for variant in variants if (kept := by_variant.get(variant)) for line in _runs(kept)]
+    runs = [line for variant in variants if (kept := by_variant.get(variant)) for line in _runs(study, kept)]
     return "\n".join([*lines, "", *(runs or [NO_RUN]), ""])
 
 
 def _checks_of(kept: KeptResults | None, claim: PublishedClaim) -> list[KeptCheck]:
-    return [check for check in kept["checks"] if check["statement"] == claim.number] if kept else []
+    of_claim = (claim.number, claim.says)
+    return [check for check in kept["checks"] if (check["statement"], check["says"]) == of_claim] if kept else []
 
 
 def _standing(checks: Sequence[KeptCheck]) -> str:
@@ -105,8 +107,11 @@ def _name(check: KeptCheck, of: int) -> str:
     return f"{check['claim']}: " if of > 1 else ""
 
 
-def _runs(kept: KeptResults) -> Iterator[str]:
-    """Yield one sentence for each run: which figures, when, how many trials, how long."""
+def _runs(study: Study, kept: KeptResults) -> Iterator[str]:
+    """Yield a line for each run: which figures, when, how many trials, how long, and what it asked otherwise."""
+    earlier = [
+        number for number, each in kept["figures"].items() if each["experiment_sha256"] != _digest(study, number)
+    ]
     by_run: dict[str, list[str]] = {}
     for number, figure in kept["figures"].items():
         by_run.setdefault(figure["run"], []).append(number)
@@ -115,10 +120,20 @@ def _runs(kept: KeptResults) -> Iterator[str]:
         trials, flagged, minutes = (sum(each[key] for each in figures) for key in ("trials", "flagged", "minutes"))
         which = f"figure{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"
         day = min(each["begun_utc"] for each in figures)[:10]
+        instead = f", with {figures[0]['trials_asked']} trials of each cell" if figures[0]["trials_asked"] else ""
+        changed = [number for number in numbers if number in earlier]
+        since = f" Of figure {', '.join(changed)} the experiment was changed since." if changed else ""
         yield (
-            f"Run {kept['variant'] or USUAL}, {which}: {day}, {counted(trials, 'trial')} in {minutes} min, "
-            f"{flagged} flagged.\n"
+            f"Run {kept['variant'] or USUAL}, {which}: {day}, {counted(trials, 'trial')} in {minutes} min{instead}, "
+            f"{flagged} flagged.{since}\n"
         )
+
+
+def _digest(study: Study, number: str) -> str:
+    """Return the SHA-256 of a figure's file as it is now."""
+    file = next((figure.file for figure in study.figures if str(figure.number) == number), None)
+    path = EXPERIMENTS / study.name / (file or "")
+    return sha256(path.read_text(encoding="utf-8")) if path.is_file() else ""
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -60,6 +60,11 @@ type Settings struct {
 	known map[string]map[string]int64 // Sizes by host, then path: addresses are put together for no request
 }
 
+// handshakesLate says that TLS begins when a request has its connection. What was spoken is known then, and not with the answer.
+func (s *Settings) handshakesLate() bool {
+	return s.WaitForTCP && s.Protocol == http1 && s.TLS != "off"
+}
+
 // inScheme is the request as the arm makes it: http in clear, https in TLS, whatever the script has written. So one script serves both.
 func (s *Settings) inScheme(request *http.Request) *http.Request {
 	scheme := "https"

@@ -89,6 +89,14 @@ func TestWhatARequestWaitsFor(t *testing.T) {
 	}
 }
 
+func TestInClearThereIsNothingElseToWaitFor(t *testing.T) {
+	w := newWorld(t, http1, "off", func(s *Settings) { s.WaitForTCP = true })
+	w.mustAsk("/a")
+	if report := w.report(); report.Protocol != http1 || report.TLS != "off" {
+		t.Errorf("it spoke %q in TLS %q", report.Protocol, report.TLS)
+	}
+}
+
 func TestAHandshakeThatBeginsLateAndFails(t *testing.T) {
 	other := testkit.NewIdentity(t, host)
 	w := newWorld(t, http1, "1.3", func(s *Settings) { s.WaitForTCP, s.Authority = true, other.Certificate })

@@ -57,7 +57,7 @@ func newHTTP1(c *connector) transport {
 		DialContext: c.dial, TLSClientConfig: c.tls, DisableCompression: true, TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{},
 		MaxConnsPerHost: c.settings.Connections, MaxIdleConnsPerHost: c.settings.Connections,
 	}
-	if c.settings.WaitForTCP && c.tls != nil {
+	if c.settings.handshakesLate() {
 		made.DialTLSContext = c.securedLater
 	}
 	return made
@@ -157,7 +157,7 @@ func (u *user) RoundTrip(request *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	if response.TLS != nil || u.settings.Protocol == http1 && !u.settings.WaitForTCP {
+	if response.TLS != nil || u.settings.Protocol == http1 && !u.settings.handshakesLate() {
 		u.recorder.spoke(u.settings.Protocol, response.TLS)
 	}
 	x.status, x.left = response.StatusCode, -1

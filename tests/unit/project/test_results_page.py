@@ -1,5 +1,6 @@
 """The page of what published works said is that of the kept results, and those of a figure are of its newest run."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,26 @@ def test_a_run_of_one_figure_replaces_what_is_kept_of_it_alone(
     assert {number: figure["run"] for number, figure in kept["figures"].items()} == {"1": "whole", "2": "later"}
     assert kept["checks"] == merged(None, results_of(whole))["checks"]
     assert all_results(tmp_path) == [kept]
+
+
+def test_an_older_run_replaces_nothing(whole: Path, second_figure: Path) -> None:
+    new, old = results_of(second_figure), results_of(whole)
+    new["figures"]["2"]["begun_utc"] = "2026-06-01T00:00:00+00:00"
+    old["figures"]["2"]["begun_utc"] = "2026-01-01T00:00:00+00:00"
+    for kept in (merged(new, old), merged(old, new)):
+        assert kept["figures"]["2"]["run"] == "later"
+        assert len(kept["checks"]) == 4, "two of each figure, once"
+
+
+def test_a_verdict_is_of_the_words_that_it_was_given_for(whole: Path) -> None:
+    about = study()
+    reworded = replace(about, claims=(replace(about.claims[0], says="H2 makes pages slower"), *about.claims[1:]))
+    text = page_text([results_of(whole)], [reworded])
+    assert "| 1 | H2 makes pages slower |  | not checked | not kept |" in text
+
+
+def test_the_page_says_what_changed_since(whole: Path) -> None:
+    assert "Of figure 1, 2 the experiment was changed since." in page_text([results_of(whole)], [study()])
 
 
 def test_the_page_says_what_was_measured_and_what_was_not(whole: Path) -> None:

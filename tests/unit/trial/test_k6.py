@@ -209,6 +209,13 @@ def test_every_protocol_of_servers_is_spoken() -> None:
         K6.check(k6_settings(), arm)
 
 
+def test_what_requests_wait_for_is_a_question_to_http_1_1_alone() -> None:
+    settings = k6_settings(parameters=[["requests_wait_for", "tcp"]])
+    K6.check(settings, HTTP)
+    with pytest.raises(InputError, match=r"is of HTTP/1\.1 with TLS"):
+        K6.check(settings, H3)
+
+
 def test_requests_wait_for_a_handshake_unless_the_load_says_otherwise() -> None:
     for parameters, for_tcp in (([], False), ([["requests_wait_for", "tcp"]], True)):
         made = K6.invocation(k6_target(k6_settings(parameters=parameters), HTTP))

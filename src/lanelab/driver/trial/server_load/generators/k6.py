@@ -57,6 +57,9 @@ class K6Generator(Generator):
             if parameters.get(name, known[0]) not in known:
                 what = f"{parameters[name][:60]!r} says nothing of {name}"
                 raise InputError(what, f"Write {' or '.join(known)}", key="parameters")
+        if WAIT_FOR in parameters and arm.protocol != "http/1.1":
+            what = f"{WAIT_FOR} is of HTTP/1.1 with TLS, and the arm {arm.name!r} has {arm.protocol}"
+            raise InputError(what, "Write an experiment of its own for such arms", key="parameters")
         most = parameters.get(MOST_USERS, "1")
         if not (most.isdecimal() and 1 <= int(most) <= 100_000):
             raise InputError(f"{most[:60]!r} is no number of users", "Write 1 to 100000", key="parameters")
