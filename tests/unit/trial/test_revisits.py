@@ -18,7 +18,7 @@ from lanelab.driver.trial.page_load.judges import objects, revisits
 from lanelab.driver.trial.page_load.judges.judge import Case
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
 from tests.kit.judging import LINK, STRICT
-from tests.kit.records import HASH, SITE, Data, record
+from tests.kit.records import HASH, SITE, Data, ask, record, request
 
 DAY_S = 86_400
 WARM = Arm.parse("again", {"start": "warm", "revisit_after": "1d"})
@@ -233,9 +233,13 @@ def of_site(site: Site) -> Data:
     return data
 
 
-def judged(data: Data, site: Site, arm: Arm = WARM) -> list[str]:
+def of_trial(data: Data, site: Site, arm: Arm = WARM) -> Case:
     trial = case(data, arm)
-    trial = replace(trial, expected=replace(trial.expected, site=site))
+    return replace(trial, expected=replace(trial.expected, site=site))
+
+
+def judged(data: Data, site: Site, arm: Arm = WARM) -> list[str]:
+    trial = of_trial(data, site, arm)
     failures = [*objects.JUDGE.failures(trial), *revisits.JUDGE.failures(trial)]
     return [f"{each.reason}: {each.detail}" for each in failures]
 
@@ -284,18 +288,42 @@ def test_without_a_time_between_nothing_has_to_be_asked_for() -> None:
     assert judged(without(of_site(site), "logo"), site, at_once) == []
 
 
-def test_a_visit_in_which_all_that_is_fresh_came_again_is_none() -> None:
-    site = told(SHORT, YEAR, YEAR)
-    data = of_site(site)
-    for each in data["requests"]:
-        each["from_cache"] = False
-    came = "warm-ignored: all that is still fresh 1d after the first visit came over the network again"
-    assert judged(data, site) == [f"{came}: a.test/style.css?v=1, b.test/logo.png"]
+def with_fresh(number: int, again: int) -> tuple[Data, Site]:
+    """A second visit to a page with so many fresh objects, some of which came over the network again."""
+    images = [SiteObject("b.test", f"/{each}.png", 5000, "image/png", HASH) for each in range(number)]
+    page, life = SITE.objects[0], (("Cache-Control", YEAR),)
+    objects = (replace(page, headers=(("Cache-Control", SHORT),)), *(replace(each, headers=life) for each in images))
+    site = prepare(replace(SITE, objects=objects), Variant(age_s=DAY_S, aged_for=WARM.browser))
+    data = record(WARM)
+    data["requests"] = [{**data["requests"][0], "response_headers": [["Date", NOW], ["Age", "86400"]]}]
+    for place, each in enumerate(site.objects[1:]):
+        asked = request(each.url, 1 + place, WARM, body=each.size)
+        sent = [["Date", NOW], *map(list, each.headers)]
+        ask(data, {**asked, "from_cache": place >= again, "response_headers": sent}, WARM)
+    return data, site
+
+
+@pytest.mark.parametrize(("number", "again"), [(3, 2), (3, 3), (4, 3), (100, 51), (100, 99)])
+def test_a_visit_in_which_most_of_what_is_fresh_came_again_is_none(number: int, again: int) -> None:
+    data, site = with_fresh(number, again)
+    came = f"warm-ignored: of {number} objects that are still fresh 1d after the first visit {again} came over"
+    assert [each.startswith(came) for each in ignored(data, site)] == [True]
     for each in data["requests"]:
         each["status"] = 304  # which is no cache's answer either
-    assert [each for each in judged(data, site) if each.startswith(came)]
-    data["requests"][1]["from_cache"] = True
-    assert judged(data, site) == []
+    assert [each.startswith(came) for each in ignored(data, site)] == [True]
+
+
+@pytest.mark.parametrize(("number", "again"), [(1, 1), (2, 2), (3, 1), (4, 2), (100, 50)])
+def test_what_is_fetched_past_the_cache_is_flagged_and_the_visit_counts(number: int, again: int) -> None:
+    """As a service worker's script is."""
+    data, site = with_fresh(number, again)
+    assert ignored(data, site) == []
+    (flag,) = revisits.JUDGE.flags(of_trial(data, site))
+    assert (flag.name, "b.test/0.png" in flag.detail) == ("fetched-twice", True)
+
+
+def ignored(data: Data, site: Site) -> list[str]:
+    return [each for each in judged(data, site) if each.startswith("warm-ignored")]
 
 
 def test_the_page_itself_may_be_asked_for_again() -> None:
