@@ -72,6 +72,18 @@ def test_what_is_refused_before_a_site_is_prepared_is_so_afterwards() -> None:
                 require_change(asked, each)
 
 
+def test_what_was_an_hour_old_when_it_was_recorded_expires_an_hour_sooner() -> None:
+    archived = site((*DAY, ("Age", "3600")), MONTH, ALWAYS)
+    enough, too_soon = cell("23h"), cell("22h")
+    for asked in (enough, too_soon):
+        for each in (archived, prepare(archived, Variant(age_s=asked.arm.revisit_s, aged_for=asked.arm.browser))):
+            if asked is enough:
+                require_change(asked, each)
+            else:
+                with pytest.raises(InputError, match=r"a\.test/index\.html within 23h"):
+                    require_change(asked, each)
+
+
 def test_a_plan_refuses_it_at_the_arms_line(tmp_path: Path) -> None:
     file = tmp_path / "day.yaml"
     file.write_text(EXPERIMENT.replace("AFTER", "1d"))

@@ -9,13 +9,14 @@ import pytest
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.record.record import TrialRecord
-from lanelab.driver.site.prepare.ages import aged
+from lanelab.driver.site.prepare.ages import aged, kept_answers
 from lanelab.driver.site.prepare.prepare import prepare
 from lanelab.driver.site.prepare.variant import Variant
 from lanelab.driver.site.site import Site, SiteObject
 from lanelab.driver.trial.page_load.expectation import Expected
 from lanelab.driver.trial.page_load.judges import objects, revisits
 from lanelab.driver.trial.page_load.judges.judge import Case
+from lanelab.driver.trial.page_load.second_visit import expired, fresh
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
 from tests.kit.judging import LINK, STRICT
 from tests.kit.records import HASH, SITE, Data, ask, record, request
@@ -75,7 +76,7 @@ def test_each_answer_to_a_get_has_the_age() -> None:
     plain = SiteObject("a.test", "/b", 3, "text/css", HASH)
     posted = replace(recorded, method="POST")
     first, second, third = aged(replace(SITE, objects=(recorded, plain, posted)), DAY_S, "chromium")
-    assert first.headers == (("Cache-Control", SHORT), ("Age", "86400"))
+    assert first.headers == (("Cache-Control", SHORT), ("Age", "86407"))
     file = {"Content-Type": "text/css", **dict(plain.file_headers)}
     assert dict(second.headers) == {**file, "Cache-Control": f"max-age={365 * DAY_S // 10}", "Age": "86400"}
     assert third == posted
@@ -116,6 +117,56 @@ def test_what_says_by_dates_how_long_it_is_fresh_says_it_in_seconds(
     kept = tuple(each for each in headers if each[0] != "Date")
     said = () if told is None else (("Cache-Control", f"max-age={told}"),)
     assert served.headers == (*kept, *said, ("Age", "86400"))
+
+
+HOUR_BEFORE = "Sun, 26 Jan 2014 19:06:24 GMT"
+
+
+@pytest.mark.parametrize(
+    ("headers", "date", "own_s"),
+    [
+        pytest.param((("Age", "3000"),), None, 3000, id="it came from a cache on the way"),
+        pytest.param((("Date", HOUR_BEFORE),), RECORDED, 3600, id="it was made an hour before"),
+        pytest.param((("Date", HOUR_BEFORE), ("Age", "3000")), RECORDED, 3600, id="whichever is more, the date"),
+        pytest.param((("Date", HOUR_BEFORE), ("Age", "4000")), RECORDED, 4000, id="whichever is more, the age"),
+        pytest.param((("Date", HOUR_BEFORE),), None, 0, id="nobody knows when the site was visited"),
+        pytest.param((("Date", DAY_LATER),), RECORDED, 0, id="clocks differ"),
+        pytest.param((("Age", "soon"),), RECORDED, 0, id="that is no age"),
+        pytest.param((), RECORDED, 0, id="it was new"),
+    ],
+)
+def test_what_was_old_when_it_was_recorded_is_that_much_older(
+    headers: tuple[tuple[str, str], ...], date: str | None, own_s: int
+) -> None:
+    one = SiteObject("a.test", "/a", 3, "text/css", HASH, headers=(*headers, ("Cache-Control", SHORT)))
+    site = replace(SITE, objects=(one,), date=date)
+    (served,) = aged(site, DAY_S, "chromium")
+    assert served.headers == (("Cache-Control", SHORT), ("Age", str(DAY_S + own_s)))
+    (kept,) = kept_answers(site, "chromium")
+    assert kept.seconds == 3600 - own_s
+    assert kept_answers(replace(site, objects=(served,)), "chromium", DAY_S) == [kept]
+
+
+def test_no_age_is_more_than_browsers_count() -> None:
+    one = SiteObject("a.test", "/a", 3, "text/css", HASH, headers=(("Age", "9" * 30),))
+    (served,) = aged(replace(SITE, objects=(one,)), DAY_S, "chromium")
+    assert dict(served.headers)["Age"] == str(2**31)
+
+
+@pytest.mark.parametrize(
+    ("own", "is_fresh", "has_expired"),
+    [
+        ((), True, False),
+        ((("Age", "1500"),), True, False),
+        ((("Age", "1800"),), False, False),  # on the edge: nobody can tell
+        ((("Age", "3000"),), False, True),
+    ],
+)
+def test_a_browser_counts_both_ages(own: tuple[tuple[str, str], ...], is_fresh: bool, has_expired: bool) -> None:
+    arm = Arm.parse("again", {"start": "warm", "revisit_after": "30min"})
+    logo = replace(SITE.objects[2], headers=(*own, ("Cache-Control", SHORT)))
+    site = prepare(replace(SITE, objects=(*SITE.objects[:2], logo)), Variant(age_s=1800, aged_for="chromium"))
+    assert (logo.url in fresh(site, arm), logo.url in expired(site, arm)) == (is_fresh, has_expired)
 
 
 def test_a_guess_is_that_of_the_arms_browser() -> None:

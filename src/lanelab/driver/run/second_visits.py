@@ -21,10 +21,11 @@ def has_second_visits(experiment: Experiment) -> bool:
 
 
 def require_change(cell: Cell, site: Site) -> None:
-    """Raises InputError where nothing of the site is fresh on a visit at once and has expired on the arm's."""
+    """Raises InputError where nothing of the site is fresh on a visit at once and has expired on the arm's. `site`: as
+    it is archived, or as it was prepared for this arm."""
     if not cell.arm.revisit_s:
         return
-    kept = kept_answers(site, cell.arm.browser)
+    kept = kept_answers(site, cell.arm.browser, cell.arm.revisit_s if site.variant else 0)
     if expire_by(kept, cell.arm.revisit_s):
         return
     later = _soonest_first(kept)

@@ -2,7 +2,8 @@
 takes what it kept for as old, though no time has passed.
 
 What says by dates alone how long it is fresh would be judged by the day on which a run is made. So such an answer says
-it in seconds: as they were on the day of its first visit, which is that of its recording. Pure.
+it in seconds: as they were on the day of its first visit, which is that of its recording. What was old then, as it came
+from a cache on the way, has that age besides. Pure.
 """
 
 import math
@@ -26,14 +27,18 @@ REPLACED = (AGE.lower(), DATE.lower())  # a date of the recording would make eve
 OK = 200
 # Of a site without a date: how long after its last change it is visited first. Browsers guess 36.5 days then.
 UNCHANGED_S = 365 * 86_400
+MOST_AGE_S = 2**31  # what is larger counts as that (RFC 9111, 1.2.2)
 
 
 def aged(site: Site, age_s: int, browser: str) -> Iterator[SiteObject]:
-    """Yield the site's objects, each answer to a GET with that age instead of a recorded one, and with a lifetime that
+    """Yield the site's objects, each answer to a GET older by that time than it was recorded, and with a lifetime that
     needs no calendar. `browser`: which guesses lifetimes."""
     visited = first_visit(site)
     for each in site.objects:
-        yield replace(each, headers=_aged(each, age_s, visited, browser)) if each.method == "GET" else each
+        if each.method == "GET":
+            yield replace(each, headers=_aged(each, age_s + _own_age_s(each, site), visited, browser))
+        else:
+            yield each
 
 
 def first_visit(site: Site) -> float:
@@ -46,19 +51,20 @@ def first_visit(site: Site) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """An answer that a browser may show again for so many seconds without asking. None: nothing says for how long."""
+    """An answer that a browser may show again for so many seconds after the first visit without asking. None: nothing
+    says for how long."""
 
     url: str
     seconds: float | None
     guessed: bool  # by the browser, from when it was last changed
 
 
-def kept_answers(site: Site, browser: str) -> list[Kept]:
-    """Return that of each address with an answer that pages show. Whether answers have an age already does not
-    matter."""
+def kept_answers(site: Site, browser: str, added_s: int = 0) -> list[Kept]:
+    """Return that of each address with an answer that pages show. `added_s`: by which its answers are served older than
+    they were recorded, where they are so already."""
     visited = first_visit(site)
     shown = {each.url: each for each in site.objects if (each.method, each.status) == ("GET", OK)}
-    return [_kept(each, visited, browser) for each in shown.values()]
+    return [_kept(each, _own_age_s(each, site) - added_s, visited, browser) for each in shown.values()]
 
 
 def expire_by(kept: Iterable[Kept], age_s: int) -> list[Kept]:
@@ -66,10 +72,20 @@ def expire_by(kept: Iterable[Kept], age_s: int) -> list[Kept]:
     return [each for each in kept if each.seconds is not None and 0 < each.seconds <= age_s]
 
 
-def _kept(each: SiteObject, visited: float, browser: str) -> Kept:
+def _kept(each: SiteObject, own_s: int, visited: float, browser: str) -> Kept:
     headers = _headers(each)
     told_s = told_for_s(headers)
-    return Kept(each.url, _dated_s(each, visited, browser) if told_s is None else told_s, is_guessed(headers))
+    fresh_s = _dated_s(each, visited, browser) if told_s is None else told_s
+    return Kept(each.url, None if fresh_s is None else fresh_s - own_s, is_guessed(headers))
+
+
+def _own_age_s(each: SiteObject, site: Site) -> int:
+    """Return how old an answer was already when the site was visited for the first time (RFC 9111, 4.2.3): by its Age,
+    and by its Date where the day of the visit is known."""
+    headers = _headers(each)
+    by_age = [int(value) for value in values(headers, AGE.lower()) if value.isdecimal()]
+    by_date = [] if site.recorded_ms is None else [site.recorded_ms / 1000 - date for date in dates(headers)]
+    return math.floor(max((0, *by_age, *by_date)))
 
 
 def _aged(each: SiteObject, age_s: int, visited: float, browser: str) -> Headers:
@@ -77,7 +93,7 @@ def _aged(each: SiteObject, age_s: int, visited: float, browser: str) -> Headers
     dated_s = _dated_s(each, visited, browser) if told_for_s(headers) is None else None
     kept = tuple((name, value) for name, value in headers if name.lower() not in REPLACED)
     lifetime = () if dated_s is None else ((CONTROL, f"max-age={math.floor(max(dated_s, 0))}"),)
-    return (*kept, *lifetime, (AGE, str(age_s)))
+    return (*kept, *lifetime, (AGE, str(min(age_s, MOST_AGE_S))))
 
 
 def _dated_s(each: SiteObject, visited: float, browser: str) -> float | None:

@@ -6,7 +6,7 @@ from collections import Counter
 
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.site.freshness import told_for_s, values, varies_by
-from lanelab.driver.site.site import Site
+from lanelab.driver.site.site import Headers, Site
 
 OK = 200
 SPARE_S = 60.0  # by which an answer has to be fresh or expired: a trial takes some time itself
@@ -30,7 +30,7 @@ def fresh(site: Site, arm: Arm) -> frozenset[str]:
 
 def _left_s(site: Site, arm: Arm) -> dict[str, float]:
     """Return for how many seconds more each address with one answer is fresh, where it says so. The site is as the arm
-    has it served, so answers that have a lifetime say it without a date."""
+    has it served, so answers that have a lifetime say it without a date, and their age."""
     if not arm.revisit_s:
         return {}
     answers = Counter(each.url for each in site.objects)
@@ -39,5 +39,9 @@ def _left_s(site: Site, arm: Arm) -> dict[str, float]:
         is_shown = (each.method, each.status) == ("GET", OK) and not each.late and answers[each.url] == 1
         told_s = told_for_s(each.headers) if is_shown else None
         if told_s is not None and not any(SERVED_STALE in value for value in values(each.headers, "cache-control")):
-            left_s[each.url] = told_s - arm.revisit_s
+            left_s[each.url] = told_s - max(_ages_s(each.headers), default=arm.revisit_s)
     return left_s
+
+
+def _ages_s(headers: Headers) -> list[int]:
+    return [int(value) for value in values(headers, "age") if value.isdecimal()]

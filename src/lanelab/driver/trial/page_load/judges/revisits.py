@@ -1,6 +1,6 @@
-"""Whether a repeat view took what it kept for as old as the arm says: what has expired was asked for again, what is
-fresh was not mostly fetched again, and answers said their age. That what has expired was asked for at all is judged with
-the objects. Pure."""
+"""Whether a repeat view took what it kept for as old as the arm says: what has expired was asked for again, most
+of what is fresh was not fetched again, and answers said their age. That what has expired was asked for at all is judged
+with the objects. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
