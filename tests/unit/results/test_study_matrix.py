@@ -123,6 +123,22 @@ def test_an_earlier_run_of_another_statement_says_nothing_of_this_one(tmp_path: 
     assert checks(study_matrix([older, newest])) == {1: "2026-05-06"}
 
 
+def test_a_figure_that_was_another_experiment_then_is_left_out_and_named(tmp_path: Path) -> None:
+    oldest = dated(tmp_path / "oldest", "2026-01-02")
+    older = dated(tmp_path / "older", "2026-03-04")
+    about = older / STUDY_RUN_FILE
+    about.write_text(about.read_text().replace('"file": "figure-2.yaml"', '"file": "before.yaml"'))
+    newest = dated(tmp_path / "newest", "2026-05-06", begun=[1])
+    said = "figure 2 of 4 March 2026 is left out: it was another experiment then (before.yaml, and now figure-2.yaml)"
+    alone = study_matrix([older, newest])
+    assert taken(alone) == {"newest": [1]}
+    assert checks(alone) == {1: "2026-05-06"}
+    assert said in " ".join(alone.markdown().split())
+    assert said in alone.write(tmp_path / "public").read_text()
+    assert taken(study_matrix([oldest, older, newest])) == {"newest": [1], "oldest": [2]}, "which had the same"
+    assert "left out" not in study_matrix([oldest, newest]).markdown()
+
+
 def test_each_run_leads_to_its_report(tmp_path: Path) -> None:
     older = dated(tmp_path / "older", "2026-03-04")
     newest = dated(tmp_path / "newest", "2026-05-06", begun=[1])

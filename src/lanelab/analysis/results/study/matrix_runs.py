@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from lanelab.analysis.results.layout.markup import Html, el
-from lanelab.analysis.results.layout.model import Column, Section, Table, Words, table
+from lanelab.analysis.results.layout.model import Column, Section, Table, Words, table, words
 from lanelab.analysis.results.sections.head import date_words
 from lanelab.analysis.results.study.claim_verdicts import JudgedStudy, StudyVerdict
 from lanelab.analysis.results.study.page import judge_study
@@ -67,7 +67,7 @@ class Share:
     @property
     def day(self) -> str:
         """Return the day on which it began, in words."""
-        return date_words(self.begun_utc).partition(",")[0]
+        return _day(self.run)
 
     @property
     def ids(self) -> list[str]:
@@ -113,9 +113,11 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class MatrixRun:
-    """A variant of a study: its newest run, and behind it those that have figures which that one lacks."""
+    """A variant of a study: its newest run, and behind it those that have figures which that one lacks. `left_out`:
+    figures of earlier runs that are not taken, and why."""
 
     shares: tuple[Share, ...]
+    left_out: tuple[str, ...] = ()
 
     @property
     def read(self) -> ReadStudyRun:
@@ -147,26 +149,54 @@ def newest_runs(runs: Iterable[FoundRun]) -> tuple[MatrixRun, ...]:
 
 def _matrix_run(several: Iterable[FoundRun]) -> MatrixRun:
     runs = sorted(several, key=lambda one: one.read.about.created_utc, reverse=True)
-    pairs = zip(runs, _figures_of(runs), strict=True)
+    taken, left_out = _figures_of(runs)
+    pairs = zip(runs, taken, strict=True)
     with_figures = [(run, numbers) for run, numbers in pairs if numbers or run is runs[0]]
     return MatrixRun(
         tuple(
             Share(run, judge_study(run.read), numbers, _report(run, place))
             for place, (run, numbers) in enumerate(with_figures)
-        )
+        ),
+        left_out,
     )
 
 
-def _figures_of(runs: Sequence[FoundRun]) -> list[tuple[int, ...]]:
+def _figures_of(runs: Sequence[FoundRun]) -> tuple[list[tuple[int, ...]], tuple[str, ...]]:
     """Return the figures that are taken from each run: each from the newest that has it whole, else from the newest in
-    which it has begun."""
+    which it has begun. And which are not, as the study has put another experiment under their number since."""
     taken: list[list[int]] = [[] for _ in runs]
+    left_out = []
     for number in runs[0].read.runs:
-        begun = [place for place, one in enumerate(runs) if one.read.runs.get(number)]
-        whole = [place for place in begun if (run := runs[place].read.runs[number]) and run.is_finished]
-        for place in (*whole, *begun)[:1]:
+        file = _file_of(runs[0], number)
+        best = _best(runs, number)
+        place = _best([one if _file_of(one, number) == file else None for one in runs], number)
+        if place is not None:
             taken[place].append(number)
-    return [tuple(each) for each in taken]
+        if best is not None and best != place:
+            left_out.append(_another(runs[best], number, file))
+    return [tuple(each) for each in taken], tuple(left_out)
+
+
+def _best(runs: Sequence[FoundRun | None], number: int) -> int | None:
+    """Return the place of the run that a figure is taken from; None: it has not begun in any."""
+    begun = {place: run for place, one in enumerate(runs) if one and (run := one.read.runs.get(number))}
+    whole = [place for place, run in begun.items() if run.is_finished]
+    return next(iter((*whole, *begun)), None)
+
+
+def _file_of(run: FoundRun, number: int) -> str | None:
+    """Return the experiment's file that a study had for a figure when that run began; None: it had none."""
+    return next((each.file for each in run.read.about.study.figures if each.number == number), None)
+
+
+def _another(run: FoundRun, number: int, file: str | None) -> str:
+    study = " ".join(filter(None, run.key))
+    then = f"was another experiment then ({_file_of(run, number)}, and now {file})"
+    return f"{study}: figure {number} of {_day(run)} is left out: it {then}."
+
+
+def _day(run: FoundRun) -> str:
+    return date_words(run.read.about.created_utc).partition(",")[0]
 
 
 def _report(run: FoundRun, earlier: int) -> str:
@@ -175,7 +205,8 @@ def _report(run: FoundRun, earlier: int) -> str:
 
 
 def runs_section(runs: Iterable[MatrixRun]) -> Section:
-    """Return what the verdicts are from: each run leads to its report."""
+    """Return what the verdicts are from: each run leads to its report. And what of earlier runs is left out."""
+    several = tuple(runs)
     columns = (
         Column[Share]("study", lambda share: Words(share.read.about.study.name, page=_link(share))),
         Column[Share]("variant", lambda share: share.read.about.variant or AS_IT_IS),
@@ -186,8 +217,9 @@ def runs_section(runs: Iterable[MatrixRun]) -> Section:
         Column[Share]("ids of its runs", lambda share: ", ".join(share.ids) or None, spare=2),
         Column[Share]("artifact's SHA-256", lambda share: share.run.artifact_sha256, spare=1),
     )
-    listed: Table = table(columns, [share for run in runs for share in run.shares])
-    return Section("runs", "Runs", (listed,))
+    listed: Table = table(columns, [share for run in several for share in run.shares])
+    left_out = [each for run in several for each in run.left_out]
+    return Section("runs", "Runs", (*words(left_out), listed))
 
 
 def _link(share: Share) -> Html:
