@@ -42,7 +42,7 @@ IN_PAGE: dict[str, Any] = {
                 {**THING, "at_ms": 6700.0, "size": 90_000.0, "interaction": 7}]},
         },
     },
-    "heard": {"inputs": 2, "events": [
+    "heard": {"inputs": 2, "unnumbered": 0, "events": [
         {**CLICK, "element": None}, {**CLICK, "name": "click", "at_ms": 5012.0, "duration_ms": 24},
         {**CLICK, "name": "keydown", "interaction": 8, "at_ms": 5700.0, "begun_ms": 5701.0, "done_ms": 5702.0,
          "duration_ms": 16}]},
@@ -142,7 +142,7 @@ def changed(**read: object) -> dict[str, Any]:
 
 
 def test_a_step_without_an_interaction_or_a_soft_navigation_has_no_number_of_them() -> None:
-    step = of({**changed(soft=NONE_SOFT), "heard": {"inputs": 0, "events": []}})
+    step = of({**changed(soft=NONE_SOFT), "heard": {"inputs": 0, "unnumbered": 0, "events": []}})
     assert not {"inp_ms", "inp_censored", *OF_SOFT_NAVIGATIONS} & step_measures(step).keys()
     assert "no interaction" in step.vitals.absent["inp_ms"]
     assert "no soft navigation" in step.vitals.absent["soft_lcp_ms"]
@@ -172,21 +172,45 @@ def test_interactions_that_are_too_quick_to_be_told_are_not_left_out(
 ) -> None:
     """Else an arm with few slow ones had the number of those alone."""
     told = [{**QUICK, "duration_ms": each} for each in durations]
-    step = of({**IN_PAGE, "heard": {"inputs": inputs, "events": told}})
+    step = of({**IN_PAGE, "heard": {"inputs": inputs, "unnumbered": 0, "events": told}})
     measures = step_measures(step)
     assert (measures["inp_ms"], measures["inp_censored"]) == (latency_ms, censored)
     assert untold(step) == []
 
 
 def test_where_nobody_counts_inputs_and_none_is_told_there_is_no_number() -> None:
-    step = of({**IN_PAGE, "heard": {"inputs": None, "events": []}})
+    step = of({**IN_PAGE, "heard": {"inputs": None, "unnumbered": 0, "events": []}})
     assert "inp_ms" not in step_measures(step)
     assert "does not say how many there were" in step.vitals.absent["inp_ms"]
 
 
-def test_a_number_of_inputs_that_is_missing_is_an_error() -> None:
-    with pytest.raises(RecordError, match="inputs is missing"):
-        of({**IN_PAGE, "heard": {"events": []}})
+@pytest.mark.parametrize("key", ["inputs", "unnumbered"])
+def test_a_number_of_events_that_is_missing_is_an_error(key: str) -> None:
+    heard = {each: value for each, value in IN_PAGE["heard"].items() if each != key}
+    with pytest.raises(RecordError, match=f"{key} is missing"):
+        of({**IN_PAGE, "heard": heard})
+
+
+@pytest.mark.parametrize(("inputs", "durations"), [(1, []), (None, []), (2, [8])])
+def test_where_slow_events_are_of_no_interaction_nobody_knows_how_slow_it_was(
+    inputs: int | None, durations: list[float]
+) -> None:
+    """As of keys that compose a character, in some browsers: "at most 16 ms" would be wrong."""
+    told = [{**QUICK, "duration_ms": each} for each in durations]
+    step = of({**IN_PAGE, "heard": {"inputs": inputs, "unnumbered": 1, "events": told}})
+    assert not {"inp_ms", "inp_censored"} & step_measures(step).keys()
+    why = "1 event of keys or pointers took 16 ms or more, and the browser does not say of which interaction"
+    assert step.vitals.absent["inp_ms"] == why
+    assert untold(step) == []
+    assert step_measures(StepVitals.from_json(step.to_json())) == step_measures(step)
+
+
+@pytest.mark.parametrize(("inputs", "latency_ms"), [(2, 24), (1, 8)])
+def test_where_a_slow_interaction_or_each_was_told_other_events_change_nothing(inputs: int, latency_ms: float) -> None:
+    told = [{**QUICK, "duration_ms": latency_ms}]
+    step = of({**IN_PAGE, "heard": {"inputs": inputs, "unnumbered": 1, "events": told}})
+    measures = step_measures(step)
+    assert (measures["inp_ms"], measures["inp_censored"]) == (latency_ms, 0)
 
 
 def test_a_record_of_before_is_read_and_its_quick_interactions_are_not_known() -> None:

@@ -7,6 +7,7 @@
   const MOST_TEXT = 80;
   const MOST_URL = 300;
   const LEAST_EVENT_MS = 16; // shorter ones the browser does not tell, except of the first interaction
+  const OF_INTERACTIONS = ["keydown", "keyup", "pointerdown", "pointerup", "click"];
   const LOOK_EVERY_MS = 20;
   const TOLD_AFTER_MS = 250; // entries of events come when their frame was shown, a few frames later on a busy machine
   const SAME_MS = 1; // the origins of two documents are further apart
@@ -145,6 +146,16 @@
         duration_ms: each.duration,
       }));
   };
+  // Slow events of input that the browser says are of no interaction: as of a touch that was cancelled, in some versions
+  // of keys that compose a character, or where it does not know yet.
+  const unnumbered = () =>
+    heard.filter(
+      (each) =>
+        each.entryType === "event" &&
+        !each.interactionId &&
+        each.duration >= LEAST_EVENT_MS &&
+        OF_INTERACTIONS.includes(each.name),
+    ).length;
   const tells_interactions = () => known("event") && "interactionId" in PerformanceEventTiming.prototype;
 
   // A step begins: which document is there, and when that is by its clock.
@@ -164,7 +175,8 @@
   const interactions = async (after_ms) => {
     if (!tells_interactions()) return null;
     const told = await events(Math.max(0, TOLD_AFTER_MS - after_ms));
-    return { inputs: inputs_before === null ? null : inputs() - inputs_before, events: told };
+    const counted = inputs_before === null ? null : inputs() - inputs_before;
+    return { inputs: counted, unnumbered: unnumbered(), events: told };
   };
 
   // Where to click, and from then on what the browser says of events.

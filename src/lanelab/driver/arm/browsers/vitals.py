@@ -58,6 +58,7 @@ class Heard(TypedDict):
     """The answer of a page about its interactions since somebody listened."""
 
     inputs: int | None  # keys pressed and pointers lifted; None: the browser does not count them
+    unnumbered: int  # events of keys and pointers that took 16 ms or more, and of which it names no interaction
     events: Sequence[object]  # that the browser told of them: of quick ones it tells none
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TypedDict
 
 from lanelab.driver.arm.browsers.vitals import Heard, StepTold
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.coded import parsed
 from lanelab.driver.record.evidence.step_vitals import SoftNavigation, StepInteraction, StepVitals
 from lanelab.driver.record.evidence.vitals import LargestPaint
@@ -97,13 +98,20 @@ def step_measures(step: StepVitals) -> dict[str, float]:
 def _latency(step: StepVitals) -> dict[str, float]:
     """Return what the slowest interaction took, and 1 where it took at most that long. A step whose interactions were
     too quick to be told has that least time and not none: else the slow ones alone would count."""
-    latencies_ms = [each.latency_ms for each in step.interactions]
-    all_told = step.inputs is not None and step.inputs <= len(latencies_ms)
-    if not latencies_ms and not step.inputs:
+    if INP in step.vitals.absent or not (step.interactions or step.inputs):
         return {}
-    slowest = max(latencies_ms, default=0.0)
-    is_most = slowest < LEAST_MS and not all_told
-    return {INP: LEAST_MS if is_most else slowest, INP_CENSORED: float(is_most)}
+    is_most = _may_be_slower(step.interactions, step.inputs)
+    return {INP: LEAST_MS if is_most else _slowest_ms(step.interactions), INP_CENSORED: float(is_most)}
+
+
+def _may_be_slower(interactions: Sequence[StepInteraction], inputs: int | None) -> bool:
+    """Return whether an interaction that was not told may be slower than those that were."""
+    all_told = inputs is not None and inputs <= len(interactions)
+    return _slowest_ms(interactions) < LEAST_MS and not all_told
+
+
+def _slowest_ms(interactions: Iterable[StepInteraction]) -> float:
+    return max((each.latency_ms for each in interactions), default=0.0)
 
 
 def untold(step: StepVitals) -> list[str]:
@@ -124,10 +132,14 @@ def _interactions(answer: StepTold, window: Window, *, loaded: bool) -> tuple[St
     heard = parsed(Heard, answer["heard"], WITHIN)
     every = parsed(list[Event], heard["events"], WITHIN)
     events = [event for event in every if window.has(event["at_ms"])]
-    if not events and not heard["inputs"]:
+    interactions = tuple(_of_interactions(events))
+    if heard["unnumbered"] and _may_be_slower(interactions, heard["inputs"]):
+        slow = f"{counted(heard['unnumbered'], 'event')} of keys or pointers took {LEAST_MS:.0f} ms or more"
+        window.absent[INP] = f"{slow}, and the browser does not say of which interaction"
+    elif not events and not heard["inputs"]:
         uncounted = ", and does not say how many there were" if heard["inputs"] is None else ""
         window.absent[INP] = f"the browser told of no interaction in it{uncounted}"
-    return tuple(_of_interactions(events))
+    return interactions
 
 
 def _of_interactions(events: Sequence[Event]) -> Iterable[StepInteraction]:
