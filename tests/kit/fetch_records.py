@@ -12,6 +12,7 @@ from lanelab.driver.trial.fetch.expectation import ExpectedFetch, as_fetched
 from lanelab.driver.trial.fetch.judges import flags, judge
 from lanelab.driver.trial.fetch.requests import requests_of
 from lanelab.driver.trial.fetch.settings import FetchSettings
+from lanelab.driver.trial.packets.quic_timeline import opening
 from lanelab.driver.trial.packets.timeline import ACK, SYN, Datagram, Packet, Stream, Timeline
 from tests.kit.gateway_records import Exchange, Plan, Told, port
 from tests.kit.records import BEGAN_US, HASH, OBJECTS, SITE, Data
@@ -111,13 +112,21 @@ def _over_quic(told: Told, exchanges: Iterable[Exchange]) -> Timeline:
     timeline = Timeline()
     for each in told.connections:
         number = port(each["connection"])
-        timeline.datagrams.append(datagram(each["began_ms"], number, up=True, length=1280))
+        begin_quic(timeline, each["began_ms"], number)
         for one in (e for e in exchanges if e.connection == each["connection"]):
             timeline.datagrams.append(datagram(one.sent_ms, number, up=True, length=REQUEST))
             timeline.datagrams.append(datagram(one.last_ms - 1, number, up=False, length=250))
             timeline.datagrams.append(datagram(one.last_ms, number, up=False, length=one.size))
     timeline.datagrams.sort(key=lambda each: each.at_ns)
     return timeline
+
+
+def begin_quic(timeline: Timeline, at_ms: float, client_port: int) -> None:
+    first = datagram(at_ms, client_port, up=True, length=1280)
+    timeline.datagrams.append(first)
+    connection = opening(("10.10.1.2", client_port), (first.server, first.server_port), {})
+    connection.stream.packets.append(packet(at_ms, up=True, payload=1280))
+    timeline.quic.append(connection)
 
 
 def datagram(at_ms: float, client_port: int, *, up: bool, length: int) -> Datagram:

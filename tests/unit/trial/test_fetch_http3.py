@@ -9,7 +9,7 @@ import pytest
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.trial.fetch.bound import fetch_bound
-from tests.kit.fetch_records import Fetched, datagram, in_series, warm
+from tests.kit.fetch_records import Fetched, begin_quic, datagram, in_series, warm
 from tests.kit.records import connection as over_tcp
 
 H2 = Arm.parse("h2", {"server": "caddy", "protocol": "h2", "tls": "1.3"})
@@ -142,6 +142,33 @@ def test_what_comes_after_the_end_by_quic_need_be_no_data() -> None:
     made = cold()
     made.timeline.datagrams.append(datagram(made.report["ended_ms"] + 200, 40_001, up=False, length=1400))
     assert made.judged() == []
+
+
+BEFORE = 40_050  # the port of a connection of the fetch before
+
+
+def test_datagrams_of_a_connection_that_the_capture_does_not_see_begin_are_none_of_the_fetch() -> None:
+    made = cold()
+    made.timeline.datagrams.insert(0, datagram(2, BEFORE, up=True, length=40))
+    assert made.judged() == []
+    begin_quic(made.timeline, 2, BEFORE)
+    found = [each.detail for each in made.judged() if each.reason is Reason.WIRE_MISMATCH]
+    assert any("ms before the fetch began" in detail for detail in found), found
+
+
+def test_datagrams_of_a_connection_before_on_the_same_port_are_none_of_the_fetch() -> None:
+    made = cold()
+    made.timeline.datagrams.insert(0, datagram(2, 40_001, up=True, length=40))
+    assert made.judged() == []
+
+
+def test_what_is_sent_on_a_connection_before_is_no_first_request_of_a_warm_fetch() -> None:
+    made = kept()
+    at_ms = made.objects[2]["ended_ms"]
+    asked = next(place for place, each in enumerate(made.timeline.datagrams) if place >= 10 and each.up)
+    del made.timeline.datagrams[asked]
+    made.timeline.datagrams.insert(asked, datagram(at_ms, BEFORE, up=True, length=40))
+    assert any("by the capture the first packet left" in each.detail for each in made.judged())
 
 
 @pytest.mark.parametrize("name", ["alpn_chosen", "alpn_offered", "server_name", "tls_version", "ready_us"])

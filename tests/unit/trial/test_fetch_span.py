@@ -9,9 +9,9 @@ import pytest
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.record.evidence.capture import CaptureCounts
 from lanelab.driver.record.reasons import FlagName, Reason
-from lanelab.driver.trial.fetch.judges import judge
+from lanelab.driver.trial.fetch.judges import flags, judge
 from lanelab.driver.trial.fetch.span import new_data
-from lanelab.driver.trial.packets.timeline import Datagram, Stream
+from lanelab.driver.trial.packets.timeline import ACK, FIN, RST, SYN, Datagram, Packet, Stream
 from tests.kit.fetch_records import Fetched, in_series, packet, warm
 from tests.kit.gateway_records import port
 from tests.kit.records import BEGAN_US
@@ -40,6 +40,12 @@ def end_earlier(made: Fetched, ms: float) -> None:
         made.told.requests[LAST][name] -= ms
 
 
+def late(made: Fetched, ms: float) -> None:
+    """The fetcher had the end, and says that it came, so much later."""
+    end_later(made, ms)
+    made.told.requests[LAST]["last_byte_ms"] += ms
+
+
 def begin_earlier(made: Fetched, ms: float) -> None:
     first = next(place for place, each in enumerate(made.objects) if each["measured"])
     made.objects[first]["began_ms"] -= ms
@@ -61,6 +67,7 @@ def begin_later(made: Fetched, ms: float) -> None:
 def test_the_report_is_judged_without_a_capture() -> None:
     for values, words in (
         ({"ended_ms": 120.0}, "the fetch ended at 120.0 ms, and its last object at"),
+        ({"ended_ms": 320.0}, "the fetch ended at 320.0 ms, and its last object at 320.2 ms"),
         ({"ended_ms": 9000.0}, "the fetch ended at 9000.0 ms, and its last object at"),
         ({"began_ms": 130.0}, "the fetch began at 130.0 ms, and its first request at"),
         ({"began_ms": 30.0}, "the fetch began at 30.0 ms, and its first request at"),
@@ -79,9 +86,10 @@ def test_a_measured_part_that_began_long_after_the_warm_one_is_found_without_a_c
 
 
 OTHERWISE: list[tuple[Callable[[Arm], Fetched], Change, str]] = [
-    (in_series, lambda made: end_later(made, 9), "the last data came 9.3 ms before the fetch ended"),
-    (warm, lambda made: end_later(made, 9), "the last data came 9.3 ms before the fetch ended"),
+    (in_series, lambda made: end_later(made, 51), "the last data came 51.3 ms before the fetch ended"),
+    (warm, lambda made: end_later(made, 51), "the last data came 51.3 ms before the fetch ended"),
     (in_series, lambda made: end_earlier(made, 9), "data came until 8.7 ms after the fetch ended"),
+    (in_series, lambda made: end_earlier(made, 5.5), "data came until 5.2 ms after the fetch ended"),
     (in_series, lambda made: begin_earlier(made, 9), "the first packet left 9.6 ms after the fetch began"),
     (warm, lambda made: begin_earlier(made, 9), "the first packet left 9.6 ms after the fetch began"),
     (warm, lambda made: begin_later(made, 15), "the first packet left 14.4 ms before the fetch began"),
@@ -105,19 +113,53 @@ def test_without_packets_the_span_cannot_be_theirs() -> None:
     assert "no data that came before the fetch ended" in mismatches(made)
 
 
+def longer(ms: int) -> Fetched:
+    """Return one whose last answer came so much later, by all."""
+    made, times = in_series(HTTP), ("first_byte_ms", "last_byte_ms", "ended_ms")
+    for each in (made.objects[LAST], made.told.requests[LAST], made.report):
+        each |= {name: value + ms for name, value in each.items() if name in times}
+    last = made.stream(2).packets
+    last[LAST] = last[LAST]._replace(at_ns=last[LAST].at_ns + ms * 1_000_000)
+    return made
+
+
 def test_some_milliseconds_and_two_hundredths_of_a_long_fetch_pass() -> None:
     made = in_series(H2)
     end_later(made, 4)
     assert made.judged() == []
-    slow = in_series(HTTP)
-    for each in (slow.objects[LAST], slow.told.requests[LAST], slow.report):
-        each |= {name: value + 2000 for name, value in each.items() if name in ("ended_ms", "last_byte_ms")}
-    last = slow.stream(2).packets
-    last[LAST] = last[LAST]._replace(at_ns=last[LAST].at_ns + 2_000_000_000)
-    end_later(slow, 30)
+    slow = longer(2000)
+    end_earlier(slow, 30)
     assert slow.judged() == []
-    end_later(slow, 18)
-    assert "before the fetch ended" in mismatches(slow)
+    end_earlier(slow, 18)
+    assert "after the fetch ended" in mismatches(slow)
+
+
+@pytest.mark.parametrize(("total_ms", "passes"), [(2000, 49), (4000, 75)])
+def test_a_fetch_may_end_as_late_as_an_object_or_two_hundredths_of_it(total_ms: int, passes: int) -> None:
+    """Its log is as late as its report: the capture is not."""
+    made = longer(total_ms)
+    late(made, passes)
+    assert made.judged() == []
+    (flag,) = made.flags()
+    assert flag.detail == f"by the capture the last data came {passes}.3 ms before the fetch ended"
+    late(made, 15)
+    assert f"the last data came {passes + 15}.3 ms before the fetch ended" in mismatches(made)
+    assert made.flags() == []
+
+
+def test_a_report_may_end_as_late_after_its_last_object() -> None:
+    made = in_series(H2)
+    made.timeline.streams.clear()
+    for ms, flagged in ((1.8, False), (2.2, True), (49, True)):
+        made.report["ended_ms"] = made.objects[LAST]["ended_ms"] + ms
+        assert judge(made.trial(), made.expected()) == []
+        flag = (
+            FlagName.FETCHER_LATE,
+            f"by its own report the last object was there {ms:.1f} ms before the fetch ended",
+        )
+        assert [(each.name, each.detail) for each in flags(made.trial(), made.expected())] == [flag] * flagged
+    made.report["ended_ms"] = made.objects[LAST]["ended_ms"] + 51
+    assert [each.reason for each in judge(made.trial(), made.expected())] == [Reason.WIRE_MISMATCH]
 
 
 def late_packet(made: Fetched, payload: int, *, again: bool = False, connection: int = 1) -> None:
@@ -140,8 +182,61 @@ def test_what_comes_after_the_last_data_and_is_none_does_not_count() -> None:
 def test_a_connection_that_carried_nothing_may_still_be_opened_then() -> None:
     made = in_series(H2)
     stream = Stream(("10.10.1.2", port(9)), ("10.10.2.2", 443))
-    stream.packets += [packet(250, up=True), packet(400, up=False, seq=1, payload=2000)]
+    stream.packets += [packet(250, up=True, flags=SYN), packet(400, up=False, seq=1, payload=2000)]
     made.timeline.streams.append(stream)
+    assert made.judged() == []
+
+
+def of_before(made: Fetched, *packets: Packet, client_port: int = port(9)) -> None:
+    """A connection of the fetch before, which is not closed."""
+    stream = Stream(("10.10.1.2", client_port), ("10.10.2.2", 443))
+    stream.packets += packets
+    made.timeline.streams.insert(0, stream)
+
+
+@pytest.mark.parametrize(
+    ("first", "begins"),
+    [
+        (packet(2, up=True, flags=FIN | ACK), False),
+        (packet(2, up=True, payload=24), False),
+        (packet(2, up=True, flags=RST), False),
+        (packet(2, up=False, flags=FIN | ACK), False),
+        (packet(2, up=False, flags=SYN), False),
+        (packet(2, up=False, flags=SYN | ACK), False),
+        (packet(2, up=True, flags=SYN | ACK), False),
+        (packet(2, up=True, flags=SYN), True),
+    ],
+)
+def test_a_fetch_begins_with_a_connection_and_not_with_the_end_of_one_before(first: Packet, *, begins: bool) -> None:
+    made = in_series(H2)
+    of_before(made, first, packet(4, up=True))
+    assert ("ms before the fetch began" in mismatches(made)) is begins
+    assert begins or made.judged() == []
+
+
+def test_the_end_of_a_connection_before_is_no_begin_where_there_is_no_other() -> None:
+    made = in_series(H2)
+    made.timeline.streams.clear()
+    of_before(made, packet(made.report["began_ms"], up=True, flags=FIN | ACK))
+    assert "no packet with which the fetch begins" in mismatches(made)
+
+
+def test_what_is_sent_on_a_connection_before_is_no_first_request_of_a_warm_fetch() -> None:
+    made = warm(H2)
+    of_before(made, packet(made.report["began_ms"] - 9, up=True, payload=24))
+    assert made.judged() == []
+    sent = made.stream(1).packets
+    asked = [place for place, each in enumerate(sent) if each.up and each.payload][3]
+    at_ns = sent.pop(asked).at_ns
+    assert "the first packet left" in mismatches(made)
+    of_before(made, sent[asked]._replace(at_ns=at_ns, up=True, payload=24))
+    assert "the first packet left" in mismatches(made)
+
+
+def test_data_on_a_connection_before_is_no_end_of_the_fetch() -> None:
+    """It had the port of one of the fetch."""
+    made = in_series(H2)
+    of_before(made, packet(made.report["ended_ms"] + 100, up=False, payload=500), client_port=port(1))
     assert made.judged() == []
 
 
@@ -186,8 +281,7 @@ def test_a_fetcher_that_waited_is_flagged(late_ms: float, flagged: bool) -> None
 def test_a_fetch_that_ended_some_milliseconds_after_its_last_data_is_flagged() -> None:
     """Its log may be as late as its report: the capture is not."""
     made = in_series(H2)
-    end_later(made, 4)
-    made.told.requests[LAST]["last_byte_ms"] += 4
+    late(made, 4)
     assert made.judged() == []
     (flag,) = made.flags()
     assert flag.name is FlagName.FETCHER_LATE

@@ -25,6 +25,7 @@ from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.trial.fetch.expectation import as_fetched
 from lanelab.driver.trial.fetch.settings import ACCEPT_ENCODING, FetchSettings, objects_of
 from lanelab.driver.trial.page_load.current_load import UnderWay
+from lanelab.driver.trial.page_load.leftovers import wait_for_closed
 from lanelab.driver.trial.page_load.node_settings import HostReader, ReadBack, RouterReader
 from lanelab.driver.trial.page_load.router_watch import RouterWatch
 from lanelab.driver.trial.page_load.server_log import has_every_answer, read_server_log
@@ -69,6 +70,8 @@ class FetchOnBed(BedSide):
             trial.served = self._serving.start(spec)
         with trial.failing(Reason.FETCHER_FAILED):
             self._fetcher = self._make_fetcher(trial)
+        with trial.failing(Reason.BED_LOST):
+            trial.flag_left(wait_for_closed(self._client))
         self._place.drain()
         trial.recorders = TrialRecorders(spec.recorders, self._place.link())
         if trial.failures:
@@ -256,6 +259,6 @@ def _record(
         artifacts=tuple(sorted(path.name for path in trial.spec.folder.iterdir())),
         marks={name: round(value, 4) for name, value in marks.items()},
         evidence=evidence,
-        flags=tuple(flag for each in recorded for flag in each.flags),
+        flags=(*trial.flags, *(flag for each in recorded for flag in each.flags)),
         recordings={name: each.evidence for name, each in recordings.items() if each.evidence},
     )

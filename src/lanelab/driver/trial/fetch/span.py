@@ -12,15 +12,16 @@ from functools import cached_property
 from lanelab.driver.record.evidence.browser import LoadClock
 from lanelab.driver.record.evidence.fetch import FetchEvidence, FetchReport
 from lanelab.driver.record.reasons import Failure, Reason
-from lanelab.driver.trial.fetch.agreement import LATE_MS
+from lanelab.driver.trial.fetch.agreement import LATE_MS, MOST_LATE_MS
 from lanelab.driver.trial.packets.sequence import signed
-from lanelab.driver.trial.packets.timeline import Datagram, Packet, Stream, Timeline
+from lanelab.driver.trial.packets.timeline import ACK, SYN, Datagram, Packet, Stream, Timeline
 from lanelab.driver.trial.page_load.evidence import FAREWELL
 from lanelab.driver.trial.page_load.requests import few
 from lanelab.driver.trial.page_load.witnesses import QUIC_PORT, WEB_PORTS, port
 
 NEAR_MS = 1.0  # between two readings of one clock for one event, by two threads
-APART_MS, APART_SHARE = 5.0, 0.02  # what its ends may be away from others' word for them; the share is of all of it
+# What its ends may be away from others' word for them; the share is of all of it. It may end later, since that is told.
+APART_MS, APART_SHARE = 5.0, 0.02
 DNS_PORT = 53
 NS_PER_US, NS_PER_MS = 1000, 1_000_000
 
@@ -50,10 +51,16 @@ class Span:
             yield Failure(Reason.WIRE_MISMATCH, few(details))
 
     def late(self) -> Iterator[str]:
-        """Yield by how much the fetch ended later than its last data came, where that makes its time doubtful."""
+        """Yield by how much the fetch ended later than all was there, where that makes its time doubtful, and no
+        more."""
         last = self._last_ms(self._seen) if self._seen else None
-        if last is not None and self._report.total_ms - last > LATE_MS:
-            yield f"by the capture the last data came {self._report.total_ms - last:.1f} ms before the fetch ended"
+        late = {
+            "by its own report the last object was there": self._behind_objects_ms,
+            "by the capture the last data came": None if last is None else self._report.total_ms - last,
+        }
+        for words, ms in late.items():
+            if ms is not None and LATE_MS < ms <= self._most_late_ms:
+                yield f"{words} {ms:.1f} ms before the fetch ended"
 
     @cached_property
     def _seen(self) -> "Seen | None":
@@ -67,6 +74,17 @@ class Span:
         return max(APART_MS, APART_SHARE * self._report.total_ms)
 
     @property
+    def _most_late_ms(self) -> float:
+        """Return how much later than its last data a fetch may end: it waits for a processor as with each object."""
+        return max(MOST_LATE_MS, APART_SHARE * self._report.total_ms)
+
+    @property
+    def _behind_objects_ms(self) -> float | None:
+        """Return how long after its last object the fetch ended; None: it came to no end, or had none."""
+        ended = [each.ended_ms for each in self._report.measured if each.ended_ms is not None]
+        return self._report.ended_ms - max(ended) if ended and self._report.in_time else None
+
+    @property
     def _warmed_ms(self) -> float | None:
         """Return when what was fetched before had ended, by the fetcher's log's clock; None: nothing was, or not all
         of it ended."""
@@ -78,11 +96,12 @@ class Span:
         """What is measured begins with its first request, and ends with its last object."""
         report, most = self._report, self._apart_ms
         began = [each.began_ms for each in report.measured]
-        ended = [each.ended_ms for each in report.measured if each.ended_ms is not None]
         if began and not 0 <= min(began) - report.began_ms <= most:
             yield f"the fetch began at {report.began_ms:.1f} ms, and its first request at {min(began):.1f} ms"
-        if ended and report.in_time and not 0 <= report.ended_ms - max(ended) <= most:
-            yield f"the fetch ended at {report.ended_ms:.1f} ms, and its last object at {max(ended):.1f} ms"
+        behind = self._behind_objects_ms
+        if behind is not None and not 0 <= behind <= self._most_late_ms:
+            last_ms = report.ended_ms - behind
+            yield f"the fetch ended at {report.ended_ms:.1f} ms, and its last object at {last_ms:.1f} ms"
         before = [each.ended_ms for each in report.objects if not each.measured and each.ended_ms is not None]
         if before and max(before) > report.began_ms + NEAR_MS:
             yield "what was fetched before had not ended when the measured part began"
@@ -106,7 +125,7 @@ class Span:
         total, last = self._report.total_ms, self._last_ms(seen)
         if last is None:
             yield "the capture has no data that came before the fetch ended"
-        elif total - last > self._apart_ms:
+        elif total - last > self._most_late_ms:
             yield f"by the capture the last data came {total - last:.1f} ms before the fetch ended"
         late = [each for each in seen.arrivals if each.is_data and each.size > FAREWELL]
         after = [each.at_ms for each in late if each.at_ms > total + self._apart_ms]
@@ -121,7 +140,10 @@ class Span:
 
 @dataclass(frozen=True)
 class Seen:
-    """The packets that the client's capture has of the fetch. Times are ms since the beginning of what is measured."""
+    """The packets that the client's capture has of the fetch. Times are ms since the beginning of what is measured.
+
+    Every connection of a fetch begins in its capture. Of others, which the fetch before left, a FIN may be sent again.
+    """
 
     timeline: Timeline
     clock: LoadClock
@@ -132,12 +154,19 @@ class Seen:
 
     @cached_property
     def _streams(self) -> Sequence[Stream]:
-        return [each for each in self.timeline.streams if each.server[1] in WEB_PORTS]
+        """Return the connections of TCP that the client began."""
+        return [each for each in self.timeline.streams if each.server[1] in WEB_PORTS and begins(each)]
 
     @cached_property
     def _datagrams(self) -> Sequence[Datagram]:
-        """Return those of QUIC."""
-        return [each for each in self.timeline.datagrams if each.server_port == QUIC_PORT]
+        """Return those of connections of QUIC that the client began."""
+        begun_ns = {
+            (each.stream.client[1], *each.stream.server): each.stream.packets[0].at_ns
+            for each in self.timeline.quic
+            if each.stream.server[1] == QUIC_PORT and each.stream.packets
+        }
+        ends = ((each, (each.client_port, each.server, each.server_port)) for each in self.timeline.datagrams)
+        return [each for each, key in ends if key in begun_ns and each.at_ns >= begun_ns[key]]
 
     @cached_property
     def arrivals(self) -> Sequence[Arrival]:
@@ -152,7 +181,7 @@ class Seen:
     def opening_ms(self) -> float | None:
         """Return when the first packet of all left."""
         look_ups = [each.at_ns for each in self.timeline.datagrams if each.up and each.server_port == DNS_PORT]
-        begun = [each.packets[0].at_ns for each in self._streams if each.packets]
+        begun = [each.packets[0].at_ns for each in self._streams]
         by_quic = [each.at_ns for each in self._datagrams if each.up]
         first = min([*look_ups, *begun, *by_quic], default=None)
         return None if first is None else self._ms(first)
@@ -163,6 +192,12 @@ class Seen:
         sent = [self._ms(each.at_ns) for one in self._streams for each in one.up if each.payload]
         sent += [self._ms(each.at_ns) for each in self._datagrams if each.up]
         return min((at_ms for at_ms in sent if at_ms > heard), default=None)
+
+
+def begins(stream: Stream) -> bool:
+    """Return whether the first packet of a connection is the one with which its client begins it."""
+    first = next(iter(stream.packets), None)
+    return first is not None and first.up and first.flags & (SYN | ACK) == SYN
 
 
 def new_data(packets: Iterable[Packet]) -> Iterator[Packet]:
