@@ -33,6 +33,7 @@ class Fetched:
     told: Told
     report: Data
     timeline: Timeline  # what the client's capture has
+    datagrams: Data | None  # that came for the client; None: over TCP
 
     @property
     def objects(self) -> list[Data]:
@@ -45,6 +46,7 @@ class Fetched:
         data |= {"workload": "fetch", "requests": []}
         evidence = data["evidence"]
         evidence |= {"browser": None, "fetch": copy.deepcopy(self.report), "packets": {}}
+        evidence["datagrams"] = copy.deepcopy(self.datagrams)
         if self.told.captured or self.told.flows:
             evidence["packets"] = {"client": self.told.packets.to_json()}
         record = TrialRecord.from_json(data)
@@ -85,7 +87,8 @@ def fetched(arm: Arm, exchanges: list[Exchange], settings: FetchSettings = SERIE
         "ended_ms": max(each["ended_ms"] for each in measured) + 0.1, "in_time": True, "objects": objects,
     }  # fmt: skip
     timeline = _over_quic(told, exchanges) if told.flows else _timeline(told, exchanges)
-    return Fetched(settings, arm, told, report, timeline)
+    datagrams = {"received": 4000, "dropped": 0, "without_room": 0} if told.flows else None
+    return Fetched(settings, arm, told, report, timeline, datagrams)
 
 
 def _timeline(told: Told, exchanges: Iterable[Exchange]) -> Timeline:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from lanelab.driver.arm.arm import Arm
+from lanelab.driver.record.evidence.fetch import FetchEvidence
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.trial.fetch.bound import fetch_bound
 from tests.kit.fetch_records import Fetched, begin_quic, datagram, in_series, warm
@@ -169,6 +170,41 @@ def test_what_is_sent_on_a_connection_before_is_no_first_request_of_a_warm_fetch
     del made.timeline.datagrams[asked]
     made.timeline.datagrams.insert(asked, datagram(at_ms, BEFORE, up=True, length=40))
     assert any("by the capture the first packet left" in each.detail for each in made.judged())
+
+
+def test_datagrams_that_the_clients_sockets_drop_slow_the_fetch_down() -> None:
+    made = cold()
+    made.datagrams = {"received": 9990, "dropped": 10, "without_room": 10}
+    assert made.judged() == []
+    made.datagrams = {"received": 9989, "dropped": 11, "without_room": 9}
+    (failure,) = made.judged()
+    assert failure.reason is Reason.FETCHER_LIMITED
+    assert "of 10000 datagrams" in failure.detail
+    assert "dropped 11, 9 of them since the fetcher read too late" in failure.detail
+
+
+def test_a_fetch_whose_datagrams_nobody_counted_does_not_count() -> None:
+    made = cold()
+    made.datagrams = None
+    (failure,) = made.judged()
+    assert (failure.reason, failure.detail) == (Reason.EVIDENCE_MISSING, "the record lacks evidence.datagrams")
+
+
+def test_over_tcp_nobody_counts_datagrams_and_nobody_asks() -> None:
+    made = in_series(H2)
+    assert made.datagrams is None
+    assert made.judged() == []
+    made.datagrams = {"received": 10, "dropped": 10, "without_room": 10}
+    assert made.judged() == []
+
+
+def test_a_record_from_before_datagrams_were_counted_is_read() -> None:
+    evidence = cold().trial().fetch
+    assert evidence is not None
+    data = evidence.to_json()
+    assert FetchEvidence.from_json(data) == evidence
+    del data["datagrams"]
+    assert FetchEvidence.from_json(data) == dataclasses.replace(evidence, datagrams=None)
 
 
 @pytest.mark.parametrize("name", ["alpn_chosen", "alpn_offered", "server_name", "tls_version", "ready_us"])

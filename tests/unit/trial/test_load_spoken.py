@@ -14,11 +14,11 @@ from lanelab.driver.base.errors import RecordError
 from lanelab.driver.link import Link
 from lanelab.driver.record.evidence.packets import FlowSummary, PacketSummary
 from lanelab.driver.record.evidence.server import LoggedRequest, ServedRequest
-from lanelab.driver.record.evidence.spoken import Datagrams, QuicWitness, ServerDatagrams, SpokenEvidence
+from lanelab.driver.record.evidence.spoken import Datagrams, NodeDatagrams, QuicWitness, SpokenEvidence
 from lanelab.driver.record.reasons import FlagName, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.record.series import Series
-from lanelab.driver.trial.server_load.datagrams import counted_since, counts_in
+from lanelab.driver.trial.datagrams import counted_since, counts_in
 from lanelab.driver.trial.server_load.first_packets import packets_of
 from lanelab.driver.trial.server_load.spoken import seconds_logged, served_by_protocol, spoken_flags
 from lanelab.driver.trial.server_load.verdict import judge
@@ -34,7 +34,7 @@ H3 = Arm.parse("h3", {"server": "caddy", "protocol": "h3", "tls": "1.3"})
 H2 = Arm.parse("h2", {"server": "caddy", "protocol": "h2", "tls": "1.3"})
 LIMIT = packets_of(EXPECTED.settings)
 QUIC = QuicWitness(6, 5, 0, 0, {"TLS 1.3": 6}, {"h3": 6}, {"h3": 5}, packets=LIMIT - 1)
-SPOKEN = SpokenEvidence({"h3": 50}, Datagrams(10_000, 0), QUIC, tuple(range(10)), ServerDatagrams(5_000, 0, 0))
+SPOKEN = SpokenEvidence({"h3": 50}, Datagrams(10_000, 0), QUIC, tuple(range(10)), NodeDatagrams(5_000, 0, 0))
 SERIES = {
     "requests_per_s": Series("requests/s", tuple((second * 1000, 9) for second in range(1, 11))),
     "request_ms": Series("ms", tuple((second * 1000, 5) for second in range(1, 11))),
@@ -143,7 +143,7 @@ def test_a_capture_that_ended_before_the_load_may_lack_handshakes() -> None:
 
 @pytest.mark.parametrize(("dropped", "flagged"), [(0, False), (10, False), (11, True)])
 def test_a_server_that_drops_datagrams_counts_and_is_flagged(dropped: int, *, flagged: bool) -> None:
-    spoken = changed(at_server=ServerDatagrams(10_000 - dropped, dropped, dropped // 2))
+    spoken = changed(at_server=NodeDatagrams(10_000 - dropped, dropped, dropped // 2))
     assert failures(record(spoken)) == []
     flags = spoken_flags(spoken)
     assert [flag.name for flag in flags] == [FlagName.SERVER_DROPPED] * flagged
@@ -151,7 +151,7 @@ def test_a_server_that_drops_datagrams_counts_and_is_flagged(dropped: int, *, fl
 
 
 def test_the_flag_is_in_the_record(tmp_path: Path) -> None:
-    told = record(changed(at_server=ServerDatagrams(9_000, 1_000, 1_000)))
+    told = record(changed(at_server=NodeDatagrams(9_000, 1_000, 1_000)))
     context = TrialContext(H3, SITE, Link.parse({"rtt": "40ms"}), Rules(), tmp_path, EXPECTED.settings)
     finished = Load().finish(told.to_json(), context)
     assert [flag.name for flag in finished.flags] == [FlagName.SERVER_DROPPED]
@@ -168,7 +168,7 @@ UDP = "Udp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors\
 def test_the_kernels_table_is_read_and_the_load_is_the_difference() -> None:
     tcp = "Tcp: InErrs RcvbufErrors\nTcp: 9 9\n"
     before, after = (counts_in(tcp + UDP.format(*counts)) for counts in ((100, 2, 1), (400, 12, 8)))
-    assert counted_since(before, after) == ServerDatagrams(300, 10, 7)
+    assert counted_since(before, after) == NodeDatagrams(300, 10, 7)
 
 
 @pytest.mark.parametrize("table", ["", UDP.replace("InErrors", "Other"), UDP.partition("\n")[0]])

@@ -46,6 +46,7 @@ def test_every_reason_that_is_judged_has_a_case() -> None:
     own |= {Reason.CROSS_MISSING, Reason.CROSS_STALLED}  # tests/unit/link/test_cross.py
     own |= {Reason.SCRIPT_FAILED}  # tests/e2e/test_journey_scripts.py
     own |= {Reason.FETCHER_FAILED, Reason.AT_ONCE_IGNORED, Reason.WARM_IGNORED}  # test_fetch_verdict.py
+    own |= {Reason.FETCHER_LIMITED}  # test_fetch_http3.py
     own |= {Reason.RECORDER_FAILED, Reason.FAILED_REQUESTS, Reason.TOO_FEW_REQUESTS}
     assert {case.reason for case in cases("page-loads")} | own == set(Reason)
 

@@ -20,7 +20,8 @@ import (
 const quicSilence = 30 * time.Second
 
 // plainDatagrams: a capture has each datagram as it is on the link, and none has a mark that the link's queues would act upon. quic-go else hands
-// several over as one and marks them for ECN, and says on stderr what a capture shows: that its socket has a small buffer.
+// several over as one and marks them for ECN, and says on stderr that its socket has a small buffer. What does not fit into that no capture shows, which
+// is taken before the socket: the kernel counts it, and a fetch is judged by these counts.
 var plainDatagrams = sync.OnceValue(func() error {
 	var err error
 	for _, name := range []string{"QUIC_GO_DISABLE_GSO", "QUIC_GO_DISABLE_ECN", "QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING"} {

@@ -57,6 +57,7 @@ class Reason(StrEnum):
     GENERATOR_FAILED = "generator-failed"
     GENERATOR_LIMITED = "generator-limited"
     FETCHER_FAILED = "fetcher-failed"
+    FETCHER_LIMITED = "fetcher-limited"
     AT_ONCE_IGNORED = "at-once-ignored"
     WARM_IGNORED = "warm-ignored"
     STOPPED = "stopped"

@@ -15,12 +15,12 @@ class Datagrams(Coded):
 
 
 @dataclass(frozen=True, slots=True)
-class ServerDatagrams(Coded):
-    """The datagrams that came for the server node, from before the load until after it, by its kernel's counters."""
+class NodeDatagrams(Coded):
+    """The datagrams that came for a node, from before a load or a fetch until after it, by its kernel's counters."""
 
     received: int
     dropped: int  # which no program got, whatever the reason
-    without_room: int  # of these: the socket was full, since the server read too late
+    without_room: int  # of these: the socket was full, since its program read too late
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class SpokenEvidence(Coded):
     quic: QuicWitness | None  # None: nobody has read the first packets
     # Seconds, from the first, in which the server logged a request; None: no log is read, or as of `packets`.
     served_in_s: tuple[int, ...] | None = None
-    at_server: ServerDatagrams | None = None  # None: over TCP there are none, or as of `packets`
+    at_server: NodeDatagrams | None = None  # None: over TCP there are none, or as of `packets`
 
     @classmethod
     def decoded(cls, data: object) -> "SpokenEvidence":

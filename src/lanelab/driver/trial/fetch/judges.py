@@ -7,10 +7,12 @@ server. Here is what only a fetch has: its objects, how many were under way at o
 from collections import Counter
 from collections.abc import Callable, Iterator
 
+from lanelab.driver.arm.quic_stacks import H3
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.record.evidence.fetch import FetchedObject, FetchEvidence, FetchReport
 from lanelab.driver.record.reasons import Failure, Flag, FlagName, Reason
 from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.trial.datagrams import too_many_dropped
 from lanelab.driver.trial.fetch.agreement import Agreement, late_objects
 from lanelab.driver.trial.fetch.bound import fetch_bound
 from lanelab.driver.trial.fetch.connections import Connections
@@ -83,7 +85,8 @@ def _absent(case: Case, evidence: FetchEvidence, expected: ExpectedFetch) -> Ite
     if case.record.failures:
         return
     pieces = Pieces(case.record, evidence, expected.load)
-    absent = [*_lacking(evidence.fetch), *pieces.beside_client(), *_lacking_in_log(pieces, evidence)]
+    counts = ["evidence.datagrams"] if expected.arm.protocol == H3 and evidence.datagrams is None else []
+    absent = [*_lacking(evidence.fetch), *counts, *pieces.beside_client(), *_lacking_in_log(pieces, evidence)]
     if absent:
         yield Failure(Reason.EVIDENCE_MISSING, f"the record lacks {few(list(dict.fromkeys(absent)))}")
 
@@ -119,6 +122,8 @@ def _failures(case: Case, evidence: FetchEvidence, expected: ExpectedFetch) -> I
     resolution_us = SERVERS[expected.arm.server].clock_us
     yield from Connections(evidence, report, expected, resolution_us).failures()
     yield from _below_bound(case, evidence, report, expected)
+    if expected.arm.protocol == H3:
+        yield from _dropped(evidence)
 
 
 def _whole_timeline(case: Case) -> Timeline | None:
@@ -132,6 +137,16 @@ def _shared(needs: Needs, case: Case) -> Iterator[Failure]:
     for each in SHARED:
         if each.needs is needs:
             yield from each.failures(case)
+
+
+def _dropped(evidence: FetchEvidence) -> Iterator[Failure]:
+    """No fetch is slower since its own sockets lost what had come over the link."""
+    datagrams = evidence.datagrams
+    if datagrams and too_many_dropped(datagrams):
+        came = datagrams.received + datagrams.dropped
+        late = f"{datagrams.without_room} of them since the fetcher read too late"
+        detail = f"of {came} datagrams that came for the client its sockets dropped {datagrams.dropped}, {late}"
+        yield Failure(Reason.FETCHER_LIMITED, detail)
 
 
 def _below_bound(

@@ -13,15 +13,15 @@ from lanelab.driver.base.clock import utc_now
 from lanelab.driver.base.errors import BedError, InputError, NodeError, RecordError
 from lanelab.driver.bed.node import NODE_NAMES, Node
 from lanelab.driver.record.evidence.load import LoadEvidence, ServedBy
-from lanelab.driver.record.evidence.spoken import ServerDatagrams, SpokenEvidence
+from lanelab.driver.record.evidence.spoken import NodeDatagrams, SpokenEvidence
 from lanelab.driver.record.metrics import LOAD
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.record.series import Series
+from lanelab.driver.trial.datagrams import counted, counted_since
 from lanelab.driver.trial.load_settings import LoadSettings
 from lanelab.driver.trial.recorders.recorder import Context, Role
 from lanelab.driver.trial.recorders.trial_recorders import TrialRecorders
-from lanelab.driver.trial.server_load.datagrams import counted, counted_since
 from lanelab.driver.trial.server_load.first_packets import FILE, FirstPackets
 from lanelab.driver.trial.server_load.generator import Generator, Output, Results, Target
 from lanelab.driver.trial.server_load.generator_life import RunningGenerator
@@ -175,7 +175,7 @@ class LoadOnBed(BedSide):
             raise BedError("no trial was prepared")
         spec, started_utc, began = self._spec, utc_now(), time.monotonic()
         results, zero = Results(None, {}), began
-        at_server: ServerDatagrams | None = None
+        at_server: NodeDatagrams | None = None
         if self._served and self._target and not self._failures:
             generator = GENERATORS[self._target.settings.generator]
             self._capture_first_packets(self._target)
@@ -264,7 +264,7 @@ class LoadOnBed(BedSide):
             self._keep_of_proxy(spec, proxy)
         return serving
 
-    def _datagrams_at_server(self, spec: TrialSpec) -> ServerDatagrams | None:
+    def _datagrams_at_server(self, spec: TrialSpec) -> NodeDatagrams | None:
         """Return what the server node's kernel has counted until now; None over TCP, and where it cannot be read."""
         if spec.arm.protocol != H3:
             return None
@@ -274,7 +274,7 @@ class LoadOnBed(BedSide):
             self._failures.append(Failure(Reason.EVIDENCE_MISSING, f"of the server's datagrams: {error}"))
             return None
 
-    def _spoken(self, spec: TrialSpec, results: Results, at_server: ServerDatagrams | None) -> SpokenEvidence | None:
+    def _spoken(self, spec: TrialSpec, results: Results, at_server: NodeDatagrams | None) -> SpokenEvidence | None:
         """Return by which protocols the server had requests, by the few that it logs, and what came by UDP."""
         sampled = spec.arm.protocol in SERVERS[spec.arm.server].sampled
         if self._served is None or not (sampled or spec.arm.protocol == H3):

@@ -12,12 +12,12 @@ from lanelab.driver.record.evidence.spoken import Datagrams, SpokenEvidence
 from lanelab.driver.record.reasons import Failure, Flag, FlagName, Reason
 from lanelab.driver.record.record import TrialRecord
 from lanelab.driver.record.series import Series
+from lanelab.driver.trial.datagrams import too_many_dropped
 from lanelab.driver.trial.server_load.wire import H3, judge_quic
 
 # As servers write them; ApacheBench speaks HTTP/1.0 where an arm says HTTP/1.1.
 WRITTEN = {"HTTP/3.0": H3, "HTTP/2.0": "h2", "HTTP/1.1": "http/1.1", "HTTP/1.0": "http/1.1"}
 UNKNOWN = "unknown"
-MOST_DROPPED = 0.001  # of the datagrams that came: each lost one slows its connection down
 ANSWERS, ANSWER_MS = "requests_per_s", "request_ms"  # series of the generator
 LEAST_S = 3.0  # a load of so long has a second of which the generator tells
 EDGES_S = 2  # at the beginning and the end, since the clocks' seconds begin at different times
@@ -63,9 +63,9 @@ def spoken_flags(spoken: SpokenEvidence | None) -> tuple[Flag, ...]:
     at_server = spoken.at_server if spoken else None
     if at_server is None:
         return ()
-    came = at_server.received + at_server.dropped
-    if at_server.dropped <= MOST_DROPPED * came:
+    if not too_many_dropped(at_server):
         return ()
+    came = at_server.received + at_server.dropped
     late = f"{at_server.without_room} of them since the server read too late"
     detail = f"of {came} datagrams that came for the server its sockets dropped {at_server.dropped}, {late}"
     return (Flag(FlagName.SERVER_DROPPED, detail),)
@@ -107,6 +107,6 @@ def _throughout(served_in_s: Sequence[int], report: LoadReport, series: Mapping[
 
 def _dropped(datagrams: Datagrams) -> Iterator[Failure]:
     came = datagrams.received + datagrams.dropped
-    if datagrams.dropped > MOST_DROPPED * came:
+    if too_many_dropped(datagrams):
         detail = f"of {came} datagrams that came for it its sockets dropped {datagrams.dropped}: it read them too late"
         yield Failure(Reason.GENERATOR_LIMITED, detail)
