@@ -14,7 +14,7 @@ from lanelab.driver.run.study.read import parse_study, read_study_folder
 GUIDE = (PROJECT / "docs" / "reproduce-a-paper.md").read_text()
 COMMANDS = re.findall(r"^    \./lanelab (.*)$", GUIDE, re.MULTILINE)
 BLOCKS = re.findall(r"^```yaml\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
-SLOW = ("study run", "study report", "study show latest")  # they need a bed, or a run: tests/e2e has them
+SLOW = ("study run", "study report", "study show latest", "study matrix")  # of a bed, or of a run
 
 
 def test_its_quick_commands_work_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,7 @@ def aged(site: Site, age_s: int, browser: str) -> Iterator[SiteObject]:
     visited = first_visit(site)
     for each in site.objects:
         if each.method == "GET":
-            yield replace(each, headers=_aged(each, age_s + _own_age_s(each, site), visited, browser))
+            yield replace(each, headers=_aged(each, age_s + _own_age_s(each), visited, browser))
         else:
             yield each
 
@@ -64,7 +64,7 @@ def kept_answers(site: Site, browser: str, added_s: int = 0) -> list[Kept]:
     they were recorded, where they are so already."""
     visited = first_visit(site)
     shown = {each.url: each for each in site.objects if (each.method, each.status) == ("GET", OK)}
-    return [_kept(each, _own_age_s(each, site) - added_s, visited, browser) for each in shown.values()]
+    return [_kept(each, _own_age_s(each) - added_s, visited, browser) for each in shown.values()]
 
 
 def expire_by(kept: Iterable[Kept], age_s: int) -> list[Kept]:
@@ -79,13 +79,9 @@ def _kept(each: SiteObject, own_s: int, visited: float, browser: str) -> Kept:
     return Kept(each.url, None if fresh_s is None else fresh_s - own_s, is_guessed(headers))
 
 
-def _own_age_s(each: SiteObject, site: Site) -> int:
-    """Return how old an answer was already when the site was visited for the first time (RFC 9111, 4.2.3): by its Age,
-    and by its Date where the day of the visit is known."""
-    headers = _headers(each)
-    by_age = [int(value) for value in values(headers, AGE.lower()) if value.isdecimal()]
-    by_date = [] if site.recorded_ms is None else [site.recorded_ms / 1000 - date for date in dates(headers)]
-    return math.floor(max((0, *by_age, *by_date)))
+def _own_age_s(each: SiteObject) -> int:
+    """Return how old an answer was already when it was recorded: a cache on the way says it by Age (RFC 9111, 5.1)."""
+    return max((int(value) for value in values(_headers(each), AGE.lower()) if value.isdecimal()), default=0)
 
 
 def _aged(each: SiteObject, age_s: int, visited: float, browser: str) -> Headers:
