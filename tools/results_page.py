@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from lanelab.analysis.results.study.matrix import UNCHECKED, standing
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.run.study.read import read_study
 from lanelab.driver.run.study.run_folder import sha256
@@ -15,7 +16,7 @@ from lanelab.driver.run.study.study import PublishedClaim, Study
 from tools.kept_results import EXPERIMENTS, KeptCheck, KeptResults, all_results, keep, results_of
 
 PAGE = EXPERIMENTS / "README.md"
-NOT_RUN, UNCHECKED, MIXED = "not kept", "not checked", "mixed"
+NOT_KEPT = "not kept"
 NO_RUN = "No result is kept: it was not run yet, or what came out is in its README alone."
 USUAL = "as it is"  # the heading of a study without variants
 BEGIN = """\
@@ -50,7 +51,7 @@ def _counts(results: Sequence[KeptResults], studies: Sequence[Study]) -> Iterato
     """Yield one sentence for each variant: how many statements stand how."""
     for variant in dict.fromkeys(each["variant"] for each in results):
         standings = [
-            _standing(_checks_of(each, claim))
+            standing(check["verdict"] for check in _checks_of(each, claim))
             for each in results
             if each["variant"] == variant
             for study in studies
@@ -81,16 +82,9 @@ def _checks_of(kept: KeptResults | None, claim: PublishedClaim) -> list[KeptChec
     return [check for check in kept["checks"] if (check["statement"], check["says"]) == of_claim] if kept else []
 
 
-def _standing(checks: Sequence[KeptCheck]) -> str:
-    verdicts = {check["verdict"] for check in checks}
-    if not verdicts:
-        return UNCHECKED
-    return verdicts.pop() if len(verdicts) == 1 else MIXED
-
-
 def _cell(kept: KeptResults | None, claim: PublishedClaim) -> str:
     if kept is None:
-        return NOT_RUN
+        return NOT_KEPT
     checks = _checks_of(kept, claim)
     if not checks:
         return UNCHECKED

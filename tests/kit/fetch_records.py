@@ -170,3 +170,12 @@ def warm(arm: Arm) -> Fetched:
     urls = (HTML, STYLE, LOGO)
     exchanges = [exchange(url, 1, 90 + 61 * place, 150 + 61 * place) for place, url in enumerate((*urls, *urls))]
     return fetched(arm, exchanges, FetchSettings(("*",), 1, warm=True), before=len(urls))
+
+
+def much_too_quick(made: Fetched) -> None:
+    """Everybody at the client says that it took a tenth of the time."""
+    for each in made.objects:
+        each |= {"began_ms": each["began_ms"] / 10, "ended_ms": each["ended_ms"] / 10}
+    for each in made.told.requests:
+        each |= {key: each[key] / 10 for key in ("queued_ms", "sent_ms", "first_byte_ms", "last_byte_ms")}
+    made.report |= {key: made.report[key] / 10 for key in ("began_ms", "ended_ms")}

@@ -50,18 +50,8 @@ func (c *connector) whole(ctx context.Context, host string) (net.Conn, *tls.Conn
 	if err != nil || c.tls == nil {
 		return conn, nil, err
 	}
-	trace := httptrace.ContextClientTrace(ctx)
-	config := c.tls.Clone()
-	config.ServerName = host
-	secured := tls.Client(conn, config)
-	if trace != nil && trace.TLSHandshakeStart != nil {
-		trace.TLSHandshakeStart()
-	}
-	err = secured.HandshakeContext(ctx)
-	state := secured.ConnectionState()
-	if trace != nil && trace.TLSHandshakeDone != nil {
-		trace.TLSHandshakeDone(state, err)
-	}
+	secured := c.client(conn, host)
+	state, err := handshake(ctx, secured, httptrace.ContextClientTrace(ctx))
 	if err == nil && state.NegotiatedProtocol != c.settings.Protocol {
 		err = fmt.Errorf("%w: asked for %s by ALPN, it chose %q", errProtocol, c.settings.Protocol, state.NegotiatedProtocol)
 	}
@@ -70,6 +60,26 @@ func (c *connector) whole(ctx context.Context, host string) (net.Conn, *tls.Conn
 		return nil, nil, err
 	}
 	return secured, &state, nil
+}
+
+// client is TLS over a connection, before its handshake.
+func (c *connector) client(conn net.Conn, host string) *tls.Conn {
+	config := c.tls.Clone()
+	config.ServerName = host
+	return tls.Client(conn, config)
+}
+
+// handshake lets k6 see when it begins and ends.
+func handshake(ctx context.Context, secured *tls.Conn, trace *httptrace.ClientTrace) (tls.ConnectionState, error) {
+	if trace != nil && trace.TLSHandshakeStart != nil {
+		trace.TLSHandshakeStart()
+	}
+	err := secured.HandshakeContext(ctx)
+	state := secured.ConnectionState()
+	if trace != nil && trace.TLSHandshakeDone != nil {
+		trace.TLSHandshakeDone(state, err)
+	}
+	return state, err
 }
 
 // carrier is a connection that carries all requests, ready for the first.

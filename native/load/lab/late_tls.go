@@ -48,23 +48,14 @@ func (c *connector) securedLater(ctx context.Context, network, address string) (
 	if err != nil {
 		return nil, err
 	}
-	trace := httptrace.ContextClientTrace(ctx)
-	config := c.tls.Clone()
-	config.ServerName = name
-	secured := tls.Client(conn, config)
-	handshake := func() error {
-		if trace != nil && trace.TLSHandshakeStart != nil {
-			trace.TLSHandshakeStart()
-		}
-		err := secured.Handshake() // the request's time ends it: the transport then closes the connection
-		state := secured.ConnectionState()
-		if trace != nil && trace.TLSHandshakeDone != nil {
-			trace.TLSHandshakeDone(state, err)
-		}
+	secured, trace := c.client(conn, name), httptrace.ContextClientTrace(ctx)
+	shake := func() error {
+		// No context: the request's time ends it, as the transport then closes the connection.
+		state, err := handshake(context.Background(), secured, trace)
 		if err == nil {
 			c.recorder.spoke(c.settings.Protocol, &state)
 		}
 		return err
 	}
-	return &lateTLS{Conn: secured, handshake: handshake}, nil
+	return &lateTLS{Conn: secured, handshake: shake}, nil
 }

@@ -10,7 +10,7 @@ from lanelab.driver.arm.arm import Arm
 from lanelab.driver.record.evidence.fetch import FetchEvidence
 from lanelab.driver.record.reasons import Reason
 from lanelab.driver.trial.fetch.bound import fetch_bound
-from tests.kit.fetch_records import Fetched, begin_quic, datagram, in_series, warm
+from tests.kit.fetch_records import Fetched, begin_quic, datagram, in_series, much_too_quick, warm
 from tests.kit.records import connection as over_tcp
 
 H2 = Arm.parse("h2", {"server": "caddy", "protocol": "h2", "tls": "1.3"})
@@ -70,15 +70,6 @@ def by_tcp(made: Fetched) -> None:
 
 def read_together(made: Fetched) -> None:
     made.told.served[1]["began_us"] = made.told.served[0]["began_us"] + 1000
-
-
-def much_too_quick(made: Fetched) -> None:
-    """Everybody at the client says that it took a tenth of the time."""
-    for each in made.objects:
-        each |= {"began_ms": each["began_ms"] / 10, "ended_ms": each["ended_ms"] / 10}
-    for each in made.told.requests:
-        each |= {key: each[key] / 10 for key in ("queued_ms", "sent_ms", "first_byte_ms", "last_byte_ms")}
-    made.report |= {key: made.report[key] / 10 for key in ("began_ms", "ended_ms")}
 
 
 CASES: list[tuple[Reason, Callable[[], Fetched], Change, str]] = [

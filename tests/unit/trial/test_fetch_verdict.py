@@ -13,7 +13,7 @@ from lanelab.driver.trial.fetch.bound import fetch_bound
 from lanelab.driver.trial.fetch.judges import judge
 from lanelab.driver.trial.fetch.requests import measures_of
 from lanelab.driver.trial.fetch.settings import FetchSettings
-from tests.kit.fetch_records import HTML, LOGO, STYLE, Fetched, exchange, fetched, in_series, warm
+from tests.kit.fetch_records import HTML, LOGO, STYLE, Fetched, exchange, fetched, in_series, much_too_quick, warm
 from tests.kit.records import SITE
 
 HTTP = Arm.parse("http", {})
@@ -104,15 +104,6 @@ def without_last(made: Fetched) -> None:
     made.told.requests.pop()
     made.told.served.pop()
     made.report["ended_ms"] = made.objects[-1]["ended_ms"] + 0.1
-
-
-def much_too_quick(made: Fetched) -> None:
-    """Everybody at the client says that it took a tenth of the time."""
-    for each in made.objects:
-        each |= {"began_ms": each["began_ms"] / 10, "ended_ms": each["ended_ms"] / 10}
-    for each in made.told.requests:
-        each |= {key: each[key] / 10 for key in ("queued_ms", "sent_ms", "first_byte_ms", "last_byte_ms")}
-    made.report |= {key: made.report[key] / 10 for key in ("began_ms", "ended_ms")}
 
 
 CASES: list[tuple[Reason, str, Change, str]] = [

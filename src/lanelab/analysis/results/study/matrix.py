@@ -2,7 +2,7 @@
 Pure, but for the run folders that it was read from."""
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TypedDict
@@ -162,12 +162,17 @@ MIXED, UNCHECKED = "mixed", "not checked"
 ORDER = (*map(str, Verdict), MIXED, UNCHECKED)
 
 
-def _standing(checks: Sequence[Check]) -> str:
-    """Return what its checks say of a statement together: the verdict that all have, else that they differ."""
-    verdicts = {str(check.verdict.judged.verdict) for check in checks}
-    if not verdicts:
+def standing(verdicts: Iterable[str]) -> str:
+    """Return what the verdicts of its checks say of a statement together: the one that all have, else that they
+    differ."""
+    different = set(verdicts)
+    if not different:
         return UNCHECKED
-    return verdicts.pop() if len(verdicts) == 1 else MIXED
+    return different.pop() if len(different) == 1 else MIXED
+
+
+def _standing(checks: Sequence[Check]) -> str:
+    return standing(str(check.verdict.judged.verdict) for check in checks)
 
 
 def _group(run: MatrixRun) -> Group:
