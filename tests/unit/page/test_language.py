@@ -12,7 +12,7 @@ import pytest
 import lanelab
 from lanelab.analysis.results.layout.markup import el
 from lanelab.driver import lab, page
-from lanelab.driver.page.german import GERMAN
+from lanelab.driver.page.german import GERMAN, TABLES
 from lanelab.driver.page.language import LANGUAGES, Reading, date, in_english, many, read_as, say, whole
 from tests.kit.pages import Visitor, served
 
@@ -48,6 +48,10 @@ def test_every_text_has_its_german_and_none_is_left_over() -> None:
     said = set(texts())
     assert said - GERMAN.keys() == set(), "without German"
     assert GERMAN.keys() - said == set(), "said nowhere"
+
+
+def test_no_text_is_in_two_tables() -> None:
+    assert sum(map(len, TABLES)) == len(GERMAN)
 
 
 def places(words: str) -> list[str]:

@@ -1,5 +1,5 @@
-"""The language of a page. A text is written in English where it is said, `say("Round {round}", round=3)`; german.py has
-the table of all of them, and a test compares the two.
+"""The language of a page. A text is written in English where it is said, `say("Round {round}", round=3)`; german/ has
+the tables of all of them, and a test compares them.
 
 Who reads a page in which language, preference.py knows; what is a file, and no answer, is in English.
 """

@@ -1,0 +1,116 @@
+"""What labs say in German, to who does one and to who runs the class."""
+
+from collections.abc import Mapping
+
+GERMAN: Mapping[str, str] = {
+    "Go on where the link is not what was asked for: on a busy machine. All outputs then say so.":
+        "Weitermachen, wo die Leitung nicht die verlangte ist: auf einem Rechner, der anderes tut. Alle Ausgaben "
+        "sagen es dann.",
+    "As a table (CSV)": "Als Tabelle (CSV)",
+    "Begin": "Anfangen",
+    "Begin my run": "Meinen Lauf beginnen",
+    "A run is about to begin. Wait until it has.": "Gleich beginnt ein Lauf. Warte, bis er begonnen hat.",
+    "Open the link of the class once more, then begin.": "Öffne den Link der Klasse noch einmal, dann fang an.",
+    "Remove": "Entfernen",
+    "Remove {name}": "{name} entfernen",
+    "Somebody has begun this lab in this browser.": "In diesem Browser hat schon jemand dieses Labor angefangen.",
+    "Whoever may run the class can add you.": "Wer Läufe beginnen darf, kann dich aufnehmen.",
+    "{n} have begun this lab from this address.": "{n} haben dieses Labor von dieser Adresse aus angefangen.",
+    "Begin one run for all who are ready": "Einen Lauf für alle beginnen, die bereit sind",
+    "Begin this lab": "Dieses Labor anfangen",
+    "Change them, until the run begins": "Ändern, bis der Lauf beginnt",
+    "Fix my predictions": "Meine Vorhersagen festlegen",
+    "Fix your predictions first.": "Lege zuerst deine Vorhersagen fest.",
+    "Fixed: {moment}. sha256 {digest}": "Festgelegt: {moment}. sha256 {digest}",
+    "It begins as soon as nothing else is measured here.": "Er beginnt, sobald hier nichts anderes gemessen wird.",
+    "It is too late": "Es ist zu spät",
+    "It takes predictions that have no run yet.": "Dazu braucht es Vorhersagen, die noch keinen Lauf haben.",
+    "Labs": "Labore",
+    "Look at the run": "Den Lauf ansehen",
+    "No run has ended yet.": "Noch kein Lauf ist zu Ende.",
+    "Nobody has begun yet.": "Noch niemand hat angefangen.",
+    "Nothing is fixed yet.": "Noch ist nichts festgelegt.",
+    "Nothing was begun": "Es wurde nichts begonnen",
+    "One answer cannot be read.": "Eine Antwort ist nicht lesbar.",
+    "{n} answers cannot be read.": "{n} Antworten sind nicht lesbar.",
+    "One run is before it.": "Ein Lauf ist davor.",
+    "{n} runs are before it.": "{n} Läufe sind davor.",
+    "One student has not predicted yet:": "Eine Person hat noch nichts vorhergesagt:",
+    "{n} students have not predicted yet:": "{n} Personen haben noch nichts vorhergesagt:",
+    "Place {place} in the queue.": "Platz {place} in der Schlange.",
+    "Results are hidden.": "Die Ergebnisse sind verdeckt.",
+    "Show them all the same": "Trotzdem zeigen",
+    "Take it home: one file with all of this": "Zum Mitnehmen: eine Datei mit alledem",
+    "The class": "Die Klasse",
+    "The load: {cell}": "Der Ladevorgang: {cell}",
+    "The report": "Der Bericht",
+    "The run began without predictions.": "Der Lauf begann ohne Vorhersagen.",
+    "The run begins: the link is tested.": "Der Lauf beginnt: Die Leitung wird geprüft.",
+    "The run did not begin.": "Der Lauf hat nicht begonnen.",
+    "The run has ended: {ok} trials count, {failed} failed.":
+        "Der Lauf ist zu Ende: {ok} Versuche zählen, {failed} sind fehlgeschlagen.",
+    "The run is about to begin with what was predicted before.":
+        "Der Lauf beginnt gleich, mit dem, was vorher vorhergesagt war.",
+    "The verdicts are those of claims.": "Die Urteile sind die von Behauptungen.",
+    "They are kept with their time and a digest. What you leave empty is not judged.":
+        "Sie werden mit Uhrzeit und Prüfsumme aufbewahrt. Was du leer lässt, wird nicht beurteilt.",
+    "Wait for the teacher, who begins the run. This page follows by itself.":
+        "Warte, bis die Lehrkraft den Lauf beginnt. Diese Seite folgt von selbst.",
+    "What comes out, the questions and the answers open here when the run has ended.":
+        "Was herauskommt, die Fragen und die Antworten stehen hier, sobald der Lauf zu Ende ist.",
+    "What everybody predicted is for who may run.": "Was alle vorhergesagt haben, sieht nur, wer Läufe beginnen darf.",
+    "What the class predicted, and what came out": "Was die Klasse vorhergesagt hat, und was herauskam",
+    "What you said, and what came out": "Was du gesagt hast, und was herauskam",
+    "Who predicts later is in the next run.": "Wer später vorhersagt, ist im nächsten Lauf.",
+    "Write at least one answer.": "Schreib mindestens eine Antwort.",
+    "Your teacher sees this page with everybody's address, and can give you yours again.":
+        "Wer unterrichtet, sieht hier die Adressen aller und kann dir deine noch einmal geben.",
+    "A name leads to that student's page: send its address to who has lost it.":
+        "Ein Name führt zur Seite dieser Person: Wer die eigene Adresse verloren hat, bekommt sie von dir.",
+    "You get an address of your own. Keep it: your predictions are there.":
+        "Du bekommst eine eigene Adresse. Heb sie auf: Dort sind deine Vorhersagen.",
+    "You predict, a run shows, and you find out why.":
+        "Du sagst vorher, ein Lauf zeigt es, und du findest heraus, warum.",
+    "Your name, as the class knows it": "Dein Name, wie ihn die Klasse kennt",
+    "Your run is made with your predictions and your own seed.":
+        "Dein Lauf wird mit deinen Vorhersagen und deinem eigenen Startwert gemacht.",
+    "has a run": "hat einen Lauf",
+    "higher (longer, more)": "mehr (länger, größer)",
+    "lower (shorter, fewer)": "weniger (kürzer, kleiner)",
+    "the same": "gleich",
+    "nothing": "nichts",
+    "one prediction": "eine Vorhersage",
+    "{n} predictions": "{n} Vorhersagen",
+    "predicted": "vorhergesagt",
+    "predictions": "Vorhersagen",
+    "student": "Name",
+    "{name}. This address is yours: come back to it.": "{name}. Diese Adresse gehört dir: Komm hierher zurück.",
+    "{ready} of {all} are ready: they have predicted, and have no run.":
+        "{ready} von {all} sind bereit: Sie haben vorhergesagt und noch keinen Lauf.",
+    "prediction": "Vorhersage",
+    "yours": "deine",
+    "95% interval": "95-%-Intervall",
+    "verdict": "Urteil",
+    "because": "weil",
+    "Your numbers": "Deine Zahlen",
+    "you said {answer}": "du sagtest {answer}",
+    "reproduced": "bestätigt",
+    "direction only": "nur die Richtung",
+    "not reproduced": "nicht bestätigt",
+    "inconclusive": "unentschieden",
+    "not tested": "nicht geprüft",
+    "{student}, seed {seed}": "{student}, Startwert {seed}",
+    "Predicted at {predicted}; the run began at {began}: {ok} trials count, {failed} failed.":
+        "Vorhergesagt um {predicted}; der Lauf begann um {began}: {ok} Versuche zählen, {failed} sind fehlgeschlagen.",
+    "Run {run}. sha256 of the predictions {digest}. Nothing here is loaded from elsewhere.":
+        "Lauf {run}. sha256 der Vorhersagen {digest}. Nichts hiervon kommt von woanders.",
+    "One student": "Eine Person",
+    "{n} students": "{n} Personen",
+    "Not judged": "Nicht beurteilt",
+    "To be looked at": "Zum Nachsehen",
+    "Nobody predicted this.": "Niemand hat das vorhergesagt.",
+    "Everybody's": "Die von allen",
+    "{n} predictions from {least} to {most}": "{n} Vorhersagen, von {least} bis {most}",
+    "Dots: predictions. Below the line: what was measured, or worked out.":
+        "Punkte: Vorhersagen. Unter der Linie: was gemessen oder ausgerechnet wurde.",
+}  # fmt: skip
