@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lanelab.driver.lab import description
-from lanelab.driver.page import lab_pages
 from lanelab.driver.page.access import Role
 from tests.kit.axe import axe_script, violations
+from tests.kit.classes import with_labs
 from tests.kit.made_lab import NAME, TEXT
 from tests.kit.pages import Visitor, served
 from tests.kit.reader import Reader, reader
@@ -54,10 +53,7 @@ def teacher(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Visitor
     (folder / "experiment.yaml").write_text(EXPERIMENT)
     (folder / f"{NAME}.yaml").write_text(DESCRIPTION.format(file=folder / "experiment.yaml"))
     (folder / f"{NAME}.md").write_text(TEXT)
-    monkeypatch.setattr(description, "LABS", folder)
-    for cached in (lab_pages._lab, lab_pages._text, lab_pages._lines):
-        cached.cache_clear()
-
+    with_labs(folder, monkeypatch)
     (tmp_path / "runs").mkdir()
     with served(tmp_path / "runs") as visitor:
         yield visitor

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from lanelab.driver.api import run_apart
 from lanelab.driver.lab import description
+from tests.kit.classes import prediction, predicts
 from tests.kit.made_lab import NAME, make_lab
 from tests.kit.pages import served
 from tests.kit.wait import wait_until
@@ -38,15 +39,14 @@ with served(runs) as owner:
         return owner.post(f"/labs/{NAME}/enrol", {"name": [name]})
 
     ada = f"/labs/{NAME}/{enrol('Ada').headers['location']}"
-    answers = {name: [""] for name in ("load", "faster", "share", "product", "ping")} | {"load": ["900"]}
-    assert owner.post(f"{ada}predict", answers).status == 303
+    assert predicts(owner, ada, load="900").status == 303
     before = files()
     with (place / "disk" / "filling").open("wb", buffering=0) as filling, suppress(OSError):
         while True:
             filling.write(bytes(4096))
     forms = {
         f"/labs/{NAME}/enrol": {"name": ["Ben"]},
-        f"{ada}predict": {**answers, "load": ["2250"]},
+        f"{ada}predict": prediction(load="2250"),
         "/race/": {},
         "/bench/": {},
         "/begin/": {"experiment": ["quickstart"], "trials": ["1"], "seed": [""]},
@@ -62,7 +62,7 @@ with served(runs) as owner:
     run_apart.ROOM_MIB = 0
     print(enrol("Ben").status)
     wait_until(lambda: "The run did not begin. no bed here" in owner.ask(ada).text, 20)
-    print(owner.post(f"{ada}predict", {**answers, "load": ["2250"]}).status)
+    print(predicts(owner, ada, load="2250").status)
 """
 
 

@@ -1,15 +1,17 @@
-"""Where pages are drawn: off the processors of beds, as far as there are others."""
+"""Where pages are drawn, and when: off the processors of beds as far as there are others, and after what measures."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
 from lanelab.driver.page import priority
-from lanelab.driver.page.priority import Aside, processors_to_draw
+from lanelab.driver.page.priority import THREADS, Aside, drawers, ordinary, processors_to_draw
 from lanelab.driver.run.sweep import processors
-from tests.kit.pages import served
+from tests.kit.begun_runs import begun, writer
+from tests.kit.pages import Visitor, served
 
 
 @pytest.mark.parametrize(
@@ -59,3 +61,19 @@ def test_the_processors_of_beds_are_those_of_their_processes(monkeypatch: pytest
     monkeypatch.setattr(processors, "_beds_here", lambda: iter([os.getpid(), 1 << 30]))
     assert processors.processors_of_beds_here() == os.sched_getaffinity(0)
     assert processors.other_beds_here() == 2
+
+
+def test_what_draws_yields_to_all_others_and_what_measures_to_none(owner: Visitor, place: Path) -> None:
+    assert drawers().submit(os.sched_getscheduler, 0).result() == os.SCHED_IDLE
+    assert os.sched_getscheduler(writer(begun(owner, place))) == os.SCHED_OTHER
+
+
+def test_threads_for_what_others_wait_for_are_there_before_one_that_yields_asks() -> None:
+    pool, together = ordinary(), Barrier(THREADS)
+
+    def kind() -> int:
+        together.wait(10)
+        return os.sched_getscheduler(0)
+
+    asked = drawers().submit(lambda: [pool.submit(kind) for _ in range(THREADS)]).result()
+    assert [each.result() for each in asked] == [os.SCHED_OTHER] * THREADS
