@@ -70,6 +70,17 @@ def test_places_may_differ_in_the_setting_of_one_side() -> None:
     assert len(one.places) == 2
 
 
+def test_a_mean_has_one_place_with_the_points_of_all() -> None:
+    base = f"sites: dummy\nlinks: {{rtt: [20ms, 50ms, 100ms], rate: [1mbit, 10mbit]}}\n{ARMS}"
+    gain = f"a: {{{CHANGE}, expect: lower, for: mean place}}"
+    trend = "t: {trend: {change_of: a, over: rtt}, expect: decreasing, for: mean rate}"
+    over_all, grows = read(claims(gain, trend, base=base)).claims
+    assert [place.words for place in over_all.places] == ["on average over 6 places"]
+    assert [len(points) for points in over_all.shares_of(over_all.places[0])] == [1] * 6
+    assert [place.words for place in grows.places] == ["on average over 2 places"]
+    assert [[point.x for point in points] for points in grows.shares_of(grows.places[0])] == [[2e7, 5e7, 1e8]] * 2
+
+
 # --- mistakes: tests/bad/experiments/claims.yaml
 
 FINE = f"published: -39%, margin: 8pp, {ONE}"
@@ -137,7 +148,9 @@ WHERES: Mapping[str, st.SearchStrategy[str]] = {
     "rate": st.sampled_from(["1mbit", "10mbit", "10000kbit"]),
     "rtt": st.sampled_from(["20ms", "50ms", "100ms", "0.1s"]),
 }
-FORS = st.sampled_from(["every", "any", "all but 1", "every rtt", "any site", "all but 1 rate", "every place"])
+FORS = st.sampled_from(
+    ["every", "any", "all but 1", "every rtt", "any site", "all but 1 rate", "every place", "mean", "mean rtt"]
+)
 
 
 @st.composite
@@ -188,8 +201,9 @@ def test_what_reads_has_places_that_exist_and_is_valid_for_editors(made: dict[st
         assert one.low is None or one.high is None or 0 <= one.low <= one.high
         assert one.quantifier != "one" or len(one.places) == 1
         for place in one.places:
-            xs = [point.x for point in place.points]
-            assert xs == sorted(xs, key=lambda x: x or 0)
+            for points in one.shares_of(place):
+                xs = [point.x for point in points]
+                assert xs == sorted(xs, key=lambda x: x or 0)
             for point in place.points:
                 assert cells[point.cell].arm.name == "h2"
                 assert point.base is None or cells[point.base].arm.name == "http"

@@ -1,13 +1,14 @@
 """Verdicts on claims about several places, and on several claims together."""
 
 import dataclasses
+from typing import Any
 
 import pytest
 
 from lanelab.analysis.results.claims.verdict import Verdict
-from lanelab.driver.experiment.claim import Place, Point, Quantifier
-from tests.kit.claim_verdicts import judged
-from tests.kit.made_claims import Loads, made_claim, places, with_effect
+from lanelab.driver.experiment.claim import Claim, ClaimKind, Place, Point, Quantifier
+from tests.kit.claim_verdicts import judged, only
+from tests.kit.made_claims import LATE, Loads, made_claim, places, with_effect
 
 HELD, DIRECTION, REFUTED, OPEN, UNTESTED = Verdict  # in its order
 NOISY = 0.75  # an effect between the region and none, where trials are so noisy that nothing is known
@@ -71,3 +72,61 @@ def test_one_place_of_many_has_to_be_further_off_than_one_alone() -> None:
     assert judged(in_places(0.61, 0.61, 1.0, sd=0.002), claim, rounds=6).verdict == OPEN
     alone = made_claim(at=places("change", 3)[2:])
     assert judged(in_places(0.61, 0.61, 1.0, sd=0.002), alone, rounds=6).verdict == REFUTED
+
+
+# --- a mean over places
+
+
+def mean_of(*places_: Place, kind: ClaimKind = "change", **made: Any) -> Claim:
+    points = tuple(point for place in places_ for point in place.points)
+    return made_claim(kind, quantifier="mean", at=[Place(f"on average over {len(places_)} places", points)], **made)
+
+
+@pytest.mark.parametrize("beds", [1, 5])
+@pytest.mark.parametrize(
+    ("effects", "mean"), [((0.61, 0.61, 0.61), 0.61), ((0.5, 0.61, 0.7), 0.598), ((0.9, 0.9, 0.3), 0.624)]
+)
+def test_a_mean_is_one_number_of_all_its_places(effects: tuple[float, ...], mean: float, beds: int) -> None:
+    found = judged(in_places(*effects), mean_of(*places("change", 3)), beds=beds, rounds=15)
+    assert found.verdict == HELD
+    effect = only(found).effect
+    assert effect is not None
+    assert effect.value == pytest.approx(mean, rel=0.02)
+
+
+def test_a_mean_is_known_where_no_single_place_is() -> None:
+    """Five rounds of five beds, where trials vary by half of themselves."""
+    claim = made_claim(low=None, high=0.95, published=(), at=places("change", 3), quantifier="any")
+    noisy = in_places(*[0.61] * 3, sd=0.3)
+    assert judged(noisy, claim, beds=5, rounds=5).verdict == OPEN
+    together = mean_of(*places("change", 3), low=None, high=0.95, published=())
+    assert judged(noisy, together, beds=5, rounds=5).verdict == HELD
+
+
+def test_a_mean_of_places_that_go_opposite_ways_says_so() -> None:
+    claim = mean_of(*places("change", 3), low=0.95, high=1.05, side=0, published=(), equivalent=True)
+    found = judged(in_places(0.8, 1.0, 1.25), claim)
+    assert (found.verdict, found.detail) == (HELD, "single places go opposite ways")
+    assert judged(in_places(1.0, 1.0, 1.0), claim).detail == ""
+
+
+def test_a_mean_is_unknown_where_one_of_its_trials_timed_out() -> None:
+    loads = with_effect("change", 0.61)
+    late = judged(
+        lambda arm, rtt, number: LATE if (arm, rtt, number) == ("b", 40, 3) else loads(arm, rtt, number),
+        mean_of(*places("change", 3)),
+    )
+    assert (late.verdict, "timed out" in late.detail) == (UNTESTED, True)
+
+
+def test_a_mean_has_trends_spikes_and_contrasts_of_each_place() -> None:
+    """The same place twice is no other than that place."""
+    for kind in ("trend", "spike", "contrast"):
+        loads = with_effect(kind, 0.61)
+        (place,) = places(kind)
+        twice = only(judged(loads, mean_of(place, place, kind=kind))).effect
+        once = only(judged(loads, made_claim(kind))).effect
+        assert twice is not None
+        assert once is not None
+        assert twice.value == pytest.approx(once.value)
+        assert twice.interval_95 == pytest.approx(once.interval_95)

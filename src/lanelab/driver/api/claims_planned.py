@@ -52,10 +52,15 @@ def _with_unit(metric: Metric, value: float) -> str:
 
 def places(claim: Claim) -> str:
     """Return where, and in how many of these places it has to hold."""
-    shown = [place.words for place in claim.places[:PLACES_SHOWN]]
-    more = len(claim.places) - len(shown)
+    everywhere = [place.words for place in claim.places]
+    if claim.quantifier == "mean":
+        everywhere = list(dict.fromkeys(point.words for point in claim.places[0].points))
+    shown = everywhere[:PLACES_SHOWN]
+    more = len(everywhere) - len(shown)
     words = "; ".join([*shown, *([f"{more} more"] if more else [])])
     if claim.quantifier == "one":
         return words
+    if claim.quantifier == "mean":
+        return f"{claim.places[0].words}: {words}"
     number = f"all but {claim.exceptions}" if claim.quantifier == "all but" else claim.quantifier
     return f"{number} of {len(claim.places)}: {words}"

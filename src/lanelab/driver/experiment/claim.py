@@ -15,6 +15,7 @@ A claim is about an effect, which is a number above 0:
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -23,7 +24,8 @@ from lanelab.driver.base.coded import Coded
 
 ClaimKind = Literal["change", "value", "trend", "spike", "contrast", "slope", "intercept", "straightness"]
 LINES: tuple[ClaimKind, ...] = ("slope", "intercept", "straightness")  # kinds that a straight line has
-Quantifier = Literal["one", "every", "any", "all but"]
+POINTS: dict[ClaimKind, int] = {"change": 1, "value": 1, "contrast": 2, "spike": 3}  # of the others, two or more
+Quantifier = Literal["one", "every", "any", "all but", "mean"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,8 @@ class Point(Coded):
 class Place(Coded):
     """A place at which a claim is checked. A change and a value take one point, a trend two or more in order of x,
     those of a straight line three or more, a spike three: the neighbour below, the point itself, the neighbour above,
-    and a contrast two: the one, and the other that it is compared with."""
+    and a contrast two: the one, and the other that it is compared with. The place of a claim about a mean has the
+    points of each place that the mean is over, one place after the other."""
 
     words: str
     points: tuple[Point, ...]
@@ -75,10 +78,31 @@ class Claim(Coded):
         round down cancels out."""
         return is_absolute(self.kind, compares=any(point.base for place in self.places for point in place.points))
 
+    def shares_of(self, place: Place) -> list[tuple[Point, ...]]:
+        """Return the points of each place that a mean is over; of any other claim, those of the place itself."""
+        if self.quantifier != "mean":
+            return [place.points]
+        if size := POINTS.get(self.kind):
+            return [place.points[at : at + size] for at in range(0, len(place.points), size)]
+        return _rising(place.points)
+
     @property
     def digest(self) -> str:
         """Return the digest of everything in it."""
         return digest_of([self])
+
+
+def _rising(points: Sequence[Point]) -> list[tuple[Point, ...]]:
+    """Divide the points of several trends or straight lines: in each, what they are over rises."""
+    places: list[list[Point]] = []
+    last = math.inf
+    for point in points:
+        x = point.x if point.x is not None else -math.inf
+        if x <= last:
+            places.append([])
+        places[-1].append(point)
+        last = x
+    return [tuple(place) for place in places]
 
 
 def is_absolute(kind: ClaimKind, *, compares: bool) -> bool:

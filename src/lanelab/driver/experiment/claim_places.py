@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.settings.kinds import near_miss
 from lanelab.driver.base.settings.source import Written
 from lanelab.driver.base.units import Duration, Rate, Ratio, Size
@@ -16,7 +17,8 @@ from lanelab.driver.link.impairments.loss import RandomLoss
 from lanelab.driver.record.metrics import Metric
 
 ALL_PLACES = "place"
-_FOR = re.compile(r"(every|any|all but ([0-9]+))(?: ([a-z_]+))?")
+_FOR = re.compile(r"(every|any|mean|all but ([0-9]+))(?: ([a-z_]+))?")
+_KINDS: dict[str, Quantifier] = {"every": "every", "any": "any", "mean": "mean"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ def read_quantifier(written: Written | None) -> Quantified:
     match = _FOR.fullmatch(text)
     dimension = (match[3] or ALL_PLACES) if match else ""
     if not match:
-        remedy = "Write every rtt, any site, all but 1 rtt, or every place"
+        remedy = "Write every rtt, any site, all but 1 rtt, mean rtt, or every place"
         raise written.error(f"{text[:40]!r} says nothing about places", remedy)
     if dimension not in (known := (ALL_PLACES, "site", "link", *DIMENSIONS)):
         remedy = f"{near_miss(dimension, known)}Write place, site, link or a setting of the link"
@@ -91,7 +93,7 @@ def read_quantifier(written: Written | None) -> Quantified:
         if not int(match[2]):
             raise written.error("all but 0 are all", "Write every")
         return Quantified("all but", int(match[2]), dimension)
-    return Quantified("every" if match[1] == "every" else "any", 0, dimension)
+    return Quantified(_KINDS[match[1]], 0, dimension)
 
 
 def places_of(subject: Subject, quantifier: Quantified, where: Where, cells: Sequence[Cell]) -> tuple[Place, ...]:
@@ -102,9 +104,16 @@ def places_of(subject: Subject, quantifier: Quantified, where: Where, cells: Seq
     if quantifier.exceptions >= len(places) > 0:
         what = f"there are {len(places)} places, so all but {quantifier.exceptions} are none"
         raise where.says_for.error(what, "Write fewer exceptions")
-    return tuple(
+    each = tuple(
         Place(_words_of(subject, place), tuple(_point(subject, *point) for point in place)) for place in places
     )
+    return (_together(each),) if quantifier.kind == "mean" else each
+
+
+def _together(places: Sequence[Place]) -> Place:
+    """Return the one place of a claim about a mean."""
+    words = f"on average over {counted(len(places), 'place')}"
+    return Place(words, tuple(point for place in places for point in place.points))
 
 
 def _places(subject: Subject, where: Where, cells: Sequence[Cell]) -> list[list[CellPair]]:
@@ -191,7 +200,7 @@ def _refuse_several(quantifier: Quantified, where: Where, cells: Sequence[Cell])
     if quantifier.kind == "one":
         if len(cells) > 1:
             what = f"this is {len(cells)} places: {_place_words(cells[0])}; {_place_words(cells[1])}; …"
-            raise where.entry.error(what, "Name one with where, or write for: every place, any, or all but 1")
+            raise where.entry.error(what, "Name one with where, or write for: every place, any, all but 1, or mean")
         return
     if quantifier.dimension in (ALL_PLACES, "link"):
         rest = {cell.site for cell in cells} if quantifier.dimension == "link" else set()

@@ -115,7 +115,7 @@ def _claims() -> dict[str, Schema]:
     shapes: dict[str, Schema] = {
         **{name: reference(f"claim_{section}") for name, section in sections.items()},
         "where": _object({name: one_or_many(_VALUE) for name in places}),
-        "for": {"type": "string", "pattern": r"^\s*(every|any|all\s+but\s+[0-9]+)(\s+[a-z_]+)?\s*$"},
+        "for": {"type": "string", "pattern": r"^\s*(every|any|mean|all\s+but\s+[0-9]+)(\s+[a-z_]+)?\s*$"},
         **_shapes_of_effects(),
     }
     claim = _object(properties(CLAIM_SECTIONS["claim"], shapes))

@@ -8,12 +8,13 @@ from dataclasses import replace
 
 from lanelab.analysis.results.claims.place import judge_place, not_tested
 from lanelab.analysis.results.claims.rules import Levels, levels_after
-from lanelab.analysis.results.claims.samples import Measured, NotTested, cells_of, observe
+from lanelab.analysis.results.claims.samples import Measured, NotTested, by_machine, cells_of, observe
 from lanelab.analysis.results.claims.several_places import verdict_over
 from lanelab.analysis.results.claims.time_reasons import why
 from lanelab.analysis.results.claims.verdict import Judged, JudgedPlace
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.tables import run_drift
+from lanelab.analysis.statistics.pooled import are_opposite
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.experiment.claim import LINES, Claim, Place, digest_of
 from lanelab.driver.record.load_places import metric_of_claim
@@ -30,6 +31,9 @@ def judge(run: Run, against: Sequence[Claim] | None = None) -> list[Judged]:
         court.judged(claim, changed=not intact or kept.get(claim.name) != claim)
         for claim in (run.claims if against is None else against)
     ]
+
+
+OPPOSITE = "single places go opposite ways"
 
 
 class _Court:
@@ -68,7 +72,19 @@ class _Court:
             return not_tested(place, observed.why)
         if claim.is_absolute and not metric.whole and (why_not := self._drifted()):
             return not_tested(place, why_not, [trial for one in observed for trial in one.trials])
-        return judge_place(claim, place, observed, levels, whole=metric.whole and claim.kind not in LINES)
+        judged = judge_place(claim, place, observed, levels, whole=metric.whole and claim.kind not in LINES)
+        if judged.effect and self._is_opposite(claim, place, measured):
+            return replace(judged, detail="; ".join(filter(None, (judged.detail, OPPOSITE))))
+        return judged
+
+    def _is_opposite(self, claim: Claim, place: Place, measured: Measured) -> bool:
+        """Return whether a mean is over places of which one goes up and another down."""
+        shares = claim.shares_of(place)
+        if len(shares) == 1 or claim.is_absolute:
+            return False
+        of_one = replace(claim, quantifier="one")
+        each = [observe(measured, of_one, replace(place, points=points)) for points in shares]
+        return are_opposite([by_machine(rounds) for rounds in each if not isinstance(rounds, NotTested)])
 
     def _drifted(self) -> str:
         """Return why values of this run depend on when they were measured. Pairs and counts do not."""

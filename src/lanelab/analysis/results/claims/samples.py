@@ -140,7 +140,8 @@ def _of_round(measured: Measured, claim: Claim, place: Place, number: int) -> Ob
     if len(sides) > 1 and any(side != 0 for side in sides):
         return NotTested(f"{measured.because}, so the {claim.kind} is not known")
     if claim.kind in LINES:
-        effect = _of_lines(measured, claim, place, number)
+        shares = claim.shares_of(place)
+        effect = sum(_of_lines(measured, claim, points, number) for points in shares) / len(shares)
         if not claim.is_absolute and not math.isfinite(effect):
             return NotTested("it does not grow in every round, so the ratio of the two slopes is not known")
     else:
@@ -157,16 +158,16 @@ def _of_round(measured: Measured, claim: Claim, place: Place, number: int) -> Ob
     )
 
 
-def _of_lines(measured: Measured, claim: Claim, place: Place, number: int) -> float:
+def _of_lines(measured: Measured, claim: Claim, points: Sequence[Point], number: int) -> float:
     """Return the logarithm of what a straight line says in a round: of one arm's, or of the ratio of two arms'."""
-    xs = [point.x for point in place.points if point.x is not None]
+    xs = [point.x for point in points if point.x is not None]
 
     def of(cells: Sequence[str | None]) -> float:
         values = [measured.results[cell][number].value for cell in cells if cell is not None]
         return logarithm(number_of_line(claim.kind, xs, values))
 
-    arm = of([point.cell for point in place.points])
-    return arm if claim.is_absolute else arm - of([point.base for point in place.points])
+    arm = of([point.cell for point in points])
+    return arm if claim.is_absolute else arm - of([point.base for point in points])
 
 
 def cells_of(place: Place) -> list[str]:
@@ -186,16 +187,21 @@ def _one(places: Iterable[int]) -> int | None:
 
 
 def weights_of(claim: Claim, place: Place) -> list[float]:
-    """Of each of the place's points in the effect.
+    """Of each of the place's points in the effect. In a mean each of its places has the same share.
 
     A trend is the slope of the line with the least squares, times the span that it is over; the slope and the intercept
     of a load time are sums of times themselves. A spike is the difference
     to the straight line between the neighbours, a contrast that between its two points."""
+    shares = claim.shares_of(place)
+    return [weight / len(shares) for points in shares for weight in _weights(claim, points)]
+
+
+def _weights(claim: Claim, points: Sequence[Point]) -> list[float]:
     if claim.kind in ("change", "value"):
         return [1.0]
     if claim.kind == "contrast":
         return [1.0, -1.0]
-    xs = [point.x for point in place.points if point.x is not None]
+    xs = [point.x for point in points if point.x is not None]
     if claim.kind == "spike":
         below, at, above = xs
         return [-(above - at) / (above - below), 1.0, -(at - below) / (above - below)]
@@ -207,6 +213,11 @@ def weights_of(claim: Claim, place: Place) -> list[float]:
 def within_machines(observed: Sequence[Observed]) -> list[Observed]:
     """Without rounds that several machines made: these differ in speed, and nothing cancels that out."""
     return [one for one in observed if one.machine is not None]
+
+
+def by_machine(observed: Sequence[Observed]) -> list[list[float]]:
+    """Return the numbers of each machine."""
+    return list(by_bed((one.machine, one.log) for one in observed if one.machine is not None).values())
 
 
 def are_on_several_machines(observed: Sequence[Observed]) -> bool:
