@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from lanelab.driver.api.claims_planned import about, published
+from lanelab.driver.api.claims_planned import about, places, published
 from lanelab.driver.api.example import EXAMPLE
 from lanelab.driver.cli.experiments import plan
 from lanelab.driver.experiment.schedule.verdicts import claim_warnings
-from tests.kit.experiments import SMALL, read
+from tests.kit.experiments import ARMS, SMALL, read
 
 WHERE = "where: {rtt: 20ms}"
 CHANGE = "change: {of: h2, to: http}"
@@ -97,3 +97,14 @@ def test_the_claim_of_the_example_can_be_taken_as_it_stands() -> None:
     (claim,) = read(f"{before}claims:\n{claims}\n{after}").claims
     assert (claim.name, claim.side) == ("faster", -1)
     assert [place.words for place in claim.places] == ["dummy, 100ms"]
+
+
+def test_a_plan_names_the_places_of_a_mean_by_where_each_begins() -> None:
+    text = f"sites: dummy\nlinks: {{rtt: [20ms, 50ms], rate: [1mbit, 10mbit]}}\n{ARMS}"
+    gain = f"{{{CHANGE}, expect: lower, for: mean place}}"
+    trend = "{trend: {change_of: a, over: rtt}, expect: decreasing, for: mean rate}"
+    over_all, grows = read(f"{text}claims:\n  a: {gain}\n  t: {trend}\n").claims
+    assert places(over_all).startswith("on average over 4 places: ")
+    assert places(over_all).endswith("; 1 more")
+    assert places(grows).startswith("on average over 2 places: ")
+    assert (places(grows).count("20ms"), places(grows).count("50ms")) == (2, 0)

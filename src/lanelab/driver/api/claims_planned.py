@@ -54,7 +54,7 @@ def places(claim: Claim) -> str:
     """Return where, and in how many of these places it has to hold."""
     everywhere = [place.words for place in claim.places]
     if claim.quantifier == "mean":
-        everywhere = list(dict.fromkeys(point.words for point in claim.places[0].points))
+        everywhere = [points[0].words for points in claim.shares_of(claim.places[0])]
     shown = everywhere[:PLACES_SHOWN]
     more = len(everywhere) - len(shown)
     words = "; ".join([*shown, *([f"{more} more"] if more else [])])
