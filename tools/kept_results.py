@@ -64,12 +64,14 @@ def results_of(folder: Path) -> KeptResults:
     read = read_study_run(folder)
     if read.about.scale is not None:
         raise InputError(f"{folder} is a run of scaled loads, which judge nothing", "Keep a run of the whole loads")
-    begun = {number: run for number, run in read.runs.items() if run and run.is_finished}
+    finished = {number: run for number, run in read.runs.items() if run and run.is_finished}
+    if not finished:
+        raise InputError(f"no figure of {folder} is finished", f"Go on with lanelab study run --resume {folder}")
     return {
         "study": read.about.study.name,
         "variant": read.about.variant,
-        "figures": {str(number): _figure(read, number, run) for number, run in begun.items()},
-        "checks": [check for check in _checks(read) if check["figure"] in begun],
+        "figures": {str(number): _figure(read, number, run) for number, run in finished.items()},
+        "checks": [check for check in _checks(read) if check["figure"] in finished],
     }
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from lanelab.driver.base.errors import InputError
 from tests.kit.made_study import make_study_run, study
 from tools.kept_results import all_results, keep, merged, read_results, results_of
 from tools.results_page import PAGE, known_studies, page_text
@@ -30,6 +31,11 @@ def test_what_is_kept_has_each_check_of_each_figure(whole: Path) -> None:
     assert set(kept["figures"]) == {"1", "2"}
     assert {(check["figure"], check["statement"]) for check in kept["checks"]} == {(1, 1), (2, 1)}
     assert all(figure["trials"] > 0 and figure["run"] == "whole" for figure in kept["figures"].values())
+
+
+def test_a_run_without_a_finished_figure_is_not_kept(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no figure of .*nothing is finished"):
+        results_of(make_study_run(tmp_path / "nothing", begun=[]))
 
 
 def test_a_run_of_one_figure_replaces_what_is_kept_of_it_alone(
