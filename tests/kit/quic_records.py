@@ -12,6 +12,12 @@ FIRST_US = 1790000000005000  # of the made record: the first request
 
 
 def flow(port: int = PORT, **more: Any) -> FlowSummary:
+    """`more`: of its packets, or of the connection."""
+    packets: dict[str, Any] = {
+        "first_us": BEGAN_US, "last_us": BEGAN_US + 900_000, "packets_up": 25, "packets_down": 32, "bytes_up": 4000,
+        "bytes_down": 40_000,
+    }  # fmt: skip
+    packets |= {name: more.pop(name) for name in packets if name in more}
     values: dict[str, Any] = {
         "version": "1", "first_server_id": "8394c8f03e515708", "client_id": "", "server_id": "f067a550",
         "initials_up": 2, "initials_down": 1, "retry": False, "version_negotiation": False,
@@ -20,10 +26,8 @@ def flow(port: int = PORT, **more: Any) -> FlowSummary:
         "early_data_taken": False, "early_packets": 0, "short_up": 20, "short_down": 30, "ready_us": FIRST_US + 45_000,
         "moved_from": None,
     }  # fmt: skip
-    return FlowSummary(
-        client_port=port, server="10.10.2.2", server_port=443, first_us=BEGAN_US, last_us=BEGAN_US + 900_000,
-        packets_up=25, packets_down=32, bytes_up=4000, bytes_down=40_000, quic=QuicSummary(**(values | more)),
-    )  # fmt: skip
+    quic = QuicSummary(**(values | more))
+    return FlowSummary(client_port=port, server="10.10.2.2", server_port=443, quic=quic, **packets)
 
 
 def quic_record(arm: Arm) -> Data:

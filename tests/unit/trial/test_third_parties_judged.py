@@ -14,9 +14,12 @@ from lanelab.driver.trial.page_load.expectation import Expected
 from lanelab.driver.trial.page_load.judges.registry import judge
 from lanelab.driver.trial.recorders.tcpdump import CaptureOptions
 from lanelab.driver.trial.tolerances import Tolerances
+from tests.kit.quic_records import flow
 from tests.kit.records import LINK, SITE, Data, connection, record, request, served
 
 THIRD = "b.test/logo.png"
+B_TEST = "10.10.16.2"  # where each host has an address of its own
+UNUSED = {"used": False, "data_packets_up": 0}
 BLOCKED = Arm.parse("blocked", {"block": "b.test"})
 BLOCKED_ADDRESS = Arm.parse("blocked", {"block": "b.test/*.png", "addresses": "per-origin"})
 DEAD = Arm.parse("dead", {"unreachable": "b.test"})
@@ -183,16 +186,29 @@ def test_a_dead_host_needs_a_capture() -> None:
     assert any("without a capture" in each.detail for each in judged("dead", forget))
 
 
-def test_packets_to_a_blocked_host_are_a_reason_where_hosts_have_addresses() -> None:
+@pytest.mark.parametrize(
+    ("of_tcp", "of_quic", "is_told"),
+    [
+        ([{}], [], True),
+        ([], [{"bytes_down": 0, "packets_down": 0}], True),
+        ([{"syn": False, "payload_down": 0}], [], False),
+        ([], [{"quic": None, "bytes_up": 80, "bytes_down": 0, "packets_down": 0}], False),
+    ],
+    ids=["TCP", "QUIC", "the end of an earlier connection", "of QUIC"],
+)
+def test_packets_to_a_blocked_host_are_a_reason_where_hosts_have_addresses(
+    of_tcp: list[Data], of_quic: list[Data], is_told: bool
+) -> None:
     arm = Arm.parse("blocked", {"block": "b.test", "addresses": "per-origin"})
     data = without_third(arm, "inspector")
-    tried = connection(45_000, arm, server="10.10.16.2", used=False, data_packets_up=0)
-    data["evidence"]["packets"]["client"]["by_connection"].append(tried.to_json())
+    tried = [connection(45_000, arm, server=B_TEST, **{**UNUSED, **each}).to_json() for each in of_tcp]
+    by_udp = [flow().to_json() | {"server": B_TEST} | each for each in of_quic]
+    data["evidence"]["packets"]["client"]["by_connection"] += tried
+    data["evidence"]["packets"]["client"]["by_udp_flow"] += by_udp
     expected = Expected(arm, SITE, LINK, Tolerances(), {"capture": CaptureOptions()})
     failures = judge(TrialRecord.from_json(data), expected)
-    assert "packets went to b.test, which is blocked" in [
-        each.detail for each in failures if each.reason is Reason.THIRD_PARTIES
-    ]
+    said = [each.detail for each in failures if each.reason is Reason.THIRD_PARTIES]
+    assert said == ["packets went to b.test, which is blocked"] * is_told
 
 
 @pytest.mark.parametrize("name", ["blocked", "blocked address", "dead"])

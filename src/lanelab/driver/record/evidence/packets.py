@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from lanelab.driver.base.coded import Coded
 
+UDP_HEADERS = 14 + 20 + 8  # bytes: Ethernet, IPv4, UDP
+
 
 @dataclass(frozen=True, slots=True)
 class Connection(Coded):
@@ -97,6 +99,11 @@ class FlowSummary(Coded):
     bytes_up: int
     bytes_down: int
     quic: QuicSummary | None
+
+    @property
+    def payload_down(self) -> int:
+        """Return the bytes that datagrams to the client carried."""
+        return self.bytes_down - UDP_HEADERS * self.packets_down
 
     @property
     def dns(self) -> bool:

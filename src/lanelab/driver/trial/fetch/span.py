@@ -15,9 +15,10 @@ from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.trial.fetch.agreement import LATE_MS, MOST_LATE_MS
 from lanelab.driver.trial.packets.sequence import signed
 from lanelab.driver.trial.packets.timeline import ACK, SYN, Datagram, Packet, Stream, Timeline
+from lanelab.driver.trial.page_load.earlier import QUIC_PORT
 from lanelab.driver.trial.page_load.evidence import FAREWELL
 from lanelab.driver.trial.page_load.requests import few
-from lanelab.driver.trial.page_load.witnesses import QUIC_PORT, WEB_PORTS, port
+from lanelab.driver.trial.page_load.witnesses import WEB_PORTS, port
 
 NEAR_MS = 1.0  # between two readings of one clock for one event, by two threads
 # What its ends may be away from others' word for them; the share is of all of it. It may end later, since that is told.

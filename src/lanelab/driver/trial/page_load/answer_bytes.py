@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 
 from lanelab.driver.arm.servers.server import PORTS
 from lanelab.driver.record.evidence.browser import Request
-from lanelab.driver.record.evidence.packets import PacketSummary
+from lanelab.driver.record.evidence.packets import Connection, FlowSummary, PacketSummary
 from lanelab.driver.record.evidence.server import ServedRequest
 from lanelab.driver.record.record import TrialRecord
+from lanelab.driver.trial.page_load import sockets
+from lanelab.driver.trial.page_load.earlier import earlier
 from lanelab.driver.trial.page_load.requests import fetched, target
 from lanelab.driver.trial.page_load.witnesses import served_target
-
-UDP_HEADERS = 14 + 20 + 8  # Ethernet, IPv4, UDP
 
 
 def loaded(record: TrialRecord | None) -> list[Request]:
@@ -65,6 +65,6 @@ def _by_client(request: Request) -> int:
 
 
 def captured_bytes(packets: PacketSummary) -> int:
-    """The most that a capture can have of answers."""
-    within_tcp = sum(each.payload_down for each in packets.by_connection)
-    return within_tcp + sum(each.bytes_down - UDP_HEADERS * each.packets_down for each in packets.by_udp_flow)
+    """The most that a capture can have of answers: those of the load come by connections that begin in it."""
+    ends: list[Connection | FlowSummary] = [*packets.by_connection, *packets.by_udp_flow]
+    return sum(each.payload_down for each in sockets.without(ends, earlier(packets)))

@@ -12,16 +12,15 @@ from typing import Any
 from lanelab.driver.arm.arm import Arm
 from lanelab.driver.arm.servers.registry import SERVERS
 from lanelab.driver.record.evidence.gateway import GatewayConnection, GatewayRequest, Push
-from lanelab.driver.record.evidence.packets import Connection, FlowSummary
+from lanelab.driver.record.evidence.packets import Connection, FlowSummary, PacketSummary
 from lanelab.driver.record.evidence.page_load import PageLoadEvidence, WitnessNames
 from lanelab.driver.record.evidence.server import Line, ServedRequest
 from lanelab.driver.trial.page_load import sockets
+from lanelab.driver.trial.page_load.earlier import QUIC_PORT, earlier_flows
 
 Target = tuple[str, str]  # host, path with its query
 GATEWAY = "gateway"
 WEB_PORTS = (80, 443)
-QUIC_PORT = 443
-QUIC_FAREWELL = 300  # bytes of frames: the last words of a connection from before the trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class Witnesses:
     served: Sequence[ServedRequest]  # the server's
     untold: frozenset[str]  # facts that the server's log does not have
     captured: Sequence[Connection] | None  # the capture, of connections that began in it; None: there is no whole one
-    quic: Sequence[FlowSummary] | None  # likewise, UDP to the port of QUIC
+    quic: Sequence[FlowSummary] | None  # likewise, UDP to the port of QUIC, and what may be a connection that moved
     client: str = GATEWAY  # what speaks on the link, where it is no browser: the gateway, or a fetcher
 
     @classmethod
@@ -63,7 +62,7 @@ class Witnesses:
             served=sockets.without(evidence.server.requests if evidence.server else (), handshakes),
             untold=SERVERS[arm.server].untold(arm.protocol),
             captured=sockets.without(captured, aside) if whole else None,
-            quic=[each for each in whole.by_udp_flow if _is_of_quic(each)] if whole else None,
+            quic=_of_quic(whole) if whole else None,
         )
 
     @property
@@ -137,9 +136,9 @@ class Witnesses:
         return {number: sorted(some, key=lambda one: (one.at_ms, one.request.request)) for number, some in sent.items()}
 
 
-def _is_of_quic(flow: FlowSummary) -> bool:
-    stray = flow.quic is None and flow.bytes_up + flow.bytes_down <= QUIC_FAREWELL
-    return flow.server_port == QUIC_PORT and not stray
+def _of_quic(packets: PacketSummary) -> list[FlowSummary]:
+    to_port = [each for each in packets.by_udp_flow if each.server_port == QUIC_PORT]
+    return sockets.without(to_port, earlier_flows(packets))
 
 
 def _spoken(connection: Connection) -> bool:

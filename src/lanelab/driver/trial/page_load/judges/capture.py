@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.trial.page_load.answer_bytes import answer_bytes, captured_bytes, loaded
+from lanelab.driver.trial.page_load.earlier import earlier
 from lanelab.driver.trial.page_load.evidence import FAREWELL
 from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
 from lanelab.driver.trial.page_load.requests import few
@@ -34,9 +35,8 @@ def _not_captured(case: Case) -> Iterator[str]:
 
 
 def _stray(case: Case) -> Iterator[Failure]:
-    """Captures begin before the browser connects: what has no beginning there began before, and used the link."""
-    connections = case.packets.by_connection if case.packets else ()
-    stray = [each for each in connections if not each.syn and each.payload_down > FAREWELL]
+    """Yield a failure where connections from before the capture, which are no part of the load, used the link."""
+    stray = [each for each in earlier(case.packets) if each.payload_down > FAREWELL] if case.packets else []
     if stray:
         carried = [f"{each.payload_down} bytes to port {each.client_port}" for each in stray]
         yield Failure(Reason.STRAY_PACKETS, f"of connections from before the trial: {few(carried)}")

@@ -8,6 +8,7 @@ from lanelab.driver.bed.addresses import LINK_NETWORK
 from lanelab.driver.record.evidence.packets import Connection, FlowSummary
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.trial.page_load import sockets
+from lanelab.driver.trial.page_load.earlier import earlier, earlier_flows
 from lanelab.driver.trial.page_load.evidence import FAREWELL
 from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
 from lanelab.driver.trial.page_load.requests import few
@@ -28,19 +29,20 @@ def _failures(case: Case) -> Iterator[Failure]:
     of_load = {id(each) for each in case.packets.by_connection if each.server_port in web}
     of_load |= {id(each) for each in case.packets.by_udp_flow if each.dns and asked_names}
     of_load |= {id(each) for each in Witnesses.of(case.evidence, case.arm).quic or ()}  # which protocols.py judges
+    of_load |= {id(each) for each in earlier_flows(case.packets)}  # of a load, if not of this one
     others = [each for each in ends if id(each) not in of_load and of_bed(each.server)]
     carried = [f"{sizes[id(each)]} bytes to port {each.server_port}" for each in others]
     unknown = case.packets.bytes - sum(sizes.values())
     carried += [f"{unknown} bytes in other packets"] * (unknown > MOST_UNKNOWN)
-    left = sum(sizes[id(each)] for each in case.packets.by_connection if each.server_port in web and _is_left(each))
+    left = sum(sizes[id(each)] for each in earlier(case.packets) if id(each) in of_load and _says_good_bye(each))
     carried += [f"{left} bytes of connections from before the trial"] * (left > MOST_UNKNOWN)
     if carried:
         yield Failure(Reason.CROSS_TRAFFIC, few(carried))
 
 
-def _is_left(each: Connection) -> bool:
-    """Return whether a connection was there before and is said good-bye to; what brings more is stray (capture.py)."""
-    return not each.syn and each.payload_down <= FAREWELL
+def _says_good_bye(each: Connection | FlowSummary) -> bool:
+    """Return whether it brings no more than that; what does is stray (capture.py)."""
+    return each.payload_down <= FAREWELL
 
 
 def of_bed(address: str) -> bool:

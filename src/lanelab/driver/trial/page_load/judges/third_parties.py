@@ -14,6 +14,8 @@ from lanelab.driver.record.evidence.packets import Connection, FlowSummary
 from lanelab.driver.record.evidence.server import ServedRequest
 from lanelab.driver.record.reasons import Failure, Reason
 from lanelab.driver.site.push_plan import OFF
+from lanelab.driver.trial.page_load import sockets
+from lanelab.driver.trial.page_load.earlier import earlier
 from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
 from lanelab.driver.trial.page_load.requests import few, on_network, target, was_answered
 from lanelab.driver.trial.page_load.witnesses import Witnesses, served_target
@@ -69,13 +71,15 @@ class ThirdPartyVerdict:
         yield from self._packets_to_blocked()
 
     def _packets_to_blocked(self) -> Iterator[str]:
-        """Where each host has an address of its own, none goes to that of a blocked one."""
+        """Where each host has an address of its own, none goes to that of a blocked one. What a load before had
+        begun there may still be ended."""
         packets, arm = self.case.packets, self.case.arm
         if packets is None or arm.addresses == "shared":
             return
         hosts_at = {address: host for host, address in addresses_of(arm, self.case.site, self.case.link).items()}
         ends: list[Connection | FlowSummary] = [*packets.by_connection, *packets.by_udp_flow]
-        hosts = {hosts_at.get(each.server, "") for each in ends} & self.wanted.blocked_hosts
+        begun = sockets.without(ends, earlier(packets))
+        hosts = {hosts_at.get(each.server, "") for each in begun} & self.wanted.blocked_hosts
         if hosts:
             yield f"packets went to {few(sorted(hosts))}, which is blocked"
 
