@@ -1,45 +1,88 @@
 """Connections of the last trial that the client has not closed yet. A browser that stays closes those of a page in its
 own time, also while another browser is opened: what it sends for that must not meet the next load.
 
-They are TCP's. A bed has no addresses of IPv6, but a program may reach one of IPv4 by a socket of IPv6, and the kernel
-lists it there. Of QUIC the kernel knows no connections.
+Of TCP the kernel lists each connection with its state. Of QUIC it knows none, but Chromium has a socket of UDP for
+each, which is connected to the server: as long as that is there, Chromium may send on it. It says good-bye and lets go
+of it when the page's context ends, or its pool of connections is emptied; else 30 s after the last packet. A socket
+that is not connected tells nobody with whom it speaks, so none is waited for: those of the fetcher, which are gone when
+its program ends, and Firefox's.
+
+A bed has no addresses of IPv6, but a program may reach one of IPv4 by a socket of IPv6, and the kernel lists it there.
 """
 
 import ipaddress
 import struct
 import time
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from lanelab.driver.base.errors import NodeError
 from lanelab.driver.bed.addresses import LINK_NETWORK
 from lanelab.driver.bed.node import Node
+from lanelab.driver.trial.page_load.earlier import QUIC_PORT
 
-# The kernel's tables, the second of which is not there without IPv6.
-TABLES = "cat /proc/net/tcp && { test ! -e /proc/net/tcp6 || cat /proc/net/tcp6; }"
+# The kernel's tables, of which those of IPv6 are not there without it.
+OF_IPV6 = "for each in /proc/net/tcp6 /proc/net/udp6; do if test -e $each; then cat $each; fi; done"
+TABLES = f"cat /proc/net/tcp /proc/net/udp; {OF_IPV6}"
 HEAD = "local_address"
+OF_UDP = "drops"  # what stands in the head of a table of UDP alone
 # As the kernel numbers states: established, FIN_WAIT1, CLOSE_WAIT, LAST_ACK, CLOSING. In all others the client sends
 # nothing more, or asks for a connection.
 CLOSING_TO_COME = frozenset(("01", "04", "08", "09", "0B"))
+CONNECTED = "01"  # of a socket of UDP: it has the other end's address
 WITHIN_S, PAUSE_S = 1.0, 0.02
 _NETWORK = ipaddress.ip_network(LINK_NETWORK)
 _WORD = 8  # digits: the kernel writes addresses as words of 32 bits, each in the order of its processor
+
+
+class _Socket(NamedTuple):
+    """A line of a table."""
+
+    of_udp: bool
+    remote: str
+    state: str
+
+    def is_open(self) -> bool:
+        """Return whether it is a connection over the link on which the client may still send something."""
+        if self.of_udp:
+            open_still = self.state == CONNECTED and _port(self.remote) == QUIC_PORT
+        else:
+            open_still = self.state in CLOSING_TO_COME
+        return open_still and _is_over_link(self.remote)
 
 
 def wait_for_closed(client: Node, within_s: float = WITHIN_S) -> int:
     """Wait until the client has closed its connections over the link, at most that long. Return how many are still
     open: 0, and all were closed. Raises NodeError where that cannot be known."""
     until = time.monotonic() + within_s
-    while (still_open := open_connections(client.run(["sh", "-c", TABLES]).stdout)) and time.monotonic() < until:
+    while (still_open := open_connections(client.run(["sh", "-ec", TABLES]).stdout)) and time.monotonic() < until:
         time.sleep(PAUSE_S)
     return still_open
 
 
 def open_connections(tables: str) -> int:
     """Return how many connections over the link there are in the kernel's tables that have not been closed. Raises
-    NodeError where there is no table: nothing would be open in it."""
-    if HEAD not in tables:
-        raise NodeError("the client does not tell which connections it has")
-    rows = (line.split() for line in tables.splitlines() if HEAD not in line)
-    return sum(len(row) > 3 and row[3] in CLOSING_TO_COME and _is_over_link(row[2]) for row in rows)
+    NodeError where a table is missing: nothing would be open in it."""
+    heads = [line.split() for line in tables.splitlines() if HEAD in line]
+    for protocol, of_udp in (("TCP", False), ("QUIC", True)):
+        if not any((OF_UDP in head) == of_udp for head in heads):
+            raise NodeError(f"the client does not tell which connections of {protocol} it has")
+    return sum(each.is_open() for each in _sockets(tables))
+
+
+def _sockets(tables: str) -> Iterator[_Socket]:
+    of_udp = False
+    for line in tables.splitlines():
+        words = line.split()
+        if HEAD in line:
+            of_udp = OF_UDP in words
+        elif len(words) > 3:
+            yield _Socket(of_udp, words[2], words[3])
+
+
+def _port(remote: str) -> int:
+    """Return the port of an address and port, as the kernel writes them."""
+    return int(remote.partition(":")[2], 16)
 
 
 def _is_over_link(remote: str) -> bool:
