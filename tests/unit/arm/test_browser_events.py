@@ -39,6 +39,11 @@ def asked(number: str, at: float, url: str = "http://a.example/", **more: Any) -
     return entry("Network.requestWillBeSent", **{**told, **more})
 
 
+def led_to(url: str, at: float, *, has_extra: bool = True, **answer: Any) -> Entry:
+    """The next hop of request 1, and the redirect that led to it."""
+    return asked("1", at, url, redirectResponse=response(**answer), redirectHasExtraInfo=has_extra)
+
+
 def response(**more: Any) -> dict[str, Any]:
     plain = {
         "url": "http://a.example/",
@@ -100,7 +105,7 @@ def test_a_redirect_is_two_requests() -> None:
         entry("Network.requestWillBeSentExtraInfo", requestId="1", headers={"Cookie": "a=1"}),
         asked("1", 100.0, "http://a.example/old"),
         entry("Network.responseReceivedExtraInfo", requestId="1", headers={"Location": "/new"}, statusCode=302),
-        asked("1", 100.1, "http://a.example/new", redirectResponse=response(status=302, encodedDataLength=90)),
+        led_to("http://a.example/new", 100.1, status=302, encodedDataLength=90),
         entry("Network.requestWillBeSentExtraInfo", requestId="1", headers={"Cookie": "a=2"}),
         answered("1"),
         entry("Network.responseReceivedExtraInfo", requestId="1", headers={"X": "1"}, statusCode=200, headersText="ab"),
@@ -113,6 +118,46 @@ def test_a_redirect_is_two_requests() -> None:
     assert (second.status, second.url, second.started_ms) == (200, "http://a.example/new", 100)
     assert second.request_headers == (("Cookie", "a=2"),)
     assert second.response_header_bytes == 2
+
+
+def test_a_redirect_that_the_browser_kept_has_its_own_status() -> None:
+    """Nothing was sent for it: what was sent and received is of the hop behind it."""
+    kept = {"status": 308, "headers": {"Location": "/new"}, "fromDiskCache": True, "connectionId": 0}
+    log = [
+        asked("1", 100.0, "http://a.example/old"),
+        led_to("http://a.example/new", 100.1, has_extra=False, encodedDataLength=0, **kept),
+        entry("Network.requestWillBeSentExtraInfo", requestId="1", headers={"Cookie": "a=2"}),
+        answered("1"),
+        entry("Network.responseReceivedExtraInfo", requestId="1", headers={"X": "1"}, statusCode=200, headersText="ab"),
+        finished("1", 100.4),
+    ]
+    first, second = events.requests(log)
+    assert (first.url, first.status, first.from_cache, first.connection) == ("http://a.example/old", 308, True, None)
+    assert (first.response_headers, first.wire_bytes) == ((("Location", "/new"),), 0)
+    assert (first.ended_ms, first.error) == (100, None)
+    assert (second.url, second.status, second.from_cache) == ("http://a.example/new", 200, False)
+    assert (second.request_headers, second.response_headers) == ((("Cookie", "a=2"),), (("X", "1"),))
+
+
+@pytest.mark.parametrize("kept", [(True, False, True), (False, True, False), (True, True, False)])
+def test_each_hop_of_several_redirects_has_its_own_answer(kept: tuple[bool, ...]) -> None:
+    log = [asked("1", 100.0, "http://a.example/0")]
+    for place, cached in enumerate(kept):
+        told = entry("Network.responseReceivedExtraInfo", requestId="1", headers={"Hop": str(place)}, statusCode=301)
+        log += [] if cached else [told]
+        answer = {"status": 301, "headers": {"Hop": str(place)}, "fromDiskCache": cached}
+        log.append(led_to(f"http://a.example/{place + 1}", 100.1 + place, has_extra=not cached, **answer))
+    last = entry("Network.responseReceivedExtraInfo", requestId="1", headers={"Hop": "3"}, statusCode=304)
+    found = events.requests([*log, answered("1"), last, finished("1", 105.0)])
+    assert [each.response_headers for each in found] == [(("Hop", str(place)),) for place in range(4)]
+    assert [each.status for each in found] == [301, 301, 301, 304]
+    assert [each.from_cache for each in found] == [*kept, False]
+
+
+def test_a_redirect_whose_log_does_not_say_whether_it_was_kept_is_refused() -> None:
+    log = [asked("1", 100.0), asked("1", 100.1, "http://a.example/new", redirectResponse=response(status=301))]
+    with pytest.raises(RecordError, match="redirectHasExtraInfo is missing"):
+        events.requests(log)
 
 
 def test_tls_is_the_connections() -> None:
@@ -241,7 +286,7 @@ def test_an_answer_to_an_unknown_request() -> None:
 
 def test_why_the_page_did_not_come() -> None:
     failed = entry("Network.loadingFailed", requestId="2", timestamp=1.5, errorText="net::ERR_CERT_DATE_INVALID")
-    redirected = asked("1", 100.1, "http://a.example/new", redirectResponse=response(status=302))
+    redirected = led_to("http://a.example/new", 100.1, status=302)
     good = [asked("1", 1.0), answered("1"), finished("1", 1.1)]
     assert events.document_error(events.requests([*good, asked("2", 1.2), failed])) is None
     assert events.document_error(events.requests([asked("2", 1.2), failed, *good])) == "net::ERR_CERT_DATE_INVALID"

@@ -175,6 +175,19 @@ def test_redirects_and_pictures_with_an_error() -> None:
     )
 
 
+def test_a_redirect_that_was_kept_ends_when_it_leads_on() -> None:
+    """It is not read to an end; watch.js notes when it stopped."""
+    names = ("url", "method", "policy", "body", "protocol", "mime", "asked", "initiator", "asyncOpenTime")
+    kept: Any = {name: NOTED[name] for name in names}
+    kept |= {"cached": True, "status": 308, "got": [["location", "/there"]], "cacheReadEndTime": START + 2000}
+    there = noted(url="https://a.example/there", asyncOpenTime=START + 2000)
+    first, second = requests([kept, there], load_us=START + 500_000)
+    assert (first.status, first.from_cache, first.connection, first.error) == (308, True, None, None)
+    assert (first.started_ms, first.ended_ms, first.before_load) == (0, 2, True)
+    assert (second.started_ms, second.from_cache) == (2, False)
+    assert document_error([kept, there]) is None
+
+
 def test_a_body_that_was_compressed_has_no_known_length() -> None:
     (one,) = requests([noted(got=[["content-encoding", "gzip"]])], load_us=None)
     assert one.body_bytes == -1

@@ -71,6 +71,17 @@ def test_tls_of_what_a_redirect_led_to_is_the_servers_word() -> None:
     assert Reason.TLS_FALLBACK in reasons(data, H2)
 
 
+def test_tls_of_what_a_redirect_led_to_that_was_kept_is_the_servers_word() -> None:
+    """A repeat view has the redirect in its cache, and what it leads to comes over the link."""
+    arm = Arm.parse("warm h2", {"protocol": "h2", "tls": "1.3", "start": "warm"})
+    data = record(arm)
+    redirected(data)
+    change(1, from_cache=True)(data)
+    assert Reason.TLS_FALLBACK not in reasons(data, arm)
+    data["evidence"]["server"]["requests"][2]["tls"] = "TLSv1.2"
+    assert Reason.TLS_FALLBACK in reasons(data, arm)
+
+
 def test_what_the_browser_rules_out_as_while_recording_is_no_failure() -> None:
     """An answer of HTML to an image; an image that is ruled out was served as something else."""
     data = record(HTTP)

@@ -14,6 +14,8 @@ GUESSED = 10  # times as long it has not changed
 MOST_GUESSED_S = 7 * 86_400
 MOST_GUESSED: Mapping[str, float] = {"chromium": math.inf, "firefox": MOST_GUESSED_S}  # by browser
 GUESSED_STATUSES = (200, 203, 206)  # of answers for which browsers guess
+PERMANENT, TEMPORARY, SEE_OTHER = (301, 308), (302, 303, 307), 303  # redirects
+REDIRECTS = (*PERMANENT, *TEMPORARY)
 NEVER = 0.0
 
 
@@ -49,6 +51,17 @@ def told_for_s(headers: Headers) -> float | None:
     if max_age is None:
         return None
     return float(max_age) if max_age.isdecimal() else NEVER
+
+
+def redirect_for_s(status: int, headers: Headers) -> float | None:
+    """Return for how many seconds a browser may keep a redirect: as long as it says; where it says nothing of it for
+    ever if it is permanent, else not at all. None: browsers differ."""
+    told_s = told_for_s(headers)
+    if told_s is not None:
+        return None if told_s and status == SEE_OTHER else told_s
+    if "must-revalidate" in _directives(headers) or values(headers, "expires") or values(headers, "last-modified"):
+        return None
+    return math.inf if status in PERMANENT else NEVER
 
 
 def dated_for_s(headers: Headers, date: float, most_guessed_s: float) -> float | None:

@@ -21,6 +21,7 @@ from lanelab.driver.trial.page_load.requests import (
     few,
     host,
     in_clear,
+    is_own_redirect,
     led_to,
     on_network,
     target,
@@ -30,7 +31,6 @@ from lanelab.driver.trial.page_load.witnesses import Witnesses, served_target
 BROKEN_OFF = "X"
 WITHIN_QUIC = "QUIC"  # what Chromium says in place of a version of TLS
 ICON = "/favicon.ico"  # browsers look for it by themselves, and do not always say so
-OWN_REDIRECT = "non-authoritative-reason"  # an answer that the browser gave to itself
 Answered = tuple[str, int | None]  # target, status
 
 
@@ -81,8 +81,10 @@ class BrowserTold:
         has, or the capture, by which every connection to that port is judged."""
         if request.tls == WITHIN_QUIC and request.protocol == "h3":
             return "TLS 1.3"  # there is no other
-        if request.tls or not request.url.startswith("https:") or request.url not in led_to(self.fetched):
+        if request.tls or not request.url.startswith("https:"):
             return request.tls
+        if request.url not in led_to(on_network(self.record.requests)):  # a repeat view has some of these in its cache
+            return None
         if "tls" in SERVERS[self.arm.server].untold(self.arm.protocol):
             return f"TLS {self.arm.tls}"
         served = self.evidence.server.requests if self.evidence.server else ()
@@ -137,8 +139,8 @@ class BrowserTold:
 def must_be_logged(request: Request) -> bool:
     """Return whether the server's log has to have this answer: what came later may not be there yet. A part of a body
     may come by several requests, and of a preflight the browser tells little."""
-    redirected = any(name.lower() == OWN_REDIRECT for name, _ in request.response_headers)
-    return request.before_load and not redirected and request.method != PREFLIGHT and not asked_for_a_part(request)
+    unasked = is_own_redirect(request)
+    return request.before_load and not unasked and request.method != PREFLIGHT and not asked_for_a_part(request)
 
 
 def _words(target: str, status: int | None) -> str:

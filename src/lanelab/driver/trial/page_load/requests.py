@@ -15,6 +15,7 @@ from lanelab.driver.site.site import SiteObject
 RequestKey = tuple[str, str]  # method, host with path
 INEXACT = ("stripped", "nearest")  # how the server found an answer
 DOUBTFUL = ("nearest",)  # the other is the same object, asked for past a cache
+OWN_REDIRECT = "non-authoritative-reason"
 
 
 def on_network(requests: Iterable[Request]) -> list[Request]:
@@ -32,6 +33,11 @@ def was_answered(request: Request) -> bool:
     no connection, and nothing else is known of it."""
     under_way = request.connection is None and not request.before_load
     return request.error is None and request.status is not None and not under_way
+
+
+def is_own_redirect(request: Request) -> bool:
+    """Return whether the browser gave this answer to itself: it knows already that the host wants TLS."""
+    return any(name.lower() == OWN_REDIRECT for name, _ in request.response_headers)
 
 
 def with_wire(requests: Sequence[Request], carried: Sequence[GatewayRequest]) -> tuple[Request, ...]:
@@ -68,7 +74,11 @@ def led_to(requests: Iterable[Request]) -> set[str]:
 
 
 def host(request: Request) -> str:
-    return (urlsplit(request.url).hostname or "").rstrip(".")
+    return _name(request.url)
+
+
+def _name(url: str) -> str:
+    return (urlsplit(url).hostname or "").rstrip(".")
 
 
 def in_clear(arm: Arm, server_port: int | None) -> bool:
@@ -78,12 +88,16 @@ def in_clear(arm: Arm, server_port: int | None) -> bool:
 
 
 def target(request: Request) -> str:
+    return address_of(request.url)
+
+
+def address_of(url: str) -> str:
     """As a manifest names it: host, path and query, which may be there and empty. Sites are served at the usual ports:
     what is asked for at another one is another thing."""
-    parts = urlsplit(request.url)
-    has_query = "?" in request.url.partition("#")[0]
+    parts = urlsplit(url)
+    has_query = "?" in url.partition("#")[0]
     port = "" if parts.port in (None, PORTS.get(parts.scheme)) else f":{parts.port}"
-    return host(request) + port + (parts.path or "/") + (f"?{parts.query}" if has_query else "")
+    return _name(url) + port + (parts.path or "/") + (f"?{parts.query}" if has_query else "")
 
 
 def path_of(url: str) -> str:

@@ -2,7 +2,8 @@
 
 The log holds the page's DevTools events (Network.*, Page.*) in the order of their arrival. The browser's documentation
 promises little about that order: a request's "extra info", with the headers as they were sent, may come before the
-request itself; a redirect shows only as the next request with the same id; what failed may never have been answered.
+request itself; a redirect shows only as the next request with the same id, and has no extra info where the cache had
+it; what failed may never have been answered.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -128,6 +129,7 @@ class Exchange:
         self.wire: float | None = None
         self.wire_so_far = 0.0
         self.error: str | None = None
+        self.has_extra = True  # there is extra info of it, as far as it was sent and answered
         self.sent_headers: Mapping[str, str] | None = None
         self.got_headers: ExtraInfo | None = None
         self.early_links: tuple[str, ...] | None = None
@@ -152,7 +154,7 @@ class Reading:
         self._latest = 0.0  # of what was asked for
         self._open: dict[str, Exchange] = {}
         self._all: list[Exchange] = []
-        # Extra info of hops, by request id, in order: each belongs to the hop at the same place.
+        # Extra info, by request id, in order: each belongs to the hop at the same place among those that have some.
         self._sent: dict[str, list[ExtraInfo]] = {}
         self._got: dict[str, list[ExtraInfo]] = {}
         self._early: dict[str, tuple[str, ...]] = {}  # by request id
@@ -192,6 +194,7 @@ class Reading:
         previous = self._open.get(event["requestId"])
         if previous and "redirectResponse" in event:
             previous.response = event["redirectResponse"]
+            previous.has_extra = event["redirectHasExtraInfo"]
             previous.ended = event["timestamp"]
             previous.wire = event["redirectResponse"].get("encodedDataLength", 0)
         exchange = Exchange(event)
@@ -249,12 +252,14 @@ class Reading:
             return ()
         hops: dict[str, int] = {}
         for exchange in self._all:
+            exchange.early_links = self._early.get(exchange.id)
+            if not exchange.has_extra:
+                continue
             hop = hops.get(exchange.id, 0)
             hops[exchange.id] = hop + 1
             sent, got = self._sent.get(exchange.id, []), self._got.get(exchange.id, [])
             exchange.sent_headers = sent[hop]["headers"] if hop < len(sent) else None
             exchange.got_headers = got[hop] if hop < len(got) else None
-            exchange.early_links = self._early.get(exchange.id)
         mark_joined(self._all)
         start = min(exchange.started for exchange in self._all)
         steps = zip(self._all, self.steps, strict=True)

@@ -69,6 +69,7 @@ class WillBeSent(OfRequest):
     type: NotRequired[str]
     initiator: NotRequired[Initiator | None]
     redirectResponse: NotRequired[Response]
+    redirectHasExtraInfo: bool  # of the answer in redirectResponse: there is an ExtraInfo of it, too
 
 
 class ExtraInfo(OfRequest):

@@ -111,6 +111,9 @@ async ({ hosts, addresses, authority, confined, alternatives }) => {
     exchanges.delete(channel);
     const timed = channel.QueryInterface(Ci.nsITimedChannel);
     for (const name of times) exchange[name] = timed[name];
+    // A redirect that was kept is not read to an end: it leads on.
+    const kept = exchange.cached && exchange.status >= 300 && exchange.status < 400;
+    if (kept) exchange.cacheReadEndTime ||= Math.max(Date.now() * 1000, exchange.asyncOpenTime);
     exchange.initiator = text(() => timed.initiatorType) ?? "";
     const http = channel.QueryInterface(Ci.nsIHttpChannel);
     exchange.sizes = [http.requestSize, http.transferSize, http.encodedBodySize];

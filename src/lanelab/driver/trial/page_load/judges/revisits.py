@@ -8,11 +8,18 @@ from datetime import datetime
 
 from lanelab.driver.record.evidence.browser import Request
 from lanelab.driver.record.reasons import Failure, Flag, FlagName, Reason
-from lanelab.driver.site.freshness import MOST_GUESSED, MOST_GUESSED_S, kept_for_s, values
+from lanelab.driver.site.freshness import (
+    MOST_GUESSED,
+    MOST_GUESSED_S,
+    REDIRECTS,
+    kept_for_s,
+    redirect_for_s,
+    values,
+)
 from lanelab.driver.site.prepare.ages import AGE
 from lanelab.driver.trial.page_load.judges.judge import Case, Judge, Needs
-from lanelab.driver.trial.page_load.requests import fetched, few, host, on_network, target
-from lanelab.driver.trial.page_load.second_visit import OK, SERVED_STALE, SPARE_S, expired, fresh
+from lanelab.driver.trial.page_load.requests import fetched, few, host, is_own_redirect, on_network, target
+from lanelab.driver.trial.page_load.second_visit import KEEPS_REDIRECTS, OK, SERVED_STALE, SPARE_S, expired, fresh
 
 LEAST_FRESH = 3  # objects that tell whether there was a cache: some, as a service worker's script, are fetched past it
 MOST_AGAIN = 0.5  # of them that a visit with a cache may have over the network
@@ -55,10 +62,16 @@ def _flags(case: Case) -> Iterator[Flag]:
     again = [
         url
         for url, requests in _answers(case).items()
-        if not any(each.from_cache for each in requests) and _least_left_s(requests, case, MOST_GUESSED_S) > SPARE_S
+        if not any(each.from_cache for each in requests)
+        and _least_left_s(requests, case, MOST_GUESSED_S) > SPARE_S
+        and _is_kept(requests, case)
     ]
     if again:
         yield Flag(FlagName.FETCHED_TWICE, f"{few(again)}, still fresh {_since(case)}")
+
+
+def _is_kept(requests: Iterable[Request], case: Case) -> bool:
+    return case.arm.browser in KEEPS_REDIRECTS or not any(each.status in REDIRECTS for each in requests)
 
 
 def _answers(case: Case) -> dict[str, list[Request]]:
@@ -67,7 +80,8 @@ def _answers(case: Case) -> dict[str, list[Request]]:
     known = Counter(each.url for each in case.site.objects)
     answers: dict[str, list[Request]] = {}
     for each in on_network(case.record.requests):
-        if (each.method, each.status, each.error) == ("GET", OK, None) and host(each) in case.site.hosts:
+        is_whole = (each.method, each.error) == ("GET", None) and each.status in (OK, *REDIRECTS)
+        if is_whole and host(each) in case.site.hosts and not is_own_redirect(each):
             answers.setdefault(target(each), []).append(each)
     return {url: requests for url, requests in answers.items() if known[url] == 1}
 
@@ -81,7 +95,11 @@ def _least_left_s(requests: Iterable[Request], case: Case, most_guessed_s: float
 
 
 def _left_s(each: Request, now: float, most_guessed_s: float) -> float:
-    return kept_for_s(each.response_headers, now, most_guessed_s) or 0.0
+    if each.status not in REDIRECTS:
+        return kept_for_s(each.response_headers, now, most_guessed_s) or 0.0
+    life_s = redirect_for_s(each.status, each.response_headers)
+    ages = [int(value) for value in values(each.response_headers, AGE.lower()) if value.isdecimal()]
+    return 0.0 if life_s is None else life_s - max(ages, default=0)
 
 
 def _is_served_stale(each: Request) -> bool:
