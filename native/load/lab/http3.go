@@ -15,25 +15,10 @@ import (
 	"github.com/quic-go/quic-go/http3"
 
 	"lanelab/gateway/internal/exchange"
-)
-
-// What Chromium allows servers to send ahead, and how long a connection may be silent there.
-const (
-	quicStreamWindow     = 6 << 20
-	quicConnectionWindow = 15 << 20
-	quicSilence          = 30 * time.Second
+	h3conn "lanelab/gateway/internal/h3"
 )
 
 var clientOfHTTP3 = &http3.Transport{DisableCompression: true}
-
-// quicConfig: no early data (Dial sends none), and no packets that nobody asked for.
-func (s *Settings) quicConfig() *quic.Config {
-	return &quic.Config{
-		Versions: []quic.Version{quic.Version1}, HandshakeIdleTimeout: s.timeout(), MaxIdleTimeout: quicSilence, MaxIncomingStreams: -1,
-		InitialStreamReceiveWindow: quicStreamWindow, MaxStreamReceiveWindow: quicStreamWindow,
-		InitialConnectionReceiveWindow: quicConnectionWindow, MaxConnectionReceiveWindow: quicConnectionWindow,
-	}
-}
 
 // overQUIC is a connection with a UDP socket of its own. Its handshake is one, of QUIC and TLS: k6 is told of it as connecting.
 func (c *connector) overQUIC(ctx context.Context, host string) (carrier, error) {
@@ -44,7 +29,7 @@ func (c *connector) overQUIC(ctx context.Context, host string) (carrier, error) 
 		trace.ConnectStart("udp", c.address)
 	}
 	began := time.Now()
-	conn, err := quic.DialAddr(ctx, c.address, config, c.settings.quicConfig())
+	conn, err := c.dialQUIC(ctx, config)
 	if trace != nil && trace.ConnectDone != nil {
 		trace.ConnectDone("udp", c.address, err)
 	}
@@ -52,16 +37,22 @@ func (c *connector) overQUIC(ctx context.Context, host string) (carrier, error) 
 		return nil, cause(ctx, err)
 	}
 	c.recorder.connected(time.Since(began))
-	state := conn.ConnectionState()
-	if state.TLS.NegotiatedProtocol != h3 || state.Used0RTT {
-		closeQUIC(conn)
-		return nil, fmt.Errorf("%w: asked for %s by ALPN without early data, it chose %q (early: %v)", errProtocol, h3, state.TLS.NegotiatedProtocol, state.Used0RTT)
+	if err := h3conn.Require(conn); err != nil {
+		return nil, fmt.Errorf("%w: %w", errProtocol, err)
 	}
-	return &quicConn{conn: conn, client: clientOfHTTP3.NewClientConn(conn), tls: state.TLS}, nil
+	return &quicConn{conn: conn, client: clientOfHTTP3.NewClientConn(conn), tls: conn.ConnectionState().TLS}, nil
 }
 
-func closeQUIC(conn *quic.Conn) {
-	_ = conn.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "")
+func (c *connector) dialQUIC(ctx context.Context, config *tls.Config) (*quic.Conn, error) {
+	remote, err := net.ResolveUDPAddr("udp", c.address)
+	if err != nil {
+		return nil, err
+	}
+	socket, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4zero})
+	if err != nil {
+		return nil, err
+	}
+	return h3conn.Dial(ctx, socket, remote, config, c.settings.timeout())
 }
 
 // quicConn is the carrier of HTTP/3.
@@ -116,9 +107,11 @@ func (q *quicConn) failed(ctx context.Context, err error, begun, heard bool) err
 	return err
 }
 
-func (q *quicConn) over() bool                    { return q.leaving.Load() || q.conn.Context().Err() != nil }
-func (q *quicConn) done() <-chan struct{}         { return q.conn.Context().Done() }
-func (q *quicConn) close()                        { closeQUIC(q.conn) }
+func (q *quicConn) over() bool            { return q.leaving.Load() || q.conn.Context().Err() != nil }
+func (q *quicConn) done() <-chan struct{} { return q.conn.Context().Done() }
+func (q *quicConn) close() {
+	_ = q.conn.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "")
+}
 func (q *quicConn) seen() net.Conn                { return ends{conn: q.conn} }
 func (q *quicConn) secured() *tls.ConnectionState { return &q.tls }
 

@@ -1,17 +1,15 @@
 package lab
 
 import (
-	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
@@ -24,7 +22,6 @@ import (
 
 // A quicServer is that of a world. It takes early data, which nobody should send.
 type quicServer struct {
-	*http3.Server
 	mutex sync.Mutex
 	conns []*quic.Conn
 }
@@ -32,32 +29,17 @@ type quicServer struct {
 // overQUIC is a world whose server speaks HTTP/3.
 func (w *world) overQUIC(change func(*Settings)) *world {
 	w.t.Helper()
-	socket, err := net.ListenPacket("udp4", "127.0.0.1:0")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.settings.Port = socket.LocalAddr().(*net.UDPAddr).Port
 	identity := testkit.NewIdentity(w.t, host)
 	w.settings.Authority = identity.Certificate
-	w.settle(change)
 	w.quic = &quicServer{}
-	w.quic.Server = &http3.Server{
-		TLSConfig:  http3.ConfigureTLSConfig(&tls.Config{Certificates: []tls.Certificate{identity.TLS}}),
-		QUICConfig: &quic.Config{Allow0RTT: true, MaxIncomingStreams: 10},
-		Handler:    http.HandlerFunc(w.handle),
-		ConnContext: func(ctx context.Context, conn *quic.Conn) context.Context {
-			w.quic.mutex.Lock()
-			defer w.quic.mutex.Unlock()
-			w.quic.conns = append(w.quic.conns, conn)
-			w.accepted.Add(1)
-			return ctx
-		},
-	}
-	go w.quic.Serve(socket)
-	w.t.Cleanup(func() {
-		w.quic.Close()
-		socket.Close()
+	settings := &quic.Config{Allow0RTT: true, MaxIncomingStreams: 10}
+	w.settings.Port = testkit.ServeHTTP3(w.t, identity, settings, w.handle, func(conn *quic.Conn) {
+		w.quic.mutex.Lock()
+		defer w.quic.mutex.Unlock()
+		w.quic.conns = append(w.quic.conns, conn)
+		w.accepted.Add(1)
 	})
+	w.settle(change)
 	return w.begun()
 }
 
@@ -190,6 +172,20 @@ func TestKindsOfQUIC(t *testing.T) {
 	if kind := kindOfQUIC(errors.New("none of QUIC's")); kind != "" {
 		t.Error(kind)
 	}
+}
+
+// A probe would be sent when five round trips have passed since the handshake.
+func TestNoPathIsProbedAndNothingIsMarked(t *testing.T) {
+	var heard *testkit.Overheard
+	w := newWorld(t, h3, "1.3", func(s *Settings) {
+		heard = testkit.Overhear(t, s.Port)
+		s.Port = heard.Port
+	})
+	for range 8 {
+		w.mustAsk("/a")
+		time.Sleep(30 * time.Millisecond)
+	}
+	heard.RequirePlain(t)
 }
 
 func TestSecretsOfTheFirstConnectionsAreKept(t *testing.T) {

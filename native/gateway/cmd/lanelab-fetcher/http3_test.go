@@ -2,10 +2,7 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +10,6 @@ import (
 	"time"
 
 	"github.com/quic-go/quic-go"
-	"github.com/quic-go/quic-go/http3"
 
 	"lanelab/gateway/internal/testkit"
 )
@@ -22,29 +18,14 @@ var overQUIC = settings{"protocol": "h3", "tls": "1.3"}
 
 func serveH3(t *testing.T) *site { return serveH3With(t, &quic.Config{}) }
 
-// serveH3With is a server of quic-go's own, as Caddy has it.
 func serveH3With(t *testing.T, settings *quic.Config) *site {
 	t.Helper()
 	identity := testkit.NewIdentity(t, host)
 	s := &site{pin: identity.Pin}
-	socket, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.port = socket.LocalAddr().(*net.UDPAddr).Port
-	server := &http3.Server{
-		Handler: http.HandlerFunc(s.serve), QUICConfig: settings, TLSConfig: &tls.Config{Certificates: []tls.Certificate{identity.TLS}},
-		ConnContext: func(ctx context.Context, _ *quic.Conn) context.Context {
-			s.mu.Lock()
-			s.connections++
-			s.mu.Unlock()
-			return ctx
-		},
-	}
-	go server.Serve(socket)
-	t.Cleanup(func() {
-		server.Close()
-		socket.Close()
+	s.port = testkit.ServeHTTP3(t, identity, settings, s.serve, func(*quic.Conn) {
+		s.mu.Lock()
+		s.connections++
+		s.mu.Unlock()
 	})
 	return s
 }
@@ -133,6 +114,19 @@ func TestByHTTP3WhatTakesTooLongIsGivenUp(t *testing.T) {
 		t.Errorf("%+v", report)
 	}
 	requireWhole(t, report.Objects[0], "/one")
+}
+
+// A probe would be sent when five round trips have passed since the handshake.
+func TestByHTTP3NoPathIsProbedAndNothingIsMarked(t *testing.T) {
+	s := serveH3(t)
+	s.delay = 30 * time.Millisecond
+	heard := testkit.Overhear(t, s.port)
+	s.port = heard.Port
+	several := []string{"/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8"}
+	for i, object := range fetch(t, plan(t, s, several, nil, overQUIC)).Objects {
+		requireWhole(t, object, several[i])
+	}
+	heard.RequirePlain(t)
 }
 
 func TestKeysOfQUICAreWritten(t *testing.T) {

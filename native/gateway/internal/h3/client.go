@@ -1,4 +1,5 @@
-// Package h3 is HTTP/3 (RFC 9114) as a client speaks it on the wire, over quic-go's QUIC. It asks, and sends no bodies: the fetcher has none.
+// Package h3 is HTTP/3 (RFC 9114) as a client speaks it on the wire, over quic-go's QUIC. It asks, and sends no bodies: the fetcher has none. Users of a
+// load speak quic-go's own HTTP/3 over the connections that it dials.
 package h3
 
 import (

@@ -81,7 +81,6 @@ class K6Generator(Generator):
             "K6_NO_USAGE_REPORT": "true",
             "K6_WEB_DASHBOARD": "false",
             "K6_AUTO_EXTENSION_RESOLUTION": "false",
-            "QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING": "true",  # what its sockets drop is counted
         }
         files = {
             MAIN: main_script(target).encode(),
