@@ -3,8 +3,9 @@
 import pytest
 
 from lanelab.driver.base.errors import InputError
+from lanelab.driver.base.paths import PROJECT
 from lanelab.driver.experiment.model import Experiment
-from lanelab.driver.experiment.read import parse_experiment
+from lanelab.driver.experiment.read import parse_experiment, read_experiment
 from lanelab.driver.trial.fetch.settings import FetchSettings
 
 USUAL = "sites: dummy\nlinks: {rtt: 20ms}\n"
@@ -223,3 +224,12 @@ def test_several_numbers_at_once_are_a_grid() -> None:
     claim = "claims: {c: {where: {at_once: 6}, change: {of: b, to: a}, expect: lower}}\n"
     assert read("{kind: fetch, at_once: [1, 6]}", rest=claim).claims
     assert "twice" in refusal("{kind: fetch, at_once: [1, 1]}")
+
+
+def test_the_example_has_all_protocols_and_compares_arms_of_one_server() -> None:
+    example = read_experiment(PROJECT / "experiments" / "fetch.yaml")
+    assert {arm.protocol for arm in example.arms} == {"http/1.1", "h2", "spdy/3.1", "h3"}
+    assert len(example.cells) == 6 * 3
+    compared = {(arm.arm.name, base.arm.name) for base, arm in example.pairs.cells}
+    assert ("HTTP/3", "HTTP/2 from Caddy") in compared
+    assert all(base.arm.server == arm.arm.server for base, arm in example.pairs.cells)
