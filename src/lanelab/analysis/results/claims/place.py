@@ -41,10 +41,11 @@ def judge_place(
     counting = {one.bed: logarithm(one.value) for one in each_bed if one.counts}
     numbers, too_few = list(counting.values()), _too_few(len(observed), levels, unit)
     logs, trials = [one.log for one in observed], tuple(trial for one in observed for trial in one.trials)
+    within = max(1, len(by_bed))  # where several beds made every round, they are as one
     if too_few and len(numbers) < ENOUGH_BEDS:
         return not_tested(place, f"{too_few}{_seen(claim, observed)}", trials)
     if is_exact(claim, logs, whole=whole):
-        effect = exact_effect(claim, logs, beds=len(by_bed), unit=unit)
+        effect = exact_effect(claim, logs, beds=within, unit=unit)
         verdict, detail = verdict_on(claim, effect, levels)
         return JudgedPlace(place, verdict, _counts(claim, logs, detail), effect, trials, None)
     if len(numbers) >= ENOUGH_BEDS and not all(map(math.isfinite, numbers)):
@@ -56,7 +57,7 @@ def judge_place(
     if across:
         counted_in = [one for one in observed if unit_of(one, machines=machines) in counting]
         logs, trials = [one.log for one in counted_in], tuple(trial for one in counted_in for trial in one.trials)
-    beds = len(numbers) if across else len(by_bed)
+    beds = len(numbers) if across else within
     known: Estimate = OverBeds(numbers) if across else OverRounds(logs, machines_of(observed))
     known = _with_bounds(known, observed, counting if across else None)
     effect = effect_of(claim, known, levels, rounds=len(logs), beds=beds, between_beds=across, unit=unit)
