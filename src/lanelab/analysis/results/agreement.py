@@ -108,7 +108,7 @@ def agreement(run: Run) -> Agreement | None:
     alone: list[Compared] = []
     by_arms: dict[tuple[str, str], list[Logs]] = {}
     for base, cell in run.plan.compared:
-        logs = changes_by_machine(base, cell, by_cell)
+        logs = changes_by_machine(base, cell, by_cell, run.primary.worst)
         alone.append((f"{cell} against {base.arm.name}", logs))
         by_arms.setdefault((cell.arm.name, base.arm.name), []).append(logs)
     together = [

@@ -21,6 +21,7 @@ from lanelab.analysis.results.model import Arm, Cell, Run, Trial, name_of, names
 from lanelab.analysis.results.refusals import refusals
 from lanelab.analysis.statistics import one_bed
 from lanelab.analysis.statistics.distributions import t_quantile
+from lanelab.analysis.statistics.paired import ratio_of
 from lanelab.analysis.statistics.ranks import p_alike, ranks, squares
 from lanelab.analysis.statistics.signed_rank import signed_rank
 from lanelab.driver.base.amounts import counted, form_for
@@ -116,7 +117,7 @@ def beds_of_run(run: Run, pairs: Iterable[tuple[Cell, Arm]]) -> BedsOfRun:
     numbers = {(cell.group, cell.arm.name): cell.number for cell in run.cells}
     changes = []
     for cell, base in pairs:
-        both = _pairs(by_number[numbers[cell.group, base.name]], by_number[cell.number])
+        both = _pairs(by_number[numbers[cell.group, base.name]], by_number[cell.number], run.primary.worst)
         same = [(bed, ratio) for bed, other, ratio in both if bed == other]
         if same:
             changes.append(ChangeRow(cell, base, between(by_bed(same), hodges_lehmann), len(both) - len(same)))
@@ -181,13 +182,15 @@ def by_bed(values: Iterable[tuple[int, float]]) -> dict[int, list[float]]:
     return dict(sorted(numbers.items()))
 
 
-def _pairs(base: Mapping[int, tuple[int, float]], arm: Mapping[int, tuple[int, float]]) -> list[tuple[int, int, float]]:
+def _pairs(
+    base: Mapping[int, tuple[int, float]], arm: Mapping[int, tuple[int, float]], worst: float
+) -> list[tuple[int, int, float]]:
     """Return (bed of the base, bed of the arm, ratio) of each round that has both."""
     both = [(base[n], arm[n]) for n in sorted(base.keys() & arm.keys())]
     return [
-        (bed, other, value / one)
+        (bed, other, ratio_of(one, value))
         for (bed, one), (other, value) in both
-        if one > 0 and not one == value == math.inf  # where neither came to its end, a round says nothing
+        if not one == value == worst  # where neither came to its end, a round says nothing
     ]
 
 

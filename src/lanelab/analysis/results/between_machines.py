@@ -58,13 +58,14 @@ def medians(run: Run, by_cell: Mapping[int, Mapping[int, Result]]) -> list[CellR
     return rows
 
 
-def changes_by_machine(base: Cell, cell: Cell, by_cell: Mapping[int, Mapping[int, Result]]) -> Logs:
-    """Return the logarithms of the ratios of all rounds that one machine made."""
+def changes_by_machine(base: Cell, cell: Cell, by_cell: Mapping[int, Mapping[int, Result]], worst: float) -> Logs:
+    """Return the logarithms of the ratios of all rounds that one machine made. `worst`: the value of a trial that did
+    not come to its end; where neither did, a round says nothing."""
     of_cell, other = by_cell[cell.number], by_cell[base.number]
     by_machine: dict[int, dict[int, float]] = {}
     for number in sorted(of_cell.keys() & other.keys()):
         one, two = other[number], of_cell[number]
-        if one.machine == two.machine and not one.value == two.value == math.inf:
+        if one.machine == two.machine and not one.value == two.value == worst:
             by_machine.setdefault(one.machine, {})[number] = log_ratios([(one.value, two.value)])[0]
     return dict(sorted(by_machine.items()))
 
@@ -74,7 +75,7 @@ def changes(run: Run, pairs: Iterable[tuple[Cell, Arm]], values: Mapping[int, Ma
     numbers, rows = {(cell.group, cell.arm.name): cell for cell in run.cells}, []
     for cell, arm in pairs:
         base = numbers[cell.group, arm.name]
-        logs = changes_by_machine(base, cell, values)
+        logs = changes_by_machine(base, cell, values, run.primary.worst)
         if logs:
             ratios = {machine: [_exp(log) for log in by_round.values()] for machine, by_round in logs.items()}
             shared = values[cell.number].keys() & values[base.number].keys()

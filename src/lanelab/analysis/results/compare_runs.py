@@ -17,6 +17,7 @@ from lanelab.analysis.results.model import Cell, Run
 from lanelab.analysis.results.refusals import refusals
 from lanelab.analysis.statistics import Comparison, Estimate, compare, estimate, strata
 from lanelab.analysis.statistics.looks import look_after
+from lanelab.analysis.statistics.paired import ratio_of
 from lanelab.analysis.statistics.two_samples import TwoSamples, shift
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.base.settings.kinds import near_miss
@@ -146,8 +147,8 @@ def _changes(
 def _compared(results: _Results, base: Cell, arm: Cell) -> Comparison | None:
     of_base, of_arm, looks = results.values[base.number], results.values[arm.number], results.run.plan.looks
     look = look_after(looks, max(len(of_base), len(of_arm)))
-    machines = results.made_on[base.number], results.made_on[arm.number]
-    return compare(of_base, of_arm, alpha=look.alpha, looks=len(looks), machines=machines)
+    machines, worst = (results.made_on[base.number], results.made_on[arm.number]), results.run.primary.worst
+    return compare(of_base, of_arm, alpha=look.alpha, looks=len(looks), machines=machines, worst=worst)
 
 
 def _logarithms(values: Iterable[float]) -> list[float]:
@@ -157,9 +158,9 @@ def _logarithms(values: Iterable[float]) -> list[float]:
 def _changes_in_points(results: _Results, base: Cell, arm: Cell) -> list[float]:
     """Of each round that has both, made by one machine; where neither came to its end, a round says nothing."""
     made_on, of_base, of_arm = results.made_on, results.values[base.number], results.values[arm.number]
-    rounds = strata(of_base, of_arm, (made_on[base.number], made_on[arm.number])).rounds
-    both = ((of_base[number], of_arm[number]) for stratum in rounds for number in stratum)
-    return [100 * (of_base / one - 1) for one, of_base in both if one > 0 and not one == of_base == math.inf]
+    machines = made_on[base.number], made_on[arm.number]
+    rounds = strata(of_base, of_arm, machines, results.run.primary.worst).rounds
+    return [100 * (ratio_of(of_base[number], of_arm[number]) - 1) for stratum in rounds for number in stratum]
 
 
 def _verdict(samples: TwoSamples, low: float, high: float) -> Verdict:

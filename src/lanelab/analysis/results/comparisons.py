@@ -102,6 +102,7 @@ def comparisons(run: Run, refused: Refused | None = None) -> list[ComparisonRow]
                 alpha=alpha,
                 looks=looks,
                 machines=machines,
+                worst=run.primary.worst,
             )
             if comparison is None and strata(values[base.number], values[cell.number], machines).across:
                 why = NO_PAIRS_ON_ONE

@@ -120,6 +120,7 @@ def _pooled_of(run: Run, results: _Results, pairs: Sequence[tuple[Cell, Cell]], 
         [(values[base.number], values[cell.number]) for base, cell in pairs],
         alpha / many,
         [(made_on[base.number], made_on[cell.number]) for base, cell in pairs],
+        run.primary.worst,
     )
     if change is None:
         return None

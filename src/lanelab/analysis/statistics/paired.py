@@ -130,15 +130,13 @@ def compare(
     alpha: float = ALPHA,
     looks: int = 1,
     machines: tuple[MadeOn, MadeOn] | None = None,
+    worst: float = math.inf,
 ) -> Comparison | None:
-    """Compare an arm with a base by round. None where no round has both. A value of infinity is a trial that timed
+    """Compare an arm with a base by round. None where no round has both. `worst`: the value of a trial that timed
     out. With several looks at a run, `alpha` is what this one may spend. `machines`: which machine made the trials of
     the base, and of the arm; None: one made all."""
-    matched = strata(base, arm, machines)
-    rounds = [number for stratum in matched.rounds for number in stratum]
-    neither = {number for number in rounds if math.isinf(base[number]) and math.isinf(arm[number])}
-    by_machine = [[(base[n], arm[n]) for n in stratum if n not in neither] for stratum in matched.rounds]
-    by_machine = [pairs for pairs in by_machine if pairs]
+    matched = strata(base, arm, machines, worst)
+    by_machine = [[(base[n], arm[n]) for n in stratum] for stratum in matched.rounds]
     pairs = [pair for stratum in by_machine for pair in stratum]
     if not pairs:
         return None
@@ -149,14 +147,19 @@ def compare(
         difference=Change.of(signed_rank(differences, alpha)).of_looks(looks, alpha),
         lower=sum(value < other for other, value in pairs),
         higher=sum(value > other for other, value in pairs),
-        left_out=len(base.keys() | arm.keys()) - len(rounds),
-        both_timed_out=len(neither),
+        left_out=len(base.keys() | arm.keys()) - len(pairs) - len(matched.neither),
+        both_timed_out=len(matched.neither),
         higher_is_better=higher_is_better,
         adjusted_p=ratio.p,
         alpha=alpha,
         across_machines=len(matched.across),
         machines=len(by_machine),
     )
+
+
+def ratio_of(base: float, arm: float) -> float:
+    """Return the ratio of a pair; infinite where the base is 0 or the arm timed out, and 0 the other way round."""
+    return _exp(_log_ratio(base, arm))
 
 
 def log_ratios(pairs: Iterable[tuple[float, float]]) -> list[float]:

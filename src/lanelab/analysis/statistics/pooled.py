@@ -7,6 +7,7 @@ change that all of them have in common. Where links have changes of their own it
 opposite it describes none of them.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -48,15 +49,15 @@ def pool(
     pairs: Sequence[tuple[Mapping[int, float], Mapping[int, float]]],
     alpha: float = ALPHA,
     machines: Sequence[tuple[MadeOn, MadeOn]] | None = None,
+    worst: float = math.inf,
 ) -> Pooled | None:
     """Pool (base, arm) by round of each site and link, and which machines made them; None: one made all. None where
-    none has a round with both."""
+    none has a round with both. `worst`: the value of a trial that timed out."""
     known_of: Sequence[tuple[MadeOn, MadeOn] | None] = machines or [None] * len(pairs)
     places, most = [], 1
     for (base, arm), made_on in zip(pairs, known_of, strict=True):
-        both = [[(base[number], arm[number]) for number in rounds] for rounds in strata(base, arm, made_on).rounds]
-        known = [[(one, other) for one, other in some if not one == other == float("inf")] for some in both]
-        samples = [log_ratios(some) for some in known if some]
+        matched = strata(base, arm, made_on, worst)
+        samples = [log_ratios((base[number], arm[number]) for number in rounds) for rounds in matched.rounds]
         places += [samples] if samples else []
         most = max(most, len(samples))
     if not places:

@@ -83,7 +83,7 @@ class Results:
         repeat, statistics = self._experiment.repeat, self._statistics
         if repeat.of == "change":
             pairs = [(base.id, arm.id) for base, arm in self._experiment.pairs.cells]
-            return not unknown_changes(pairs, self._values, repeat, look, statistics, self._made_on)
+            return not unknown_changes(pairs, self._values, repeat, look, statistics, self._made_on, self._worst)
         values = {cell.id: self._values.get(cell.id, {}) for cell in phase}
         return not unknown_cells(values, repeat, look, statistics)
 

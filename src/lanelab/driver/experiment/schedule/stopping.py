@@ -10,7 +10,7 @@ from typing import Protocol
 from lanelab.analysis.statistics.looks import Look
 from lanelab.driver.experiment.model import Repeat
 
-Values = Mapping[int, float]  # round -> value; of infinity, where the trial timed out
+Values = Mapping[int, float]  # round -> value; the worst that there is, where the trial timed out
 MadeOn = Mapping[int, int]  # round -> the machine that made it
 Known = tuple[float, float, float]  # low end of an interval, estimate, high end
 
@@ -44,13 +44,16 @@ def unknown_changes(
     look: Look,
     statistics: Statistics,
     made_on: Mapping[str, MadeOn] | None = None,
+    worst: float = math.inf,
 ) -> list[tuple[str, str]]:
     """Return the (base, arm) pairs of cells whose change is not known well enough yet. `made_on`: the machines of the
-    values; None: one made all."""
+    values; None: one made all. `worst`: the value of a trial that timed out: where both did, a round says nothing."""
 
     def change(base: str, arm: str) -> Known | None:
         machines = None if made_on is None else (made_on.get(base, {}), made_on.get(arm, {}))
-        return statistics.change(values.get(base, {}), values.get(arm, {}), look.alpha, machines)
+        of_arm = values.get(arm, {})
+        of_base = {n: value for n, value in values.get(base, {}).items() if not value == of_arm.get(n) == worst}
+        return statistics.change(of_base, of_arm, look.alpha, machines)
 
     known = {pair: change(*pair) for pair in pairs}
     return [pair for pair, interval in known.items() if interval and not _is_within(*interval, repeat, 1.0)]
