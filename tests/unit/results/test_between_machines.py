@@ -6,6 +6,7 @@ import io
 import json
 import math
 import random
+import re
 import statistics
 from dataclasses import replace
 from pathlib import Path
@@ -240,6 +241,15 @@ def on_machines(run: Run, machines: int) -> Run:
     trials = [replace(trial, machine=1 + trial.round % machines, bed=1 + trial.round % 12) for trial in run.trials]
     named = tuple(Machine(number, f"m{number}", {}) for number in range(1, machines + 1))
     return replace(run, trials=tuple(trials), machines=named)
+
+
+def test_a_machine_that_serves_more_is_not_said_to_take_longer() -> None:
+    noisy = noise(0.01)
+    run = made_run_of_claims(lambda arm, rtt, n: (200 if n % 2 else 100) * noisy(arm, rtt, n), rounds=24)
+    times = " ".join(made(on_machines(run, 2)).sentences())
+    assert re.search(r"Absolute times: m2 takes (1\.9|2\.0)\d\d \(.*\) times as long as m1", times)
+    served = " ".join(made(on_machines(replace(run, workload="load"), 2)).sentences())
+    assert re.search(r"Absolute numbers: m2 has (1\.9|2\.0)\d\d \(.*\) times the requests per second of m1", served)
 
 
 def test_claims_about_absolute_numbers_say_over_how_many_machines() -> None:

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from lanelab.analysis.results.between_beds import CellRow, ChangeRow, Result, between, by_bed, hodges_lehmann, results
-from lanelab.analysis.results.layout.data import Fields, fields_of, key, spread
+from lanelab.analysis.results.layout.data import LEFT_OUT, Fields, fields_of, key, spread
 from lanelab.analysis.results.model import Arm, Cell, Machine, Run, name_of
 from lanelab.analysis.statistics.paired import log_ratios
 from lanelab.analysis.statistics.two_samples import TwoSamples, shift
+from lanelab.driver.record.metrics import Metric
 
 Logs = Mapping[int, Mapping[int, float]]  # machine -> round -> logarithm of a ratio
 
@@ -26,11 +27,13 @@ def _rounds(ratio: TwoSamples) -> Fields:
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """Says how many times as long a machine takes as another one, over all cells that both have."""
+    """Says how many times as long a machine takes as another one, over all cells that both have. Of what is better the
+    more there is of it, how many times as much it has."""
 
     machine: Machine = field(metadata=key("machine", name_of))
     against: Machine = field(metadata=key("against", name_of))
     ratio: TwoSamples = field(metadata=spread(_rounds))  # of rounds
+    more_of: str = field(metadata=LEFT_OUT)  # the values, where more is better; "": times
 
     ALSO: ClassVar = ("differs",)
 
@@ -96,11 +99,13 @@ def speeds(run: Run) -> list[Speed]:
     if len(named) < 2:
         return []
     first = max(named, key=lambda number: (count[number], -number))
-    rows = (_speed(by_cell, named[number], named[first]) for number in named if number != first)
+    rows = (_speed(by_cell, named[number], named[first], run.primary) for number in named if number != first)
     return [speed for speed in rows if speed]
 
 
-def _speed(by_cell: Mapping[int, Mapping[int, Result]], machine: Machine, first: Machine) -> Speed | None:
+def _speed(
+    by_cell: Mapping[int, Mapping[int, Result]], machine: Machine, first: Machine, metric: Metric
+) -> Speed | None:
     rounds: dict[int, dict[int, list[float]]] = {machine.number: {}, first.number: {}}
     for by_round in by_cell.values():
         logs = {
@@ -116,7 +121,8 @@ def _speed(by_cell: Mapping[int, Mapping[int, Result]], machine: Machine, first:
     values, other = (
         [mean_of(some) for some in each.values()] for each in (rounds[machine.number], rounds[first.number])
     )
-    return Speed(machine, first, shift(other, values).exponential()) if values and other else None
+    more_of = metric.words if metric.higher_is_better else ""
+    return Speed(machine, first, shift(other, values).exponential(), more_of) if values and other else None
 
 
 def mean_of(values: Sequence[float]) -> float:

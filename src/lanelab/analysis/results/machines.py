@@ -108,7 +108,8 @@ class MachinesOfRun:
 
     def _speeds(self) -> list[str]:
         words = [_speed_words(speed) for speed in self.speeds]
-        return [f"Absolute times: {listed(words)}."] if words else []
+        what = "numbers" if any(speed.more_of for speed in self.speeds) else "times"
+        return [f"Absolute {what}: {listed(words)}."] if words else []
 
     def _levels(self) -> list[str]:
         levels = self.levels
@@ -225,4 +226,7 @@ def _speed_words(speed: Speed) -> str:
     if ratio.is_enough:
         ends = f" ({ratio.low:.3f} to {ratio.high:.3f})"
     alike = "" if speed.differs or not ratio.is_enough else ", no difference shown"
-    return f"{speed.machine.name} takes {ratio.value:.3f}{ends} times as long as {speed.against.name}{alike}"
+    one, other = speed.machine.name, speed.against.name
+    if speed.more_of:
+        return f"{one} has {ratio.value:.3f}{ends} times the {speed.more_of} of {other}{alike}"
+    return f"{one} takes {ratio.value:.3f}{ends} times as long as {other}{alike}"
