@@ -11,7 +11,7 @@ from lanelab.analysis.results.claims.words import effect_words, published_words
 from lanelab.driver.api.claims_planned import published
 from lanelab.driver.experiment.claim import Claim, ClaimKind, Place, Point
 from lanelab.driver.record.evidence.parts import Part
-from tests.kit.made_claims import RTTS, Loads, made_run, noise
+from tests.kit.made_claims import LATE, RTTS, Loads, made_run, noise
 
 NS_PER_MS = 1_000_000
 
@@ -92,6 +92,20 @@ def test_what_does_not_grow_has_no_ratio() -> None:
     (judged,) = judge(made_run(line_of({"a": -3, "b": 12.4}), claims=[claim]))
     assert judged.verdict == Verdict.NOT_TESTED
     assert "does not grow in every round" in judged.detail
+
+
+@pytest.mark.parametrize("arms", ["a", "b", "ab"])
+def test_a_slope_with_a_time_out_is_not_known(arms: str) -> None:
+    """Also where both arms timed out: the rounds that are left would be those in which both were quick."""
+    line = line_of({"a": 17.9, "b": 12.4})
+
+    def loads(arm: str, rtt: int, number: int) -> float:
+        return LATE if arm in arms and rtt == RTTS[-1] and number <= 4 else line(arm, rtt, number)
+
+    claim = about("slope", None, 0.99, compared=True, side=-1)
+    (judged,) = judge(made_run(loads, claims=[claim]))
+    assert judged.verdict == Verdict.NOT_TESTED
+    assert "timed out" in judged.detail
 
 
 def test_why_of_a_slope_says_which_round_trips_they_are() -> None:

@@ -132,9 +132,10 @@ def _of_round(measured: Measured, claim: Claim, place: Place, number: int) -> Ob
     """Return what a round gave; None where it gave no number, NotTested where the whole claim has none then."""
     weights = weights_of(claim, place)
     logs = [log for point in place.points if (log := measured.log(point, number)) is not None]
-    if len(logs) < len(weights):
+    lacks = len(logs) < len(weights)  # in one of its points, neither came to its end
+    if lacks and claim.kind not in LINES:
         return None
-    if len(logs) > 1 and any(map(math.isinf, logs)):
+    if lacks or (len(logs) > 1 and any(map(math.isinf, logs))):
         return NotTested(f"a trial timed out, or its value is 0, so the {claim.kind} is not known")
     sides = [measured.beyond(point, number) for point in place.points]
     if len(sides) > 1 and any(side != 0 for side in sides):
