@@ -40,6 +40,16 @@ def test_counts_take_as_many_rounds() -> None:
     assert claim_warnings(read(f"{SMALL}trials: 1\n")) == []
 
 
+def test_values_that_nobody_can_look_for_drift_in_are_told_beforehand() -> None:
+    """Cells that are measured one after the other: all but counts would be "not tested" when the run is over."""
+    time = f"value: {{of: http}}, published: 1.2s, margin: 5%, {WHERE}"
+    count = f"value: {{of: http, metric: connections_used}}, published: 6, margin: 0, {WHERE}"
+    both = f"{SMALL}claims: {{time: {{{time}}}, count: {{{count}}}}}\ntrials: 9\n"
+    (told,) = claim_warnings(read(f"{both}order: sequential\n"))
+    assert told.startswith("with order: sequential there will be no verdict on time, since nobody can tell")
+    assert claim_warnings(read(both)) == []
+
+
 def test_a_change_of_what_may_be_0_is_told() -> None:
     claims = f"claims: {{lost: {{change: {{of: h2, to: http, metric: retransmissions}}, expect: lower, {WHERE}}}}}\n"
     (told,) = claim_warnings(read(f"{SMALL}{claims}trials: 9\n"))

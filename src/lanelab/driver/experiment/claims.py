@@ -251,4 +251,4 @@ def refuse_sequential(claims: Sequence[Claim], written: Written) -> None:
     paired = next((claim for claim in claims if claim.kind != "value"), None)
     if paired:
         what = "with order: sequential arms are not interleaved, so it could not be judged"
-        raise written.entries()[paired.name].error(what, "Write order: interleaved, or claim a value")
+        raise written.entries()[paired.name].error(what, "Write order: interleaved, or claim a count")

@@ -27,9 +27,21 @@ def claim_warnings(experiment: Experiment) -> list[str]:
         few = counted(rounds, "round is", "rounds are")
         what = f"{few} too few for a verdict on {', '.join(claim.name for claim in experiment.claims)}"
         warned.append(f"{what}: write trials: {ENOUGH_ROUNDS} or more, or beds: {ENOUGH_BEDS} with a round on each")
+    if doubtful := _without_interleaving(experiment):
+        what = f"with order: sequential there will be no verdict on {', '.join(doubtful)}"
+        why = "since nobody can tell whether values drifted"
+        warned.append(f"{what}, {why}: write order: interleaved, or claim counts")
     for claim in experiment.claims:
         metric = metric_of_claim(claim.metric)
         if not claim.is_absolute and metric and may_be_zero(metric):
             what = f"the claim {claim.name} is about a change of {metric.key}, of which a trial may have 0"
             warned.append(f"{what}: a change from 0 is infinite, so look at the values too")
     return warned
+
+
+def _without_interleaving(experiment: Experiment) -> list[str]:
+    """Return the claims that are not judged where arms do not take turns: values that are no counts."""
+    if experiment.order != "sequential":
+        return []
+    metrics = {claim.name: metric_of_claim(claim.metric) for claim in experiment.claims}
+    return [name for name, metric in metrics.items() if not (metric and metric.whole)]
