@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping
 
+import pytest
+
+from lanelab.driver.base.errors import InputError
 from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.experiment.model import Experiment
 from tests.kit.complaints import complaints
@@ -94,3 +97,16 @@ def test_a_trend_does_not_mix_loads() -> None:
     grows = "{trend: {change_of: a, over: rtt}, expect: decreasing, for: every users}"
     experiment = read(f"{base}  a: {of}\n  grows: {grows}\n")
     assert [len(place.points) for place in experiment.claims[1].places] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("quantifier", "varies"), [("every rtt", "users"), ("every users", "rtt"), ("every site", "rtt")]
+)
+def test_places_differ_in_nothing_but_what_is_named(quantifier: str, varies: str) -> None:
+    """A file to which a number of users is added later is refused, as one to which a rate is."""
+    load = "workload: {kind: load, users: [10, 20], duration: 1min}\n"
+    base = f"{load}sites: dummy\nlinks: {{rtt: [20ms, 100ms]}}\narms: {{http: {{}}, h2: {{protocol: h2}}}}\nclaims:\n"
+    of = "change: {of: h2, to: http, metric: page}, expect: lower"
+    with pytest.raises(InputError, match=f"claims.a.for: {varies} is not the same in all these places"):
+        read(f"{base}  a: {{{of}, for: {quantifier}}}\n")
+    assert len(read(f"{base}  a: {{{of}, where: {{users: 10}}, for: every rtt}}\n").claims[0].places) == 2

@@ -215,7 +215,7 @@ def _refuse_several(quantifier: Quantified, where: Where, cells: Sequence[Cell])
 def _also_varies(cells: Sequence[Cell], dimension: str) -> str:
     if dimension != "site" and len({cell.site for cell in cells}) > 1:
         return "site"
-    settings = comparable([stated(cell.link.link) for cell in cells])
+    settings = comparable([{**stated(cell.link.link), **cell.link.dimensions()} for cell in cells])
     names = dict.fromkeys(name for each in settings for name in each if name != dimension)
     return next((name for name in names if len({each.get(name) for each in settings}) > 1), "")
 
