@@ -9,11 +9,15 @@ from lanelab.analysis.results.claims.judge import judge
 from lanelab.analysis.results.claims.rules import levels_after
 from lanelab.analysis.results.claims.several_places import over_looks
 from lanelab.analysis.results.claims.verdict import Verdict
+from lanelab.analysis.results.layout.data import data_of
+from lanelab.analysis.results.model import Failure, Run
+from lanelab.analysis.results.sections.claims import behind, summary
 from lanelab.analysis.statistics.looks import ALPHA, looks
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.experiment.claim import ClaimKind, Place, Point
+from lanelab.driver.record.reasons import Reason
 from tests.kit.claim_verdicts import DIRECTION, HELD, OPEN, REFUTED, UNTESTED, connections, judged, only
-from tests.kit.made_claims import made_claim, made_run, point, with_effect
+from tests.kit.made_claims import LATE, made_claim, made_run, point, with_effect
 
 KINDS: tuple[ClaimKind, ...] = ("change", "trend", "spike", "contrast", "value")
 
@@ -199,6 +203,54 @@ def test_trials_behind_a_verdict_are_those_of_its_cells() -> None:
     behind = {trial.cell.id for trial in run.trials if trial.number in place.trials}
     assert behind == {"a20", "b20"}
     assert len(place.trials) == 24
+
+
+# --- rounds that give no number
+
+
+def failing(run: Run, cell: str, upto: int) -> Run:
+    """The trials of a cell fail in the first rounds."""
+    why = (Failure(Reason.MISSING_OBJECT, ""),)
+    trials = (
+        dataclasses.replace(trial, ok=False, value=None, measures={}, failures=why)
+        if trial.cell.id == cell and trial.round <= upto
+        else trial
+        for trial in run.trials
+    )
+    return dataclasses.replace(run, trials=tuple(trials))
+
+
+def test_rounds_in_which_one_arm_failed_are_counted_and_told() -> None:
+    """Where the slow trials of one arm fail, the rest of them looks faster than it is."""
+    whole = made_run(with_effect("change", 0.61), rounds=20, claims=[made_claim()])
+    (found,) = judge(failing(whole, "b20", 8))
+    place = only(found)
+    assert place.effect is not None
+    assert (place.effect.n, place.left_out) == (12, 8)
+    assert data_of(place)["rounds_left_out"] == 8
+    assert "are left out: 8 of 20 of made. Where slow trials" in summary([found])
+    assert any("8 of 20 rounds left out" in line for line in behind(found))
+    (sound,) = judge(whole)
+    assert only(sound).left_out == 0
+    assert "left out" not in summary([sound])
+    assert not any("left out" in line for line in behind(sound))
+
+
+def test_a_failed_trial_of_another_cell_costs_a_claim_no_round() -> None:
+    whole = made_run(with_effect("change", 0.61), claims=[made_claim()])
+    assert only(judge(failing(whole, "b60", 8))[0]).left_out == 0
+
+
+def test_rounds_in_which_neither_came_to_its_end_are_counted_too() -> None:
+    effect = with_effect("change", 0.61)
+    found = judged(lambda arm, rtt, number: LATE if number <= 2 else effect(arm, rtt, number), made_claim())
+    assert only(found).left_out == 2
+
+
+def test_a_value_whose_trials_failed_says_so() -> None:
+    value = made_claim("value")
+    run = failing(made_run(with_effect("value", 0.61), rounds=20, claims=[value]), "b20", 5)
+    assert only(judge(run)[0]).left_out == 5
 
 
 # --- several looks

@@ -7,7 +7,7 @@ import pytest
 
 from lanelab.analysis.results.comparisons import ComparisonRow, comparisons
 from lanelab.analysis.results.run_folder import read_run
-from lanelab.analysis.results.sections.comparisons import alone_and_together
+from lanelab.analysis.results.sections.comparisons import alone_and_together, left_out_words
 from tests.kit.made_run import Made, make_run
 
 
@@ -74,3 +74,24 @@ def test_what_is_not_compared_and_what_is_so_far_has_no_second_test(row: Compari
     assert row.comparison
     short = replace(row.comparison, ratio=replace(row.comparison.ratio, n=5))
     assert alone_and_together([replace(row, comparison=None), replace(row, comparison=short)]) == ""
+
+
+def lacking(row: ComparisonRow, left_out: int, *, across: int = 0, so_far: bool = False) -> ComparisonRow:
+    assert row.comparison
+    comparison = replace(row.comparison, left_out=left_out, across_machines=across, so_far=so_far)
+    return replace(row, comparison=comparison)
+
+
+def test_rounds_that_one_arm_lacks_are_told(row: ComparisonRow) -> None:
+    few, many = lacking(row, 1), lacking(row, 12)
+    said = left_out_words([few, many, row])
+    assert said.startswith("Left out: rounds in which one of the two has no trial that counts, 12 of 20 rounds of http")
+    assert "over 10mbit 20ms, and some in 1 more comparison. Where slow trials are those that fail" in said
+    assert "more" not in left_out_words([row, many])
+
+
+def test_rounds_that_are_told_elsewhere_or_may_come_are_not(row: ComparisonRow) -> None:
+    """Those that two machines shared have a sentence of their own, and a run that goes on makes the rest."""
+    assert left_out_words([row]) == ""
+    assert left_out_words([lacking(row, 3, across=3)]) == ""
+    assert left_out_words([lacking(row, 3, so_far=True)]) == ""

@@ -22,8 +22,8 @@ from lanelab.driver.record.metrics import Metric
 
 
 def judge(run: Run, against: Sequence[Claim] | None = None) -> list[Judged]:
-    """A verdict on each claim of the run; `against`: on these instead, where one that is not the run's own counts as
-    changed. as_kept.py tells which of a run's claims a file has changed since."""
+    """Return a verdict on each claim of the run. `against`: on these instead, where one that is not the run's own
+    counts as changed. `judge_as_kept` tells which of a run's claims a file has changed since."""
     court = _Court(run)
     kept = {claim.name: claim for claim in run.claims}
     intact = digest_of(run.claims) == run.claims_digest
@@ -73,7 +73,10 @@ class _Court:
         if claim.is_absolute and not metric.whole and (why_not := self._drifted()):
             return not_tested(place, why_not, [trial for one in observed for trial in one.trials])
         judged = judge_place(claim, place, observed, levels, whole=metric.whole and claim.kind not in LINES)
-        if judged.effect and self._is_opposite(claim, place, measured):
+        if judged.effect is None:
+            return judged
+        judged = replace(judged, left_out=measured.rounds_with_trials(cells_of(place)) - judged.effect.n)
+        if self._is_opposite(claim, place, measured):
             return replace(judged, detail="; ".join(filter(None, (judged.detail, OPPOSITE))))
         return judged
 

@@ -49,12 +49,14 @@ class Measured:
     censored: Results  # of the trials among these whose true value lies beyond theirs
     known: Metric | None  # the metric; None: the tables do not have it
     worst: float | None  # what stands for a trial that timed out; None where such trials have no value
+    rounds: Mapping[str, frozenset[int]]  # id of a cell -> rounds in which it has trials, also such that failed
 
     @classmethod
     def of(cls, run: Run, metric: str) -> "Measured":
         by_number, refused = results(run, metric), refusals(run)
         known = metric_of_claim(metric)
         flags = results(run, known.censored) if known and known.censored else {}
+        trials = run.by_cell()
         return cls(
             run,
             {cell.id: by_number[cell.number] for cell in run.cells},
@@ -62,6 +64,7 @@ class Measured:
             {cell.id: {n: one for n, one in flags.get(cell.number, {}).items() if one.value} for cell in run.cells},
             known,
             run.primary.worst if metric == run.primary.name else None,
+            {cell.id: frozenset(trial.round for trial in trials[cell.number]) for cell in run.cells},
         )
 
     def lacks(self, cells: Sequence[str]) -> str:
@@ -77,6 +80,10 @@ class Measured:
             if not self.results[cell]:
                 return f"no trial of {named[cell]} counts and has the metric"
         return ""
+
+    def rounds_with_trials(self, cells: Sequence[str]) -> int:
+        """Return how many rounds have trials in each of these cells, whatever came of them."""
+        return len(frozenset.intersection(*(self.rounds[cell] for cell in cells)))
 
     def beyond(self, point: Point, number: int) -> int | None:
         """On which side of its value, or of its ratio, the truth of a round lies. None: on either."""

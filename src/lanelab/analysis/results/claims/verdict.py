@@ -58,6 +58,8 @@ class JudgedPlace:
     effect: Effect | None  # None where it was not tested
     trials: tuple[int, ...]  # those behind it
     rounds_needed: int | None  # of an inconclusive one: so many in all would probably settle it
+    # rounds that were made in each of its cells and give no number: a trial failed, or neither came to its end
+    left_out: int = field(default=0, metadata=key("rounds_left_out"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,14 @@ from collections.abc import Callable, Sequence
 
 from lanelab.analysis.results.claims.verdict import Effect, Interval, Judged, JudgedPlace, Verdict
 from lanelab.analysis.results.layout.model import Mood
-from lanelab.analysis.results.numbers import NO_END, NONE
+from lanelab.analysis.results.numbers import NO_END, NONE, listed
 from lanelab.analysis.statistics import one_bed
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.experiment.claim import Claim
 from lanelab.driver.record.load_places import metric_of_claim
 
 LARGE = 1000
+MOST_LEFT_OUT = 6  # claims whose rounds without a number are told
 MOODS: dict[Verdict, Mood] = {
     Verdict.REPRODUCED: "good",
     Verdict.DIRECTION_ONLY: "warn",
@@ -105,6 +106,23 @@ def estimate_words(judged: Sequence[Judged]) -> str:
             f"{one_bed.words(least.n, least.beds)} ({counted(least.n, 'round')})."
         )
     return " ".join(words)
+
+
+def left_out_words(judged: Sequence[Judged]) -> str:
+    """Say how many rounds give no number, of each claim in the place that has most of them; "" where all give one."""
+    worst = [(one.claim.name, max(one.places, key=lambda place: place.left_out)) for one in judged if one.places]
+    texts = [f"{rounds} of {name}" for name, place in worst if (rounds := rounds_left_out(place))]
+    if not texts:
+        return ""
+    more = len(texts) - MOST_LEFT_OUT
+    shown = [*texts[:MOST_LEFT_OUT], *([counted(more, "more claim")] if more > 0 else [])]
+    words = f"Rounds that were made and give no number, and so are left out: {listed(shown)}."
+    return f"{words} Where slow trials are those that fail, what is left looks faster than it is."
+
+
+def rounds_left_out(place: JudgedPlace) -> str:
+    """Return how many of how many: 14 of 20; "" where none is."""
+    return f"{place.left_out} of {place.left_out + place.effect.n}" if place.left_out and place.effect else ""
 
 
 def n_words(effects: Sequence[Effect]) -> str:

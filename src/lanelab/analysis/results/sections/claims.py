@@ -13,11 +13,13 @@ from lanelab.analysis.results.claims.words import (
     effects_of,
     estimate_words,
     interval_words,
+    left_out_words,
     measured_words,
     n_words,
     numbers_words,
     places_words,
     published_words,
+    rounds_left_out,
     verdict_words,
 )
 from lanelab.analysis.results.layout import plots
@@ -59,9 +61,10 @@ def lines_of(judged: Sequence[Judged]) -> list[StudyVerdict]:
 
 
 def summary(judged: Sequence[Judged]) -> str:
-    """Say how many have which verdict, and how many of these may be wrong."""
+    """Say how many have which verdict, how many of these may be wrong, and what they leave out."""
     counts = counts_words([each.verdict for each in judged])
-    return " ".join(filter(None, [f"{counts}.", together(judged).words(), estimate_words(judged)]))
+    parts = [f"{counts}.", together(judged).words(), estimate_words(judged), left_out_words(judged)]
+    return " ".join(filter(None, parts))
 
 
 def columns(*, of_study: bool = False) -> Sequence[Column[StudyVerdict]]:
@@ -136,11 +139,17 @@ def _place_columns(judged: Judged) -> Sequence[Column[JudgedPlace]]:
         Column("effect", lambda one: effect_words(claim, one.effect.value) if one.effect else None),
         Column("90% interval", lambda one: interval_words(claim, one.effect.interval_90) if one.effect else None),
         Column("95% interval", lambda one: interval_words(claim, one.effect.interval_95) if one.effect else None),
-        Column("n", lambda one: one.effect.n if one.effect else 0),
+        Column("n", _n),
         Column("beds", lambda one: base_words(one.effect) if one.effect else None),
         Column("settled by", lambda one: counted(one.rounds_needed, "round") if one.rounds_needed else None),
         Column("trials", lambda one: numbers_words(one.trials) or None),
     )
+
+
+def _n(place: JudgedPlace) -> Cell:
+    if place.effect is None:
+        return 0
+    return f"{place.effect.n} ({place.left_out} left out)" if place.left_out else place.effect.n
 
 
 def _strip(claim: Claim, place: JudgedPlace, effect: Effect, scale: plots.Scale) -> Html:
@@ -180,5 +189,6 @@ def behind(judged: Judged) -> list[str]:
         if effect and effect.interval_95:
             measured += f", {interval_words(claim, effect.interval_95)} (95%, {base_words(effect)})"
         numbers = f", trials {numbers_words(place.trials)}" if place.trials else ""
-        lines.append(f"  {place.place.words}: {verdict_words(place.verdict, place.detail)}{measured}{numbers}")
+        left = f", {rounds} rounds left out" if (rounds := rounds_left_out(place)) else ""
+        lines.append(f"  {place.place.words}: {verdict_words(place.verdict, place.detail)}{measured}{left}{numbers}")
     return [*lines, *([f"  why: {judged.why}"] if judged.why else [])]

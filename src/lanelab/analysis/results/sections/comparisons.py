@@ -36,6 +36,7 @@ def comparisons_section(seen: Seen) -> Section | None:
         table(columns(compared), compared, groups=groups(seen), group=lambda row: place(row.cell, seen)),
         *([Points(pooled)] if pooled else []),
         *words([alone_and_together(compared, pooled=any(row.is_shown for row in seen.pooled))]),
+        *words([left_out_words(compared)]),
         *words([across_machines(compared), together(compared), ESTIMATE], "muted"),
         *words([_about_intervals(compared)], "muted", "page"),
         *left_out,
@@ -205,6 +206,24 @@ def _adjusted_for(rows: Sequence[Row]) -> str:
             f" With {max(one.n for one in enough)} rounds none of {len(pairs)} comparisons can be told from chance."
         )
     return words
+
+
+def left_out_words(rows: Sequence[Row]) -> str:
+    """Say in how many rounds one of two arms has no trial that counts: what is left was chosen by what failed. A run
+    that goes on may still make them."""
+    known = [(row, one) for row in rows if (one := row.comparison) and not one.so_far]
+    alone = [(one.left_out - one.across_machines, row, one) for row, one in known]
+    lacking = sum(lost > 0 for lost, _, _ in alone)
+    if not lacking:
+        return ""
+    lost, row, one = max(alone, key=lambda each: each[0])
+    of = f"{lost} of {counted(lost + one.n + one.both_timed_out, 'round')}"
+    more = f", and some in {counted(lacking - 1, 'more comparison')}" if lacking > 1 else ""
+    return (
+        f"Left out: rounds in which one of the two has no trial that counts, {of} of {row.cell.arm.name} against "
+        f"{row.base.name} over {row.cell.link.label}{more}. Where slow trials are those that fail, what is left looks "
+        "faster than it is."
+    )
 
 
 def across_machines(rows: Sequence[Row]) -> str:

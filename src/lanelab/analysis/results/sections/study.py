@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from lanelab.analysis.results.claims.words import left_out_words
 from lanelab.analysis.results.layout.model import Column, Group, Part, Row, Section, Table, Words, table, words
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.sections.claims import NOTE, below, columns
@@ -31,7 +32,7 @@ def verdicts_section(judged: JudgedStudy, caveats: Sequence[str] = ()) -> Sectio
         *words([changed] if edited else [], "bad"),
         verdict_table(judged),
         *words([judged.outcome()], where="terminal"),
-        *words([judged.expected_false()]),
+        *words([judged.expected_false(), left_out_words([each.judged for each in judged.all])]),
         *words([NOTE], "muted", "page"),
         *words(caveats, "warn", "terminal"),
     )

@@ -7,7 +7,7 @@ from typing import Literal
 
 from lanelab.analysis.results import render
 from lanelab.analysis.results.charts import chart
-from lanelab.analysis.results.claims.words import published_words
+from lanelab.analysis.results.claims.words import left_out_words, published_words
 from lanelab.analysis.results.courses import drawing_of
 from lanelab.analysis.results.layout.markdown import plain, section_markdown, table_markdown, written_table
 from lanelab.analysis.results.model import Run
@@ -63,6 +63,7 @@ def markdown(read: ReadStudyRun, judged: JudgedStudy, pictures: Sequence[str]) -
         "## Verdicts",
         table_markdown(verdict_table(judged, unchecked=False)),
         plain(judged.expected_false()),
+        plain(left_out_words([each.judged for each in judged.all])),
         *_reasons(judged),
         *_margins(read, judged),
     ]
