@@ -13,17 +13,22 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from lanelab.analysis.results.claims.verdict import Verdict
+from lanelab.analysis.results.layout.markdown import table_markdown
 from lanelab.analysis.results.layout.terminal import on_terminal
+from lanelab.analysis.results.model import Figure
 from lanelab.analysis.results.sections.study import verdicts_section
 from lanelab.analysis.results.study.claim_verdicts import JudgedStudy, judged_study
 from lanelab.analysis.results.study.data import write_data
+from lanelab.analysis.results.study.figure_section import numbers_table
 from lanelab.analysis.results.study.markdown import markdown, write_markdown
+from lanelab.analysis.results.study.numbers import cell_numbers, figure_rows
 from lanelab.analysis.results.study.page import study_page, write_study_report
 from lanelab.analysis.results.study.run import ReadStudyRun, read_study_run
 from lanelab.driver.base.errors import InputError
 from lanelab.driver.cli.main import lanelab
 from lanelab.driver.run.study.study import Difference, PublishedClaim
 from tests.kit.changed_run import change
+from tests.kit.made_claims import LATE, made_run
 from tests.kit.made_run import Made
 from tests.kit.made_study import judged, make_study_run, study
 from tests.kit.report_pages import EVIL, Parsed
@@ -157,6 +162,25 @@ def test_tables_have_a_row_for_each_cell_and_each_place_of_a_claim(
     assert float(figure[3]["change_percent"]) < 0  # h2 against http
     assert len(claims) == 8  # two of two places and two of one, and two that nobody checks
     assert [row["verdict"] for row in claims[-2:]] == ["not checked by what was measured so far"] * 2
+
+
+def test_what_timed_out_is_no_measured_time() -> None:
+    """Its mark is drawn at the time that it had, and it took longer: nothing is said of how it compares."""
+    run = made_run(lambda arm, rtt, number: LATE if arm == "a" and rtt == 20 and number <= 8 else 1000.0 + number)
+    point = (("a", "20ms", 1600.0), ("b", "20ms", 1600.0))
+    run = replace(run, figures=(Figure("", "rtt", "plt", published=point),))
+    numbers = {each.cell.id: each for each in cell_numbers(run)}
+    assert [numbers[cell].timed_out for cell in ("a20", "b20")] == [8, 0]
+    assert numbers["a20"].of_published is None
+    assert numbers["b20"].of_published == pytest.approx(1006.5 / 1600)
+    lines = table_markdown(numbers_table([numbers["a20"], numbers["b20"]])).splitlines()
+    assert "> 60,000 ms" in html.unescape(lines[-2].replace("\\", ""))
+    assert "60,000" not in lines[-1]
+    rows = {row["cell"]: row for row in figure_rows(1, run)}
+    assert (rows["a20"]["timed_out"], rows["a20"]["of_published"], rows["a20"]["median"]) == (8, None, 60_000)
+    mark = numbers["a20"].mark
+    assert mark is not None
+    assert "median > 60,000.0 ms" in mark.words
 
 
 def test_pictures_lie_beside_the_text(read: ReadStudyRun, tmp_path: Path) -> None:

@@ -32,6 +32,11 @@ class Mark:
     values: tuple[float, ...] = ()
     is_shown: bool = True  # a change: whether the verdict of its comparison is that there is one
     parts: Mapping[Part, float] | None = None
+    limit: float = math.inf  # what is here or beyond timed out: its value is at least this
+
+    def is_late(self, value: float | None) -> bool:
+        """Return whether a value of it is that of trials that timed out."""
+        return value is not None and value >= self.limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +83,11 @@ def marks(run: Run, y: str, kind: str) -> Measured:
         return _changes(run)
     metric = axes.metric_of(run, y)
     by_cell: dict[int, Mark] = {}
+    limit = run.limit_of(metric.name) / metric.scale
     for cell, values in run.drawn(metric.name).items():
         look, looks = look_after(run.plan.looks, max(values, default=0)), len(run.plan.looks)
         scaled = tuple(value / metric.scale for value in values.values())
-        mark = _median(str(_cell(run, cell)), metric, scaled, summarise(scaled, look.alpha, looks))
+        mark = _median(str(_cell(run, cell)), metric, scaled, summarise(scaled, look.alpha, looks), limit)
         if mark:
             by_cell[cell] = mark
     return Measured(metric.title, metric.unit, by_cell)
@@ -103,14 +109,30 @@ def _cell(run: Run, number: int) -> Cell:
     return next(cell for cell in run.cells if cell.number == number)
 
 
-def _median(label: str, metric: Metric, values: tuple[float, ...], summary: Summary | None) -> Mark | None:
+def _median(
+    label: str, metric: Metric, values: tuple[float, ...], summary: Summary | None, limit: float
+) -> Mark | None:
     if summary is None or not math.isfinite(summary.median):
         return None
     estimate = summary.estimate
     unit = f" {metric.unit}" if metric.unit else ""
-    interval = "" if estimate.low is None else f", {estimate.name} {estimate.low:,.1f} to {estimate.high:,.1f}"
-    words = f"{label}: median {estimate.median:,.1f}{unit}{interval}, n = {estimate.n}"
-    return Mark(estimate.median, estimate.low, estimate.high, estimate.n, words, estimate.name, summary, values)
+    middle, low, high = (
+        "" if end is None else f"{'> ' if end >= limit else ''}{end:,.1f}"
+        for end in (estimate.median, estimate.low, estimate.high)
+    )
+    interval = f", {estimate.name} {low} to {high}" if low else ""
+    words = f"{label}: median {middle}{unit}{interval}, n = {estimate.n}"
+    return Mark(
+        estimate.median,
+        estimate.low,
+        estimate.high,
+        estimate.n,
+        words,
+        estimate.name,
+        summary,
+        values,
+        limit=limit,
+    )
 
 
 def _changes(run: Run) -> Measured:

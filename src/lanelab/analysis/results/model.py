@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -345,11 +346,18 @@ class Run:
         many = len({trial.machine for trial in self.ok})
         return f"over {many} machines" if many > 1 else ""
 
+    def limit_of(self, metric: str) -> float:
+        """Return where figures draw loads that timed out: what is drawn there took longer. Infinite: they are not drawn
+        with this metric."""
+        if metric != self.primary.name or self.primary.higher_is_better:
+            return math.inf
+        return self.plan.timeout_s * 1000
+
     def drawn(self, metric: str) -> dict[int, dict[int, float]]:
         """Return the values of a metric for figures. Loads that timed out are drawn at the time that they had."""
-        if metric != self.primary.name or self.primary.higher_is_better:
+        limit = self.limit_of(metric)
+        if math.isinf(limit):
             return self.values(metric)
-        limit = self.plan.timeout_s * 1000
         return {
             cell: {number: min(value, limit) for number, value in rounds.items()}
             for cell, rounds in self.outcomes().items()

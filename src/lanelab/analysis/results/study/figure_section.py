@@ -107,7 +107,7 @@ def _failed(each: CellNumbers) -> str:
 
 
 def _of_published(each: CellNumbers) -> str | None:
-    return f"{100 * each.mark.middle / each.published:.0f}%" if each.mark and each.published else None
+    return None if each.of_published is None else f"{100 * each.of_published:.0f}%"
 
 
 COLUMNS: Sequence[Column[CellNumbers]] = (
@@ -116,7 +116,7 @@ COLUMNS: Sequence[Column[CellNumbers]] = (
     Column("arm", lambda each: each.cell.arm.name),
     Column("metric", lambda each: each.metric.words),
     Column("n", lambda each: f"{each.mark.n if each.mark else 0}" + _failed(each), number=True),
-    Column("median", lambda each: _number(each.mark.middle if each.mark else None, each), number=True),
+    Column("median", lambda each: _least(each.mark, each.mark.middle, each) if each.mark else NONE, number=True),
     Column("interval", lambda each: _interval(each.mark, each), number=True),
     Column("published", lambda each: _number(each.published, each), number=True),
     Column("of published", _of_published, number=True),
@@ -126,6 +126,11 @@ COLUMNS: Sequence[Column[CellNumbers]] = (
 
 def _number(value: float | None, each: CellNumbers) -> str:
     return NONE if value is None else _with_unit(each.metric, value * each.metric.scale)
+
+
+def _least(mark: Mark, value: float, each: CellNumbers) -> str:
+    """Write what trials that timed out took as more than their limit."""
+    return f"{'> ' if mark.is_late(value) else ''}{_number(value, each)}"
 
 
 def _with_unit(metric: Metric, value: float) -> str:
@@ -138,7 +143,7 @@ def _interval(mark: Mark | None, each: CellNumbers) -> str:
         return "link refused" if each.refused else NONE
     if mark.low is None or mark.high is None:
         return NONE
-    return f"{_number(mark.low, each)} to {_number(mark.high, each)}"
+    return f"{_least(mark, mark.low, each)} to {_least(mark, mark.high, each)}"
 
 
 def _change(row: ComparisonRow | None) -> str:
@@ -176,7 +181,7 @@ def _summary(each: CellNumbers | None) -> str:
     if each is None or each.mark is None:
         return "no trial counts"
     published = f", published {_number(each.published, each)}" if each.published is not None else ""
-    return f"median {_number(each.mark.middle, each)}, n = {each.mark.n}{published}"
+    return f"median {_least(each.mark, each.mark.middle, each)}, n = {each.mark.n}{published}"
 
 
 def _trials(run: Run, trials: Sequence[Trial], numbers: Mapping[int, CellNumbers]) -> list[Html]:

@@ -23,9 +23,17 @@ class CellNumbers:
     metric: Metric
     mark: Mark | None  # in the metric's unit; None where nothing was measured
     failed: int
+    timed_out: int  # of these, those that timed out: they are in the numbers
     refused: bool  # the link was not the one that was asked for
     published: float | None  # in the metric's unit
     against: ComparisonRow | None  # the change of the primary metric against its base
+
+    @property
+    def of_published(self) -> float | None:
+        """Return the median as a share of what was published; None where half of the trials timed out, too."""
+        if self.mark is None or not self.published or self.mark.is_late(self.mark.middle):
+            return None
+        return self.mark.middle / self.published
 
 
 def drawn_figures(run: Run) -> list[Figure]:
@@ -60,6 +68,7 @@ def cell_numbers(run: Run) -> list[CellNumbers]:
                 metric,
                 None if cell.number in refused else marks_of.get(cell.number),
                 sum(not trial.ok for trial in by_cell[cell.number]),
+                sum(trial.timed_out for trial in by_cell[cell.number]),
                 cell.number in refused,
                 published.get(cell.number),
                 against.get(cell.number),
@@ -110,6 +119,7 @@ def figure_rows(number: int, run: Run) -> Iterator[dict[str, Any]]:
                 "unit": each.metric.unit,
                 "n": mark.n if mark else 0,
                 "failed": each.failed,
+                "timed_out": each.timed_out,
                 "refused": each.refused,
                 "trials_out_of_tolerance": out[cell.number],
                 "median": mark.middle if mark else None,
@@ -117,7 +127,7 @@ def figure_rows(number: int, run: Run) -> Iterator[dict[str, Any]]:
                 "high": mark.high if mark else None,
                 "interval": mark.interval if mark else "",
                 "published": each.published,
-                "of_published": mark.middle / each.published if mark and each.published else None,
+                "of_published": each.of_published,
                 "base": each.against.base.name if each.against else "",
                 "change_percent": _percent(change),
                 "change_low_percent": _percent(low),
