@@ -2,6 +2,7 @@
 
 import hashlib
 import html
+import json
 import re
 import shutil
 import sqlite3
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from lanelab.analysis.results.layout.model import Cell, Section, Table
 from lanelab.analysis.results.study.run import read_study_run
 from lanelab.driver.api.artifacts import write_artifact
 from lanelab.driver.api.study_matrix import INDEX, StudyMatrix, study_matrix
@@ -88,6 +90,11 @@ def dated(folder: Path, day: str, *, begun: Sequence[int] | None = None, stopped
     return folder
 
 
+def published_in(section: Section) -> list[Cell]:
+    (statements,) = (part for part in section.parts if isinstance(part, Table))
+    return [row.cells[1] for row in statements.rows]
+
+
 def taken(matrix: StudyMatrix) -> dict[str, list[int]]:
     return {Path(run["run"]).name: run["figures"] for run in matrix.to_json()["runs"]}
 
@@ -108,6 +115,35 @@ def test_a_figure_that_the_newest_run_lacks_is_of_the_one_before(tmp_path: Path)
     assert checks(matrix) == {1: "2026-05-06", 2: "2026-03-04"}
     assert "(figure 2 of 4 March 2026)" in matrix.markdown()
     assert "(figure 1 of" not in matrix.markdown()
+
+
+def test_a_figure_whose_experiment_was_changed_since_says_so(tmp_path: Path) -> None:
+    older = dated(tmp_path / "older", "2026-03-04")
+    newest = dated(tmp_path / "newest", "2026-05-06", begun=[1])
+    told = "(figure 2 of 4 March 2026, and its experiment was changed since)"
+    assert told not in study_matrix([older, newest]).markdown()
+    about = json.loads((older / STUDY_RUN_FILE).read_text())
+    about["figures"][1]["experiment_sha256"] = "1" * 64
+    (older / STUDY_RUN_FILE).write_text(json.dumps(about))
+    matrix = study_matrix([older, newest])
+    assert told in matrix.markdown()
+    (one,) = matrix.to_json()["studies"]
+    several = [check for claim in one["claims"] for each in claim["variants"].values() for check in each["checks"]]
+    assert {check["figure"]: check["experiment_changed"] for check in several} == {1: False, 2: True}
+
+
+def test_what_was_published_is_told_of_checks_of_any_variant(runs: Path, tmp_path: Path) -> None:
+    """Also where the first variant has not run the figure that checks it."""
+    first, second = list(study().variants)[:2]
+    assert first < second
+    folder = Path(shutil.copytree(runs, tmp_path / "runs"))
+    for name, other in (("new", second), ("second", first)):
+        text = (folder / name / STUDY_RUN_FILE).read_text()
+        (folder / name / STUDY_RUN_FILE).write_text(re.sub(r'"variant": "[^"]*"', f'"variant": "{other}"', text))
+    shutil.rmtree(folder / "old")
+    whole = study_matrix([runs / "new"]).matrix.section()
+    swapped = study_matrix(runs=folder).matrix.section()
+    assert published_in(swapped) == published_in(whole)
 
 
 def test_a_figure_that_did_not_end_gives_way_to_one_that_did(tmp_path: Path) -> None:

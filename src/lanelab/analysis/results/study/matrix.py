@@ -27,12 +27,14 @@ LEAD = (
 
 class CheckJson(TypedDict):
     """One check of a statement, with its verdict in words and numbers as reports have them. run, begun_utc: of what the
-    figure is taken from, which may be an earlier run than the variant's newest."""
+    figure is taken from, which may be an earlier run than the variant's newest. experiment_changed: whether the figure
+    has another experiment in that newest run."""
 
     claim: str
     run: str
     begun_utc: str
     figure: int
+    experiment_changed: bool
     verdict: str
     detail: str
     published: str
@@ -76,8 +78,8 @@ class Statement:
 
     @property
     def published(self) -> str | None:
-        """Return what was published, of each of its checks; None where it has none."""
-        checks = self.runs[0].of(self.claim)
+        """Return what was published, of each of its checks in any variant; None where it has none."""
+        checks = [check for run in self.runs for check in run.of(self.claim)]
         return "; ".join(dict.fromkeys(published_words(check.verdict.judged.claim) for check in checks)) or None
 
 
@@ -220,6 +222,7 @@ def _json_of_check(check: Check) -> CheckJson:
         "run": check.share.run.address,
         "begun_utc": check.share.begun_utc,
         "figure": check.verdict.figure,
+        "experiment_changed": check.is_changed,
         "verdict": str(judged.verdict),
         "detail": judged.detail,
         "published": published_words(judged.claim),

@@ -99,16 +99,19 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check of a statement. `is_earlier`: of a run before the newest, which lacks its figure."""
+    """One check of a statement. `is_earlier`: of a run before the newest, which lacks its figure. `is_changed`: the
+    newest asks for another experiment there."""
 
     verdict: StudyVerdict
     share: Share
     is_earlier: bool
+    is_changed: bool
 
     @property
     def since(self) -> str:
         """Return from when it is, where that is not the newest run; else ""."""
-        return f" (figure {self.verdict.figure} of {self.share.day})" if self.is_earlier else ""
+        changed = ", and its experiment was changed since" if self.is_changed else ""
+        return f" (figure {self.verdict.figure} of {self.share.day}{changed})" if self.is_earlier else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +138,16 @@ class MatrixRun:
     def of(self, claim: PublishedClaim) -> list[Check]:
         """Return the checks of a statement, in the order of figures."""
         newest = self.shares[0]
-        checks = [Check(each, share, share is not newest) for share in self.shares for each in share.of(claim)]
+        checks = [
+            Check(
+                each,
+                share,
+                share is not newest,
+                _digest_of(share.run, each.figure) != _digest_of(newest.run, each.figure),
+            )
+            for share in self.shares
+            for each in share.of(claim)
+        ]
         return sorted(checks, key=lambda check: check.verdict.figure)
 
 
@@ -187,6 +199,11 @@ def _best(runs: Sequence[FoundRun | None], number: int) -> int | None:
 def _file_of(run: FoundRun, number: int) -> str | None:
     """Return the experiment's file that a study had for a figure when that run began; None: it had none."""
     return next((each.file for each in run.read.about.study.figures if each.number == number), None)
+
+
+def _digest_of(run: FoundRun, number: int) -> str | None:
+    """Return the digest of a figure's experiment as it was when that run began."""
+    return next((each.experiment_sha256 for each in run.read.about.figures if each.figure == number), None)
 
 
 def _another(run: FoundRun, number: int, file: str | None) -> str:
