@@ -10,7 +10,8 @@ from lanelab.analysis.results.claims.estimates import OverBeds, OverRounds
 from lanelab.analysis.results.claims.missing_rounds import is_known, numbers_needed
 from lanelab.analysis.results.claims.rules import Levels
 from lanelab.analysis.results.claims.verdict import Effect, Interval, Judged, JudgedPlace, Verdict
-from lanelab.analysis.results.claims.words import base_words, estimate_words, verdict_words
+from lanelab.analysis.results.claims.words import base_words, effect_words, estimate_words, verdict_words
+from tests.kit.made_claims import made_claim as made_value
 from tools.simulations.claims import equivalent, made_claim
 
 ALONE = Effect(8, 1, False, 0.9, Interval(0.8, 1.0), Interval(0.7, 1.1), 0.5, 0.5, 0.5, 0.5)
@@ -39,6 +40,14 @@ def test_an_interval_of_one_bed_says_by_how_much_it_is_too_narrow() -> None:
         "this run alone; if beds differ as much as rounds do, it is 3.0 times too narrow for what other beds would give"
     )
     assert "2.2 times too narrow" in base_words(dataclasses.replace(ALONE, beds=2))
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(39.9, "39.9 ms"), (999.4, "999 ms"), (999.5, "1,000 ms"), (999.96, "1,000 ms"), (1e3, "1,000 ms")],
+)
+def test_a_value_has_three_digits_that_count_and_no_power_of_ten(value: float, words: str) -> None:
+    assert effect_words(made_value("value"), value) == words
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def effect_words(claim: Claim, value: float) -> str:
 
 def _digits(value: float) -> str:
     """Three that count, or all before the point: a published 39.9 is no 40."""
-    return f"{value:,.0f}" if abs(value) >= LARGE else f"{value:.3g}"
+    return f"{value:,.0f}" if abs(value) >= LARGE - 0.5 else f"{value:.3g}"
 
 
 def interval_words(claim: Claim, interval: Interval | None) -> str:
