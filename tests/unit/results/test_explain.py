@@ -53,6 +53,20 @@ def test_what_bounds_a_load_is_its_largest_kind_of_time(
     assert words[bound] in cell.sentences()[-1]
 
 
+def test_rounds_that_two_machines_shared_are_not_counted() -> None:
+    """They are no pairs, so the difference is not of them."""
+    made = run()
+    moved = (
+        dataclasses.replace(trial, machine=2) if trial.cell.arm.name == "HTTP" and trial.round <= 2 else trial
+        for trial in made.trials
+    )
+    whole, left = (
+        explain(each, ["HTTP", "HTTP/2"], nothing).differences[0]
+        for each in (made, dataclasses.replace(made, trials=tuple(moved)))
+    )
+    assert left.rounds == left.total.n == whole.rounds - 2
+
+
 def test_two_arms_differ_by_parts_that_add_up() -> None:
     (found,) = explain(run(), ["HTTP", "HTTP/2"], nothing).differences
     assert found.total.value == pytest.approx(105)

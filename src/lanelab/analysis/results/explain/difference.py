@@ -42,7 +42,7 @@ class Difference:
 
     base: MadeOf
     other: MadeOf
-    rounds: int
+    rounds: int  # those whose two trials one machine made
     total: Change  # of the load time, in ms: the second minus the first
     parts: Mapping[Part, Change]
     timed_out: int = 0  # rounds in which one of the two timed out: they have no parts
@@ -179,7 +179,7 @@ def explain_difference(
     late = (outcomes[side.cell.number].items() for side in (base, other))
     timed_out = {number for values in late for number, value in values if math.isinf(value)}
     so_far = not run.is_finished
-    return Difference(base, other, len(rounds), total, known, len(timed_out), compared, is_swapped, so_far)
+    return Difference(base, other, total.n, total, known, len(timed_out), compared, is_swapped, so_far)
 
 
 def causes(difference: Difference) -> Iterator[str]:
