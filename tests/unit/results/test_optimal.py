@@ -18,7 +18,7 @@ from lanelab.driver.base.errors import InputError
 from lanelab.driver.link import Link
 from lanelab.driver.record.metrics import OPTIMAL, TIMES_OPTIMAL
 from tests.kit.experiments import read
-from tests.kit.made_run import Made, make_run
+from tests.kit.made_run import Made, MadeMachine, make_run
 
 ALONE, SLOW, FAST = {"rtt": "0ms"}, {"rate": "1mbit", "rtt": "120ms"}, {"rate": "25mbit", "rtt": "30ms"}
 
@@ -48,6 +48,17 @@ def test_it_is_a_round_trip_the_bytes_at_the_rate_and_the_load_without_a_link(tm
             assert trial.measures[OPTIMAL] == pytest.approx(expected, abs=0.01)
             assert trial.measures[TIMES_OPTIMAL] == pytest.approx(trial.measures["plt_ms"] / expected, rel=1e-4)
     assert not any(OPTIMAL in trial.measures for trial in run.trials if trial.cell.link.label == "0ms")
+
+
+def test_it_is_of_the_machine_that_made_the_trial(tmp_path: Path) -> None:
+    """In a sweep the links of a round may be of several machines, which take unlike times without any link."""
+    machines = MadeMachine("alder"), MadeMachine("birch", pace=2.0)
+    never = lambda _trial, _attempt: False  # noqa: E731 - a field of Made
+    run = made(tmp_path, links=(ALONE, SLOW), machines=machines, beds=2, fails=never, trials_on={(1, 1): 2})
+    slow = by_round(run, 1 + len(run.arms))
+    assert slow[1].machine != by_round(run, 1)[1].machine
+    assert OPTIMAL not in slow[1].measures
+    assert OPTIMAL in slow[2].measures
 
 
 def test_without_a_link_that_adds_nothing_there_is_none(tmp_path: Path) -> None:

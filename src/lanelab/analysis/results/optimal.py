@@ -20,21 +20,22 @@ NO_DELAY = str(Duration(0))
 
 def with_optimal(run: Run) -> Run:
     """Return the run with the optimum of each trial, and how many times the optimum it took, as measures. A link
-    without another one that adds nothing, between hosts that are set alike, has none."""
+    without another one that adds nothing, between hosts that are set alike, has none. Nor has a trial whose machine did
+    not make the round's load over that one: machines differ in what browser and server take alone."""
     if run.workload != PAGE_LOAD or run.steps or not any(map(_may_add_nothing, run.links)):
         return run
     links = {each.number: link for each in run.links if (link := _read(each))}
     alone_of = _alone_of(links)
-    trials_alone: dict[tuple[int, str, int], dict[int, Trial]] = {}
+    trials_alone: dict[tuple[int, str, int], dict[tuple[int, int], Trial]] = {}
     for trial in run.ok:
         if trial.cell.link.number in alone_of.values():
-            trials_alone.setdefault((trial.cell.link.number, *_subject(trial)), {})[trial.round] = trial
+            trials_alone.setdefault((trial.cell.link.number, *_subject(trial)), {})[trial.round, trial.machine] = trial
 
     def with_optimum(trial: Trial) -> Trial:
         number = trial.cell.link.number
         if not trial.ok or number not in alone_of or PLT not in trial.measures:
             return trial
-        other = trials_alone.get((alone_of[number], *_subject(trial)), {}).get(trial.round)
+        other = trials_alone.get((alone_of[number], *_subject(trial)), {}).get((trial.round, trial.machine))
         optimum = _optimum_ms(links[number], other.measures) if other else None
         if optimum is None:
             return trial
