@@ -116,6 +116,14 @@ def test_a_trend_over_its_own_setting_has_no_places_to_count() -> None:
         read(text)
 
 
+def test_a_slope_is_read_beside_a_link_whose_directions_differ() -> None:
+    """It has two delays, and no one round trip."""
+    links = "links: [{delay_down: 10ms, delay_up: 30ms}, {rtt: [20ms, 50ms, 100ms]}]"
+    line = "a: {slope: {of: h2, over: rtt}, published: 12, margin: 30%, where: {rtt: [20ms, 50ms, 100ms]}}"
+    (one,) = read(claims(line, base=f"sites: dummy\n{links}\n{ARMS}")).claims
+    assert [point.x for point in one.places[0].points] == [2e7, 5e7, 1e8]
+
+
 def test_arms_that_are_not_interleaved_are_not_paired() -> None:
     with pytest.raises(InputError, match=r"exp.yaml:5: claims.a: with order: sequential arms are not interleaved"):
         read(claims(f"a: {{{CHANGE}, {FINE}}}") + "order: sequential\n")
