@@ -19,6 +19,7 @@ from lanelab.analysis.results.report import page
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.sections.of_run import results_on_terminal
 from lanelab.analysis.statistics import compare
+from lanelab.analysis.statistics.looks import looks
 from lanelab.driver.base.coded import JsonObject
 from tests.kit.made_run import Made, make_run
 
@@ -98,6 +99,39 @@ def test_few_rounds_say_so() -> None:
     assert sentence_of(one, {0: 1010.0}) == (
         "one (dummy, lan): what the gateway costs is not known from one round: +10 ms, +1.0% against native; n = 1."
     )
+
+
+def test_two_rounds_show_nothing() -> None:
+    """Of equal arms, both go one way every other time."""
+    said = sentence_of({0: 1000.0, 1: 1000.0}, {0: 1010.0, 1: 1012.0})
+    assert said.startswith("one (dummy, lan): what the gateway costs is not known from 2 rounds: +11 ms (50% interval")
+
+
+def test_a_run_that_may_have_looked_before_is_no_surer_of_the_cost(tmp_path: Path) -> None:
+    arms = {"http": NATIVE, "by gateway": GATEWAY}
+    planned = [(look.trials, look.alpha) for look in looks(8, 30)]
+    options: dict[str, Any] = {"arms": arms, "rounds": 8, "fails": lambda _trial, _attempt: False, "noise": 0.01}
+    alone = cost(read_run(make_run(tmp_path / "alone", Made(**options)))).rows[0].comparison
+    watched = cost(read_run(make_run(tmp_path / "watched", Made(**options, looks=planned)))).rows[0].comparison
+    assert alone
+    assert watched
+    assert (alone.difference.looks, watched.difference.looks) == (1, len(planned))
+    for one, other in ((alone.difference, watched.difference), (alone.ratio, watched.ratio)):
+        assert one.value == other.value
+        assert one.low is not None
+        assert other.low is not None
+        assert other.low < one.low, "each look has spent part of what it may miss"
+
+
+def test_a_cell_whose_link_is_refused_tells_no_cost(tmp_path: Path) -> None:
+    run = made(tmp_path, {"http": NATIVE, "by gateway": GATEWAY})
+    first = next(cell for cell in run.cells if cell.arm.name == "by gateway")
+    lost = {"told_packets_down": 1000.0, "lost_packets_down": 100.0, "overflowed_packets_down": 0.0}
+    trials = (
+        replace(each, measures={**each.measures, **lost}) if each.cell.number == first.number else each
+        for each in run.trials
+    )
+    assert [row.cell.link.label for row in cost(replace(run, trials=tuple(trials))).rows] == ["10mbit 100ms"]
 
 
 def test_rounds_that_only_one_of_the_two_has_are_left_out_and_told(tmp_path: Path) -> None:

@@ -9,10 +9,13 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lanelab.analysis.results.comparisons import alpha_of
 from lanelab.analysis.results.gateway_terms import Terms, between, terms
 from lanelab.analysis.results.model import Arm, Cell, Names, Run
 from lanelab.analysis.results.numbers import change_words, difference
+from lanelab.analysis.results.refusals import refusals
 from lanelab.analysis.statistics import Change, Comparison, compare
+from lanelab.analysis.statistics.paired import LEAST_SO_FAR
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.base.coded import JsonObject
 from lanelab.driver.record.metrics import PAGE_LOAD
@@ -80,7 +83,8 @@ class Cost:
 
 
 def cost(run: Run) -> Cost:
-    """Of each arm that goes through the gateway and has its like without. Only page loads do."""
+    """Of each arm that goes through the gateway and has its like without. Only page loads do. Cells that are refused
+    are compared with nothing."""
     if run.workload != PAGE_LOAD:
         return Cost((), False, ())
     arms = [arm for arm in run.arms if _via(arm) == "gateway"]
@@ -90,20 +94,22 @@ def cost(run: Run) -> Cost:
     measures = {
         cell: {each.round: each.measures for each in trials if each.ok} for cell, trials in run.by_cell().items()
     }
+    refused, looks = refusals(run), len(run.plan.looks)
     rows = []
     for cell in run.cells:
         native = like.get(cell.arm.number)
         other = cells.get((cell.group, native.number)) if native else None
-        if native and other and run.plan.is_interleaved:
+        if native and other and run.plan.is_interleaved and not {cell.number, other.number} & refused.keys():
             of_cell, base = values[cell.number], values[other.number]
             on = made_on[other.number], made_on[cell.number]
             both = [number for number in of_cell.keys() & base.keys() if base[number] > 0]
             through, without = (_median([one[number] for number in both]) for one in (of_cell, base))
             alike = {n for n in both if on[0][n] == on[1][n]}  # machines differ in speed
-            made_of = terms(
-                measures[other.number], {n: each for n, each in measures[cell.number].items() if n in alike}
-            )
-            rows.append(CostRow(cell, native, through, without, compare(base, of_cell, machines=on), made_of))
+            alpha = alpha_of(run, (cell, other), values)
+            gateway = {n: each for n, each in measures[cell.number].items() if n in alike}
+            made_of = terms(measures[other.number], gateway, alpha, looks)
+            compared = compare(base, of_cell, alpha=alpha, looks=looks, machines=on)
+            rows.append(CostRow(cell, native, through, without, compared, made_of))
     return Cost(tuple(arm.name for arm in arms), bool(natives), tuple(rows))
 
 
@@ -126,9 +132,9 @@ def _median(values: Sequence[float]) -> float | None:
 
 
 def is_shown(comparison: Comparison) -> bool:
-    """Return whether the interval of the difference is on one side of 0."""
+    """Return whether the interval of the difference is on one side of 0. That of two rounds is so every other time."""
     low, high = comparison.difference.low, comparison.difference.high
-    return low is not None and high is not None and not low <= 0 <= high
+    return comparison.n >= LEAST_SO_FAR and low is not None and high is not None and not low <= 0 <= high
 
 
 def _sentence(row: CostRow) -> str:
@@ -145,8 +151,9 @@ def _sentence(row: CostRow) -> str:
 
 def _claim(comparison: Comparison) -> str:
     """Return a claim that the interval supports."""
-    if comparison.n < 2:
-        return "what the gateway costs is not known from one round:"
+    if comparison.n < LEAST_SO_FAR:
+        few = "one round" if comparison.n == 1 else f"{comparison.n} rounds"
+        return f"what the gateway costs is not known from {few}:"
     if not is_shown(comparison):
         return "no cost of the gateway is shown:"
     return "the gateway costs" if comparison.difference.value > 0 else "loads took less through the gateway:"

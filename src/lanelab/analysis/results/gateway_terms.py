@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from lanelab.analysis.results.layout.data import Fields, key
 from lanelab.analysis.results.numbers import difference, milliseconds
-from lanelab.analysis.statistics import Change
+from lanelab.analysis.statistics import ALPHA, Change
 from lanelab.analysis.statistics.signed_rank import signed_rank
 
 LAG, LAG_6, TURNAROUND = "start_lag_ms", "start_lag_6_ms", "turnaround_ms"
@@ -53,9 +53,14 @@ class Terms:
         )
 
 
-def terms(native: Mapping[int, Mapping[str, float]], gateway: Mapping[int, Mapping[str, float]]) -> Terms | None:
+def terms(
+    native: Mapping[int, Mapping[str, float]],
+    gateway: Mapping[int, Mapping[str, float]],
+    alpha: float = ALPHA,
+    looks: int = 1,
+) -> Terms | None:
     """Return the terms from all measures of the two arms' trials, by round. None where no round has the terms in
-    both."""
+    both. With several looks at a run, `alpha` is what this one may spend."""
     rounds = {}
     for number in sorted(native.keys() & gateway.keys()):
         both = native[number], gateway[number]
@@ -72,7 +77,10 @@ def terms(native: Mapping[int, Mapping[str, float]], gateway: Mapping[int, Mappi
     medians = {name: (_median(native, name, rounds), _median(gateway, name, rounds)) for name in known}
     together = {number: two - one for number, (one, two) in rounds.items()}
     left = [gateway[number]["plt_ms"] - native[number]["plt_ms"] - change for number, change in together.items()]
-    return Terms(medians, Change.of(signed_rank([list(together.values())])), Change.of(signed_rank([left])))
+    of_terms, of_rest = (
+        Change.of(signed_rank([each], alpha)).of_looks(looks, alpha) for each in (list(together.values()), left)
+    )
+    return Terms(medians, of_terms, of_rest)
 
 
 def _modelled(measures: Mapping[str, float], lag: str) -> float | None:
