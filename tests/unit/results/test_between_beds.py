@@ -125,7 +125,10 @@ def test_a_run_over_three_beds_has_a_table_of_them_everywhere(tmp_path: Path) ->
     assert found.p < 0.05
     assert "by those of this run" in sentences(found)[0]
     assert sentences(found)[1].startswith("Between beds a change is shown in ")
-    assert sentences(found)[1].endswith(" of 6 comparisons.")
+    assert sentences(found)[1].endswith(
+        " of 6 comparisons, each by itself: where nothing changes, 5% of comparisons show one by chance."
+    )
+    assert sentences(dataclasses.replace(found, changes=found.changes[:1]))[1].endswith(" of 1 comparison.")
     assert next(export.trial_rows(run))["bed"] == 1
     shown = terminal(run)
     assert "by bed, 3 of them" in shown

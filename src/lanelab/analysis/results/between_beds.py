@@ -287,7 +287,9 @@ def _changes(beds: BedsOfRun) -> list[str]:
     if not known:
         return []
     clear = sum(each.excludes_1 for each in known)
-    return [f"Between beds a change is shown in {clear} of {counted(len(known), 'comparison')}."]
+    chance = f", each by itself: where nothing changes, {1 - LEVEL:.0%} of comparisons show one by chance"
+    of = f"{clear} of {counted(len(known), 'comparison')}{chance if len(known) > 1 else ''}"
+    return [f"Between beds a change is shown in {of}."]
 
 
 def _left_out(beds: BedsOfRun) -> list[str]:
