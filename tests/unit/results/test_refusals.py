@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lanelab.analysis.results import links
+from lanelab.analysis.results import links, tables
 from lanelab.analysis.results.layout.page import on_page
 from lanelab.analysis.results.refusals import (
     ALPHA,
@@ -175,6 +175,17 @@ def test_the_report_and_the_terminal_say_which_cells_are_refused(tmp_path: Path)
     assert "is refused: link-loss: to the client, " in page
     assert "0.04" in page
     assert all("is refused" in sentence for sentence in links.sentences(run))
+
+
+def test_a_cell_that_is_refused_has_no_number_of_any_metric(tmp_path: Path) -> None:
+    """Neither for programs: its bytes and first paints are of another link, too."""
+    for lost, is_refused in ((0, False), (35, True)):
+        measures = {"told_packets_down": 700, "lost_packets_down": lost}
+        row = tables.rows(read_run(made(tmp_path / str(lost), "", measures)))[0]
+        assert bool(row.refused) == is_refused
+        assert row.ok > 0
+        assert (row.medians["first_paint_ms"] is None) == is_refused
+        assert all(value is None for value in row.medians.values()) == is_refused
 
 
 @pytest.mark.parametrize("measure", ["capture_rtt_ms", "told_packets_down"])

@@ -25,7 +25,8 @@ BOUND = "bound_ms"
 
 
 class RowJson(Identity):
-    """One cell. Besides these it has each metric by its name: of the primary one the summary, of others the median."""
+    """One cell. Besides these it has each metric by its name: of the primary one the summary, of others the median. A
+    cell that is refused has neither."""
 
     ok: int
     failed: int
@@ -92,7 +93,7 @@ def _row(run: Run, cell: Cell, trials: list[Trial], outcomes: Mapping[int, float
     summary = None if refused else summarise(outcomes.values(), look.alpha, len(run.plan.looks))
     others = [metric.name for metric in metrics_of(run.workload) if metric != run.primary]
     measures = [trial.measures for trial, _ in counted]
-    had = set[str]().union(*measures)  # of all metrics a trial has a few
+    had = set[str]() if refused else set[str]().union(*measures)  # of all metrics a trial has a few
     medians = {name: _median(measures, name) if name in had else None for name in others}
     bound = medians.get(BOUND)
     return Row(
