@@ -21,13 +21,13 @@ from lanelab.analysis.results.model import Arm, Cell, Run, Trial, name_of, names
 from lanelab.analysis.results.refusals import refusals
 from lanelab.analysis.statistics import one_bed
 from lanelab.analysis.statistics.distributions import t_quantile
+from lanelab.analysis.statistics.median import LEVEL, logarithm
+from lanelab.analysis.statistics.one_bed import ENOUGH_BEDS
 from lanelab.analysis.statistics.paired import ratio_of
 from lanelab.analysis.statistics.ranks import p_alike, ranks, squares
 from lanelab.analysis.statistics.signed_rank import signed_rank
 from lanelab.driver.base.amounts import counted, form_for
 
-LEVEL = 0.95
-ENOUGH_BEDS = 3  # with two the interval is 12.7 standard errors wide
 ALIKE = 0.05  # p below which beds differ
 
 
@@ -217,7 +217,7 @@ def between(values: Mapping[int, Sequence[float]], middle: Callable[[Sequence[fl
 
 def hodges_lehmann(ratios: Sequence[float]) -> float:
     """Return the change that pairs of one bed show."""
-    return math.exp(signed_rank([[math.log(ratio) if ratio > 0 else -math.inf for ratio in ratios]]).value)
+    return math.exp(signed_rank([[*map(logarithm, ratios)]]).value)
 
 
 def logarithms(values: Mapping[int, Sequence[float]]) -> list[list[float]]:

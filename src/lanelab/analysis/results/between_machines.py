@@ -13,6 +13,7 @@ from typing import ClassVar
 from lanelab.analysis.results.between_beds import CellRow, ChangeRow, Result, between, by_bed, hodges_lehmann, results
 from lanelab.analysis.results.layout.data import LEFT_OUT, Fields, fields_of, key, spread
 from lanelab.analysis.results.model import Arm, Cell, Machine, Run, name_of
+from lanelab.analysis.statistics.median import logarithm
 from lanelab.analysis.statistics.paired import log_ratios
 from lanelab.analysis.statistics.two_samples import TwoSamples, shift
 from lanelab.driver.record.metrics import Metric
@@ -80,7 +81,7 @@ def changes(run: Run, pairs: Iterable[tuple[Cell, Arm]], values: Mapping[int, Ma
         base = numbers[cell.group, arm.name]
         logs = changes_by_machine(base, cell, values, run.primary.worst)
         if logs:
-            ratios = {machine: [_exp(log) for log in by_round.values()] for machine, by_round in logs.items()}
+            ratios = {machine: [math.exp(log) for log in by_round.values()] for machine, by_round in logs.items()}
             shared = values[cell.number].keys() & values[base.number].keys()
             across = sum(values[cell.number][n].machine != values[base.number][n].machine for n in shared)
             rows.append(ChangeRow(cell, arm, between(ratios, hodges_lehmann), across))
@@ -109,7 +110,8 @@ def _speed(
     rounds: dict[int, dict[int, list[float]]] = {machine.number: {}, first.number: {}}
     for by_round in by_cell.values():
         logs = {
-            number: [(n, _log(one.value)) for n, one in by_round.items() if one.machine == number] for number in rounds
+            number: [(n, logarithm(one.value)) for n, one in by_round.items() if one.machine == number]
+            for number in rounds
         }
         middles = [statistics.median([log for _, log in some]) for some in logs.values() if some]
         if len(middles) < 2 or not all(map(math.isfinite, middles)):
@@ -191,11 +193,3 @@ def nested(groups: Sequence[Sequence[Sequence[float]]]) -> tuple[float, float | 
     size_of_beds, size = (within - squares) / (machines - 1), (n - sizes) / (machines - 1)
     known = trials + (size_of_beds * of_beds if of_beds is not None else 0.0)
     return trials, of_beds, (among / (machines - 1) - known) / size
-
-
-def _log(value: float) -> float:
-    return math.log(value) if value > 0 else -math.inf
-
-
-def _exp(value: float) -> float:
-    return math.inf if value == math.inf else math.exp(value)

@@ -6,7 +6,6 @@ changes, each with the exact interval of Hodges and Lehmann. Two runs agree with
 lies within it, and differ by more where the whole of it lies beyond: two one-sided tests, each at 2.5%.
 """
 
-import math
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +16,7 @@ from lanelab.analysis.results.model import Cell, Run
 from lanelab.analysis.results.refusals import refusals
 from lanelab.analysis.statistics import Comparison, Estimate, compare, estimate, strata
 from lanelab.analysis.statistics.looks import look_after
+from lanelab.analysis.statistics.median import logarithm
 from lanelab.analysis.statistics.paired import ratio_of
 from lanelab.analysis.statistics.two_samples import TwoSamples, shift
 from lanelab.driver.base.errors import InputError
@@ -116,7 +116,7 @@ def _cells(ours: _Results, theirs: _Results, pairs: Iterable[CellPair], margin: 
     for pair in pairs:
         one, two = list(ours.values[pair.first.number].values()), list(theirs.values[pair.other.number].values())
         if one and two:
-            ratio = shift(_logarithms(one), _logarithms(two)).exponential()
+            ratio = shift([*map(logarithm, one)], [*map(logarithm, two)]).exponential()
             verdict = _verdict(ratio, 1 / (1 + margin), 1 + margin)
             yield CellRow(pair.first, _estimate(ours.run, one), _estimate(theirs.run, two), ratio, verdict)
 
@@ -149,10 +149,6 @@ def _compared(results: _Results, base: Cell, arm: Cell) -> Comparison | None:
     look = look_after(looks, max(len(of_base), len(of_arm)))
     machines, worst = (results.made_on[base.number], results.made_on[arm.number]), results.run.primary.worst
     return compare(of_base, of_arm, alpha=look.alpha, looks=len(looks), machines=machines, worst=worst)
-
-
-def _logarithms(values: Iterable[float]) -> list[float]:
-    return [math.log(value) if value > 0 else -math.inf for value in values]
 
 
 def _changes_in_points(results: _Results, base: Cell, arm: Cell) -> list[float]:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
+from typing import Any, NotRequired, TypedDict, cast
 
 from lanelab.analysis.results import (
     axes,
@@ -37,9 +37,6 @@ from lanelab.driver.run.folder.format import IN_TABLES
 from lanelab.driver.run.folder.trial_content import each_series
 from lanelab.driver.run.folder.trial_records import each_record, each_request
 from lanelab.driver.site.site_notes import AboutSite
-
-if TYPE_CHECKING:
-    pass
 
 
 def trial_rows(run: Run) -> Iterator[Row]:

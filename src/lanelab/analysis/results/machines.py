@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from lanelab.analysis.results.agreement import Agreement, agreement
-from lanelab.analysis.results.between_beds import ENOUGH_BEDS, CellRow, ChangeRow, results
+from lanelab.analysis.results.between_beds import CellRow, ChangeRow, results
 from lanelab.analysis.results.between_beds import percent as share_words
 from lanelab.analysis.results.between_machines import Levels, Speed, changes, levels, medians, speeds
 from lanelab.analysis.results.layout.data import Fields, key, spread
 from lanelab.analysis.results.model import Arm, Cell, Machine, Names, Run
 from lanelab.analysis.results.numbers import listed
+from lanelab.analysis.statistics.one_bed import ENOUGH_BEDS
 from lanelab.driver.base.amounts import counted
 
 

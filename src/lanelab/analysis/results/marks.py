@@ -99,10 +99,7 @@ def refused_cells(run: Run, y: str) -> set[int]:
     refused = set(refusals(run))
     if y != CHANGE or not refused:
         return refused
-    bases = {(row.base.name, row.cell.group): row for row in tables.comparisons(run)}
-    without_base = {(cell.arm.name, cell.group) for cell in run.cells if cell.number in refused} & set(bases)
-    against = {row.cell.number for row in tables.comparisons(run) if (row.base.name, row.cell.group) in without_base}
-    return refused | against
+    return refused | {row.cell.number for row in tables.comparisons(run) if row.base_cell.number in refused}
 
 
 def _cell(run: Run, number: int) -> Cell:

@@ -1,6 +1,9 @@
 """Several comparisons at once: p values that hold for all of them together (Holm 1979)."""
 
+import itertools
 from collections.abc import Sequence
+
+from lanelab.analysis.statistics.median import ALPHA
 
 
 def holm(values: Sequence[float]) -> list[float]:
@@ -13,3 +16,9 @@ def holm(values: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, (len(values) - place) * values[i]))
         adjusted[i] = largest
     return adjusted
+
+
+def rounds_to_tell(comparisons: int) -> int:
+    """Return the fewest rounds in which one of so many comparisons can be told from chance: where all n rounds go one
+    way the signed-rank test has p = 2^(1-n), and Holm takes the least p times the number of comparisons."""
+    return next(n for n in itertools.count(1) if comparisons * 2.0 ** (1 - n) <= ALPHA)

@@ -156,6 +156,11 @@ def median(values: Iterable[float]) -> float:
     return (ordered[half - 1] + ordered[half]) / 2
 
 
+def logarithm(value: float) -> float:
+    """Return the logarithm, also of 0, which is below that of every other value."""
+    return math.log(value) if value > 0 else -math.inf
+
+
 @functools.cache
 def innermost(n: int, alpha: float = ALPHA) -> tuple[int, float]:
     """The k for which the interval from the k-th lowest to the k-th highest of n values is the narrowest that holds the

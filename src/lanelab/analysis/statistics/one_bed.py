@@ -2,6 +2,8 @@
 
 import math
 
+ENOUGH_BEDS = 3  # for an interval between beds: with two it is 12.7 standard errors wide
+
 
 def too_narrow(rounds: int, beds: int = 1) -> float:
     """How many times as wide an interval of so many rounds would have to be, to hold what all beds give together, where

@@ -66,8 +66,8 @@ class Change:
     @classmethod
     def of_logarithms(cls, shift: Shift) -> "Change":
         """Return the ratio whose logarithm it is."""
-        low, high = (_exp(shift.low), _exp(shift.high)) if shift.n > 1 else (None, None)
-        return cls(shift.n, _exp(shift.value), low, high, shift.confidence if shift.n > 1 else 0.0, shift.p)
+        low, high = (math.exp(shift.low), math.exp(shift.high)) if shift.n > 1 else (None, None)
+        return cls(shift.n, math.exp(shift.value), low, high, shift.confidence if shift.n > 1 else 0.0, shift.p)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ def compare(
 
 def ratio_of(base: float, arm: float) -> float:
     """Return the ratio of a pair; infinite where the base is 0 or the arm timed out, and 0 the other way round."""
-    return _exp(_log_ratio(base, arm))
+    return math.exp(_log_ratio(base, arm))
 
 
 def log_ratios(pairs: Iterable[tuple[float, float]]) -> list[float]:
@@ -175,7 +175,3 @@ def _log_ratio(base: float, arm: float) -> float:
     if arm == 0 or math.isinf(base):
         return -math.inf
     return math.log(arm / base)
-
-
-def _exp(value: float) -> float:
-    return math.inf if value == math.inf else math.exp(value)

@@ -45,7 +45,7 @@ class TwoSamples:
 
     def exponential(self) -> "TwoSamples":
         """Return the ratio, where this is a difference of logarithms."""
-        value, low, high = (_exp(end) for end in (self.value, self.low, self.high))
+        value, low, high = (math.exp(end) for end in (self.value, self.low, self.high))
         return TwoSamples(self.n_first, self.n_other, value, low, high, self.confidence)
 
 
@@ -68,10 +68,6 @@ def shift(first: Sequence[float], other: Sequence[float], alpha: float = ALPHA) 
 def _middle(known: Sequence[float]) -> float:
     middle = median(known) if known else 0.0
     return 0.0 if math.isnan(middle) else middle
-
-
-def _exp(value: float) -> float:
-    return math.inf if value == math.inf else math.exp(value)
 
 
 # --- the distribution of the statistic where neither sample lies above the other

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from lanelab.analysis.results.study.run import read_about
 from lanelab.analysis.results.study.runs import find_study_run
+from lanelab.analysis.statistics import ENOUGH
+from lanelab.analysis.statistics.one_bed import ENOUGH_BEDS
 from lanelab.driver.api.arguments import argument
 from lanelab.driver.api.beds import BedOptions
 from lanelab.driver.api.opened_run import open_run
@@ -23,7 +25,6 @@ from lanelab.driver.experiment.keys import MOST_TRIALS
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.estimate import Estimate
 from lanelab.driver.experiment.schedule.portions import require_portions
-from lanelab.driver.experiment.schedule.verdicts import ENOUGH_BEDS, ENOUGH_ROUNDS
 from lanelab.driver.run import start
 from lanelab.driver.run.events import Listener, Notice, unheard
 from lanelab.driver.run.folder import format as run_format
@@ -158,7 +159,7 @@ def play_study(
 def _tell_too_few(experiments: Mapping[int, Experiment], tell: Listener) -> None:
     if few := too_few_for_verdicts(experiments):
         named = f"{form_for(len(few), 'figure')} {', '.join(map(str, few))}"
-        needed = f"changes need {ENOUGH_ROUNDS} on one bed, or {ENOUGH_BEDS} beds"
+        needed = f"changes need {ENOUGH} on one bed, or {ENOUGH_BEDS} beds"
         tell(Notice(f"mind: {named} cannot give verdicts from so few trials; {needed}"))
 
 

@@ -36,7 +36,8 @@ class LoadPlace:
         return Metric(self.name, f"{kind.words} {where}", kind.unit, (LOAD,), kind.scale)
 
     def value(self, series: Mapping[str, Series]) -> float | None:
-        """Return the mean of 30 s around the place. None where the load did not get there, or nothing was read then."""
+        """Return what 30 s around the place come to, as figures combine them. None where the load did not get there, or
+        nothing was read then."""
         at_ms = 1000 * self.at if self.along == TIME else _reached_at(series, self.at)
         if at_ms is None or self.series not in series:
             return None

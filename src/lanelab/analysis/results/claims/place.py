@@ -4,20 +4,21 @@ import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 
-from lanelab.analysis.results.between_beds import ENOUGH_BEDS, between, hodges_lehmann
+from lanelab.analysis.results.between_beds import between, hodges_lehmann
 from lanelab.analysis.results.claims.estimates import Beyond, Estimate, OverBeds, OverRounds
 from lanelab.analysis.results.claims.missing_rounds import is_known, numbers_needed
 from lanelab.analysis.results.claims.rules import SAME, Levels, effect_of, exact_effect, is_exact, outsiders, verdict_on
 from lanelab.analysis.results.claims.samples import (
     Observed,
     are_on_several_machines,
-    logarithm,
     unit_of,
     units_of,
     within_machines,
 )
 from lanelab.analysis.results.claims.verdict import Effect, JudgedPlace, Verdict
 from lanelab.analysis.results.claims.words import effect_words
+from lanelab.analysis.statistics.median import logarithm
+from lanelab.analysis.statistics.one_bed import ENOUGH_BEDS
 from lanelab.analysis.statistics.signed_rank import law_of
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.experiment.claim import Claim, Place

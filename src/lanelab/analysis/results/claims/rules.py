@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lanelab.analysis.results.claims.estimates import Estimate
-from lanelab.analysis.results.claims.samples import logarithm
 from lanelab.analysis.results.claims.verdict import Effect, Interval, Verdict
 from lanelab.analysis.statistics.looks import ALPHA, Look, alone, look_after
+from lanelab.analysis.statistics.median import logarithm
 from lanelab.driver.experiment.claim import Claim
 
 REVERSED, REFUTED, OPEN = "reversed", "magnitude refuted", "magnitude open"

@@ -12,6 +12,7 @@ from lanelab.analysis.results.between_beds import Result, by_bed, results
 from lanelab.analysis.results.claims.straight_lines import line_weights, number_of_line, slope_weights
 from lanelab.analysis.results.model import Run
 from lanelab.analysis.results.refusals import Refusal, refusals
+from lanelab.analysis.statistics.median import logarithm
 from lanelab.driver.experiment.claim import LINES, Claim, Place, Point
 from lanelab.driver.record.load_places import metric_of_claim
 from lanelab.driver.record.metrics import Metric
@@ -182,10 +183,6 @@ def cells_of(place: Place) -> list[str]:
     """Each once: a contrast of h2 against SPDY with SPDY against HTTP has those of SPDY in both."""
     cells = (cell for point in place.points for cell in (point.cell, point.base))
     return list(dict.fromkeys(cell for cell in cells if cell is not None))
-
-
-def logarithm(value: float) -> float:
-    return math.log(value) if value > 0 else -math.inf
 
 
 def _one(places: Iterable[int]) -> int | None:

@@ -11,6 +11,7 @@ from lanelab.analysis.results.sections.cells import groups, place
 from lanelab.analysis.results.sections.seen import Seen
 from lanelab.analysis.statistics import ENOUGH, Change, Comparison, interval_name
 from lanelab.analysis.statistics.by_chance import one_way
+from lanelab.analysis.statistics.holm import rounds_to_tell
 from lanelab.analysis.statistics.looks import ALPHA
 from lanelab.analysis.statistics.median import percent
 from lanelab.analysis.statistics.paired import LEAST_SO_FAR
@@ -180,13 +181,8 @@ def provisional(rows: Sequence[Row]) -> str:
         chance = one_way(pairs)
         share = "more than 99%" if chance > 0.99 else f"about {100 * chance:.0f}%"
         words += f", and in at least one of {len(few)} comparisons in {share} of runs"
-    needed = f"A test of {counted(len(rows), 'comparison')} takes {_enough_for(len(rows))} rounds."
+    needed = f"A test of {counted(len(rows), 'comparison')} takes {rounds_to_tell(len(rows))} rounds."
     return f'Verdicts "so far" are provisional: {words}. {needed}'
-
-
-def _enough_for(comparisons: int) -> int:
-    """Return the rounds with which one of so many comparisons can be told from chance, if all of them go one way."""
-    return next(n for n in range(ENOUGH, 100) if comparisons * 2.0 ** (1 - n) <= ALPHA)
 
 
 def _adjusted_for(rows: Sequence[Row]) -> str:

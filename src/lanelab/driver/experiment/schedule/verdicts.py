@@ -4,20 +4,19 @@ A verdict is given by an interval: across beds it takes three of them, and on fe
 no 95% interval of rounds has both ends.
 """
 
+from lanelab.analysis.statistics.median import ENOUGH
+from lanelab.analysis.statistics.one_bed import ENOUGH_BEDS
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.experiment.model import Experiment
 from lanelab.driver.experiment.schedule.blocks import beds_used
 from lanelab.driver.record.load_places import metric_of_claim
 from lanelab.driver.record.metrics import may_be_zero
 
-ENOUGH_ROUNDS = 6
-ENOUGH_BEDS = 3
-
 
 def has_enough(experiment: Experiment) -> bool:
     """Return whether intervals can be worked out at all."""
     rounds = experiment.repeat.max
-    return rounds >= ENOUGH_ROUNDS or beds_used(experiment, rounds) >= ENOUGH_BEDS
+    return rounds >= ENOUGH or beds_used(experiment, rounds) >= ENOUGH_BEDS
 
 
 def claim_warnings(experiment: Experiment) -> list[str]:
@@ -26,7 +25,7 @@ def claim_warnings(experiment: Experiment) -> list[str]:
         rounds = experiment.repeat.max
         few = counted(rounds, "round is", "rounds are")
         what = f"{few} too few for a verdict on {', '.join(claim.name for claim in experiment.claims)}"
-        warned.append(f"{what}: write trials: {ENOUGH_ROUNDS} or more, or beds: {ENOUGH_BEDS} with a round on each")
+        warned.append(f"{what}: write trials: {ENOUGH} or more, or beds: {ENOUGH_BEDS} with a round on each")
     if doubtful := _without_interleaving(experiment):
         what = f"with order: sequential there will be no verdict on {', '.join(doubtful)}"
         why = "since nobody can tell whether values drifted"

@@ -1,8 +1,6 @@
 """Warnings about an experiment that is allowed, and perhaps not what was meant. Pure."""
 
-import itertools
-
-from lanelab.analysis.statistics.looks import ALPHA
+from lanelab.analysis.statistics.holm import rounds_to_tell
 from lanelab.driver.base.amounts import counted
 from lanelab.driver.experiment.model import Cell, Experiment
 from lanelab.driver.experiment.schedule.estimate import CellEstimate, Estimate
@@ -69,18 +67,12 @@ def _of_comparisons(experiment: Experiment) -> list[str]:
     if experiment.order == "sequential" and len(experiment.cells) > 1:
         compared = ", so none are compared" if number else ""
         return [f"order: sequential lets drift of the machine look like a difference between cells{compared}"]
-    needed = _rounds_for(number)
+    needed = rounds_to_tell(number)
     if not needed > rounds >= FEW_TRIALS:
         return []
     many = f"any of {number} comparisons" if number > 1 else "a comparison"
     what = f"{rounds} rounds are too few to tell {many} from chance"
     return [f"{what}: write trials: {needed} or more, or name the pairs that matter with compare"]
-
-
-def _rounds_for(comparisons: int) -> int:
-    """The fewest rounds in which one of so many comparisons can be told from chance: where all n rounds go one way the
-    signed-rank test has p = 2^(1-n), and Holm takes the least p times the number of comparisons."""
-    return next(n for n in itertools.count(1) if comparisons * 2.0 ** (1 - n) <= ALPHA) if comparisons else 0
 
 
 def _same_but_for_the_way(experiment: Experiment) -> bool:
