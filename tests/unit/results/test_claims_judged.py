@@ -171,6 +171,24 @@ def test_a_metric_that_this_version_does_not_know_is_refused_with_the_claim() ->
         judged(with_effect("value", 1.0), made_claim("value", metric="warp_factor"))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("negative", ["a", "b", "ab"])
+def test_values_below_0_have_no_ratio(kind: ClaimKind, negative: str) -> None:
+    """A start lag is below 0 where a request leaves before the page's last byte has come."""
+
+    def measures(arm: str, rtt: int, number: int) -> dict[str, float]:
+        return {"start_lag_ms": (-10.0 if arm in negative else 10.0) * (rtt + number)}
+
+    found = judged(with_effect(kind, 1.0), made_claim(kind, metric="start_lag_ms"), measures=measures)
+    compares = any(one.base for one in found.claim.places[0].points)
+    if compares or "b" in negative:
+        assert (found.verdict, found.detail) == (
+            UNTESTED, "the value of a trial is below 0, which has no ratio to another one"
+        )  # fmt: skip
+    else:
+        assert found.verdict != UNTESTED, "it is about b alone"
+
+
 @pytest.mark.parametrize("kind", ["change", "trend", "spike", "contrast"])
 def test_arms_that_were_not_interleaved_are_not_compared(kind: ClaimKind) -> None:
     found = judged(with_effect(kind, 0.61), made_claim(kind), order="sequential")

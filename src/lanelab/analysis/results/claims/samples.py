@@ -138,6 +138,9 @@ def observe(measured: Measured, claim: Claim, place: Place) -> tuple[Observed, .
 
 def _of_round(measured: Measured, claim: Claim, place: Place, number: int) -> Observed | NotTested | None:
     """Return what a round gave; None where it gave no number, NotTested where the whole claim has none then."""
+    results = [measured.results[cell][number] for cell in cells_of(place)]
+    if any(one.value < 0 for one in results):  # a request may leave before the last byte of what it is timed from
+        return NotTested("the value of a trial is below 0, which has no ratio to another one")
     weights = weights_of(claim, place)
     logs = [log for point in place.points if (log := measured.log(point, number)) is not None]
     lacks = len(logs) < len(weights)  # in one of its points, neither came to its end
@@ -155,7 +158,6 @@ def _of_round(measured: Measured, claim: Claim, place: Place, number: int) -> Ob
             return NotTested("it does not grow in every round, so the ratio of the two slopes is not known")
     else:
         effect = math.fsum(weight * log for weight, log in zip(weights, logs, strict=True))
-    results = [measured.results[cell][number] for cell in cells_of(place)]
     return Observed(
         number,
         _one(one.bed for one in results),
