@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from lanelab.analysis.results.comparisons import ComparisonRow, comparisons
+from lanelab.analysis.results.numbers import probability
 from lanelab.analysis.results.run_folder import read_run
 from lanelab.analysis.results.sections.comparisons import alone_and_together, left_out_words
 from tests.kit.made_run import Made, make_run
@@ -74,6 +75,21 @@ def test_what_is_not_compared_and_what_is_so_far_has_no_second_test(row: Compari
     assert row.comparison
     short = replace(row.comparison, ratio=replace(row.comparison.ratio, n=5))
     assert alone_and_together([replace(row, comparison=None), replace(row, comparison=short)]) == ""
+
+
+@pytest.mark.parametrize(
+    ("p", "words"),
+    [
+        (0.03125, "0.031"),
+        (0.0496, "0.05"),
+        (0.05, "0.05"),
+        (0.0504, "0.0504"),
+        (0.05001, "0.05001"),
+        (1e-5, "< 0.0001"),
+    ],
+)
+def test_a_p_is_not_rounded_to_the_other_side_of_its_verdict(p: float, words: str) -> None:
+    assert probability(p) == words
 
 
 def lacking(row: ComparisonRow, left_out: int, *, across: int = 0, so_far: bool = False) -> ComparisonRow:

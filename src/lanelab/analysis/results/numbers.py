@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 
+from lanelab.analysis.statistics import ALPHA
 from lanelab.driver.record.metrics import Metric
 
 NONE = "-"
@@ -84,7 +85,11 @@ def change_words(value: float) -> str:
 
 
 def probability(p: float) -> str:
-    return f"{p:.2g}" if p >= 0.0001 else "< 0.0001"
+    """Return a p with two digits that count; with more where rounding would put it on the other side of 5%."""
+    if p < 0.0001:
+        return "< 0.0001"
+    texts = (f"{p:.{digits}g}" for digits in range(2, 18))
+    return next(text for text in texts if (float(text) <= ALPHA) == (p <= ALPHA))
 
 
 def size(value: float) -> str:
